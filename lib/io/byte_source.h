@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// A stream of uncompressed bytes that can be read again from its start. Never holds the whole input in memory.
+///
+/// A damaged source (truncated gzip, bad checksum, read error) first hands out every byte that could be recovered;
+/// only then does read() fail, and keeps failing: what was readable is never lost.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  /// Fills up to `capacity` bytes and returns how many; 0 only at the end.
+  virtual Result<std::size_t> read(char* buffer, std::size_t capacity) = 0;
+
+  /// Moves forward by up to `count` bytes without handing them out and returns how many were skipped;
+  /// fewer only at the end. Seeks where the input can seek, else reads.
+  virtual Result<std::uint64_t> skip(std::uint64_t count) = 0;
+
+  /// Back to the first byte. Standard input can be rewound too: it is spooled to an unlinked temporary file.
+  virtual Result<void> rewind() = 0;
+
+  /// Name for messages: the path as the user gave it, or "standard input".
+  virtual const std::string& name() const = 0;
+
+  /// Size in bytes of the input as stored (compressed, if it is).
+  virtual std::uint64_t stored_size() const = 0;
+
+  /// How many stored bytes were consumed since the last rewind, for progress.
+  virtual std::uint64_t stored_position() const = 0;
+
+  virtual bool is_compressed() const = 0;
+};
+
+/// Opens a file, or standard input for "-". Compression is told by content, not by name: gzip is inflated, with any
+/// number of members. Errors: missing, unreadable, a directory.
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+
+/// The same over bytes in memory, which must outlive the source: for tests and fuzzing, no disk involved.
+std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name);
+
+}  // namespace doctor

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// One profiling run: the trace files that were recorded together, one a host (and for TF1 one a step).
+struct Run {
+  std::string name;                ///< name of the run directory, e.g. "2026_11_21_10_31_22"
+  std::string directory;           ///< its path
+  std::vector<std::string> files;  ///< trace files in it, sorted; for a host with several formats only the richest
+};
+
+/// The runs below a TensorBoard log directory (`<dir>/**/plugins/profile/<run>/`), newest first: by the newest
+/// modification time of a run's files, then by name. Follows no directory loops. Errors: not a directory, unreadable.
+Result<std::vector<Run>> list_runs(const std::string& log_directory);
+
+/// Turns the TRACE… of the command line into trace files to read together, in a stable order.
+/// A file or "-" stands for itself, a run directory for its trace files, a log directory for its newest run or for
+/// the run named `run`. Errors: missing path, directory without traces, no run of that name (the hint lists some).
+Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,
+                                                const std::optional<std::string>& run);
+
+}  // namespace doctor

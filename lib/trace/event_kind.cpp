@@ -1,0 +1,45 @@
+#include "trace/event_kind.h"
+
+#include <algorithm>
+
+namespace doctor {
+namespace {
+
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && is_letter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace
+
+std::string_view op_type_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos || colon == 0) return {};
+  const std::string_view type = name.substr(colon + 1);
+  return is_identifier(type) ? type : std::string_view{};
+}
+
+EventKind classify_event(std::string_view name) {
+  if (name.starts_with("Iterator")) {
+    if (name.starts_with("Iterator::")) return EventKind::iterator;
+    // IteratorToStringHandle is left out: it returns a handle and never waits for an element.
+    if (name.starts_with("IteratorGetNext")) return EventKind::get_next;
+  }
+  if (name.starts_with("ReduceDataset")) return EventKind::get_next;
+  if (name.starts_with("InstantiatedCapturedFunction::")) return EventKind::captured_function;
+  if (name == "ExecutorState::Process") return EventKind::executor;
+  if (name.starts_with("ThreadpoolListener::")) {
+    if (name == "ThreadpoolListener::StartRegion") return EventKind::region_start;
+    if (name == "ThreadpoolListener::StopRegion") return EventKind::region_stop;
+    return EventKind::other;
+  }
+  if (name.ends_with("Produce")) return EventKind::produce;
+  if (name.ends_with("Consume")) return EventKind::consume;
+  if (name.starts_with("MakeIterator")) return EventKind::make_iterator;
+  // `EagerLocalExecute: f` and `EagerExecute: f` wrap whole functions; they are not ops.
+  if (name.starts_with("EagerL") || name.starts_with("EagerE")) return EventKind::other;
+  return op_type_of(name).empty() ? EventKind::other : EventKind::op;
+}
+
+}  // namespace doctor

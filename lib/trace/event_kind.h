@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace doctor {
+
+/// What an event means to the diagnosis, told by its name alone.
+enum class EventKind : std::uint8_t {
+  other,              ///< counted, not kept
+  iterator,           ///< `Iterator::…`: one GetNext call of one tf.data iterator
+  get_next,           ///< the consumer's op: `IteratorGetNext…`, `ReduceDataset…`
+  captured_function,  ///< `InstantiatedCapturedFunction::Run[Async]…`: a user function is called
+  produce,            ///< `<Transformation>Produce`: makes the element `element_id` on a background thread
+  consume,            ///< `<Transformation>Consume`: takes the element `element_id`
+  executor,           ///< `ExecutorState::Process`: runs ops of the function whose id it carries
+  make_iterator,      ///< `MakeIterator…`: the pipeline starts inside the window
+  region_start,       ///< `ThreadpoolListener::StartRegion`: a pool thread begins a closure
+  region_stop,        ///< `ThreadpoolListener::StopRegion`
+  op,                 ///< `node_name:OpType`
+  step,               ///< a step marker (told by its argument `step_num`, or by its line)
+};
+
+/// The kind of an event by its name as the trace has it (short or long form). Prefixes are matched, never the bare
+/// word "Iterator", which CUDA and PyTorch names contain too. Never returns `step`: a marker is told by its arguments.
+EventKind classify_event(std::string_view name);
+
+/// The `OpType` of `node_name:OpType`; empty if `name` is not of that form (exactly one colon, an identifier after it).
+std::string_view op_type_of(std::string_view name);
+
+}  // namespace doctor

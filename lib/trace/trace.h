@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/chunked_vector.h"
+#include "base/ids.h"
+#include "base/time.h"
+#include "trace/string_table.h"
+
+namespace doctor {
+
+/// What could not be read or used. Empty counts mean that every event of the file was understood.
+struct Loss {
+  std::map<std::string, std::uint64_t> counts;  ///< reason in snake_case -> how many events (or bytes, if it says so)
+  std::vector<std::string> notes;               ///< one line for a person each, in the order of discovery
+
+  bool complete() const { return counts.empty(); }
+  void add(const std::string& reason, std::uint64_t count = 1) { counts[reason] += count; }
+};
+
+/// A value that an iterator carries as an argument, e.g. parallelism = 4 or deterministic = "true".
+struct Attribute {
+  StringId name{};
+  bool is_number = false;
+  std::int64_t number = 0;
+  StringId text{};
+
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+/// One tf.data iterator object as the runtime numbered it. A pipeline that is iterated again gets new instances.
+struct IteratorInstance {
+  StringId long_name{};     ///< "Iterator::Root::Prefetch::BatchV2::Map", with element indices as in the trace
+  StringId dataset_name{};  ///< node in the dataset graph, e.g. "MapDataset:3", "inject/prefetch_4_PrefetchDataset:5"
+  std::optional<std::uint64_t> id;         ///< opaque 64-bit token; TF1 timelines have none
+  std::optional<std::uint64_t> parent_id;  ///< id of the iterator that calls this one
+  std::vector<Attribute> attributes;       ///< the values last seen, in order of first appearance
+  Picoseconds first_start = 0;
+  std::uint64_t event_count = 0;
+};
+
+inline constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
+
+/// One GetNext call of an iterator on one thread. A lane holds them in pre-order of nesting: the calls nested in row r
+/// are the rows r + 1 .. subtree_end - 1, the first nested call is r + 1, and the sibling after row c is
+/// subtree_end(c).
+struct IteratorCall {
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  InstanceId instance{};
+  std::uint32_t subtree_end = 0;
+
+  Picoseconds end() const { return start + duration; }
+};
+
+/// A GetNext op of the consumer: the outermost one where several are nested (op inside op kernel).
+struct GetNextCall {
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  std::uint32_t first_row = 0;  ///< the iterator calls nested in it are the lane's rows [first_row, end_row)
+  std::uint32_t end_row = 0;
+
+  Picoseconds end() const { return start + duration; }
+};
+
+/// A user function run on the calling thread: inside this span the iterator's time is the function's.
+struct FunctionRun {
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  std::uint64_t function_id = 0;  ///< the executor's spans that run it carry the same id; 0 if the trace has none
+  std::uint32_t row = kNoRow;     ///< innermost iterator call around it in the same lane
+  StringId produce_name{};        ///< name of the Produce event around it ("ParallelMapProduce"), if any
+
+  Picoseconds end() const { return start + duration; }
+};
+
+/// An element is made on a background thread: names the call that fetched its input.
+struct ProducedElement {
+  std::uint64_t element_id = 0;
+  std::uint32_t row = kNoRow;  ///< first iterator call directly inside the Produce event
+  Picoseconds last_run_start = std::numeric_limits<Picoseconds>::min();  ///< start of the last function run inside
+  Picoseconds last_run_end = std::numeric_limits<Picoseconds>::min();
+};
+
+/// An element made on a background thread is taken by the iterator call `row`.
+struct ConsumedElement {
+  std::uint64_t element_id = 0;
+  std::uint32_t row = kNoRow;
+};
+
+/// One op (kernel) on the host. Ops inside a user function carry the function's id.
+struct OpCall {
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  std::uint64_t function_id = 0;  ///< 0 outside of functions
+  StringId type{};                ///< "MatMul"
+
+  Picoseconds end() const { return start + duration; }
+};
+
+/// A step of training as a marker in the trace delimits it.
+struct StepMarker {
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  std::int64_t number = 0;
+
+  Picoseconds end() const { return start + duration; }
+};
+
+/// One thread of the host. All tables are sorted by start (iterator calls in pre-order, which is the same).
+struct Lane {
+  StringId name{};
+  ChunkedVector<IteratorCall> iterator_calls;
+  ChunkedVector<GetNextCall> get_next_calls;
+  ChunkedVector<FunctionRun> function_runs;
+  ChunkedVector<ProducedElement> produced;
+  ChunkedVector<ConsumedElement> consumed;
+  ChunkedVector<OpCall> ops;
+  ChunkedVector<Interval> pool_regions;  ///< closures that a compute (Eigen) thread ran
+};
+
+/// Everything the later stages use of one trace file. Nesting within threads is already resolved; relations between
+/// threads are not.
+struct Trace {
+  std::string path;                  ///< as given by the user
+  std::string format;                ///< "xspace", "chrome_json", "tf1_timeline"
+  std::uint64_t bytes = 0;           ///< size as stored
+  std::vector<std::string> hosts;    ///< host names, if the format has them
+  std::vector<std::string> devices;  ///< e.g. "/device:GPU:0"
+  std::uint64_t event_count = 0;     ///< events in the file that have a time, of any kind and any plane
+  std::uint64_t iterator_event_count = 0;
+  Interval window;                ///< from the first start to the last end of the kept events
+  bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
+  StringTable strings;
+  std::vector<IteratorInstance> instances;  ///< indexed by InstanceId
+  std::vector<Lane> lanes;                  ///< indexed by LaneId
+  std::vector<StepMarker> steps;            ///< sorted by start
+  std::uint64_t make_iterator_count = 0;    ///< pipelines that start inside the window
+  Loss loss;
+};
+
+}  // namespace doctor
