@@ -9,6 +9,7 @@
 
 #include "base/chunked_vector.h"
 #include "base/ids.h"
+#include "base/packed.h"
 #include "base/time.h"
 #include "trace/string_table.h"
 
@@ -39,68 +40,59 @@ struct IteratorInstance {
   StringId dataset_name{};  ///< node in the dataset graph, e.g. "MapDataset:3", "inject/prefetch_4_PrefetchDataset:5"
   std::optional<std::uint64_t> id;         ///< opaque 64-bit token; TF1 timelines have none
   std::optional<std::uint64_t> parent_id;  ///< id of the iterator that calls this one
-  std::vector<Attribute> attributes;       ///< the values last seen, in order of first appearance
+  std::vector<Attribute> attributes;       ///< the values last seen
   Picoseconds first_start = 0;
+  Picoseconds last_start = 0;
   std::uint64_t event_count = 0;
 };
 
 inline constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
+// The rows below are packed: a trace has millions of them. Times are relative to the trace's origin.
+
 /// One GetNext call of an iterator on one thread. A lane holds them in pre-order of nesting: the calls nested in row r
 /// are the rows r + 1 .. subtree_end - 1, the first nested call is r + 1, and the sibling after row c is
 /// subtree_end(c).
 struct IteratorCall {
-  Picoseconds start = 0;
-  Picoseconds duration = 0;
+  PackedSpan span;
   InstanceId instance{};
   std::uint32_t subtree_end = 0;
-
-  Picoseconds end() const { return start + duration; }
 };
 
 /// A GetNext op of the consumer: the outermost one where several are nested (op inside op kernel).
 struct GetNextCall {
-  Picoseconds start = 0;
-  Picoseconds duration = 0;
+  PackedSpan span;
   std::uint32_t first_row = 0;  ///< the iterator calls nested in it are the lane's rows [first_row, end_row)
   std::uint32_t end_row = 0;
-
-  Picoseconds end() const { return start + duration; }
 };
 
-/// A user function run on the calling thread: inside this span the iterator's time is the function's.
+/// A user function is called: synchronously (`Run`, inside the span the iterator's time is the function's) or only
+/// dispatched (`RunAsync`, the function then runs on other threads).
 struct FunctionRun {
-  Picoseconds start = 0;
-  Picoseconds duration = 0;
-  std::uint64_t function_id = 0;  ///< the executor's spans that run it carry the same id; 0 if the trace has none
-  std::uint32_t row = kNoRow;     ///< innermost iterator call around it in the same lane
-  StringId produce_name{};        ///< name of the Produce event around it ("ParallelMapProduce"), if any
-
-  Picoseconds end() const { return start + duration; }
+  PackedSpan span;
+  PackedToken function_id;     ///< the executor's spans that run it carry the same id; 0 if the trace has none
+  std::uint32_t row = kNoRow;  ///< innermost iterator call around it in the same lane
+  StringId produce_name{};     ///< name of the Produce event around it ("ParallelMapProduce"), if any
 };
 
-/// An element is made on a background thread: names the call that fetched its input.
+/// An element is made on a background thread.
 struct ProducedElement {
-  std::uint64_t element_id = 0;
-  std::uint32_t row = kNoRow;  ///< first iterator call directly inside the Produce event
-  Picoseconds last_run_start = std::numeric_limits<Picoseconds>::min();  ///< start of the last function run inside
-  Picoseconds last_run_end = std::numeric_limits<Picoseconds>::min();
+  PackedToken element_id;
+  std::uint32_t row = kNoRow;       ///< first iterator call directly inside the Produce event: it fetched the input
+  std::uint32_t last_run = kNoRow;  ///< index of the last function run inside the Produce event
 };
 
 /// An element made on a background thread is taken by the iterator call `row`.
 struct ConsumedElement {
-  std::uint64_t element_id = 0;
+  PackedToken element_id;
   std::uint32_t row = kNoRow;
 };
 
 /// One op (kernel) on the host. Ops inside a user function carry the function's id.
 struct OpCall {
-  Picoseconds start = 0;
-  Picoseconds duration = 0;
-  std::uint64_t function_id = 0;  ///< 0 outside of functions
-  StringId type{};                ///< "MatMul"
-
-  Picoseconds end() const { return start + duration; }
+  PackedSpan span;
+  PackedToken function_id;  ///< 0 outside of functions
+  StringId type{};          ///< "MatMul"
 };
 
 /// A step of training as a marker in the trace delimits it.
@@ -121,7 +113,7 @@ struct Lane {
   ChunkedVector<ProducedElement> produced;
   ChunkedVector<ConsumedElement> consumed;
   ChunkedVector<OpCall> ops;
-  ChunkedVector<Interval> pool_regions;  ///< closures that a compute (Eigen) thread ran
+  ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran
 };
 
 /// Everything the later stages use of one trace file. Nesting within threads is already resolved; relations between

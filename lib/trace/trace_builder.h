@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/event_kind.h"
@@ -40,6 +44,9 @@ class TraceBuilder {
   enum class Order { sorted, any };
 
   explicit TraceBuilder(Order order);
+  TraceBuilder(const TraceBuilder&) = delete;
+  TraceBuilder& operator=(const TraceBuilder&) = delete;
+  ~TraceBuilder();
 
   StringId intern(std::string_view text) { return trace_.strings.intern(text); }
 
@@ -67,12 +74,28 @@ class TraceBuilder {
   struct LaneState;
   struct StoredEvent;
 
-  void nest(LaneId lane, const RawEvent& event);
+  using ThreadKey = std::pair<std::uint64_t, std::uint64_t>;
+  using InstanceKey = std::tuple<StringId, std::uint64_t, std::uint64_t>;  ///< long name, id, parent id
+
+  bool comes_before(const StoredEvent& a, const StoredEvent& b) const;
+  void nest_held(LaneId lane);
+  void nest_stored();
+  void nest(LaneId lane, const StoredEvent& event);
+  void close_until(LaneId lane, Picoseconds start, Picoseconds end);
+  static void close(Lane& tables, const OpenEvent& event);
+  void add_row(Lane& tables, LaneState& state, const StoredEvent& event, OpenEvent& opened);
   InstanceId instance_of(const RawEvent& event);
+  StringId op_type(StringId name);
 
   Order order_;
   bool saw_disorder_ = false;
   Trace trace_;
+  Interval window_{std::numeric_limits<Picoseconds>::max(), std::numeric_limits<Picoseconds>::min()};
+  std::map<ThreadKey, LaneId> lane_ids_;
+  std::vector<LaneState> lane_states_;            ///< indexed by LaneId
+  std::vector<std::vector<StoredEvent>> stored_;  ///< indexed by LaneId; only with Order::any
+  std::map<InstanceKey, InstanceId> instance_ids_;
+  std::unordered_map<StringId, StringId> op_types_;  ///< interned `node:Type` -> interned `Type`
 };
 
 }  // namespace doctor
