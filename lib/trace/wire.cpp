@@ -1,0 +1,87 @@
+#include "trace/wire.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kWindowLength = 1 << 20;
+constexpr std::size_t kLongestVarint = 10;
+
+}  // namespace
+
+WireStream::WireStream(ByteSource& source) : source_(source), window_(kWindowLength) {}
+
+void WireStream::fill(std::size_t count) {
+  if (available() >= count || source_ended_) return;
+  std::memmove(window_.data(), window_.data() + begin_, available());
+  window_offset_ += begin_;
+  end_ -= begin_;
+  begin_ = 0;
+  while (end_ < count && !source_ended_) {
+    // The length of a field may be damage: the window grows only as fast as bytes really come.
+    if (end_ == window_.size()) window_.resize(std::min(count, window_.size() * 2));
+    const Result<std::size_t> got = source_.read(window_.data() + end_, window_.size() - end_);
+    if (!got) error_ = got.error();
+    if (!got || *got == 0) source_ended_ = true;
+    if (got) end_ += *got;
+  }
+}
+
+bool WireStream::at_end() {
+  fill(1);
+  return available() == 0;
+}
+
+std::optional<std::uint64_t> WireStream::read_number() {
+  fill(kLongestVarint);
+  return read_varint(std::string_view(window_.data(), end_), begin_);
+}
+
+std::optional<WireTag> WireStream::read_tag() {
+  const std::optional<std::uint64_t> key = read_number();
+  return key ? to_tag(*key) : std::nullopt;
+}
+
+std::optional<std::string_view> WireStream::read_bytes(std::uint64_t length) {
+  if (length > available()) fill(length);
+  if (length > available()) return std::nullopt;
+  const std::string_view bytes(window_.data() + begin_, length);
+  begin_ += length;
+  return bytes;
+}
+
+bool WireStream::skip_to(std::uint64_t position) {
+  const std::uint64_t here = this->position();
+  if (position < here) return false;
+  const std::uint64_t distance = position - here;
+  if (distance <= available()) {
+    begin_ += distance;
+    return true;
+  }
+  const std::uint64_t beyond = distance - available();
+  const Result<std::uint64_t> skipped = source_ended_ ? Result<std::uint64_t>(0) : source_.skip(beyond);
+  if (!skipped) error_ = skipped.error();
+  window_offset_ += end_ + skipped.value_or(0);
+  begin_ = end_ = 0;
+  if (skipped.value_or(0) < beyond) source_ended_ = true;
+  return skipped.value_or(0) == beyond;
+}
+
+bool WireStream::skip_value(WireTag tag) {
+  switch (tag.type) {
+    case WireType::varint:
+      return read_number().has_value();
+    case WireType::fixed64:
+      return skip_to(position() + 8);
+    case WireType::fixed32:
+      return skip_to(position() + 4);
+    default: {
+      const std::optional<std::uint64_t> length = read_number();
+      return length && *length <= UINT64_MAX - position() && skip_to(position() + *length);
+    }
+  }
+}
+
+}  // namespace doctor
