@@ -1,0 +1,119 @@
+#include "tree/dataset_kind.h"
+
+#include <algorithm>
+#include <array>
+
+namespace doctor {
+namespace {
+
+template <std::size_t Count>
+bool contains(const std::array<std::string_view, Count>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// "Zip[1]" -> "Zip"; unchanged where there is no index.
+std::string_view without_index(std::string_view part) {
+  if (part.empty() || part.back() != ']') return part;
+  const std::size_t open = part.rfind('[');
+  if (open == std::string_view::npos || open + 2 > part.size() - 1) return part;
+  const std::string_view index = part.substr(open + 1, part.size() - open - 2);
+  const bool is_number = std::all_of(index.begin(), index.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number ? part.substr(0, open) : part;
+}
+
+}  // namespace
+
+std::string_view short_name_of(std::string_view long_name) {
+  const std::size_t separator = long_name.rfind("::");
+  return without_index(separator == std::string_view::npos ? long_name : long_name.substr(separator + 2));
+}
+
+std::string_view without_version(std::string_view short_name) {
+  std::size_t end = short_name.size();
+  while (end > 0 && short_name[end - 1] >= '0' && short_name[end - 1] <= '9') --end;
+  if (end == short_name.size() || end == 0 || short_name[end - 1] != 'V') end = short_name.size() + 1;
+  std::string_view name = short_name.substr(0, end - 1);
+  if (name.ends_with("Dataset") && name.size() > 7) name.remove_suffix(7);
+  return name;
+}
+
+bool is_asynchronous(std::string_view short_name) {
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "Prefetch",        "ParallelMap",        "MapAndBatch",
+      "NumaMapAndBatch", "ParallelInterleave", "LegacyParallelInterleave",
+      "ParallelBatch",   "ParallelFilter",     "DataService",
+      "Snapshot",        "Generator",          "ParseExample",
+      "ParallelFlatMap"};
+  const std::string_view name = without_version(short_name);
+  return contains(kNames, name) || name.starts_with("MultiDeviceIterator");
+}
+
+bool is_source(std::string_view short_name) {
+  static constexpr std::array<std::string_view, 16> kPrefixes = {
+      "TFRecord", "TextLine", "FixedLengthRecord", "CSV",         "FromTensor",    "SSTable",           "RecordIO",
+      "LMDB",     "Sql",      "DataService",       "ArrayRecord", "MatchingFiles", "SparseTensorSlice", "Glob",
+      "Reverb",   "Avro"};
+  static constexpr std::array<std::string_view, 7> kNames = {"Generator", "TensorSlice", "Tensor",  "Range",
+                                                             "Load",      "Parquet",     "BigQuery"};
+  return contains(kNames, without_version(short_name)) ||
+         std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return short_name.starts_with(prefix); });
+}
+
+bool has_like_elements(std::string_view short_name) {
+  static constexpr std::array<std::string_view, 9> kNames = {"ForeverRepeat", "FiniteRepeat",    "EmptyRepeat",
+                                                             "Repeat",        "FlatMap",         "Interleave",
+                                                             "MemoryCache",   "WeightedFlatMap", "Load"};
+  static constexpr std::array<std::string_view, 10> kPrefixes = {"ParallelInterleave",
+                                                                 "LegacyParallelInterleave",
+                                                                 "Cache",
+                                                                 "Unbatch",
+                                                                 "Window",
+                                                                 "GroupBy",
+                                                                 "Rebatch",
+                                                                 "ParallelBatch",
+                                                                 "Snapshot",
+                                                                 "Sloppy"};
+  return contains(kNames, short_name) || short_name == "SaveV2" ||
+         std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return short_name.starts_with(prefix); });
+}
+
+bool is_frame(std::string_view short_name) {
+  static constexpr std::array<std::string_view, 18> kNames = {"Root",
+                                                              "Model",
+                                                              "MaxIntraOpParallelism",
+                                                              "PrivateThreadPool",
+                                                              "Options",
+                                                              "ForeverRepeat",
+                                                              "FiniteRepeat",
+                                                              "FiniteTake",
+                                                              "Take",
+                                                              "FiniteSkip",
+                                                              "Skip",
+                                                              "AssertCardinality",
+                                                              "AssertNext",
+                                                              "AutoShard",
+                                                              "Rebalance",
+                                                              "OneShot",
+                                                              "Finalize",
+                                                              "ForeverTake"};
+  return contains(kNames, short_name);
+}
+
+std::string fold_like_elements(std::string_view long_name) {
+  std::string folded;
+  folded.reserve(long_name.size());
+  for (std::size_t begin = 0; begin <= long_name.size();) {
+    const std::size_t separator = long_name.find("::", begin);
+    const std::size_t end = separator == std::string_view::npos ? long_name.size() : separator;
+    const std::string_view part = long_name.substr(begin, end - begin);
+    const std::string_view kind = without_index(part);
+    if (begin > 0) folded += "::";
+    folded += has_like_elements(kind) ? kind : part;
+    begin = end + 2;
+  }
+  return folded;
+}
+
+}  // namespace doctor

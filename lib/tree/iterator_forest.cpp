@@ -1,0 +1,157 @@
+#include "tree/iterator_forest.h"
+
+#include <algorithm>
+
+#include "tree/logical_iterators.h"
+
+namespace doctor {
+namespace {
+
+const IteratorCall& call_of(const Trace& trace, CallRef ref) {
+  return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
+}
+
+Picoseconds start_of(const Trace& trace, CallRef ref) {
+  return call_of(trace, ref).span.start();
+}
+
+IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef ref) {
+  return forest.iterator_of_instance[index_of(call_of(trace, ref).instance)];
+}
+
+bool has_parent_id(const Trace& trace, CallRef ref) {
+  return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
+}
+
+/// Sorts the calls of one lane after another into one order; ties keep the order of the lanes.
+void sort_by_start(const Trace& trace, std::vector<CallRef>& calls) {
+  const auto starts_before = [&](CallRef a, CallRef b) { return start_of(trace, a) < start_of(trace, b); };
+  if (!std::is_sorted(calls.begin(), calls.end(), starts_before)) {
+    std::stable_sort(calls.begin(), calls.end(), starts_before);
+  }
+}
+
+/// Splits the calls that no other iterator call encloses into those of the consumer's GetNext ops and background work.
+void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const Lane& lane = trace.lanes[index];
+    const auto lane_id = static_cast<LaneId>(index);
+    std::size_t next_get_next = 0;
+    for (std::uint32_t row = 0; row < lane.iterator_calls.size(); row = lane.iterator_calls[row].subtree_end) {
+      while (next_get_next < lane.get_next_calls.size() && lane.get_next_calls[next_get_next].end_row <= row) {
+        ++next_get_next;
+      }
+      if (next_get_next < lane.get_next_calls.size() && lane.get_next_calls[next_get_next].first_row <= row) continue;
+      const CallRef call{lane_id, row};
+      const IteratorId id = iterator_of(trace, forest, call);
+      forest.iterators[index_of(id)].top_calls.push_back(call);
+      if (forest[id].parent == kNoIterator) forest.loose_root_calls.push_back(call);
+    }
+  }
+  for (LogicalIterator& iterator : forest.iterators) {
+    sort_by_start(trace, iterator.top_calls);
+    Picoseconds latest = std::numeric_limits<Picoseconds>::min();
+    iterator.latest_end.reserve(iterator.top_calls.size());
+    for (const CallRef call : iterator.top_calls) {
+      latest = std::max(latest, call_of(trace, call).span.end());
+      iterator.latest_end.push_back(latest);
+    }
+  }
+  sort_by_start(trace, forest.loose_root_calls);
+}
+
+/// GetNext ops with iterator calls inside: the ordinary consumer.
+void add_get_next_calls(const Trace& trace, IteratorForest& forest) {
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const Lane& lane = trace.lanes[index];
+    for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
+      const GetNextCall& get_next = lane.get_next_calls[position];
+      if (get_next.first_row >= get_next.end_row) continue;
+      RootCall call{{get_next.span.start(), get_next.span.end()}, kNoIterator, static_cast<LaneId>(index), {}};
+      for (std::uint32_t row = get_next.first_row; row < get_next.end_row; row = lane.iterator_calls[row].subtree_end) {
+        call.rows.push_back(row);
+      }
+      const CallRef first{call.lane, call.rows.front()};
+      call.root = forest[iterator_of(trace, forest, first)].root;
+      forest.root_calls.push_back(std::move(call));
+    }
+  }
+}
+
+/// Without GetNext ops around them (some ways to iterate have none) the calls of the roots themselves are the
+/// consumer's. TF1 timelines have no ids to tell a root by, so there the tree alone decides.
+void add_calls_of_roots(const Trace& trace, IteratorForest& forest) {
+  for (const CallRef ref : forest.loose_root_calls) {
+    if (trace.lanes_are_threads && has_parent_id(trace, ref)) continue;
+    const PackedSpan span = call_of(trace, ref).span;
+    forest.root_calls.push_back({{span.start(), span.end()}, iterator_of(trace, forest, ref), ref.lane, {ref.row}});
+  }
+}
+
+/// Session timelines of TF2 show GetNext ops and nothing inside: good for a verdict, not for a culprit.
+void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
+  std::vector<RootCall> calls;
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const Lane& lane = trace.lanes[index];
+    for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
+      const PackedSpan span = lane.get_next_calls[position].span;
+      calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index), {}});
+    }
+  }
+  std::stable_sort(calls.begin(), calls.end(), [](const RootCall& a, const RootCall& b) {
+    return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
+  });
+  // An op may be drawn on two lanes at once: the enclosing one counts.
+  Picoseconds latest_end = std::numeric_limits<Picoseconds>::min();
+  for (RootCall& call : calls) {
+    if (call.span.end <= latest_end) continue;
+    latest_end = call.span.end;
+    forest.root_calls.push_back(std::move(call));
+  }
+}
+
+void collect_root_calls(const Trace& trace, IteratorForest& forest) {
+  add_get_next_calls(trace, forest);
+  if (forest.root_calls.empty()) add_calls_of_roots(trace, forest);
+  if (forest.root_calls.empty()) add_bare_get_next_calls(trace, forest);
+  std::stable_sort(forest.root_calls.begin(), forest.root_calls.end(),
+                   [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
+}
+
+void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    for (std::uint32_t position = 0; position < trace.lanes[index].produced.size(); ++position) {
+      forest.produced.push_back({static_cast<LaneId>(index), position});
+    }
+  }
+  std::stable_sort(forest.produced.begin(), forest.produced.end(), [&](ProducedRef a, ProducedRef b) {
+    return trace.lanes[index_of(a.lane)].produced[a.index].element_id.value() <
+           trace.lanes[index_of(b.lane)].produced[b.index].element_id.value();
+  });
+}
+
+}  // namespace
+
+bool is_same_or_below(const IteratorForest& forest, IteratorId iterator, IteratorId ancestor) {
+  while (iterator != kNoIterator && iterator != ancestor) iterator = forest[iterator].parent;
+  return iterator == ancestor;
+}
+
+std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
+                                             std::string_view name) {
+  for (const Attribute& attribute : iterator.attributes) {
+    if (attribute.is_number && trace.strings[attribute.name] == name) return attribute.number;
+  }
+  return std::nullopt;
+}
+
+IteratorForest build_tree(const Trace& trace) {
+  IteratorForest forest;
+  build_logical_iterators(trace, forest);
+  collect_outermost_calls(trace, forest);
+  collect_root_calls(trace, forest);
+  collect_produced_elements(trace, forest);
+  return forest;
+}
+
+}  // namespace doctor

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// One iterator call in the trace: a row of a lane's iterator_calls.
+struct CallRef {
+  LaneId lane{};
+  std::uint32_t row = 0;
+};
+
+/// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
+/// transformation in the same place of the same pipeline.
+struct LogicalIterator {
+  std::string long_name;            ///< as in the trace; indices of like elements are dropped where several were folded
+  std::string short_name;           ///< "ParallelMapV2"
+  std::string dataset_name;         ///< "ParallelMapDatasetV2:4"; empty if the trace has none
+  IteratorId parent = kNoIterator;  ///< the transformation that calls this one
+  IteratorId root = kNoIterator;    ///< outermost ancestor, itself for a root
+  std::vector<IteratorId> children;  ///< inputs, by first appearance
+  std::uint32_t depth = 0;           ///< 0 for a root
+  bool is_async = false;
+  std::vector<InstanceId> instances;  ///< by first appearance
+  std::vector<Attribute> attributes;  ///< the values last seen over all instances
+  std::uint64_t call_count = 0;
+
+  /// Calls that are nested in no other iterator call and no GetNext op: background work, sorted by start.
+  std::vector<CallRef> top_calls;
+  /// latest_end[i] is the latest end of top_calls[0..i]: where to stop looking back for overlaps.
+  std::vector<Picoseconds> latest_end;
+};
+
+/// A call by the consumer into a pipeline: what the training loop waits for.
+struct RootCall {
+  Interval span;
+  IteratorId root = kNoIterator;  ///< kNoIterator: a bare GetNext op, the trace shows nothing inside
+  LaneId lane{};
+  std::vector<std::uint32_t> rows;  ///< the outermost iterator calls inside, by start
+};
+
+/// A ProducedElement of a lane.
+struct ProducedRef {
+  LaneId lane{};
+  std::uint32_t index = 0;
+};
+
+/// The iterators of one trace as trees, with their calls. Plain data; refers to the Trace by index.
+struct IteratorForest {
+  std::vector<LogicalIterator> iterators;        ///< indexed by IteratorId; parents may come after their children
+  std::vector<IteratorId> iterator_of_instance;  ///< indexed by InstanceId
+  std::vector<IteratorId> roots;                 ///< by first appearance
+  std::vector<RootCall> root_calls;              ///< sorted by start
+  std::vector<CallRef> loose_root_calls;         ///< calls of roots outside of GetNext ops, sorted by start
+  std::vector<ProducedRef> produced;             ///< all produced elements, sorted by element id
+
+  const LogicalIterator& operator[](IteratorId id) const { return iterators[index_of(id)]; }
+};
+
+/// Whether `ancestor` is `iterator` or stands above it.
+bool is_same_or_below(const IteratorForest& forest, IteratorId iterator, IteratorId ancestor);
+
+/// The number that an iterator carries as an attribute, e.g. "parallelism"; nullopt if it has none or it is a text
+/// ("unavailable").
+std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
+                                             std::string_view name);
+
+/// Builds the trees: parents by parent id, else by the longest long-name prefix in the same pipeline. Survives cycles
+/// of parent ids, duplicate ids and missing parents.
+IteratorForest build_tree(const Trace& trace);
+
+}  // namespace doctor
