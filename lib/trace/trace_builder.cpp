@@ -7,6 +7,20 @@
 namespace doctor {
 namespace {
 
+/// An iterator call may take an element after a nested call returned, so the rows are not in order by themselves.
+void sort_by_row(ChunkedVector<ConsumedElement>& consumed) {
+  const auto is_before = [](const ConsumedElement& a, const ConsumedElement& b) { return a.row < b.row; };
+  std::vector<ConsumedElement> sorted;
+  bool is_sorted = true;
+  for (std::size_t index = 1; index < consumed.size() && is_sorted; ++index) {
+    is_sorted = !is_before(consumed[index], consumed[index - 1]);
+  }
+  if (is_sorted) return;
+  for (std::size_t index = 0; index < consumed.size(); ++index) sorted.push_back(consumed[index]);
+  std::stable_sort(sorted.begin(), sorted.end(), is_before);
+  for (std::size_t index = 0; index < consumed.size(); ++index) consumed[index] = sorted[index];
+}
+
 std::uint32_t row_count(const auto& table) {
   return static_cast<std::uint32_t>(table.size());
 }
@@ -272,6 +286,7 @@ Trace TraceBuilder::finish() {
       close(trace_.lanes[index], lane_states_[index].open.back());
     }
   }
+  for (Lane& lane : trace_.lanes) sort_by_row(lane.consumed);
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
   if (window_.start <= window_.end) trace_.window = window_;

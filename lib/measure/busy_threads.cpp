@@ -1,0 +1,105 @@
+#include "measure/busy_threads.h"
+
+#include <algorithm>
+
+#include "measure/function_runs.h"
+#include "measure/intervals.h"
+#include "measure/op_kind.h"
+
+namespace doctor {
+namespace {
+
+/// Calls `visit(row, Interval)` for every piece of time of an iterator call outside of its nested calls, in order of
+/// start over the whole lane.
+template <typename Visit>
+void visit_own_times(const ChunkedVector<IteratorCall>& calls, Visit visit) {
+  struct Open {
+    std::uint32_t row;
+    Picoseconds done;
+  };
+  std::vector<Open> open;
+  const auto close = [&] {
+    const Open closed = open.back();
+    open.pop_back();
+    const Picoseconds end = calls[closed.row].span.end();
+    visit(closed.row, Interval{closed.done, end});
+    if (!open.empty()) open.back().done = std::max(open.back().done, std::max(closed.done, end));
+  };
+  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+    while (!open.empty() && calls[open.back().row].subtree_end <= row) close();
+    const Picoseconds start = calls[row].span.start();
+    if (!open.empty()) {
+      visit(open.back().row, Interval{open.back().done, start});
+      open.back().done = std::max(open.back().done, start);
+    }
+    open.push_back({row, start});
+  }
+  while (!open.empty()) close();
+}
+
+/// Adds the busy times of one thread in order of start.
+class LaneActivity {
+ public:
+  LaneActivity(const Trace& trace, const Lane& lane, CoveredTime& covered)
+      : trace_(trace), lane_(lane), covered_(covered) {}
+
+  void add_own_work(Interval work) {
+    if (work.start >= work.end) return;
+    add_until(work.start);
+    covered_.add(work);
+  }
+
+  /// Adds the ops and regions that start until `start`, in their common order.
+  void add_until(Picoseconds start) {
+    while (true) {
+      while (next_op_ < lane_.ops.size() && !is_work(lane_.ops[next_op_])) ++next_op_;
+      const bool has_op = next_op_ < lane_.ops.size() && lane_.ops[next_op_].span.start() <= start;
+      const bool has_region =
+          next_region_ < lane_.pool_regions.size() && lane_.pool_regions[next_region_].start() <= start;
+      if (!has_op && !has_region) return;
+      const bool op_first =
+          has_op && (!has_region || lane_.ops[next_op_].span.start() <= lane_.pool_regions[next_region_].start());
+      const PackedSpan span = op_first ? lane_.ops[next_op_++].span : lane_.pool_regions[next_region_++];
+      covered_.add({span.start(), span.end()});
+    }
+  }
+
+ private:
+  bool is_work(const OpCall& op) const {
+    const std::string_view type = trace_.strings[op.type];
+    return !is_python_op(type) && !is_wrapper_op(type);
+  }
+
+  const Trace& trace_;
+  const Lane& lane_;
+  CoveredTime& covered_;
+  std::size_t next_op_ = 0;
+  std::size_t next_region_ = 0;
+};
+
+}  // namespace
+
+double average_busy_threads(const Trace& trace, const IteratorForest& forest, std::span<const Interval> waits) {
+  const Picoseconds waited = total_length(waits);
+  if (waited <= 0) return 0;
+  Picoseconds busy = 0;
+  for (const Lane& lane : trace.lanes) {
+    CoveredTime covered(waits);
+    LaneActivity activity(trace, lane, covered);
+    visit_own_times(lane.iterator_calls, [&](std::uint32_t row, Interval own) {
+      const InstanceId instance = lane.iterator_calls[row].instance;
+      if (forest[forest.iterator_of_instance[index_of(instance)]].is_async) return;
+      Picoseconds done = own.start;
+      visit_function_runs(lane, row, own, [&](Interval run) {
+        activity.add_own_work({done, run.start});
+        done = run.end;
+      });
+      activity.add_own_work({done, own.end});
+    });
+    activity.add_until(std::numeric_limits<Picoseconds>::max());
+    busy += covered.total();
+  }
+  return static_cast<double>(busy) / static_cast<double>(waited);
+}
+
+}  // namespace doctor

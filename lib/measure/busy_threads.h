@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// How many threads were at work on average during `waits` (disjoint, sorted): in an op that is neither Python nor a
+/// wrapper, in a region of the compute pool, or in the own time of a synchronous iterator. Ops that wait for a core
+/// count as running, so the result may exceed the number of cores. 0 if the waits are empty.
+double average_busy_threads(const Trace& trace, const IteratorForest& forest, std::span<const Interval> waits);
+
+}  // namespace doctor

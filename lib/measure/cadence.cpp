@@ -1,0 +1,134 @@
+#include "measure/cadence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "measure/intervals.h"
+
+namespace doctor {
+namespace {
+
+/// Seed 000: a GetNext that returns within 50 us had its element ready.
+constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
+
+constexpr std::size_t kMostWarmupCalls = 3;
+constexpr Picoseconds kWarmupFactor = 5;
+constexpr Picoseconds kShortestWarmup = kPicosecondsPerMillisecond;
+
+/// The slowest tenth, rounded up, is left out of robust numbers: one outlier must not decide.
+std::size_t trimmed_count(std::size_t count) {
+  return (count + 9) / 10;
+}
+
+/// One steady call and the time until the next one starts.
+struct Beat {
+  Picoseconds latency = 0;
+  Picoseconds period = 0;
+};
+
+double share_of(std::span<const Beat> beats) {
+  double waited = 0;
+  double passed = 0;
+  for (const Beat& beat : beats) {
+    waited += static_cast<double>(beat.latency);
+    passed += static_cast<double>(beat.period);
+  }
+  return passed > 0 ? std::min(1.0, waited / passed) : waited > 0 ? 1.0 : 0.0;
+}
+
+void measure_shares(std::span<const Interval> steady, Picoseconds window, PipelineMeasurement& pipeline) {
+  std::vector<Beat> beats;
+  for (std::size_t index = 0; index + 1 < steady.size(); ++index) {
+    beats.push_back({steady[index].end - steady[index].start, steady[index + 1].start - steady[index].start});
+  }
+  if (beats.empty() && !steady.empty())
+    beats.push_back({steady[0].end - steady[0].start, std::max<Picoseconds>(window, 1)});
+  pipeline.cadence_share = pipeline.trimmed_cadence_share = share_of(beats);
+  constexpr std::size_t kFewestToTrim = 4;
+  if (beats.size() < kFewestToTrim) return;
+  std::sort(beats.begin(), beats.end(), [](const Beat& a, const Beat& b) {
+    return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
+  });
+  pipeline.trimmed_cadence_share = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
+}
+
+void measure_step_shares(std::span<const StepMarker> steps, std::span<const Interval> steady,
+                         PipelineMeasurement& pipeline) {
+  const std::vector<Interval> waits = united({steady.begin(), steady.end()});
+  std::vector<double> shares;
+  for (const StepMarker& step : steps) {
+    const auto first =
+        std::partition_point(steady.begin(), steady.end(), [&](Interval call) { return call.start < step.start; });
+    if (step.duration <= 0 || first == steady.end() || first->start >= step.end()) continue;
+    std::vector<Interval> inside;
+    clip({step.start, step.end()}, waits, inside);
+    shares.push_back(static_cast<double>(total_length(inside)) / static_cast<double>(step.duration));
+  }
+  pipeline.step_count = shares.size();
+  if (shares.empty()) return;
+  std::sort(shares.begin(), shares.end());
+  const std::size_t middle = shares.size() / 2;
+  pipeline.step_share = shares.size() % 2 == 1 ? shares[middle] : (shares[middle - 1] + shares[middle]) / 2;
+}
+
+Picoseconds trimmed_mean(std::vector<Picoseconds> latencies) {
+  constexpr std::size_t kFewestToTrim = 5;
+  std::sort(latencies.begin(), latencies.end());
+  if (latencies.size() >= kFewestToTrim) latencies.resize(latencies.size() - trimmed_count(latencies.size()));
+  if (latencies.empty()) return 0;
+  return std::accumulate(latencies.begin(), latencies.end(), Picoseconds{0}) /
+         static_cast<Picoseconds>(latencies.size());
+}
+
+}  // namespace
+
+Picoseconds quantile(std::vector<Picoseconds> values, double share) {
+  if (values.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const std::size_t index = std::clamp<std::size_t>(rank, 1, values.size()) - 1;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index), values.end());
+  return values[index];
+}
+
+Picoseconds median(std::vector<Picoseconds> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
+}
+
+std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipeline_starts_in_window) {
+  if (latencies.size() == 2) {
+    return pipeline_starts_in_window && latencies[0] > kWarmupFactor * latencies[1] ? 1 : 0;
+  }
+  if (latencies.size() < 3) return 0;
+  // At least two steady calls remain.
+  const std::size_t most = std::min(kMostWarmupCalls, latencies.size() - 2);
+  std::size_t count = 0;
+  for (; count < most && latencies[count] > kShortestWarmup; ++count) {
+    const std::span<const Picoseconds> rest = latencies.subspan(count + 1);
+    if (latencies[count] / kWarmupFactor <= median({rest.begin(), rest.end()})) break;
+  }
+  return count;
+}
+
+void measure_cadence(std::span<const StepMarker> steps, Picoseconds window, PipelineMeasurement& pipeline) {
+  std::vector<Picoseconds> latencies;
+  for (const Interval call : pipeline.calls) latencies.push_back(call.end - call.start);
+  for (const Picoseconds latency : latencies) {
+    pipeline.total += latency;
+    pipeline.max = std::max(pipeline.max, latency);
+    if (latency > kSlowCall) ++pipeline.slow_count;
+  }
+  pipeline.p95 = quantile(latencies, 0.95);
+  latencies.erase(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(pipeline.warmup_count));
+  pipeline.median = median(latencies);
+  pipeline.trimmed_mean = trimmed_mean(latencies);
+  const std::span<const Interval> steady = std::span(pipeline.calls).subspan(pipeline.warmup_count);
+  measure_shares(steady, window, pipeline);
+  measure_step_shares(steps, steady, pipeline);
+}
+
+}  // namespace doctor

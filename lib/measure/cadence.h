@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// How many of the first calls are warm-up: up to three, each more than 5 times the median of those after it and more
+/// than 1 ms (shared design "diagnosis", step 7). With two calls only, the first is warm-up if the pipeline starts
+/// inside the window.
+std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipeline_starts_in_window);
+
+/// Fills latencies, shares and step shares of a pipeline whose `calls` and `warmup_count` are set. `window` stands in
+/// for the cadence where there is a single steady call.
+void measure_cadence(std::span<const StepMarker> steps, Picoseconds window, PipelineMeasurement& pipeline);
+
+/// The value below which `share` of the values lie (nearest rank); 0 if there are none.
+Picoseconds quantile(std::vector<Picoseconds> values, double share);
+
+/// The median, the mean of the two middle values for an even count; 0 if there are none.
+Picoseconds median(std::vector<Picoseconds> values);
+
+}  // namespace doctor

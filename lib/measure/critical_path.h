@@ -1,0 +1,63 @@
+#pragma once
+
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// What the consumer waited for during a segment of a GetNext call.
+enum class SegmentKind : std::uint8_t {
+  self,      ///< the iterator's own work
+  function,  ///< the user's function that the iterator calls
+  handoff,   ///< passing an element between threads: the input was ready or nothing below was running
+  unseen,    ///< work that the window does not show: before the first or after the last call of the input
+  outside,   ///< inside the GetNext op but in no iterator
+};
+
+/// A piece of a GetNext call's latency, held by one iterator on one thread.
+struct Segment {
+  Interval span;
+  IteratorId iterator = kNoIterator;  ///< kNoIterator only for `outside`
+  SegmentKind kind = SegmentKind::self;
+  LaneId lane{};  ///< where it was observed
+
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+/// Walks from the consumer to whatever it waited for, across threads.
+///
+/// Invariant: the segments of a call are in order of time, without gaps or overlaps, and sum to its latency exactly.
+///
+/// Algorithm (shared design "diagnosis", step 5): nested calls recurse; a gap in a synchronous iterator is its own
+/// work or its function's; a gap in an asynchronous one is a wait, followed into the background call that was making
+/// the element (by element id and parent id, else the nearest descendant, else the earliest).
+class CriticalPath {
+ public:
+  CriticalPath(const Trace& trace, const IteratorForest& forest);
+
+  /// The segments of one call; the vector is replaced.
+  void attribute(const RootCall& call, std::vector<Segment>& segments) const;
+
+  /// Whether a Generator only fetches from a pipeline on another device or host instead of running Python code.
+  bool is_device_hop(IteratorId iterator) const { return is_device_hop_[index_of(iterator)]; }
+
+  /// Whether the pipeline of this root gets its elements from another pipeline of the trace.
+  bool has_device_hop(IteratorId root) const { return has_device_hop_[index_of(root)]; }
+
+ private:
+  struct Walk;
+
+  const Trace& trace_;
+  const IteratorForest& forest_;
+  std::vector<std::vector<IteratorId>> descendants_;  ///< indexed by IteratorId: those with background calls
+  std::vector<bool> is_device_hop_;                   ///< indexed by IteratorId
+  std::vector<bool> has_device_hop_;                  ///< indexed by IteratorId, true at roots
+  std::vector<Picoseconds> root_calls_latest_end_;    ///< prefix maximum over forest.root_calls
+  std::vector<Picoseconds> loose_latest_end_;         ///< prefix maximum over forest.loose_root_calls
+};
+
+}  // namespace doctor

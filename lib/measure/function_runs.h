@@ -1,0 +1,34 @@
+#pragma once
+
+#include <algorithm>
+
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// Calls `visit(Interval)` for each run of the user's function by the iterator call `row`, clipped to `window`, which
+/// must be a part of that call without nested calls. In order of time, never overlapping.
+template <typename Visit>
+void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, Visit visit) {
+  const ChunkedVector<FunctionRun>& runs = lane.function_runs;
+  std::size_t index = runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < window.start; });
+  // A run that began before the window may reach into it. Between the two there are only runs of nested calls; a few
+  // are looked through, since a function that contains iterator calls contains few.
+  constexpr std::size_t kLookBack = 64;
+  const std::size_t earliest = index > kLookBack ? index - kLookBack : 0;
+  for (std::size_t before = index; before > earliest; --before) {
+    if (runs[before - 1].row != row) continue;
+    index = before - 1;
+    break;
+  }
+  Picoseconds done = window.start;
+  for (; index < runs.size() && runs[index].span.start() < window.end; ++index) {
+    if (runs[index].row != row) continue;
+    const Interval inside{std::max(runs[index].span.start(), done), std::min(runs[index].span.end(), window.end)};
+    if (inside.start >= inside.end) continue;
+    visit(inside);
+    done = inside.end;
+  }
+}
+
+}  // namespace doctor

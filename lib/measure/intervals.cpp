@@ -1,0 +1,45 @@
+#include "measure/intervals.h"
+
+#include <algorithm>
+
+namespace doctor {
+
+std::vector<Interval> united(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.start < b.start; });
+  std::vector<Interval> merged;
+  for (const Interval interval : intervals) {
+    if (interval.start >= interval.end) continue;
+    if (!merged.empty() && interval.start <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, interval.end);
+    } else {
+      merged.push_back(interval);
+    }
+  }
+  return merged;
+}
+
+Picoseconds total_length(std::span<const Interval> intervals) {
+  Picoseconds total = 0;
+  for (const Interval interval : intervals) total += interval.end - interval.start;
+  return total;
+}
+
+void clip(Interval interval, std::span<const Interval> windows, std::vector<Interval>& parts) {
+  auto window =
+      std::partition_point(windows.begin(), windows.end(), [&](Interval other) { return other.end <= interval.start; });
+  for (; window != windows.end() && window->start < interval.end; ++window) {
+    parts.push_back({std::max(interval.start, window->start), std::min(interval.end, window->end)});
+  }
+}
+
+void CoveredTime::add(Interval interval) {
+  interval.start = std::max(interval.start, covered_until_);
+  if (interval.start >= interval.end) return;
+  covered_until_ = interval.end;
+  while (window_ < windows_.size() && windows_[window_].end <= interval.start) ++window_;
+  for (std::size_t index = window_; index < windows_.size() && windows_[index].start < interval.end; ++index) {
+    total_ += std::min(interval.end, windows_[index].end) - std::max(interval.start, windows_[index].start);
+  }
+}
+
+}  // namespace doctor

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// A value of an iterator attribute: a number or a text.
+struct AttributeValue {
+  std::string name;
+  std::optional<std::int64_t> number;
+  std::string text;  ///< set if there is no number
+};
+
+/// What one logical iterator did over the whole window.
+struct IteratorMeasurement {
+  std::string long_name;
+  std::string short_name;
+  std::string dataset_name;
+  std::optional<std::uint64_t> id;         ///< of the first instance
+  std::optional<std::uint64_t> parent_id;  ///< of the first instance
+  IteratorId parent = kNoIterator;
+  IteratorId root = kNoIterator;
+  std::vector<IteratorId> children;
+  std::uint32_t depth = 0;
+  bool is_async = false;
+  bool is_source = false;
+  std::vector<AttributeValue> attributes;  ///< sorted by name
+
+  std::uint64_t calls = 0;
+  Picoseconds total = 0;        ///< sum of the durations of its calls
+  Picoseconds self = 0;         ///< of that: in no nested iterator call and, if asynchronous, not waiting
+  Picoseconds wait = 0;         ///< of that: waiting for other threads (asynchronous iterators only)
+  std::uint64_t instances = 0;  ///< iterator objects folded into this one
+  std::uint64_t epochs = 0;     ///< distinct indices of Repeat in the long names of its instances
+  Picoseconds median_call = 0;
+
+  std::optional<std::int64_t> number(std::string_view attribute) const;
+};
+
+/// Time of one op type inside the culprit's function, on the critical path.
+struct FunctionOp {
+  std::string op;
+  Picoseconds self = 0;  ///< union over threads, so parallel ops of one type count once
+};
+
+/// The calls of one pipeline in one phase (warm-up or steady state), attributed.
+struct PhaseMeasurement {
+  std::size_t call_count = 0;
+  Picoseconds waited = 0;                ///< sum of the latencies of the calls
+  std::vector<Picoseconds> critical;     ///< indexed by IteratorId: time held by it, own work and function
+  std::vector<Picoseconds> in_function;  ///< indexed by IteratorId: of that, in the user's function
+  Picoseconds handoff = 0;
+  Picoseconds unseen = 0;
+  Picoseconds outside = 0;
+
+  IteratorId culprit = kNoIterator;      ///< the iterator with the most critical time; frames only if nothing else
+  std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; wrapper ops left out
+  Picoseconds python = 0;                ///< of its function time: in Python ops
+  std::uint64_t culprit_calls = 0;       ///< calls of the culprit in the whole window
+
+  /// Threads busy on average during the waits: ops without Python, compute-pool regions and own work of synchronous
+  /// iterators. Raw: may exceed the cores, because ops that wait for a core count as busy.
+  double busy_threads = 0;
+};
+
+/// A shuffle buffer that is filled inside the window.
+struct ShuffleFill {
+  IteratorId iterator = kNoIterator;
+  std::uint64_t elements = 0;               ///< read into the buffer before the first element came out
+  Picoseconds duration = 0;                 ///< of the calls that filled it; 0 if they are cut off by the window
+  std::optional<std::int64_t> buffer_size;  ///< as configured
+};
+
+/// A cache that is still being written in the window: inputs are read below it.
+struct CacheFill {
+  IteratorId iterator = kNoIterator;
+  std::uint64_t input_calls = 0;
+  std::uint64_t calls = 0;
+};
+
+/// One pipeline: a root and all below it, with the consumer's calls.
+struct PipelineMeasurement {
+  IteratorId root = kNoIterator;    ///< kNoIterator: only bare GetNext ops were seen
+  bool is_device = false;           ///< runs for a device and gets its elements from a host pipeline
+  bool feeds_another = false;       ///< its calls are the waits of another pipeline of the trace: not ranked on its own
+  std::vector<IteratorId> members;  ///< the iterators whose time can explain its waits, hosts of device hops included
+
+  std::vector<Interval> calls;   ///< of the consumer, sorted by start
+  std::size_t warmup_count = 0;  ///< the first calls[0..warmup_count) are warm-up
+  Picoseconds total = 0;         ///< sum of all latencies
+  Picoseconds median = 0;        ///< of the steady latencies
+  Picoseconds p95 = 0;           ///< of all latencies
+  Picoseconds max = 0;           ///< of all latencies
+  std::size_t slow_count = 0;    ///< calls longer than 50 us (seed 000)
+  Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the slowest tenth
+
+  double cadence_share = 0;          ///< steady latency / time from call start to call start
+  double trimmed_cadence_share = 0;  ///< the same without the slowest tenth of the calls
+  std::optional<double> step_share;  ///< median over the step markers of the part of a step that is spent in calls
+  std::size_t step_count = 0;        ///< step markers that hold a call
+
+  PhaseMeasurement warmup;
+  PhaseMeasurement steady;
+  IteratorId busiest = kNoIterator;  ///< the member with the most own time, waited for or not
+
+  std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, from the root's attribute or the threads
+  IteratorId prefetch = kNoIterator;       ///< Prefetch between the root and the first working iterator
+  IteratorId outermost = kNoIterator;      ///< first iterator below the frames: what the user wrote last
+  std::optional<ShuffleFill> shuffle_fill;
+  std::vector<CacheFill> cache_fills;
+
+  /// Robust share of the time that the consumer waits: the smaller of the two cadence shares.
+  double input_share() const { return cadence_share < trimmed_cadence_share ? cadence_share : trimmed_cadence_share; }
+};
+
+/// All numbers of one trace file. Free-standing: the trace itself may be dropped.
+struct HostMeasurement {
+  std::string path;
+  std::string format;
+  std::uint64_t bytes = 0;
+  std::vector<std::string> hosts;
+  std::vector<std::string> devices;
+  std::uint64_t event_count = 0;
+  std::uint64_t iterator_event_count = 0;
+  Picoseconds window = 0;
+  bool has_make_iterator = false;  ///< a pipeline starts inside the window
+  Loss loss;
+  std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
+  std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
+  Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not
+};
+
+/// Every number that a rule or a report may use, for all files of a run.
+struct Measurements {
+  std::vector<HostMeasurement> hosts;  ///< one per trace file, in the order given
+};
+
+/// Measures one trace. Total: an empty forest gives empty measurements.
+HostMeasurement measure(const Trace& trace, const IteratorForest& forest);
+
+}  // namespace doctor
