@@ -16,6 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct Pair {
+  std::string_view path;
+  std::string_view include;
+};
+
 /// The folders of lib/, each of which may include itself and those before it.
 constexpr std::array<std::string_view, 7> kStages = {"base", "io", "trace", "tree", "measure", "diagnose", "report"};
 
@@ -81,10 +86,6 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("includes that follow the order of the stages are accepted") {
-  struct Pair {
-    const char* path;
-    const char* include;
-  };
   const std::vector<Pair> pairs = {
       {"lib/base/result.cpp", "base/result.h"},
       {"lib/io/gzip.cpp", "base/result.h"},
@@ -106,18 +107,14 @@ TEST_CASE("includes that follow the order of the stages are accepted") {
       {"apps/tfdata_doctor.cpp", "options.h"},
       {"apps/tfdata_doctor.cpp", "report/report.h"},
   };
-  for (const auto& [path, include] : pairs) {
-    CAPTURE(path);
-    CAPTURE(include);
-    CHECK(may_include(path, include));
+  for (const Pair& pair : pairs) {
+    CAPTURE(pair.path);
+    CAPTURE(pair.include);
+    CHECK(may_include(pair.path, pair.include));
   }
 }
 
 TEST_CASE("includes against the order of the stages are refused") {
-  struct Pair {
-    const char* path;
-    const char* include;
-  };
   const std::vector<Pair> pairs = {
       {"lib/base/result.h", "io/byte_source.h"},
       {"lib/io/byte_source.h", "trace/trace.h"},
@@ -147,10 +144,10 @@ TEST_CASE("includes against the order of the stages are refused") {
       {"apps/tfdata_doctor.cpp", "rules/slow-source.h"},
       {"apps/tfdata_doctor.cpp", "../rules/slow-source.h"},
   };
-  for (const auto& [path, include] : pairs) {
-    CAPTURE(path);
-    CAPTURE(include);
-    CHECK_FALSE(may_include(path, include));
+  for (const Pair& pair : pairs) {
+    CAPTURE(pair.path);
+    CAPTURE(pair.include);
+    CHECK_FALSE(may_include(pair.path, pair.include));
   }
 }
 
