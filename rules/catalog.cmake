@@ -1,0 +1,68 @@
+# Writes the rule catalogue from the files of rules/, so that adding a rule means adding two files and no list.
+#
+# rules/<rule-id>.cpp defines `doctor::Rule doctor::rules::<rule_id>()` (dashes become underscores) and
+# rules/<rule-id>.md is its page. One without the other stops the configuration.
+
+# Sources and pages must come in pairs, and an id must be a C++ name once its dashes are underscores.
+function(doctor_check_rule_pairs rules_dir ids pages)
+  foreach(id IN LISTS ids)
+    if(NOT id MATCHES "^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
+      message(FATAL_ERROR "rules/${id}.cpp: a rule id is lower-case words joined by dashes")
+    endif()
+    if(NOT id IN_LIST pages)
+      message(FATAL_ERROR "rules/${id}.cpp has no page: write rules/${id}.md (rules/README.md says what is in it)")
+    endif()
+  endforeach()
+  foreach(page IN LISTS pages)
+    if(NOT page IN_LIST ids)
+      message(FATAL_ERROR "rules/${page}.md is the page of no rule: rules/${page}.cpp is missing")
+    endif()
+  endforeach()
+endfunction()
+
+function(doctor_generate_catalog rules_dir output)
+  file(GLOB ids CONFIGURE_DEPENDS RELATIVE ${rules_dir} ${rules_dir}/*.cpp)
+  list(TRANSFORM ids REPLACE "\\.cpp$" "")
+  file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${rules_dir} ${rules_dir}/*.md)
+  list(REMOVE_ITEM pages README.md)
+  list(TRANSFORM pages REPLACE "\\.md$" "")
+  doctor_check_rule_pairs(${rules_dir} "${ids}" "${pages}")
+
+  set(declarations "")
+  set(entries "")
+  foreach(id IN LISTS ids)
+    set(page_file ${rules_dir}/${id}.md)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_file})
+    file(READ ${page_file} page)
+    string(LENGTH "${page}" length)
+    if(length GREATER 65000)
+      message(FATAL_ERROR "rules/${id}.md has ${length} bytes: compilers need not take string literals above 64 KiB")
+    endif()
+    string(FIND "${page}" ")rule_page\"" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "rules/${id}.md contains )rule_page\", which would end the literal that it is embedded in")
+    endif()
+    string(REPLACE "-" "_" name ${id})
+    string(APPEND declarations "Rule ${name}();\n")
+    string(APPEND entries "      {rules::${name}(), R\"rule_page(${page})rule_page\"},\n")
+  endforeach()
+
+  # Written only when the text changed: a configuration alone must not recompile anything.
+  file(WRITE ${output}.new
+"// Written by rules/catalog.cmake from the files of rules/; changes here are lost.
+#include \"diagnose/catalog.h\"
+
+namespace doctor {
+namespace rules {
+${declarations}}  // namespace rules
+
+std::vector<CatalogEntry> rule_catalog() {
+  return {
+${entries}  };
+}
+
+}  // namespace doctor
+")
+  file(COPY_FILE ${output}.new ${output} ONLY_IF_DIFFERENT)
+  file(REMOVE ${output}.new)
+endfunction()

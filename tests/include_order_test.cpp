@@ -1,0 +1,181 @@
+// The order in which the folders may include each other, as lib/README.md draws it, checked over the tree.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Pair {
+  std::string_view path;
+  std::string_view include;
+};
+
+/// The folders of lib/, each of which may include itself and those before it.
+constexpr std::array<std::string_view, 7> kStages = {"base", "io", "trace", "tree", "measure", "diagnose", "report"};
+
+/// Position in kStages of the first folder of `path`; nothing if it is not a stage.
+std::optional<std::size_t> stage_of(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto* const found = std::find(kStages.begin(), kStages.end(), path.substr(0, slash));
+  if (found == kStages.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kStages.begin());
+}
+
+/// Whether the file at `path` (relative to the repository) may contain `#include "<include>"`. Includes of lib/ are
+/// spelled from lib/, so an include that names no stage is refused unless it is one of the exceptions below.
+bool may_include(std::string_view path, std::string_view include) {
+  // A path that climbs could reach anything.
+  if (include.find("..") != std::string_view::npos) return false;
+  const auto included_stage = stage_of(include);
+
+  if (path.starts_with("rules/")) {
+    return include.starts_with("base/") || include.starts_with("measure/") || include.starts_with("diagnose/");
+  }
+  if (path.starts_with("apps/")) {
+    // Without a folder it is pipeline.h or a header of apps/ itself.
+    return included_stage || include.find('/') == std::string_view::npos;
+  }
+  if (path == "lib/pipeline.h" || path == "lib/pipeline.cpp") return included_stage || include == "pipeline.h";
+  if (path.starts_with("lib/")) {
+    const auto stage = stage_of(path.substr(std::string_view("lib/").size()));
+    return stage && included_stage && *included_stage <= *stage;
+  }
+  return false;
+}
+
+/// The file named by a line `#include "file"`; nothing for any other line.
+std::optional<std::string> quoted_include(std::string_view line) {
+  const auto skip_blanks = [&line] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
+  const auto skip = [&line](std::string_view word) {
+    if (!line.starts_with(word)) return false;
+    line.remove_prefix(word.size());
+    return true;
+  };
+  skip_blanks();
+  if (!skip("#")) return std::nullopt;
+  skip_blanks();
+  if (!skip("include")) return std::nullopt;
+  skip_blanks();
+  if (!skip("\"")) return std::nullopt;
+  return std::string(line.substr(0, line.find('"')));
+}
+
+std::vector<fs::path> sources_below(const fs::path& folder) {
+  std::vector<fs::path> sources;
+  if (!fs::is_directory(folder)) return sources;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const auto extension = entry.path().extension();
+    if (extension == ".h" || extension == ".cpp") sources.push_back(entry.path());
+  }
+  std::sort(sources.begin(), sources.end());
+  return sources;
+}
+
+}  // namespace
+
+TEST_CASE("includes that follow the order of the stages are accepted") {
+  const std::vector<Pair> pairs = {
+      {"lib/base/result.cpp", "base/result.h"},
+      {"lib/io/gzip.cpp", "base/result.h"},
+      {"lib/trace/format.h", "io/byte_source.h"},
+      {"lib/trace/xspace.cpp", "trace/xspace.pb.h"},
+      {"lib/tree/iterator_forest.h", "trace/trace.h"},
+      {"lib/measure/measurements.h", "tree/iterator_forest.h"},
+      {"lib/measure/measure.cpp", "base/time.h"},
+      {"lib/diagnose/rule.h", "measure/measurements.h"},
+      {"lib/report/text.cpp", "diagnose/rule.h"},
+      {"lib/report/text.cpp", "trace/trace.h"},
+      {"lib/pipeline.cpp", "pipeline.h"},
+      {"lib/pipeline.cpp", "report/report.h"},
+      {"lib/pipeline.h", "diagnose/rule.h"},
+      {"rules/slow-source.cpp", "diagnose/rule.h"},
+      {"rules/slow-source.cpp", "measure/measurements.h"},
+      {"rules/slow-source.cpp", "base/time.h"},
+      {"apps/tfdata_doctor.cpp", "pipeline.h"},
+      {"apps/tfdata_doctor.cpp", "options.h"},
+      {"apps/tfdata_doctor.cpp", "report/report.h"},
+  };
+  for (const Pair& pair : pairs) {
+    CAPTURE(pair.path);
+    CAPTURE(pair.include);
+    CHECK(may_include(pair.path, pair.include));
+  }
+}
+
+TEST_CASE("includes against the order of the stages are refused") {
+  const std::vector<Pair> pairs = {
+      {"lib/base/result.h", "io/byte_source.h"},
+      {"lib/io/byte_source.h", "trace/trace.h"},
+      {"lib/trace/trace.h", "tree/iterator_forest.h"},
+      {"lib/tree/iterator_forest.h", "measure/measurements.h"},
+      {"lib/measure/measure.cpp", "diagnose/rule.h"},
+      {"lib/measure/measure.cpp", "report/report.h"},
+      {"lib/diagnose/rule.h", "report/report.h"},
+      {"lib/diagnose/rule.h", "pipeline.h"},
+      {"lib/report/text.cpp", "pipeline.h"},
+      {"lib/diagnose/diagnose.cpp", "rules/slow-source.h"},
+      {"lib/pipeline.cpp", "rules/slow-source.h"},
+      {"lib/pipeline.cpp", "apps/options.h"},
+      {"lib/report/text.cpp", "apps/options.h"},
+      {"lib/trace/xspace.cpp", "../tree/iterator_forest.h"},
+      {"lib/trace/xspace.cpp", "trace/../tree/iterator_forest.h"},
+      {"lib/trace/xspace.cpp", "format.h"},
+      {"lib/trace/xspace.cpp", "fmt/core.h"},
+      {"lib/elsewhere/file.cpp", "base/result.h"},
+      {"lib/stray.cpp", "base/result.h"},
+      {"rules/slow-source.cpp", "trace/trace.h"},
+      {"rules/slow-source.cpp", "tree/iterator_forest.h"},
+      {"rules/slow-source.cpp", "io/byte_source.h"},
+      {"rules/slow-source.cpp", "report/report.h"},
+      {"rules/slow-source.cpp", "pipeline.h"},
+      {"rules/slow-source.cpp", "slow-map.h"},
+      {"apps/tfdata_doctor.cpp", "rules/slow-source.h"},
+      {"apps/tfdata_doctor.cpp", "../rules/slow-source.h"},
+  };
+  for (const Pair& pair : pairs) {
+    CAPTURE(pair.path);
+    CAPTURE(pair.include);
+    CHECK_FALSE(may_include(pair.path, pair.include));
+  }
+}
+
+TEST_CASE("an include is found however it is spaced") {
+  CHECK(quoted_include("#include \"base/time.h\"") == "base/time.h");
+  CHECK(quoted_include("  #  include\t\"base/time.h\"  // why") == "base/time.h");
+  CHECK(quoted_include("#include\"base/time.h\"") == "base/time.h");
+  CHECK_FALSE(quoted_include("#include <vector>"));
+  CHECK_FALSE(quoted_include("// #include \"base/time.h\""));
+  CHECK_FALSE(quoted_include(""));
+}
+
+TEST_CASE("no source file includes against the order of the stages") {
+  const fs::path root = DOCTOR_SOURCE_DIR;
+  std::size_t includes = 0;
+  for (const char* folder : {"lib", "rules", "apps"}) {
+    for (const auto& source : sources_below(root / folder)) {
+      const std::string path = fs::relative(source, root).generic_string();
+      std::ifstream stream(source);
+      std::string line;
+      for (int number = 1; std::getline(stream, line); ++number) {
+        const auto include = quoted_include(line);
+        if (!include) continue;
+        ++includes;
+        CHECK_MESSAGE(may_include(path, *include), path << ":" << number << " must not include " << *include);
+      }
+    }
+  }
+  // Nothing found would mean that the walk looked in the wrong place.
+  CHECK(includes > 0);
+}

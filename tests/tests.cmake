@@ -1,0 +1,47 @@
+# Included by the top CMakeLists.txt: unit tests and fuzz targets.
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cpp)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz_*.cpp)
+file(GLOB fuzz_corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true testdata/fuzz/*)
+
+if(NOT DOCTOR_FUZZ)
+  find_package(doctest REQUIRED)
+  add_executable(unit_tests tests/main.cpp ${test_sources})
+  doctor_warnings(unit_tests)
+  target_compile_definitions(unit_tests PRIVATE DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+  target_link_libraries(unit_tests PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_rules> doctest::doctest)
+  if(TARGET tfdata-doctor)
+    target_compile_definitions(unit_tests PRIVATE DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>")
+    add_dependencies(unit_tests tfdata-doctor)
+  endif()
+
+  # One ctest entry per file, chosen by file name: names of test cases may hold characters that CMake lists do not
+  # survive. doctest exits with 0 where nothing matched, so "0 test cases" is turned into a failure.
+  foreach(source IN LISTS test_sources)
+    get_filename_component(file ${source} NAME)
+    string(REPLACE "_test.cpp" "" name ${file})
+    add_test(NAME ${name} COMMAND unit_tests --source-file=*/tests/${file})
+    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+  endforeach()
+endif()
+
+# tests/fuzz_<format>.cpp defines LLVMFuzzerTestOneInput. With preset fuzz it is searched by libFuzzer; in every
+# other build a small main replays the stored inputs, so that a bug once found stays found.
+foreach(source IN LISTS fuzz_sources)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^fuzz_" "" format ${name})
+  add_executable(${name} ${source})
+  doctor_warnings(${name})
+  target_link_libraries(${name} PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_rules>)
+  set(replay_options)
+  if(DOCTOR_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set(replay_options -runs=0)
+  else()
+    target_sources(${name} PRIVATE tests/replay_main.cpp)
+  endif()
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/testdata/fuzz/${format})
+  if(corpus IN_LIST fuzz_corpora)
+    add_test(NAME ${name} COMMAND ${name} ${replay_options} ${corpus})
+  endif()
+endforeach()
