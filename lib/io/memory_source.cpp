@@ -13,6 +13,7 @@ class MemorySource final : public ByteSource {
   MemorySource(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
 
   Result<std::size_t> read(char* buffer, std::size_t capacity) override {
+    if (capacity == 0) return std::size_t{0};
     const std::size_t count = bytes_.copy(buffer, capacity, position_);
     position_ += count;
     return count;

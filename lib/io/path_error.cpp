@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace doctor {
@@ -18,17 +19,21 @@ constexpr std::size_t kLongestName = 255;      // no file system here has longer
 constexpr std::size_t kMostEntries = 10'000;   // a hint is not worth reading more
 constexpr std::size_t kLettersPerMistake = 3;  // one wrong letter in three is still the same name
 
-/// Levenshtein distance: how many letters must be put in, left out or replaced.
+/// How many letters must be put in, left out, replaced or swapped with their neighbour.
 std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> before_last(right.size() + 1);
+  std::vector<std::size_t> last(right.size() + 1);
   std::vector<std::size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < right.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i] == right[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    std::swap(before_last, last);
+    std::swap(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= right.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (left[i - 1] == right[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+      const bool is_swap = i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
+      if (is_swap) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
   }
   return row.back();
