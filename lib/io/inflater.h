@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace doctor {
+
+/// Inflates one raw deflate stream (RFC 1951) at a time: what ISA-L and zlib have in common.
+class Inflater {
+ public:
+  enum class State {
+    more,     ///< wants more input, or more room for output
+    end,      ///< the deflate stream is complete
+    corrupt,  ///< the rest cannot be inflated; everything before was handed out
+  };
+
+  struct Step {
+    /// How far the input moved. At the end it may move back, by up to kMostHeldBack bytes and before the start of this
+    /// step's input: ISA-L reads ahead, and those bytes belong to what follows the deflate stream.
+    std::ptrdiff_t consumed = 0;
+    std::size_t produced = 0;
+    State state = State::more;
+  };
+
+  static constexpr std::size_t kMostHeldBack = 8;
+
+  virtual ~Inflater() = default;
+
+  /// Ready for the next deflate stream.
+  virtual void restart() = 0;
+
+  /// Inflates from `input` into `output`. With an empty input it hands out what it still holds.
+  virtual Step inflate(std::string_view input, char* output, std::size_t capacity) = 0;
+
+  /// CRC-32 of the output since restart().
+  virtual std::uint32_t checksum() const = 0;
+};
+
+std::unique_ptr<Inflater> zlib_inflater();
+
+/// Nearly three times as fast as zlib; null when built without ISA-L.
+std::unique_ptr<Inflater> isal_inflater();
+
+}  // namespace doctor

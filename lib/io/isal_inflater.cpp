@@ -1,0 +1,92 @@
+#include "io/inflater.h"
+
+#ifdef DOCTOR_HAVE_ISAL
+
+#include <isa-l.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace doctor {
+namespace {
+
+std::uint32_t clamped(std::size_t length) {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(length, std::numeric_limits<std::uint32_t>::max()));
+}
+
+class IsalInflater final : public Inflater {
+ public:
+  IsalInflater() { restart(); }
+
+  void restart() override {
+    ::isal_inflate_init(&state_);
+    checksum_ = 0;
+    corrupt_ = false;
+  }
+
+  Step inflate(std::string_view input, char* output, std::size_t capacity) override {
+    Step step;
+    if (!corrupt_) step = inflate_step(input, output, capacity);
+    if (corrupt_) step.produced += drain(output + step.produced, capacity - step.produced);
+    if (corrupt_ && held_output() == 0) step.state = State::corrupt;
+    checksum_ = ::crc32_gzip_refl(checksum_, reinterpret_cast<const unsigned char*>(output), step.produced);
+    return step;
+  }
+
+  std::uint32_t checksum() const override { return checksum_; }
+
+ private:
+  Step inflate_step(std::string_view input, char* output, std::size_t capacity) {
+    const std::uint32_t available = clamped(input.size());
+    const std::uint32_t room = clamped(capacity);
+    state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));  // ISA-L does not write to it
+    state_.avail_in = available;
+    state_.next_out = reinterpret_cast<std::uint8_t*>(output);
+    state_.avail_out = room;
+    corrupt_ = ::isal_inflate(&state_) != ISAL_DECOMP_OK;
+
+    Step step{static_cast<std::ptrdiff_t>(available - state_.avail_in), room - state_.avail_out, State::more};
+    if (state_.block_state == ISAL_BLOCK_FINISH) {
+      step.state = State::end;
+      step.consumed -= state_.read_in_length / 8;
+    }
+    return step;
+  }
+
+  std::size_t held_output() const {
+    return static_cast<std::size_t>(std::max(0, state_.tmp_out_valid - state_.tmp_out_processed));
+  }
+
+  /// After a fault ISA-L returns without handing out all that it has inflated: the rest lies in its own buffer.
+  std::size_t drain(char* output, std::size_t capacity) {
+    const std::size_t count = std::min(capacity, held_output());
+    std::memcpy(output, state_.tmp_out_buffer + state_.tmp_out_processed, count);
+    state_.tmp_out_processed += static_cast<std::int32_t>(count);
+    return count;
+  }
+
+  inflate_state state_;
+  std::uint32_t checksum_ = 0;
+  bool corrupt_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Inflater> isal_inflater() {
+  return std::make_unique<IsalInflater>();
+}
+
+}  // namespace doctor
+
+#else
+
+namespace doctor {
+
+std::unique_ptr<Inflater> isal_inflater() {
+  return nullptr;
+}
+
+}  // namespace doctor
+
+#endif

@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "io/byte_source.h"
+#include "io/gzip_source.h"
+
+namespace doctor {
+namespace {
+
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
+
+  Result<std::size_t> read(char* buffer, std::size_t capacity) override {
+    if (capacity == 0) return std::size_t{0};
+    const std::size_t count = bytes_.copy(buffer, capacity, position_);
+    position_ += count;
+    return count;
+  }
+
+  Result<std::uint64_t> skip(std::uint64_t count) override {
+    const std::uint64_t skipped = std::min<std::uint64_t>(count, bytes_.size() - position_);
+    position_ += static_cast<std::size_t>(skipped);
+    return skipped;
+  }
+
+  Result<void> rewind() override {
+    position_ = 0;
+    return {};
+  }
+
+  const std::string& name() const override { return name_; }
+  std::uint64_t stored_size() const override { return bytes_.size(); }
+  std::uint64_t stored_position() const override { return position_; }
+  bool is_compressed() const override { return false; }
+
+ private:
+  std::string_view bytes_;
+  std::string name_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name) {
+  // Reading memory cannot fail, so neither can looking at its first bytes.
+  return *inflated_if_gzip(std::make_unique<MemorySource>(bytes, std::move(name)));
+}
+
+}  // namespace doctor

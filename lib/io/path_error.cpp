@@ -1,0 +1,92 @@
+#include "io/path_error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <numeric>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestName = 255;      // no file system here has longer ones
+constexpr std::size_t kMostEntries = 10'000;   // a hint is not worth reading more
+constexpr std::size_t kLettersPerMistake = 3;  // one wrong letter in three is still the same name
+
+/// How many letters must be put in, left out, replaced or swapped with their neighbour.
+std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> before_last(right.size() + 1);
+  std::vector<std::size_t> last(right.size() + 1);
+  std::vector<std::size_t> row(right.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    std::swap(before_last, last);
+    std::swap(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= right.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (left[i - 1] == right[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+      const bool is_swap = i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
+      if (is_swap) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+std::string nearest_name(const fs::path& directory, const std::string& name) {
+  std::string nearest;
+  std::size_t least = kLongestName + 1;
+  if (name.empty() || name.size() > kLongestName) return nearest;
+  std::error_code error;
+  fs::directory_iterator entry(directory, error);
+  for (std::size_t seen = 0; !error && entry != fs::directory_iterator() && seen < kMostEntries; ++seen) {
+    const std::string candidate = entry->path().filename().string();
+    const std::size_t distance = edit_distance(name, candidate);
+    const bool is_close = distance * kLettersPerMistake <= std::max(name.size(), candidate.size());
+    if (is_close && (distance < least || (distance == least && candidate < nearest))) {
+      least = distance;
+      nearest = candidate;
+    }
+    entry.increment(error);
+  }
+  return nearest;
+}
+
+Error missing_path(const std::string& path) {
+  Error error{"no such file or directory", path, std::nullopt, {}};
+  fs::path given(path);
+  if (!given.has_filename() && given.has_relative_path()) given = given.parent_path();  // "logs/" names "logs"
+  const fs::path parent = given.has_parent_path() ? given.parent_path() : fs::path(".");
+  std::error_code ignored;
+  if (!fs::is_directory(parent, ignored)) {
+    error.next = "there is no directory '" + parent.string() + "' either";
+    return error;
+  }
+  const std::string nearest = nearest_name(parent, given.filename().string());
+  if (!nearest.empty()) {
+    const fs::path suggestion = given.has_parent_path() ? parent / nearest : fs::path(nearest);
+    error.next = "did you mean '" + suggestion.string() + "'?";
+  }
+  return error;
+}
+
+}  // namespace
+
+Error path_error(const std::string& path, int error_number) {
+  switch (error_number) {
+    case ENOENT:
+      return missing_path(path);
+    case EACCES:
+      return {"permission denied", path, std::nullopt, "make it readable, or run as a user who may read it"};
+    default:
+      return {"cannot be read: " + std::system_category().message(error_number), path, std::nullopt, {}};
+  }
+}
+
+}  // namespace doctor

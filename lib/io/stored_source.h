@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "io/byte_source.h"
+#include "io/file_descriptor.h"
+
+namespace doctor {
+
+// Sources of the bytes as they are stored, before any decompression.
+
+/// A regular file from the descriptor's present offset to its end. Reads by offset: the descriptor's own offset, which
+/// other processes may share, does not move. Fails when the file becomes shorter than it was.
+std::unique_ptr<ByteSource> file_source(FileDescriptor file, std::string name);
+
+/// Anything else that can be read once: a pipe, a terminal, a socket. Bytes are kept while they are handed out, the
+/// first megabyte in memory and the rest in an unlinked temporary file (in $TMPDIR, else /tmp). When they cannot be
+/// kept, reading goes on and only rewind() fails. stored_size() is what has arrived so far.
+std::unique_ptr<ByteSource> spooled_source(FileDescriptor input, std::string name);
+
+/// file_source() for a regular file, else spooled_source(). Errors: a directory, a closed descriptor.
+Result<std::unique_ptr<ByteSource>> descriptor_source(FileDescriptor input, std::string name);
+
+/// The skip() of a source that cannot seek. A fault after some bytes is left for the next call to report.
+Result<std::uint64_t> skip_by_reading(ByteSource& source, std::uint64_t count);
+
+}  // namespace doctor
