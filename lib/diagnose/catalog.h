@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "diagnose/rule.h"
+
+namespace doctor {
+
+/// A rule with its page (the text of rules/<id>.md).
+struct CatalogEntry {
+  Rule rule;
+  std::string_view page;
+};
+
+/// All rules, by id. Generated from the folder rules/ when the project is configured.
+std::vector<CatalogEntry> rule_catalog();
+
+}  // namespace doctor

@@ -1,0 +1,48 @@
+#include "diagnose/diagnose.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace doctor {
+namespace {
+
+ThresholdValues values_for(const Rule& rule, const ThresholdSettings& settings) {
+  const auto set = settings.find(rule.id);
+  static const ThresholdSettings::mapped_type kNone;
+  return {rule.thresholds, set == settings.end() ? kNone : set->second};
+}
+
+Judgement judge_by_rules(const Measurements& measurements, std::span<const Rule> rules,
+                         const ThresholdSettings& settings) {
+  const auto stating = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.states_verdict; });
+  if (stating != rules.end()) return judge(measurements, values_for(*stating, settings));
+  return judge(measurements, ThresholdValues(verdict_thresholds(), {}));
+}
+
+}  // namespace
+
+Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
+  Diagnosis diagnosis;
+  diagnosis.judgement = judge_by_rules(measurements, rules, settings);
+  for (const Rule& rule : rules) {
+    const auto begin = std::chrono::steady_clock::now();
+    const ThresholdValues thresholds = values_for(rule, settings);
+    RuleResult result = rule.check({measurements, diagnosis.judgement, thresholds});
+    diagnosis.timings.push_back({std::string(rule.id), std::chrono::steady_clock::now() - begin});
+    for (Finding& finding : result.findings) {
+      finding.rule = rule.id;
+      diagnosis.findings.push_back(std::move(finding));
+    }
+    if (!result.not_evaluated.empty()) {
+      diagnosis.not_evaluated.push_back({std::string(rule.id), std::move(result.not_evaluated)});
+    }
+  }
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(b.severity, b.at_stake, a.rule, a.subject) < std::tie(a.severity, a.at_stake, b.rule, b.subject);
+  });
+  std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
+            [](const NotEvaluated& a, const NotEvaluated& b) { return a.rule < b.rule; });
+  return diagnosis;
+}
+
+}  // namespace doctor

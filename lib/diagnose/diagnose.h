@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "diagnose/rule.h"
+
+namespace doctor {
+
+/// A rule that could not be evaluated on this trace, and why.
+struct NotEvaluated {
+  std::string rule;
+  std::string reason;
+};
+
+struct RuleTiming {
+  std::string rule;
+  std::chrono::nanoseconds duration{};
+};
+
+struct Diagnosis {
+  Judgement judgement;
+  std::vector<Finding> findings;  ///< by severity (error first), then time at stake, then rule id, then subject
+  std::vector<NotEvaluated> not_evaluated;  ///< by rule id
+  std::vector<RuleTiming> timings;          ///< in the order of the catalogue; not part of the report
+};
+
+/// Judges the measurements and asks every rule. Knows no rule by name.
+Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings);
+
+}  // namespace doctor

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace doctor {
+
+enum class Severity { note, warning, error };
+
+/// A number that a finding rests on. `unit` is "us", "ms", "share" (0..1), "calls", "elements", "cores", "events",
+/// or empty for a plain number.
+struct Evidence {
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+/// A change to make. `code` holds lines of Python that the user can take over.
+struct Advice {
+  std::string text;
+  std::optional<std::string> code;
+};
+
+/// One fault that a rule saw in this trace. Plain data; words for a sink are rendered from it.
+struct Finding {
+  std::string rule;  ///< filled in by diagnose()
+  Severity severity = Severity::warning;
+  std::string subject;  ///< long name of the iterator at fault; empty if it is the whole trace or pipeline
+  std::string message;  ///< one sentence with its numbers
+  std::vector<Evidence> evidence;
+  std::vector<Advice> advice;
+  Picoseconds at_stake = 0;  ///< time waited for because of it: orders findings of one severity
+};
+
+}  // namespace doctor

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "diagnose/threshold.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+enum class VerdictStatus { input_bound, healthy, no_input_pipeline, inconclusive };
+
+/// How much a pipeline holds its consumer up.
+enum class InputLevel {
+  unknown,  ///< no call of the consumer was seen
+  not_bound,
+  mild,  ///< worth a note
+  bound,
+};
+
+/// Which calls the culprit was judged by.
+enum class Phase {
+  steady,
+  warmup,      ///< steady calls are fine, the first ones were slow and cost more than all others
+  background,  ///< nobody waits: the busiest iterator, for information
+};
+
+/// What holds a slow pipeline back.
+enum class Limit { cpu, concurrency, waiting, unknown };
+
+/// The judgement on one pipeline. Refers to the measurements by index.
+struct PipelineJudgement {
+  std::size_t host = 0;      ///< index into Measurements::hosts
+  std::size_t pipeline = 0;  ///< index into HostMeasurement::pipelines
+  InputLevel level = InputLevel::unknown;
+  Phase phase = Phase::steady;
+  IteratorId culprit = kNoIterator;
+  double culprit_share = 0;  ///< of the time waited in the phase (0 for background)
+  Limit limited_by = Limit::unknown;
+};
+
+/// The judgement on a whole run.
+struct Judgement {
+  VerdictStatus status = VerdictStatus::inconclusive;
+  double confidence = 0;                     ///< 0..1
+  std::vector<PipelineJudgement> pipelines;  ///< worst first; those that only feed another pipeline come last
+};
+
+/// The thresholds that decide between input_bound, mild and healthy. They are those of the rule that states the
+/// verdict.
+std::vector<Threshold> verdict_thresholds();
+
+/// Judges every pipeline and the run. Never `healthy` on missing evidence: without a call of the consumer the status
+/// is `inconclusive`, without any tf.data event `no_input_pipeline`.
+Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds);
+
+/// The calls that the judgement on a pipeline rests on (steady for the phases `steady` and `background`).
+const PhaseMeasurement& judged_phase(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement);
+
+/// Busy threads during the judged waits, capped at the CPU budget, as a share of it; nullopt without a budget.
+/// The cap: ops that wait for a core count as running (shared design "diagnosis", case 6).
+std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase);
+
+}  // namespace doctor

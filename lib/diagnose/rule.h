@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "diagnose/finding.h"
+#include "diagnose/judgement.h"
+#include "diagnose/threshold.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// What a rule may look at.
+struct RuleContext {
+  const Measurements& measurements;
+  const Judgement& judgement;
+  const ThresholdValues& thresholds;  ///< of this rule
+
+  const HostMeasurement& host(const PipelineJudgement& of) const { return measurements.hosts[of.host]; }
+  const PipelineMeasurement& pipeline(const PipelineJudgement& of) const { return host(of).pipelines[of.pipeline]; }
+};
+
+/// What a rule says. It never fires on evidence that it did not see: then it says what was missing instead.
+struct RuleResult {
+  std::vector<Finding> findings;
+  std::string not_evaluated;  ///< why the rule could not be evaluated; empty if it could
+};
+
+/// One rule: named for the fault it finds. A pure function over measurements.
+struct Rule {
+  std::string_view id;
+  std::string_view summary;  ///< one line for the catalogue
+  std::vector<Threshold> thresholds;
+  RuleResult (*check)(const RuleContext& context) = nullptr;
+  bool states_verdict = false;  ///< its thresholds are verdict_thresholds(): setting them changes the verdict
+};
+
+}  // namespace doctor

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// A number that decides whether a rule fires. Printed by `explain`, set by `--set rule.name=value`.
+struct Threshold {
+  std::string_view name;     ///< snake_case, says what is compared: "min_share"
+  double value = 0;          ///< default
+  std::string_view unit;     ///< "share" (0..1), "us", "calls", "ratio", ...
+  std::string_view meaning;  ///< what it decides, and where the number comes from
+};
+
+/// The values in force for one rule: its defaults with the user's settings on top.
+class ThresholdValues {
+ public:
+  ThresholdValues(std::span<const Threshold> defaults, const std::map<std::string, double, std::less<>>& settings);
+
+  /// The value of a threshold that the rule declares; asking for another one is a bug and ends the program.
+  double operator[](std::string_view name) const;
+
+ private:
+  std::map<std::string, double, std::less<>> values_;
+};
+
+/// Settings of all rules: rule id -> threshold name -> value.
+using ThresholdSettings = std::map<std::string, std::map<std::string, double, std::less<>>, std::less<>>;
+
+}  // namespace doctor
