@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/chrome_arguments.h"
+#include "trace/chrome_document.h"
+#include "trace/chrome_threads.h"
+#include "trace/format.h"
+#include "trace/json_events.h"
+#include "trace/json_text.h"
+#include "trace/trace_builder.h"
+
+// Chrome traces as the TensorFlow profiler wrote them up to TF 2.10 and as XProf converts them today. Format:
+// tensorflow/core/profiler/convert/trace_events_to_json.cc; the trace viewer's own "Trace Event Format".
+
+namespace doctor {
+namespace {
+
+/// An event whose begin (phase B) was seen and whose end (E) was not yet.
+struct BegunEvent {
+  std::string name;
+  std::string arguments;
+  Picoseconds start = 0;
+};
+
+/// One reading of a document, from its first event to its last.
+class ChromeReading {
+ public:
+  ChromeReading(ChromeThreads& threads, TraceBuilder::Order order) : threads_(threads), builder_(order) {}
+
+  void add(const JsonEvent& event);
+  bool saw_disorder() const { return builder_.saw_disorder(); }
+  std::uint64_t phase_count() const { return phase_count_; }
+  std::uint64_t other_count() const { return other_count_; }
+  Trace finish();
+
+ private:
+  struct Place {
+    std::uint64_t process = 0;
+    std::uint64_t thread = 0;
+    ChromeThread* of = nullptr;
+    bool is_accelerator = false;
+  };
+
+  void take_metadata(const JsonEvent& event);
+  void take_complete(const JsonEvent& event);
+  void take_begin(const JsonEvent& event);
+  void take_end(const JsonEvent& event);
+  void keep(const JsonEvent& event, Picoseconds start, Picoseconds duration);
+  void keep_derived_step(const Place& place, const JsonEvent& event, Picoseconds start, Picoseconds duration);
+  void add_derived_steps();
+  bool is_usable(NumberText text, const char* reason_if_missing);
+  std::optional<Picoseconds> start_of(const JsonEvent& event);
+  const Place& place_of(const JsonEvent& event);
+  LaneId lane_of(const Place& place);
+
+  ChromeThreads& threads_;
+  TraceBuilder builder_;
+  ChromeArgumentDecoder decoder_;
+  TimeOrigin origin_;
+  Place place_;  ///< of the last event: neighbours in a file are mostly of one thread
+  std::vector<ChromeThread*> kept_threads_;
+  std::unordered_map<ChromeThread*, std::vector<BegunEvent>> begun_;
+  std::vector<std::pair<LaneId, RawEvent>> derived_steps_;
+  bool has_markers_ = false;
+  std::uint64_t phase_count_ = 0;
+  std::uint64_t other_count_ = 0;
+};
+
+void ChromeReading::add(const JsonEvent& event) {
+  ++(event.phase == '\0' ? other_count_ : phase_count_);
+  switch (event.phase) {
+    case 'X':
+      return take_complete(event);
+    case 'B':
+      return take_begin(event);
+    case 'E':
+      return take_end(event);
+    case 'M':
+      return take_metadata(event);
+    case '\0':
+      return builder_.trace().loss.add("events_without_phase");
+    default:
+      return;  // instants, flows, counters, objects: no span of time
+  }
+}
+
+void ChromeReading::take_metadata(const JsonEvent& event) {
+  const bool is_process = event.name == "process_name";
+  if (!is_process && event.name != "thread_name") return;
+  std::string scratch;
+  JsonMembers members(event.arguments);
+  for (JsonMember member; members.next(member);) {
+    if (member.key != "name" || !member.is_string) continue;
+    const std::string_view name = unescape_json(member.value, scratch);
+    if (is_process) {
+      threads_.name_process(event.process, name);
+    } else {
+      threads_.name_thread(event.process, event.thread, name);
+    }
+  }
+  place_ = {};
+}
+
+/// Whether a number can be used; counts why not.
+bool ChromeReading::is_usable(NumberText text, const char* reason_if_missing) {
+  switch (text) {
+    case NumberText::valid:
+      return true;
+    case NumberText::missing:
+      builder_.trace().loss.add(reason_if_missing);
+      return false;
+    case NumberText::malformed:
+      builder_.trace().loss.add("events_malformed");
+      return false;
+    case NumberText::out_of_range:
+      builder_.trace().loss.add("events_outside_time_range");
+      return false;
+  }
+  return false;
+}
+
+std::optional<Picoseconds> ChromeReading::start_of(const JsonEvent& event) {
+  if (!is_usable(event.start_text, "events_without_time")) return std::nullopt;
+  const std::optional<Picoseconds> start = origin_.since(event.start);
+  if (!start) builder_.trace().loss.add("events_outside_time_range");
+  return start;
+}
+
+void ChromeReading::take_complete(const JsonEvent& event) {
+  const std::optional<Picoseconds> start = start_of(event);
+  if (!start || !is_usable(event.duration_text, "events_without_duration")) return;
+  const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
+  if (!duration) return builder_.trace().loss.add("events_outside_time_range");
+  keep(event, *start, *duration);
+}
+
+void ChromeReading::take_begin(const JsonEvent& event) {
+  const std::optional<Picoseconds> start = start_of(event);
+  if (!start) return;
+  begun_[place_of(event).of].push_back({std::string(event.name), std::string(event.arguments), *start});
+}
+
+void ChromeReading::take_end(const JsonEvent& event) {
+  const std::optional<Picoseconds> end = start_of(event);
+  if (!end) return;
+  std::vector<BegunEvent>& open = begun_[place_of(event).of];
+  if (open.empty()) return builder_.trace().loss.add("events_unpaired");
+  const BegunEvent begun = std::move(open.back());
+  open.pop_back();
+  Picoseconds duration = 0;
+  if (__builtin_sub_overflow(*end, begun.start, &duration)) {
+    return builder_.trace().loss.add("events_outside_time_range");
+  }
+  JsonEvent whole = event;
+  whole.name = begun.name;
+  whole.arguments = begun.arguments;
+  keep(whole, begun.start, duration);
+}
+
+const ChromeReading::Place& ChromeReading::place_of(const JsonEvent& event) {
+  if (place_.of == nullptr || place_.process != event.process || place_.thread != event.thread) {
+    place_ = {event.process, event.thread, &threads_.thread(event.process, event.thread),
+              threads_.is_accelerator(event.process)};
+  }
+  return place_;
+}
+
+LaneId ChromeReading::lane_of(const Place& place) {
+  if (!place.of->lane) {
+    place.of->lane = builder_.lane(place.process, place.thread);
+    builder_.name_lane(*place.of->lane, place.of->name);
+    kept_threads_.push_back(place.of);
+  }
+  return *place.of->lane;
+}
+
+void ChromeReading::keep(const JsonEvent& event, Picoseconds start, Picoseconds duration) {
+  const Place& place = place_of(event);
+  if (place.is_accelerator || place.of->is_derived) return builder_.count_other(1);
+  if (place.of->is_step_line) return keep_derived_step(place, event, start, duration);
+
+  RawEvent raw;
+  raw.kind = classify_event(event.name);
+  const ChromeArguments& arguments = decoder_.decode(event.arguments, raw.kind, builder_);
+  std::string_view name = event.name;
+  if (raw.kind == EventKind::iterator) {
+    if (!arguments.long_name.empty()) name = arguments.long_name;
+    raw.dataset_name = builder_.intern(arguments.dataset_name);
+    raw.attributes = arguments.attributes;
+  } else if (raw.kind == EventKind::other) {
+    if (classify_event(arguments.long_name) == EventKind::op) {
+      raw.kind = EventKind::op;
+      name = arguments.long_name;
+    } else if (arguments.step_number) {
+      raw.kind = EventKind::step;
+      raw.step_number = *arguments.step_number;
+      has_markers_ = true;
+    } else {
+      return builder_.count_other(1);
+    }
+  }
+  raw.name = builder_.intern(name);
+  raw.start = start;
+  raw.duration = duration;
+  raw.id = arguments.id;
+  raw.parent_id = arguments.parent_id;
+  raw.element_id = arguments.element_id;
+  builder_.add(lane_of(place), raw);
+}
+
+/// The line "Steps" is derived from the markers, so it counts only where the trace has no marker of its own.
+void ChromeReading::keep_derived_step(const Place& place, const JsonEvent& event, Picoseconds start,
+                                      Picoseconds duration) {
+  RawEvent step;
+  step.kind = EventKind::step;
+  step.start = start;
+  step.duration = duration;
+  step.step_number = parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size()));
+  derived_steps_.emplace_back(lane_of(place), step);
+}
+
+void ChromeReading::add_derived_steps() {
+  if (has_markers_) return builder_.count_other(derived_steps_.size());
+  std::stable_sort(derived_steps_.begin(), derived_steps_.end(),
+                   [](const auto& a, const auto& b) { return a.second.start < b.second.start; });
+  for (const auto& step : derived_steps_) builder_.add(step.first, step.second);
+}
+
+Trace ChromeReading::finish() {
+  add_derived_steps();
+  std::uint64_t unpaired = 0;
+  for (const auto& open : begun_) unpaired += open.second.size();
+  if (unpaired > 0) builder_.trace().loss.add("events_unpaired", unpaired);
+  for (const ChromeThread* thread : kept_threads_) builder_.name_lane(*thread->lane, thread->name);
+  Trace trace = builder_.finish();
+  trace.devices = threads_.accelerators();
+  trace.hosts = threads_.hosts();
+  return trace;
+}
+
+}  // namespace
+
+bool sniff_chrome_json(std::string_view head) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  const auto first = std::find_if_not(head.begin(), head.end(), is_json_space);
+  if (first == head.end()) return false;
+  if (*first == '[') {
+    const auto second = std::find_if_not(first + 1, head.end(), is_json_space);
+    const bool is_empty = second != head.end() && *second == ']';
+    return is_empty || head.find("\"ph\"") != std::string_view::npos;
+  }
+  if (*first != '{') return false;
+  // Members before the events may be longer than what sniffing sees.
+  return head.find("\"traceEvents\"") != std::string_view::npos || head.size() >= kSniffLength;
+}
+
+Result<Trace> read_chrome_json(ByteSource& source) {
+  ChromeThreads threads;
+  auto order = TraceBuilder::Order::sorted;
+  while (true) {
+    JsonEventReader reader(source);
+    ChromeReading reading(threads, order);
+    while (const JsonEventBatch* batch = reader.next()) {
+      for (const JsonEvent& event : batch->events) reading.add(event);
+    }
+    const JsonDocument& document = reader.document();
+    if (reading.saw_disorder() || threads.came_too_late()) {
+      if (reading.saw_disorder()) order = TraceBuilder::Order::any;
+      threads.begin_again();
+      if (const Result<void> rewound = source.rewind(); !rewound) return Unexpected(rewound.error());
+      continue;
+    }
+    if (auto error = reason_not_a_trace(document, source, reading.phase_count(), reading.other_count())) {
+      return Unexpected(std::move(*error));
+    }
+    Trace trace = reading.finish();
+    trace.path = source.name();
+    trace.format = "chrome_json";
+    trace.bytes = source.stored_size();
+    add_document_loss(document, source, trace);
+    return trace;
+  }
+}
+
+}  // namespace doctor

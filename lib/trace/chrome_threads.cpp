@@ -1,0 +1,94 @@
+#include "trace/chrome_threads.h"
+
+#include <algorithm>
+#include <array>
+
+namespace doctor {
+namespace {
+
+/// Lines that XProf derives for devices and, without device planes, for the host: their time is that of other lines.
+constexpr std::array<std::string_view, 8> kDerivedLines = {
+    "TensorFlow Ops", "TensorFlow Name Scope", "XLA Ops",    "XLA Modules", "Async XLA Ops",
+    "Framework Ops",  "Framework Name Scope",  "Source code"};
+
+constexpr std::string_view kStepLine = "Steps";
+
+bool is_name_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+std::string_view leading_name(std::string_view text) {
+  return text.substr(
+      0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_name_character) - text.begin()));
+}
+
+void add_once(std::vector<std::string>& list, std::string text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+}
+
+}  // namespace
+
+std::optional<std::string> accelerator_of(std::string_view process_name) {
+  constexpr std::string_view kDevice = "/device:";
+  constexpr std::string_view kOldGpu = "/gpu:";
+  if (const std::size_t found = process_name.find(kDevice); found != std::string_view::npos) {
+    const std::string_view rest = process_name.substr(found + kDevice.size());
+    const std::string_view type = leading_name(rest);
+    if (type.empty() || type == "CPU" || type == "cpu") return std::nullopt;
+    std::string device = std::string(kDevice) + std::string(type);
+    if (rest.substr(type.size()).starts_with(':')) {
+      const std::string_view index = leading_name(rest.substr(type.size() + 1));
+      if (!index.empty()) device += ":" + std::string(index);
+    }
+    return device;
+  }
+  if (const std::size_t found = process_name.find(kOldGpu); found != std::string_view::npos) {
+    return "/device:GPU:" + std::string(leading_name(process_name.substr(found + kOldGpu.size())));
+  }
+  return std::nullopt;
+}
+
+std::string_view host_of(std::string_view process_name) {
+  const std::size_t found = process_name.find(" /host:");
+  return found == std::string_view::npos ? std::string_view{} : process_name.substr(0, found);
+}
+
+ChromeThread& ChromeThreads::thread(std::uint64_t process, std::uint64_t thread) {
+  return processes_[process].threads[thread];
+}
+
+bool ChromeThreads::is_accelerator(std::uint64_t process) const {
+  const auto found = processes_.find(process);
+  return found != processes_.end() && found->second.is_accelerator;
+}
+
+void ChromeThreads::name_process(std::uint64_t process, std::string_view name) {
+  if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, std::string(host));
+  const std::optional<std::string> accelerator = accelerator_of(name);
+  if (!accelerator) return;
+  add_once(accelerators_, *accelerator);
+  Process& named = processes_[process];
+  if (named.is_accelerator) return;
+  named.is_accelerator = true;
+  for (const auto& entry : named.threads) came_too_late_ = came_too_late_ || entry.second.lane.has_value();
+}
+
+void ChromeThreads::name_thread(std::uint64_t process, std::uint64_t thread, std::string_view name) {
+  ChromeThread& named = this->thread(process, thread);
+  const bool was_special = named.is_derived || named.is_step_line;
+  named.name = name;
+  // Never taken back: a thread with two names would have the document read again for ever.
+  named.is_derived |= std::find(kDerivedLines.begin(), kDerivedLines.end(), name) != kDerivedLines.end();
+  named.is_step_line |= name == kStepLine;
+  const bool is_special = named.is_derived || named.is_step_line;
+  if (is_special && !was_special && named.lane.has_value()) came_too_late_ = true;
+}
+
+void ChromeThreads::begin_again() {
+  came_too_late_ = false;
+  for (auto& process : processes_) {
+    for (auto& entry : process.second.threads) entry.second.lane.reset();
+  }
+}
+
+}  // namespace doctor

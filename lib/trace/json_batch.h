@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "trace/json_events.h"
+
+namespace doctor {
+
+/// How far a piece of text was understood as a list of events.
+struct ParsedBatch {
+  std::size_t consumed = 0;      ///< bytes up to the end of the last event that stands; the text's size if all is well
+  bool is_end_of_array = false;  ///< the `]` of the array lies within the text; `consumed` ends behind it
+  bool has_structure = false;    ///< false: not even the strings and brackets of the text could be told apart
+};
+
+/// Parses pieces of an event array. Holds buffers that are used again from piece to piece; one per thread.
+class JsonBatchParser {
+ public:
+  JsonBatchParser();
+  ~JsonBatchParser();
+
+  /// Bytes that must be readable after `text + size`; their values do not matter.
+  static const std::size_t kPadding;
+
+  /// Appends the events of `text` ("{…},{…}") to `batch`. The bytes before and after the text must be writable: they
+  /// hold the array's brackets during the call. Views in `batch` point into `text`.
+  ParsedBatch parse(char* text, std::size_t size, JsonEventBatch& batch);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace doctor

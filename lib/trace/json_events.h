@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/byte_source.h"
+#include "trace/json_number.h"
+
+namespace doctor {
+
+/// One element of `traceEvents`, decoded as far as every event needs it. Views live as long as its batch.
+/// Fields: "Trace Event Format" (Google, document 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU); times in microseconds.
+struct JsonEvent {
+  char phase = '\0';           ///< first character of `ph`; '\0' if the event has none
+  std::uint64_t process = 0;   ///< `pid`: the number, or a hash where it is no 64-bit integer
+  std::uint64_t thread = 0;    ///< `tid`, likewise
+  std::string_view name;       ///< escapes undone
+  std::string_view arguments;  ///< text of `args`, "{…}", not decoded; empty if there are none
+  NumberText start_text = NumberText::missing;
+  NumberText duration_text = NumberText::missing;
+  MicrosecondTime start;     ///< `ts`
+  MicrosecondTime duration;  ///< `dur`
+};
+
+/// The events of one window of a document.
+struct JsonEventBatch {
+  std::vector<JsonEvent> events;
+  std::deque<std::string> unescaped;  ///< names that had escapes
+};
+
+struct JsonReadOptions {
+  std::size_t window_size = std::size_t{512} << 10;   ///< bytes parsed at a time
+  std::size_t largest_event = std::size_t{64} << 20;  ///< an event with more bytes is dropped and counted
+};
+
+/// What was found around the events, complete once JsonEventReader::next() has returned null.
+struct JsonDocument {
+  bool has_events = false;             ///< an array of events was found, even if it is empty
+  bool is_cut_off = false;             ///< the array of events is not closed
+  std::uint64_t bytes = 0;             ///< read from the source, uncompressed
+  std::uint64_t malformed_events = 0;  ///< dropped: not JSON, or no object
+  std::uint64_t oversized_events = 0;  ///< dropped: longer than JsonReadOptions::largest_event
+  std::optional<Error> read_error;     ///< why the source ended early
+};
+
+/// Streams the events of a Chrome trace: `{…, "traceEvents": […], …}` with the array anywhere among the top-level
+/// members, or a bare array; with or without a byte-order mark; whole or cut off anywhere. Holds one window of the text
+/// at a time. A malformed event is dropped and counted, its neighbours survive. `{}`, which TF writes as the last
+/// element, is left out silently.
+///
+/// A window ends where an event seems to end and is parsed completely before any of its events is handed on. Where the
+/// guess was wrong (`},{` within an event) or an event is malformed, the events up to that place stand and the next
+/// ones are told apart one by one with measure_json_value().
+class JsonEventReader {
+ public:
+  explicit JsonEventReader(ByteSource& source, const JsonReadOptions& options = {});
+  ~JsonEventReader();
+  JsonEventReader(const JsonEventReader&) = delete;
+  JsonEventReader& operator=(const JsonEventReader&) = delete;
+
+  /// The next events in document order, never none; null at the end. Valid until the next call.
+  const JsonEventBatch* next();
+
+  const JsonDocument& document() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace doctor

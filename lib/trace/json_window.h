@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/byte_source.h"
+
+namespace doctor {
+
+/// A sliding piece of a source's bytes. One writable byte lies before the text, and `padding` after it.
+class ByteWindow {
+ public:
+  ByteWindow(ByteSource& source, std::size_t padding) : source_(source), padding_(padding), buffer_(1 + padding) {}
+
+  /// Reads until the window has `size` bytes or the source has no more. Moves the text: views into it are lost.
+  void fill(std::size_t size);
+
+  /// Gives up the first `size` bytes. Views stay valid until the next fill().
+  void consume(std::size_t size) { begin_ += size; }
+
+  char* data() { return buffer_.data() + begin_; }
+  std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
+
+  /// Offset of text() in the document.
+  std::uint64_t offset() const { return bytes_read_ - (end_ - begin_); }
+  std::uint64_t bytes_read() const { return bytes_read_; }
+
+  /// Whether text() is all that is left.
+  bool is_last() const { return is_last_; }
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  ByteSource& source_;
+  std::size_t padding_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 1;
+  std::size_t end_ = 1;
+  std::uint64_t bytes_read_ = 0;
+  bool is_last_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace doctor
