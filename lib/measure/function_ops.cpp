@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
+#include <vector>
 
 #include "measure/intervals.h"
 #include "measure/op_kind.h"
@@ -11,7 +11,14 @@
 namespace doctor {
 namespace {
 
-using FunctionIds = std::unordered_set<std::uint64_t>;
+/// Sorted: there is one for every call of a function, so a hash table would be the largest thing in memory.
+using FunctionIds = std::vector<std::uint64_t>;
+
+FunctionIds sorted(FunctionIds ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
 
 /// Ids of the function runs that `is_wanted(lane, run)` picks.
 template <typename Predicate>
@@ -20,10 +27,10 @@ FunctionIds collect_ids(const Trace& trace, Predicate is_wanted) {
   for (const Lane& lane : trace.lanes) {
     for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
       const FunctionRun& run = lane.function_runs[index];
-      if (run.function_id.value() != 0 && is_wanted(lane, run)) ids.insert(run.function_id.value());
+      if (run.function_id.value() != 0 && is_wanted(lane, run)) ids.push_back(run.function_id.value());
     }
   }
-  return ids;
+  return sorted(std::move(ids));
 }
 
 /// Ids of the runs dispatched while making elements of `iterator`.
@@ -35,10 +42,10 @@ FunctionIds ids_by_produced_element(const Trace& trace, const IteratorForest& fo
       if (produced.row == kNoRow || produced.last_run == kNoRow) continue;
       const InstanceId instance = lane.iterator_calls[produced.row].instance;
       const IteratorId input = forest.iterator_of_instance[index_of(instance)];
-      if (forest[input].parent == iterator) ids.insert(lane.function_runs[produced.last_run].function_id.value());
+      if (forest[input].parent == iterator) ids.push_back(lane.function_runs[produced.last_run].function_id.value());
     }
   }
-  return ids;
+  return sorted(std::move(ids));
 }
 
 FunctionIds function_ids_of(const Trace& trace, const IteratorForest& forest, IteratorId iterator) {
@@ -50,10 +57,6 @@ FunctionIds function_ids_of(const Trace& trace, const IteratorForest& forest, It
     });
   }
   FunctionIds ids = ids_by_produced_element(trace, forest, iterator);
-  if (!ids.empty()) return ids;
-  ids = collect_ids(trace, [&](const Lane&, const FunctionRun& run) {
-    return trace.strings[run.produce_name].starts_with(without_version(node.short_name));
-  });
   if (!ids.empty()) return ids;
   return collect_ids(trace, [](const Lane&, const FunctionRun& run) { return run.row == kNoRow; });
 }
@@ -67,7 +70,8 @@ std::vector<FunctionOp> measure_function_ops(const Trace& trace, const IteratorF
   for (const Lane& lane : trace.lanes) {
     for (std::size_t index = 0; !ids.empty() && index < lane.ops.size(); ++index) {
       const OpCall& op = lane.ops[index];
-      if (!ids.contains(op.function_id.value()) || is_wrapper_op(trace.strings[op.type])) continue;
+      if (!std::binary_search(ids.begin(), ids.end(), op.function_id.value()) || is_wrapper_op(trace.strings[op.type]))
+        continue;
       clip({op.span.start(), op.span.end()}, windows, times[op.type]);
     }
   }
