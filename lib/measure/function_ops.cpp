@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <queue>
 #include <vector>
 
 #include "measure/intervals.h"
@@ -61,24 +62,45 @@ FunctionIds function_ids_of(const Trace& trace, const IteratorForest& forest, It
   return collect_ids(trace, [](const Lane&, const FunctionRun& run) { return run.row == kNoRow; });
 }
 
+/// Calls `visit` for every op of all threads in order of start.
+template <typename Visit>
+void visit_ops_by_start(const Trace& trace, Visit visit) {
+  struct Next {
+    Picoseconds start;
+    std::size_t lane;
+    std::size_t op;
+    bool operator<(const Next& other) const { return start > other.start; }  // a heap has its greatest on top
+  };
+  std::priority_queue<Next> queue;
+  const auto push = [&](std::size_t lane, std::size_t op) {
+    const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
+    if (op < ops.size()) queue.push({ops[op].span.start(), lane, op});
+  };
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) push(lane, 0);
+  while (!queue.empty()) {
+    const Next next = queue.top();
+    queue.pop();
+    visit(trace.lanes[next.lane].ops[next.op]);
+    push(next.lane, next.op + 1);
+  }
+}
+
 }  // namespace
 
 std::vector<FunctionOp> measure_function_ops(const Trace& trace, const IteratorForest& forest, IteratorId iterator,
                                              std::span<const Interval> windows) {
   const FunctionIds ids = function_ids_of(trace, forest, iterator);
-  std::map<StringId, std::vector<Interval>> times;
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t index = 0; !ids.empty() && index < lane.ops.size(); ++index) {
-      const OpCall& op = lane.ops[index];
-      if (!std::binary_search(ids.begin(), ids.end(), op.function_id.value()) || is_wrapper_op(trace.strings[op.type]))
-        continue;
-      clip({op.span.start(), op.span.end()}, windows, times[op.type]);
-    }
+  std::map<StringId, CoveredTime> times;
+  if (!ids.empty()) {
+    visit_ops_by_start(trace, [&](const OpCall& op) {
+      if (!std::binary_search(ids.begin(), ids.end(), op.function_id.value())) return;
+      times.try_emplace(op.type, windows).first->second.add({op.span.start(), op.span.end()});
+    });
   }
   std::vector<FunctionOp> ops;
-  for (auto& [type, parts] : times) {
-    const Picoseconds total = total_length(united(std::move(parts)));
-    if (total > 0) ops.push_back({std::string(trace.strings[type]), total});
+  for (const auto& [type, covered] : times) {
+    const std::string_view name = trace.strings[type];
+    if (covered.total() > 0 && !is_wrapper_op(name)) ops.push_back({std::string(name), covered.total()});
   }
   std::sort(ops.begin(), ops.end(),
             [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });
