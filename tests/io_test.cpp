@@ -78,6 +78,14 @@ std::string gzip_with_long_header(const std::string& text) {
   return gzip(text, &header);
 }
 
+std::string gzip_with_extra_field(const std::string& text) {
+  std::string extra(300, '\0');
+  gz_header header{};
+  header.extra = reinterpret_cast<Bytef*>(extra.data());
+  header.extra_len = static_cast<uInt>(extra.size());
+  return gzip(text, &header);
+}
+
 std::string with_flipped_bit(std::string bytes, std::size_t position) {
   bytes[position] = static_cast<char>(bytes[position] ^ 1);
   return bytes;
@@ -217,6 +225,7 @@ TEST_CASE("gzip streams, whole and damaged") {
       {"an empty member between two", whole + gzip("") + gzip(other), text + other, ""},
       {"only an empty member", gzip(""), "", ""},
       {"all optional header fields", gzip_with_long_header(text) + gzip_with_long_header(other), text + other, ""},
+      {"only an extra field", gzip_with_extra_field(text), text, ""},
       {"stored blocks", gzip(text, nullptr, Z_NO_COMPRESSION), text, ""},
       {"zero padding", whole + std::string(1'000, '\0'), text, ""},
       {"zero padding between members", whole + std::string(512, '\0') + gzip(other), text + other, ""},
@@ -230,6 +239,8 @@ TEST_CASE("gzip streams, whole and damaged") {
       {"wrong checksum, then a member", with_flipped_bit(whole, whole.size() - 8) + gzip(other), text + other,
        "the gzip checksum does not match the data"},
       {"wrong checksum, then junk", with_flipped_bit(whole, whole.size() - 8) + "junk", text,
+       "the gzip checksum does not match the data"},
+      {"wrong checksum, then a cut member", with_flipped_bit(whole, whole.size() - 8) + gzip("").substr(0, 12), text,
        "the gzip checksum does not match the data"},
       {"another compression method", whole + "\x1f\x8b\x07" + std::string(30, '\0'), text,
        "the gzip header is damaged"},
@@ -337,6 +348,56 @@ TEST_CASE("how a gzip stream is cut into reads does not matter") {
         REQUIRE(outcome.bytes == truth);
         REQUIRE(outcome.what() == "");
       }
+    }
+  }
+}
+
+/// Takes every byte there is as read ahead and finds out only after the next refill that the stream had ended before
+/// the trailer.
+class ReadingAhead final : public Inflater {
+ public:
+  void restart() override { calls_ = 0; }
+  Step inflate(std::string_view input, char* output, std::size_t) override {
+    switch (calls_++) {
+      case 0:
+        *output = 'x';
+        return {static_cast<std::ptrdiff_t>(input.size()), 1, State::more};
+      case 1:
+        return {0, 0, State::more};
+      default:
+        return {-8, 0, State::end};
+    }
+  }
+  std::uint32_t checksum() const override {
+    return static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>("x"), 1));
+  }
+
+ private:
+  int calls_ = 0;
+};
+
+TEST_CASE("an inflater that read ahead steps back over a refill") {
+  const std::string member = gzip("x");
+  const Source source =
+      gzip_source(std::make_unique<PiecewiseSource>(member + "junk", member.size()), std::make_unique<ReadingAhead>());
+  const Outcome outcome = read_all(*source);
+  CHECK(outcome.bytes == "x");
+  CHECK(outcome.what() == "4 bytes after the end of the gzip stream were ignored");
+}
+
+TEST_CASE("damaged data never brings out what memory held before") {
+  const std::string text = sample_text(3'000);
+  const std::string stored = gzip(text);
+  const std::string zeros(70'000, '\0');
+  const std::string ones(70'000, '\1');
+  for (const InflaterChoice& choice : inflaters()) {
+    CAPTURE(choice.name);
+    for (std::size_t position = 10; position < stored.size(); ++position) {
+      CAPTURE(position);
+      const std::string damaged = with_flipped_bit(stored, position);
+      const std::string after_zeros = inflate_all(choice, gzip(zeros) + damaged, 1'000'000, 500).bytes;
+      const std::string after_ones = inflate_all(choice, gzip(ones) + damaged, 1'000'000, 500).bytes;
+      REQUIRE(after_zeros.substr(zeros.size()) == after_ones.substr(ones.size()));
     }
   }
 }

@@ -130,7 +130,7 @@ TEST_CASE("a run is chosen by its name or by the beginning of it") {
   CHECK(resolve(directory, {logs}, "2026_02") == Names{"plugins/profile/2026_02/h.xplane.pb"});
   CHECK(resolve(directory, {logs}, "2026_01") == Names{"plugins/profile/2026_01/h.xplane.pb"});
   CHECK(resolve(directory, {logs}, "2026_01_") == Names{"plugins/profile/2026_01_b/h.xplane.pb"});
-  CHECK(resolve(directory, {directory / "plugins/profile/2026_02"}, "2026_02") ==
+  CHECK(resolve(directory, {directory / "plugins/profile/2026_02/"}, "2026_02") ==
         Names{"plugins/profile/2026_02/h.xplane.pb"});
 
   const Error ambiguous = refusal(logs, "2026_0");

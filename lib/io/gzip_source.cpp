@@ -251,7 +251,7 @@ Result<std::unique_ptr<ByteSource>> inflated_if_gzip(std::unique_ptr<ByteSource>
     length += *count;
   }
   if (const Result<void> back = stored->rewind(); !back) return Unexpected(back.error());
-  if (length < head.size() || std::memcmp(head.data(), kMagic, sizeof kMagic) != 0) return stored;
+  if (std::memcmp(head.data(), kMagic, sizeof kMagic) != 0) return stored;
   std::unique_ptr<Inflater> fastest = isal_inflater();
   return gzip_source(std::move(stored), fastest ? std::move(fastest) : zlib_inflater());
 }

@@ -11,6 +11,8 @@
 namespace doctor {
 namespace {
 
+constexpr std::size_t kLongestMatch = 258;  // RFC 1951
+
 std::uint32_t clamped(std::size_t length) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(length, std::numeric_limits<std::uint32_t>::max()));
 }
@@ -44,9 +46,11 @@ class IsalInflater final : public Inflater {
     state_.avail_in = available;
     state_.next_out = reinterpret_cast<std::uint8_t*>(output);
     state_.avail_out = room;
-    corrupt_ = ::isal_inflate(&state_) != ISAL_DECOMP_OK;
+    const int code = ::isal_inflate(&state_);
+    corrupt_ = code != ISAL_DECOMP_OK;
 
     Step step{static_cast<std::ptrdiff_t>(available - state_.avail_in), room - state_.avail_out, State::more};
+    if (corrupt_ && code != ISAL_INVALID_BLOCK) step.produced -= withhold_unwritten(step.produced);
     if (state_.block_state == ISAL_BLOCK_FINISH) {
       step.state = State::end;
       step.consumed -= state_.read_in_length / 8;
@@ -56,6 +60,14 @@ class IsalInflater final : public Inflater {
 
   std::size_t held_output() const {
     return static_cast<std::size_t>(std::max(0, state_.tmp_out_valid - state_.tmp_out_processed));
+  }
+
+  /// On an invalid symbol or distance ISA-L has already counted the match that it then does not write: up to
+  /// kLongestMatch bytes at the end are whatever memory held before. Returns how many of them lie in the output.
+  std::size_t withhold_unwritten(std::size_t produced) {
+    const std::size_t from_held = std::min(held_output(), kLongestMatch);
+    state_.tmp_out_valid -= static_cast<std::int32_t>(from_held);
+    return std::min(produced, kLongestMatch - from_held);
   }
 
   /// After a fault ISA-L returns without handing out all that it has inflated: the rest lies in its own buffer.

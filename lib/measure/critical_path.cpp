@@ -123,7 +123,7 @@ struct CriticalPath::Walk {
   void wait(CallRef ref, IteratorId iterator, Interval window, int depth);
   void device_hop(CallRef ref, IteratorId iterator, Interval window, int depth);
   void nothing_running(CallRef ref, IteratorId iterator, Interval window);
-  std::vector<CallRef> makers_of_consumed(CallRef ref, Picoseconds end, bool wants_runs,
+  std::vector<CallRef> makers_of_consumed(CallRef ref, Interval window, bool wants_runs,
                                           std::optional<Picoseconds>& last_run) const;
   void add_candidates(IteratorId waiting, Interval window, const std::vector<CallRef>& makers,
                       std::vector<Candidate>& candidates) const;
@@ -190,7 +190,7 @@ void CriticalPath::Walk::own_work(CallRef ref, IteratorId iterator, Interval win
 
 /// The calls that fetched the input of the elements which this call took (sorted), and the start of the last function
 /// run among them: from there on the wait is for the function.
-std::vector<CallRef> CriticalPath::Walk::makers_of_consumed(CallRef ref, Picoseconds end, bool wants_runs,
+std::vector<CallRef> CriticalPath::Walk::makers_of_consumed(CallRef ref, Interval window, bool wants_runs,
                                                             std::optional<Picoseconds>& last_run) const {
   std::vector<CallRef> makers;
   const ChunkedVector<ConsumedElement>& consumed = trace.lanes[index_of(ref.lane)].consumed;
@@ -198,23 +198,40 @@ std::vector<CallRef> CriticalPath::Walk::makers_of_consumed(CallRef ref, Picosec
   const auto element_of = [&](ProducedRef produced) {
     return trace.lanes[index_of(produced.lane)].produced[produced.index].element_id.value();
   };
+  const auto start_of_input = [&](ProducedRef produced) {
+    const Lane& lane = trace.lanes[index_of(produced.lane)];
+    const std::uint32_t row = lane.produced[produced.index].row;
+    return row == kNoRow ? 0 : lane.iterator_calls[row].span.start();
+  };
+  const auto first_of = [&](std::uint64_t element) {
+    return std::lower_bound(forest.produced.begin(), forest.produced.end(), element,
+                            [&](ProducedRef produced, std::uint64_t id) { return element_of(produced) < id; });
+  };
   std::size_t index = consumed.partition_point(0, [&](const ConsumedElement& c) { return c.row < ref.row; });
   for (; index < consumed.size() && consumed[index].row == ref.row; ++index) {
     const std::uint64_t element = consumed[index].element_id.value();
-    auto found = std::lower_bound(forest.produced.begin(), forest.produced.end(), element,
-                                  [&](ProducedRef produced, std::uint64_t id) { return element_of(produced) < id; });
-    for (; found != forest.produced.end() && element_of(*found) == element; ++found) {
-      const Lane& lane = trace.lanes[index_of(found->lane)];
-      const ProducedElement& produced = lane.produced[found->index];
+    // Backwards from the latest: ids may come again in a long trace, and what ended before the wait cannot explain it.
+    auto found = std::upper_bound(forest.produced.begin(), forest.produced.end(), element,
+                                  [&](std::uint64_t id, ProducedRef produced) { return id < element_of(produced); });
+    found = std::partition_point(first_of(element), found,
+                                 [&](ProducedRef produced) { return start_of_input(produced) < window.end; });
+    for (; found != forest.produced.begin() && element_of(*(found - 1)) == element; --found) {
+      const ProducedRef made = *(found - 1);
+      const Lane& lane = trace.lanes[index_of(made.lane)];
+      const ProducedElement& produced = lane.produced[made.index];
+      bool ended_before = false;
       if (produced.row != kNoRow) {
         // Element ids are unique within one transformation only.
-        const InstanceId instance = lane.iterator_calls[produced.row].instance;
-        if (trace.instances[index_of(instance)].parent_id != own_id) continue;
-        makers.push_back({found->lane, produced.row});
+        const IteratorCall& input = lane.iterator_calls[produced.row];
+        if (trace.instances[index_of(input.instance)].parent_id != own_id) continue;
+        makers.push_back({made.lane, produced.row});
+        ended_before = input.span.end() <= window.start;
       }
-      if (!wants_runs || produced.last_run == kNoRow) continue;
-      const Picoseconds run_start = lane.function_runs[produced.last_run].span.start();
-      if (run_start < end) last_run = std::max(last_run.value_or(run_start), run_start);
+      if (wants_runs && produced.last_run != kNoRow) {
+        const Picoseconds run_start = lane.function_runs[produced.last_run].span.start();
+        if (run_start < window.end) last_run = std::max(last_run.value_or(run_start), run_start);
+      }
+      if (ended_before && (last_run || !wants_runs)) break;
     }
   }
   std::sort(makers.begin(), makers.end(), comes_before);
@@ -229,7 +246,7 @@ void CriticalPath::Walk::add_candidates(IteratorId waiting, Interval window, con
                                             [&](CallRef ref) { return call_of(trace, ref).span.start() < window.end; });
     for (auto index = after - iterator.top_calls.begin(); index > 0; --index) {
       const auto place = static_cast<std::size_t>(index - 1);
-      if (iterator.latest_end[place] <= window.start) break;
+      if (iterator.block_latest_end[place / kCallBlock] <= window.start) break;
       const CallRef ref = iterator.top_calls[place];
       const PackedSpan span = call_of(trace, ref).span;
       if (span.end() <= window.start || span.duration() == 0) continue;
@@ -244,7 +261,7 @@ void CriticalPath::Walk::add_candidates(IteratorId waiting, Interval window, con
 void CriticalPath::Walk::wait(CallRef ref, IteratorId iterator, Interval window, int depth) {
   const bool has_function = runs_function_in_background(forest[iterator].short_name);
   std::optional<Picoseconds> last_run;
-  const std::vector<CallRef> makers = makers_of_consumed(ref, window.end, has_function, last_run);
+  const std::vector<CallRef> makers = makers_of_consumed(ref, window, has_function, last_run);
   const Picoseconds input_end = last_run ? std::clamp(*last_run, window.start, window.end) : window.end;
   const Interval input_wait{window.start, input_end};
 
@@ -299,7 +316,7 @@ void CriticalPath::Walk::nothing_running(CallRef ref, IteratorId iterator, Inter
   for (const IteratorId input : inputs) {
     if (forest[input].top_calls.empty()) continue;
     first_start = std::min(first_start, call_of(trace, forest[input].top_calls.front()).span.start());
-    last_end = std::max(last_end, forest[input].latest_end.back());
+    last_end = std::max(last_end, forest[input].block_latest_end.back());
   }
   const bool is_unseen = window.end <= first_start || window.start >= last_end;
   if (!is_unseen) return emit(window, iterator, SegmentKind::handoff, ref.lane);

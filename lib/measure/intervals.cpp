@@ -6,16 +6,17 @@ namespace doctor {
 
 std::vector<Interval> united(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.start < b.start; });
-  std::vector<Interval> merged;
+  std::size_t kept = 0;  // in place: the rows of a long trace are large
   for (const Interval interval : intervals) {
     if (interval.start >= interval.end) continue;
-    if (!merged.empty() && interval.start <= merged.back().end) {
-      merged.back().end = std::max(merged.back().end, interval.end);
+    if (kept > 0 && interval.start <= intervals[kept - 1].end) {
+      intervals[kept - 1].end = std::max(intervals[kept - 1].end, interval.end);
     } else {
-      merged.push_back(interval);
+      intervals[kept++] = interval;
     }
   }
-  return merged;
+  intervals.resize(kept);
+  return intervals;
 }
 
 Picoseconds total_length(std::span<const Interval> intervals) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
-#include "measure/cadence.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -107,40 +107,45 @@ std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorF
                                              const std::vector<IteratorId>& members) {
   // A call that reads many inputs where the usual call reads one fills the buffer. Calls that read nothing (draining)
   // count in the median: case 9 of the shared design "diagnosis".
-  constexpr Picoseconds kFewestInputs = 8;
-  constexpr Picoseconds kFillFactor = 4;
+  constexpr std::uint64_t kFewestInputs = 8;
+  constexpr std::uint64_t kFillFactor = 4;
   std::optional<ShuffleFill> fill;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];
     if (!iterator.short_name.starts_with("Shuffle")) continue;
-    struct Call {
-      Picoseconds inputs;
-      Picoseconds duration;
+    // How often a call read this many inputs, and how long such calls took together: a shuffle has millions of calls.
+    struct Calls {
+      std::uint64_t count = 0;
+      Picoseconds duration = 0;
     };
-    std::vector<Call> calls;
-    std::vector<Picoseconds> inputs_per_call;
+    std::map<std::uint64_t, Calls> by_inputs;
     for (const Lane& lane : trace.lanes) {
       for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
         const IteratorCall& call = lane.iterator_calls[row];
         if (forest.iterator_of_instance[index_of(call.instance)] != id) continue;
-        const auto inputs = static_cast<Picoseconds>(nested_call_count(lane.iterator_calls, row));
-        calls.push_back({inputs, call.span.duration()});
-        inputs_per_call.push_back(inputs);
+        Calls& calls = by_inputs[nested_call_count(lane.iterator_calls, row)];
+        ++calls.count;
+        calls.duration += call.span.duration();
       }
     }
-    const Picoseconds usual = std::max<Picoseconds>(1, median(std::move(inputs_per_call)));
+    std::uint64_t usual = 0;
+    std::uint64_t seen = 0;
+    for (const auto& [inputs, calls] : by_inputs) {
+      if (2 * seen < iterator.call_count) usual = inputs;
+      seen += calls.count;
+    }
     ShuffleFill found{id, 0, 0, number_attribute(trace, iterator, "buffer_size")};
-    for (const Call& call : calls) {
-      if (call.inputs < kFewestInputs || call.inputs < kFillFactor * usual) continue;
-      found.elements += static_cast<std::uint64_t>(call.inputs);
-      found.duration += call.duration;
+    for (const auto& [inputs, calls] : by_inputs) {
+      if (inputs < kFewestInputs || inputs < kFillFactor * std::max<std::uint64_t>(1, usual)) continue;
+      found.elements += inputs * calls.count;
+      found.duration += calls.duration;
     }
     if (found.elements == 0) {
       // The filling call itself is cut off, but its inputs were seen.
       std::uint64_t input_calls = 0;
       for (const IteratorId input : iterator.children) input_calls += forest[input].call_count;
       const std::uint64_t own_calls = iterator.call_count;
-      if (own_calls > 0 && input_calls > 2 * own_calls + static_cast<std::uint64_t>(kFewestInputs)) {
+      if (own_calls > 0 && input_calls > 2 * own_calls + kFewestInputs) {
         found.elements = input_calls - own_calls;
       }
     }

@@ -134,7 +134,7 @@ std::string_view unescape_json(std::string_view raw, std::string& scratch) {
 
 JsonExtent measure_json_value(std::string_view text) {
   using enum JsonExtent::Status;
-  std::size_t depth = 0;
+  std::string open;     // the brackets
   char previous = ':';  // the last character that is no whitespace
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -143,17 +143,19 @@ JsonExtent measure_json_value(std::string_view text) {
       if (!may_precede_value(previous)) return {malformed, at};
       const std::size_t quote = closing_quote(text, at + 1);
       if (quote == std::string_view::npos) return {incomplete, text.size()};
-      if (depth == 0) return {complete, quote + 1};
+      if (open.empty()) return {complete, quote + 1};
       const std::size_t next = skip_space_from(text, quote + 1);
       if (next < text.size() && !may_follow_string(text[next])) return {malformed, next};
       at = quote;
     } else if (c == '{' || c == '[') {
-      if (!may_precede_value(previous)) return {malformed, at};
-      ++depth;
+      const bool is_key_place = !open.empty() && open.back() == '{' && previous != ':';
+      if (is_key_place || !may_precede_value(previous)) return {malformed, at};
+      open.push_back(c);
     } else if (c == '}' || c == ']') {
-      if (depth == 0) return {malformed, at};
-      if (--depth == 0) return {complete, at + 1};
-    } else if (depth == 0) {
+      if (open.empty() || (open.back() == '{') != (c == '}')) return {malformed, at};
+      open.pop_back();
+      if (open.empty()) return {complete, at + 1};
+    } else if (open.empty()) {
       const std::size_t size = bare_end(text.substr(at));
       if (size == 0) return {malformed, at};
       return {at + size == text.size() ? incomplete : complete, at + size};

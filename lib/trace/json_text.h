@@ -22,8 +22,8 @@ struct JsonExtent {
 };
 
 /// Measures the value that `text` begins with, whatever its depth. Checks no more of the grammar than what keeps one
-/// missing quote from swallowing the rest of a document: strings stand where strings may stand, and outside of them
-/// there are only brackets, commas, colons, numbers and words.
+/// missing quote or bracket from swallowing the rest of a document: strings, objects and arrays stand where they may
+/// stand, brackets match, and outside of strings there are only commas, colons, numbers and words.
 JsonExtent measure_json_value(std::string_view text);
 
 /// The end of the last event in `text` that is followed by another: one past the `}` of the last `}`, `,`, `{` with

@@ -72,7 +72,6 @@ struct FunctionRun {
   PackedSpan span;
   PackedToken function_id;     ///< the executor's spans that run it carry the same id; 0 if the trace has none
   std::uint32_t row = kNoRow;  ///< innermost iterator call around it in the same lane
-  StringId produce_name{};     ///< name of the Produce event around it ("ParallelMapProduce"), if any
 };
 
 /// An element is made on a background thread.

@@ -57,7 +57,6 @@ struct TraceBuilder::LaneState {
   Picoseconds region_start = 0;
   bool region_is_open = false;
   bool is_compute_pool = false;  ///< only regions of compute (Eigen) threads are work that no op event shows
-  StringId produce_name{};
 };
 
 /// What remains of an event once its strings, attributes and instance are looked up.
@@ -222,13 +221,11 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const StoredEvent& ev
       break;
     case EventKind::captured_function:
       if (opened.produce != kNoRow) tables.produced[opened.produce].last_run = row_count(tables.function_runs);
-      tables.function_runs.push_back({span, PackedToken(event.id.value_or(0)), opened.iterator_row,
-                                      opened.produce != kNoRow ? state.produce_name : StringId{}});
+      tables.function_runs.push_back({span, PackedToken(event.id.value_or(0)), opened.iterator_row});
       if (!opened.in_executor) opened.function_id = event.id;
       break;
     case EventKind::produce:
       opened.own_row = opened.produce = row_count(tables.produced);
-      state.produce_name = event.name;
       tables.produced.push_back({PackedToken(event.id.value_or(0)), kNoRow, kNoRow});
       break;
     case EventKind::consume:

@@ -1,6 +1,7 @@
 #include "tree/iterator_forest.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tree/logical_iterators.h"
 
@@ -23,12 +24,12 @@ bool has_parent_id(const Trace& trace, CallRef ref) {
   return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
 }
 
-/// Sorts the calls of one lane after another into one order; ties keep the order of the lanes.
+/// Sorts the calls of one lane after another into one order; in place, for a stable sort needs half as much again.
 void sort_by_start(const Trace& trace, std::vector<CallRef>& calls) {
-  const auto starts_before = [&](CallRef a, CallRef b) { return start_of(trace, a) < start_of(trace, b); };
-  if (!std::is_sorted(calls.begin(), calls.end(), starts_before)) {
-    std::stable_sort(calls.begin(), calls.end(), starts_before);
-  }
+  const auto starts_before = [&](CallRef a, CallRef b) {
+    return std::make_tuple(start_of(trace, a), a.lane, a.row) < std::make_tuple(start_of(trace, b), b.lane, b.row);
+  };
+  if (!std::is_sorted(calls.begin(), calls.end(), starts_before)) std::sort(calls.begin(), calls.end(), starts_before);
 }
 
 /// Splits the calls that no other iterator call encloses into those of the consumer's GetNext ops and background work.
@@ -51,10 +52,11 @@ void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
   for (LogicalIterator& iterator : forest.iterators) {
     sort_by_start(trace, iterator.top_calls);
     Picoseconds latest = std::numeric_limits<Picoseconds>::min();
-    iterator.latest_end.reserve(iterator.top_calls.size());
-    for (const CallRef call : iterator.top_calls) {
-      latest = std::max(latest, call_of(trace, call).span.end());
-      iterator.latest_end.push_back(latest);
+    iterator.top_calls.shrink_to_fit();
+    iterator.block_latest_end.assign((iterator.top_calls.size() + kCallBlock - 1) / kCallBlock, latest);
+    for (std::size_t index = 0; index < iterator.top_calls.size(); ++index) {
+      latest = std::max(latest, call_of(trace, iterator.top_calls[index]).span.end());
+      iterator.block_latest_end[index / kCallBlock] = latest;
     }
   }
   sort_by_start(trace, forest.loose_root_calls);
@@ -119,15 +121,22 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
 }
 
 void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
+  std::size_t count = 0;
+  for (const Lane& lane : trace.lanes) count += lane.produced.size();
+  forest.produced.reserve(count);
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
     for (std::uint32_t position = 0; position < trace.lanes[index].produced.size(); ++position) {
       forest.produced.push_back({static_cast<LaneId>(index), position});
     }
   }
-  std::stable_sort(forest.produced.begin(), forest.produced.end(), [&](ProducedRef a, ProducedRef b) {
-    return trace.lanes[index_of(a.lane)].produced[a.index].element_id.value() <
-           trace.lanes[index_of(b.lane)].produced[b.index].element_id.value();
-  });
+  const auto key = [&](ProducedRef ref) {
+    const Lane& lane = trace.lanes[index_of(ref.lane)];
+    const ProducedElement& element = lane.produced[ref.index];
+    const Picoseconds start = element.row == kNoRow ? 0 : lane.iterator_calls[element.row].span.start();
+    return std::make_tuple(element.element_id.value(), start, ref.lane, ref.index);
+  };
+  std::sort(forest.produced.begin(), forest.produced.end(),
+            [&](ProducedRef a, ProducedRef b) { return key(a) < key(b); });
 }
 
 }  // namespace

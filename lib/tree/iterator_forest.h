@@ -16,6 +16,8 @@ struct CallRef {
   std::uint32_t row = 0;
 };
 
+inline constexpr std::size_t kCallBlock = 64;
+
 /// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
 /// transformation in the same place of the same pipeline.
 struct LogicalIterator {
@@ -33,8 +35,9 @@ struct LogicalIterator {
 
   /// Calls that are nested in no other iterator call and no GetNext op: background work, sorted by start.
   std::vector<CallRef> top_calls;
-  /// latest_end[i] is the latest end of top_calls[0..i]: where to stop looking back for overlaps.
-  std::vector<Picoseconds> latest_end;
+  /// block_latest_end[b] is the latest end of top_calls[0 .. (b + 1) * kCallBlock): where looking back for overlaps
+  /// may stop. One for a block of calls: one for each would be as large as the calls themselves.
+  std::vector<Picoseconds> block_latest_end;
 };
 
 /// A call by the consumer into a pipeline: what the training loop waits for.
@@ -58,7 +61,7 @@ struct IteratorForest {
   std::vector<IteratorId> roots;                 ///< by first appearance
   std::vector<RootCall> root_calls;              ///< sorted by start
   std::vector<CallRef> loose_root_calls;         ///< calls of roots outside of GetNext ops, sorted by start
-  std::vector<ProducedRef> produced;             ///< all produced elements, sorted by element id
+  std::vector<ProducedRef> produced;  ///< sorted by element id, then by start of the call that fetched the input
 
   const LogicalIterator& operator[](IteratorId id) const { return iterators[index_of(id)]; }
 };

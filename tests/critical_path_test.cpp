@@ -1,0 +1,141 @@
+#include "measure/critical_path.h"
+
+#include <doctest/doctest.h>
+
+#include "synthetic_trace.h"
+
+using namespace doctor;
+
+namespace {
+
+/// "Map:self 30, Map:function 50": the segments of all root calls, in us, those of one iterator and kind added up.
+std::string held(const SyntheticTrace& written) {
+  const Trace trace = written.to_trace();
+  const IteratorForest forest = build_tree(trace);
+  const CriticalPath path(trace, forest);
+  constexpr std::string_view kKinds[] = {"self", "function", "handoff", "unseen", "outside"};
+  std::map<std::string, Picoseconds> sums;
+  std::vector<Segment> segments;
+  for (const RootCall& call : forest.root_calls) {
+    if (call.root != kNoIterator && path.has_device_hop(call.root) != (forest.roots.size() > 1)) continue;
+    path.attribute(call, segments);
+    Picoseconds done = call.span.start;
+    for (const Segment& segment : segments) {
+      CHECK(segment.span.start == done);
+      done = segment.span.end;
+      const std::string name = segment.iterator == kNoIterator ? "-" : forest[segment.iterator].short_name;
+      sums[name + ":" + std::string(kKinds[static_cast<std::size_t>(segment.kind)])] +=
+          segment.span.end - segment.span.start;
+    }
+    CHECK(done == call.span.end);
+  }
+  std::string text;
+  for (const auto& [name, sum] : sums) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, sum / kPicosecondsPerMicrosecond);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a synchronous chain: own work, function and source") {
+  SyntheticTrace trace;
+  trace.add("main", "IteratorGetNextOp::DoCompute", 0, 100);
+  trace.iterator("main", "Iterator::Root", 1, 0, 5, 90);
+  trace.iterator("main", "Iterator::Root::Map", 2, 1, 10, 80);
+  trace.iterator("main", "Iterator::Root::Map::TFRecord", 3, 2, 12, 20);
+  trace.add("main", "InstantiatedCapturedFunction::Run", 40, 45).ids["id"] = 7;
+  CHECK(held(trace) == "-:outside 10, Map:function 45, Map:self 15, Root:self 10, TFRecord:self 20");
+}
+
+TEST_CASE("a wait for a prefetch is followed into the background thread") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 0, 100);
+  trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, -50, 130);
+  trace.add("worker", "InstantiatedCapturedFunction::Run", -40, 110).ids["id"] = 7;
+  trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, 200, 10);
+  // 80 to 100: the element is handed over, the next call of the input comes later.
+  for (auto& event : trace.events) event.start_us += 100;
+  CHECK(held(trace) == "Map:function 70, Map:self 10, Prefetch:handoff 20");
+}
+
+TEST_CASE("what the window does not show is unseen, not free") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 0, 100);
+  trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, 60, 20);
+  CHECK(held(trace) == "Map:self 20, Prefetch:unseen 80");
+}
+
+TEST_CASE("a parallel map waits for its input until the last run, then for the function") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::ParallelMapV2", 2, 1, 0, 100);
+  trace.add("main", "ParallelMapConsume", 1, 0).ids["element_id"] = 42;
+  trace.add("runner", "ParallelMapProduce", 0, 40).ids["element_id"] = 42;
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 1, 29);
+  trace.add("runner", "InstantiatedCapturedFunction::RunAsync", 31, 5).ids["id"] = 9;
+  CHECK(held(trace) == "ParallelMapV2:function 70, TFRecord:self 29, ParallelMapV2:self 0" ||
+        held(trace) == "ParallelMapV2:function 71, TFRecord:self 29");
+}
+
+TEST_CASE("the call that made the element wins over others that run at the time") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::ParallelInterleaveV4", 2, 1, 0, 100);
+  trace.add("main", "ParallelInterleaveConsume", 1, 0).ids["element_id"] = 2;
+  trace.add("worker-1", "ParallelInterleaveProduce", 0, 100).ids["element_id"] = 1;
+  trace.iterator("worker-1", "Iterator::Root::ParallelInterleaveV4[0]::TFRecord", 3, 2, 0, 100);
+  trace.add("worker-2", "ParallelInterleaveProduce", 10, 90).ids["element_id"] = 2;
+  trace.iterator("worker-2", "Iterator::Root::ParallelInterleaveV4[1]::TextLine", 4, 2, 10, 90);
+  CHECK(held(trace) == "TFRecord:self 10, TextLine:self 90");
+  // Without the element's id the earlier one is taken.
+  for (auto& event : trace.events) event.ids.erase("element_id");
+  CHECK(held(trace) == "TFRecord:self 100");
+}
+
+TEST_CASE("a nearer descendant wins over a farther one") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 0, 100);
+  trace.iterator("worker", "Iterator::Root::Prefetch::ParallelInterleaveV4", 3, 2, 20, 80);
+  trace.iterator("reader", "Iterator::Root::Prefetch::ParallelInterleaveV4[0]::TFRecord", 4, 3, 0, 50);
+  CHECK(held(trace) == "ParallelInterleaveV4:handoff 50, TFRecord:self 50");
+}
+
+TEST_CASE("a device pipeline hops to its host pipeline, never to a sibling replica") {
+  SyntheticTrace trace;
+  for (int replica = 0; replica < 2; ++replica) {
+    const std::string thread = "replica-" + std::to_string(replica);
+    const auto base = static_cast<std::uint64_t>(100 * (replica + 1));
+    trace.add(thread, "IteratorGetNextAsOptionalOp::DoCompute", 0, 100);
+    trace.iterator(thread, "Iterator::Prefetch", base, 0, 0, 100);
+    trace.iterator("device-" + thread, "Iterator::Prefetch::Generator", base + 1, base, 0, 90);
+  }
+  trace.iterator("host", "Iterator::Root", 1, 0, 10, 60);
+  trace.iterator("host", "Iterator::Root::Map", 2, 1, 10, 60);
+  const std::string text = held(trace);
+  CHECK(text.find("Map:self 120") != std::string::npos);
+  CHECK(text.find("Generator:self 60") != std::string::npos);
+}
+
+TEST_CASE("a generator with Python inside is a source, not a hop") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::Generator", 2, 1, 0, 100);
+  trace.add("main", "InstantiatedCapturedFunction::Run", 5, 90).ids["id"] = 7;
+  trace.add("pool", "ExecutorState::Process", 6, 80).ids["id"] = 7;
+  trace.add("pool", "PyFunc:PyFunc", 7, 70);
+  CHECK(held(trace) == "Generator:function 90, Generator:self 10");
+}
+
+TEST_CASE("very deep nesting ends in time, not in a crash") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 1000);
+  for (std::uint64_t depth = 0; depth < 400; ++depth) {
+    trace.iterator("main", "Iterator::Root::Map" + std::to_string(depth), depth + 2, depth + 1,
+                   static_cast<double>(depth + 1), 1000 - 2.0 * static_cast<double>(depth + 1));
+  }
+  CHECK(held(trace).size() > 0);
+}

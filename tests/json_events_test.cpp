@@ -1,0 +1,363 @@
+#include "trace/json_events.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "io/byte_source.h"
+#include "trace/json_number.h"
+#include "trace/json_text.h"
+
+namespace doctor {
+namespace {
+
+/// What one reading yields: a line per event, and what stood around them.
+struct Reading {
+  std::vector<std::string> events;
+  JsonDocument document;
+};
+
+std::string describe(const JsonEvent& event) {
+  const auto time = [](NumberText text, const MicrosecondTime& value) {
+    if (text == NumberText::missing) return std::string("-");
+    if (text == NumberText::malformed) return std::string("malformed");
+    if (text == NumberText::out_of_range) return std::string("range");
+    return std::to_string(value.microseconds) + "us" + std::to_string(value.picoseconds);
+  };
+  return std::string(1, event.phase) + " " + std::string(event.name) + " " + std::to_string(event.process) + "/" +
+         std::to_string(event.thread) + " " + time(event.start_text, event.start) + " " +
+         time(event.duration_text, event.duration) + " " + std::string(event.arguments);
+}
+
+Reading read(std::string_view text, const JsonReadOptions& options = {}) {
+  const auto source = memory_source(text, "test");
+  JsonEventReader reader(*source, options);
+  Reading reading;
+  while (const JsonEventBatch* batch = reader.next()) {
+    CHECK_FALSE(batch->events.empty());
+    for (const JsonEvent& event : batch->events) reading.events.push_back(describe(event));
+  }
+  CHECK(reader.next() == nullptr);
+  reading.document = reader.document();
+  return reading;
+}
+
+std::string event(const std::string& name, const std::string& members = "") {
+  return R"({"ph":"X","pid":1,"tid":2,"ts":1,"dur":2,"name":")" + name + "\"" + members + "}";
+}
+
+std::string seen(const std::string& name, const std::string& arguments = "") {
+  return "X " + name + " 1/2 1us0 2us0 " + arguments;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("microseconds are read from their decimal text, rounded to picoseconds") {
+  struct Case {
+    const char* text;
+    NumberText status;
+    std::int64_t microseconds;
+    std::int32_t picoseconds;
+  };
+  const auto valid = NumberText::valid;
+  const Case cases[] = {
+      {"0", valid, 0, 0},
+      {"46.008", valid, 46, 8'000},
+      {"54.591999999999999", valid, 54, 592'000},
+      {"83.465000000000003", valid, 83, 465'000},
+      {"0.99999999", valid, 1, 0},
+      {"9.9999999999999995e-07", valid, 0, 1},
+      {"1.5e3", valid, 1'500, 0},
+      {"15E+2", valid, 1'500, 0},
+      {"123456789e-3", valid, 123'456, 789'000},
+      {"0e999999", valid, 0, 0},
+      {"1e-999999", valid, 0, 0},
+      {"-0.5", valid, 0, -500'000},
+      {"-12.25", valid, -12, -250'000},
+      {"1795272473592009", valid, 1'795'272'473'592'009, 0},
+      {"9223372036854775807", valid, 9'223'372'036'854'775'807, 0},
+      {"9223372036854775808", NumberText::out_of_range, 0, 0},
+      {"9223372036854775807.9999999", NumberText::out_of_range, 0, 0},
+      {"1e19", NumberText::out_of_range, 0, 0},
+      {"1e400", NumberText::out_of_range, 0, 0},
+      {"NaN", NumberText::malformed, 0, 0},
+      {"Infinity", NumberText::malformed, 0, 0},
+      {"-Infinity", NumberText::malformed, 0, 0},
+      {"", NumberText::malformed, 0, 0},
+      {"-", NumberText::malformed, 0, 0},
+      {".5", NumberText::malformed, 0, 0},
+      {"5.", NumberText::malformed, 0, 0},
+      {"5.x", NumberText::malformed, 0, 0},
+      {"1e", NumberText::malformed, 0, 0},
+      {"1e1.5", NumberText::malformed, 0, 0},
+      {".e1", NumberText::malformed, 0, 0},
+      {"0x10", NumberText::malformed, 0, 0},
+      {"null", NumberText::malformed, 0, 0},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.text);
+    MicrosecondTime time;
+    CHECK(parse_microseconds(c.text, time) == c.status);
+    if (c.status == valid) CHECK(time == MicrosecondTime{c.microseconds, c.picoseconds});
+  }
+}
+
+TEST_CASE("times of any clock fit after their origin is taken off") {
+  TimeOrigin near;
+  CHECK(near.since({83, 465'000}) == 83'465'000);
+  CHECK(near.since({1'000'000'000'000'000, 0}) == std::nullopt);
+  TimeOrigin since_1970;
+  CHECK(since_1970.since({1'795'272'473'592'009, 0}) == 0);
+  CHECK(since_1970.since({1'795'272'473'592'043, 250'000}) == 34'250'000);
+  CHECK(since_1970.since({1'795'272'473'592'008, 0}) == -1'000'000);
+}
+
+TEST_CASE("tokens are the same signed or unsigned") {
+  CHECK(parse_token("-1") == parse_token("18446744073709551615"));
+  CHECK(parse_token("9223372036854775808") == std::uint64_t{1} << 63);
+  CHECK(parse_token("18446744073709551616") == std::nullopt);
+  CHECK(parse_token("-9223372036854775809") == std::nullopt);
+  CHECK(parse_token("") == std::nullopt);
+  CHECK(parse_token("12a") == std::nullopt);
+  CHECK(parse_integer("-7") == -7);
+  CHECK(parse_integer("unavailable") == std::nullopt);
+  CHECK(parse_integer("1.5") == std::nullopt);
+}
+
+TEST_CASE("escapes are undone") {
+  struct Case {
+    const char* raw;
+    const char* text;
+  };
+  const Case cases[] = {
+      {"plain", "plain"},
+      {R"(a\"b\\c\/d)", "a\"b\\c/d"},
+      {R"(\b\f\n\r\t)", "\b\f\n\r\t"},
+      {R"(\u003clambda\u003e)", "<lambda>"},
+      {R"(\u00e9\u20AC)", "\u00e9\u20ac"},
+      {R"(\ud83d\ude00)", "\U0001f600"},
+      {R"(\ud83d!)", "\ufffd!"},
+      {R"(\ude00)", "\ufffd"},
+      {R"(\u12)", R"(\u12)"},
+      {R"(\q)", R"(\q)"},
+      {"end\\", "end\\"},
+  };
+  std::string scratch;
+  for (const Case& c : cases) {
+    CAPTURE(c.raw);
+    CHECK(unescape_json(c.raw, scratch) == c.text);
+  }
+}
+
+TEST_CASE("members of an object are walked over in order") {
+  std::string seen_members;
+  JsonMembers members(R"( { "a" : "x\"}" , "b":[1,{"c":"]"}],"d":-1.5e3 ,"e":{} , "f":true})");
+  for (JsonMember member; members.next(member);) {
+    seen_members += std::string(member.key) + (member.is_string ? "=s:" : "=") + std::string(member.value) + ";";
+  }
+  CHECK(seen_members == R"(a=s:x\"};b=[1,{"c":"]"}];d=-1.5e3;e={};f=true;)");
+  for (const char* broken : {"", "{", "[1]", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":\"", "{\"a\":[", "{:1}", "{1:2}"}) {
+    CAPTURE(broken);
+    JsonMembers none(broken);
+    JsonMember member;
+    CHECK_FALSE(none.next(member));
+  }
+}
+
+TEST_CASE("the array of events is found wherever it stands") {
+  const std::string list = "[" + event("a") + "," + event("b") + "]";
+  const std::string documents[] = {
+      R"({"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":)" + list + "}",
+      R"({"traceEvents":)" + list + R"(,"stackFrames":{"1":{"name":"]}"},"2":{}},"x":[{},{}]})",
+      R"({"a":"\"traceEvents\":[","b":[["]",{"traceEvents":[1]}]],"c":1.5,"d":null,"traceEvents":)" + list + "}",
+      R"({"traceEvents":null, "traceEvents" : )" + list + "}",
+      "\xEF\xBB\xBF \n\t\r" + list,
+      list + "\n\n",
+      list + " trailing garbage ]}{[",
+      R"({"traceEvents":[)" + event("a") + " ,\n " + event("b") + " , \n {} \n ] }",
+      R"({"traceEvents":[{},)" + event("a") + ",{}," + event("b") + ",{}]}",
+      "[" + event("a") + ",," + event("b") + ",]",
+      "[" + event("a") + "\n" + event("b") + "]",
+  };
+  for (const std::string& document : documents) {
+    CAPTURE(document);
+    for (const std::size_t window : {16u, 64u, 100u, 1000u, 1u << 20}) {
+      CAPTURE(window);
+      const Reading reading = read(document, {window, 1 << 20});
+      CHECK(reading.events == Lines{seen("a"), seen("b")});
+      CHECK(reading.document.has_events);
+      CHECK_FALSE(reading.document.is_cut_off);
+      CHECK(reading.document.malformed_events == 0);
+      CHECK(reading.document.bytes == document.size());
+    }
+  }
+}
+
+TEST_CASE("events are read in either order of their keys, the last of equal keys counts") {
+  const Reading reading = read(R"([{"args": {"name": "/host:CPU"}, "name": "process_name", "ph": "M", "pid": 701},
+    {"args": {"id": "-1"}, "dur": 5910.416, "name": "n", "ph": "X", "pid": 7, "tid": 1245263503, "ts": 46.008},
+    {"ts":1,"ts":2,"name":"old","name":"new","ph":"B","args":{"a":1},"args":{"b":2}},
+    {"name":"<lambda> \u00e9\"","ph":"","pid":"18446744073709551615","tid":-1,"cat":"c","id":3,"unknown":[[{}]]},
+    {"ph":"X","name":null,"args":7,"ts":"12.5","dur":"-3","pid":[1],"tid":{}}])");
+  REQUIRE(reading.events.size() == 5);
+  CHECK(reading.events[0] == R"(M process_name 701/0 - - {"name": "/host:CPU"})");
+  CHECK(reading.events[1] == R"(X n 7/1245263503 46us8000 5910us416000 {"id": "-1"})");
+  CHECK(reading.events[2] == R"(B new 0/0 2us0 - {"b":2})");
+  const std::string largest = "18446744073709551615";
+  CHECK(reading.events[3] == std::string(1, '\0') + " <lambda> \u00e9\" " + largest + "/" + largest + " - - ");
+  CHECK(reading.events[4].ends_with(" 12us500000 -3us0 "));
+}
+
+TEST_CASE("processes and threads may have names instead of numbers") {
+  // The last event of a document comes in a batch of its own.
+  const auto source =
+      memory_source(R"([{"pid":"a","tid":"a"},{"pid":"b","tid":"7"},{"pid":"a","tid":7},{}])", "test");
+  JsonEventReader reader(*source);
+  const JsonEventBatch* batch = reader.next();
+  REQUIRE(batch != nullptr);
+  REQUIRE(batch->events.size() == 3);
+  CHECK(batch->events[0].process == batch->events[2].process);
+  CHECK(batch->events[0].process != batch->events[1].process);
+  CHECK(batch->events[1].thread == 7);
+  CHECK(batch->events[2].thread == 7);
+}
+
+TEST_CASE("a malformed event is dropped and counted, its neighbours survive") {
+  const std::string malformed[] = {
+      R"({"name":"x","ph":"X",,"ts":1})",      // duplicate comma
+      R"({"name":"x" "ph":"X"})",              // missing comma
+      R"({"name" "x"})",                       // missing colon
+      R"({"name":"x)",                         // missing quote
+      R"({"name":x"})",                        // missing quote
+      "{\"name\":\"a\x01z\"}",                 // control character
+      std::string("{\"name\":\"a\0z\"}", 14),  // NUL byte in a string
+      std::string("{\"name\":\0\"a\"}", 12),   // NUL byte outside
+      "{\"name\":\"\xff\xfe\"}",               // invalid UTF-8
+      "{\"name\":\"\xed\xa0\x80\"}",           // a surrogate in UTF-8
+      R"({"name":"x","args":{"a":[1,2})",      // brackets not closed
+      R"({"name"})",                           // no value
+      "17",
+      "\"text\"",
+      "null",
+      "[1,2,3]",
+      R"([{"a":1},{"b":2}])",
+      "#",
+      "}",
+  };
+  for (const std::string& broken : malformed) {
+    CAPTURE(broken);
+    for (const std::size_t window : {16u, 80u, 1u << 20}) {
+      CAPTURE(window);
+      const Reading reading =
+          read("[" + event("a") + "," + broken + "," + event("b") + "," + event("c") + "]", {window, 1 << 20});
+      CHECK(reading.document.malformed_events >= 1);
+      REQUIRE(reading.events.size() >= 2);
+      CHECK(reading.events.front() == seen("a"));
+      CHECK(reading.events.back() == seen("c"));
+    }
+  }
+}
+
+TEST_CASE("only one event is lost to one fault") {
+  for (const char* broken : {R"({"name":"x","ph":"X",,"ts":1})", R"({"name":"x})", "{\"name\":\"\xff\"}", "17"}) {
+    CAPTURE(broken);
+    std::string text = "[";
+    for (int i = 0; i < 100; ++i)
+      text += event(std::to_string(i)) + "," + (i % 7 == 3 ? broken + std::string(",") : "");
+    text += "{}]";
+    const Reading reading = read(text, {1024, 1 << 20});
+    CHECK(reading.events.size() == 100);
+    CHECK(reading.document.malformed_events == 14);
+    CHECK_FALSE(reading.document.is_cut_off);
+  }
+}
+
+TEST_CASE("what looks like the border of two events within one does not cut it") {
+  const std::string tricky[] = {
+      R"(,"args":{"list":[{"a":1},{"b":2},{"c":3}]})",
+      R"(,"args":{"text":"},{"})",
+      R"(,"args":{"text":"]},{\"},{\"ph\":\"X\"},{"})",
+      R"(,"args":{"a":{"b":[{},{},[{},{}]]}})",
+      R"(,"cat":"} , {","id":[{},{}])",
+  };
+  for (const std::string& members : tricky) {
+    CAPTURE(members);
+    std::string text = "[";
+    Lines expected;
+    for (int i = 0; i < 40; ++i) {
+      text += event(std::to_string(i), members) + ",\n";
+      const bool has_arguments = members.starts_with(",\"args\"");
+      expected.push_back(seen(std::to_string(i), has_arguments ? members.substr(8) : ""));
+    }
+    text += "{}]";
+    for (std::size_t window = 16; window < 1500; window += 7) {
+      const Reading reading = read(text, {window, 1 << 20});
+      CHECK(reading.document.malformed_events == 0);
+      REQUIRE(reading.events == expected);
+    }
+  }
+}
+
+TEST_CASE("an event longer than a window is read, beyond the limit it is dropped and counted") {
+  const std::string long_name(5'000, 'n');
+  const std::string text =
+      "[" + event("a") + "," + event(long_name, R"(,"args":{"l":[{},{},{}]})") + "," + event("b") + "]";
+  const Reading whole = read(text, {64, 100'000});
+  CHECK(whole.events.size() == 3);
+  const Reading without = read(text, {64, 1'000});
+  CHECK(without.events == Lines{seen("a"), seen("b")});
+  CHECK(without.document.oversized_events == 1);
+  CHECK(without.document.malformed_events == 0);
+}
+
+TEST_CASE("nesting of any depth is survived") {
+  constexpr std::size_t kLevels = 100'000;
+  const std::string deep = std::string(kLevels, '[') + std::string(kLevels, ']');
+  const Reading closed = read("[" + event("a", ",\"x\":" + deep) + "," + event("b") + "]", {1024, 1 << 20});
+  CHECK(closed.events == Lines{seen("a"), seen("b")});
+  const Reading open = read("[" + event("a") + "," + std::string(kLevels, '['), {1024, 1 << 20});
+  CHECK(open.events == Lines{seen("a")});
+  CHECK(open.document.is_cut_off);
+  std::string objects;
+  for (std::size_t i = 0; i < kLevels; ++i) objects += "{\"a\":";
+  CHECK(read(objects).events.empty());
+  CHECK(read("[" + objects).document.is_cut_off);
+}
+
+TEST_CASE("a document cut anywhere yields the events before the cut") {
+  const std::string text = R"({"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[)" +
+                           event("a", R"(,"args":{"t":"},{","l":[{},{}]})") + "," + event("b") + ",\n" +
+                           event("\\u003cc\\\"") + R"(,{}],"more":{"a":[1]}})";
+  const std::size_t list_start = text.find('[');
+  const std::size_t list_end = text.rfind("],");
+  const Lines all = read(text).events;
+  REQUIRE(all.size() == 3);
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    CAPTURE(size);
+    for (const std::size_t window : {16u, 64u, 1u << 20}) {
+      const Reading reading = read(std::string_view(text).substr(0, size), {window, 1 << 20});
+      REQUIRE(reading.events.size() <= all.size());
+      CHECK(Lines(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(reading.events.size())) == reading.events);
+      CHECK(reading.document.has_events == (size > list_start));
+      CHECK(reading.document.is_cut_off == (size > list_start && size <= list_end));
+      CHECK(reading.document.malformed_events == 0);
+      CHECK(reading.document.bytes == size);
+    }
+  }
+}
+
+TEST_CASE("text that is no event array yields nothing") {
+  for (const char* text :
+       {"", " ", "\xEF\xBB\xBF", "{}", "{", "17", "\"[{}]\"", "hello", "{\"a\":1}", "{\"traceEvents\":7}", "{\"a\"",
+        "{\"a\":", "{:", "{,}", "{\"traceEvents\"", "{\"traceEvents\":{}}", "}", "]"}) {
+    CAPTURE(text);
+    const Reading reading = read(text, {16, 64});
+    CHECK(reading.events.empty());
+    CHECK_FALSE(reading.document.has_events);
+  }
+}
+
+}  // namespace doctor

@@ -1,0 +1,167 @@
+#include <doctest/doctest.h>
+
+#include "measure/busy_threads.h"
+#include "measure/cadence.h"
+#include "measure/intervals.h"
+#include "measure/measurements.h"
+#include "synthetic_trace.h"
+
+using namespace doctor;
+
+namespace {
+
+constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
+
+/// Sets ids, function op and own names of a small pipeline: Root > Prefetch > Map(f) > Range, `calls` times.
+SyntheticTrace prefetch_map(int calls, double map_us, double step_us) {
+  SyntheticTrace trace;
+  for (int call = 0; call < calls; ++call) {
+    const double start = 1000 + call * step_us;
+    trace.add("main", "IteratorGetNextOp::DoCompute", start, map_us + 10);
+    trace.iterator("main", "Iterator::Root", 1, 0, start + 1, map_us + 8).numbers["cpu_budget"] = 2;
+    trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, start + 2, map_us + 6);
+    trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, start + 3, map_us);
+    trace.iterator("worker", "Iterator::Root::Prefetch::Map::Range", 4, 3, start + 3, 1);
+    trace.add("worker", "InstantiatedCapturedFunction::Run", start + 5, map_us - 4).ids["id"] =
+        static_cast<std::uint64_t>(call) + 1;
+    trace.add("pool", "ExecutorState::Process", start + 6, map_us - 6).ids["id"] = static_cast<std::uint64_t>(call) + 1;
+    trace.add("pool", "f/MatMul:MatMul", start + 7, map_us - 8);
+  }
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("warm-up is up to three slow calls at the start") {
+  struct Row {
+    std::vector<Picoseconds> latencies;
+    bool starts_in_window;
+    std::size_t expected;
+  };
+  for (const Row& row : {
+           Row{{}, true, 0},
+           Row{{9 * kMs}, true, 0},
+           Row{{90 * kMs, kMs}, true, 1},
+           Row{{90 * kMs, kMs}, false, 0},
+           Row{{90 * kMs, kMs, kMs, kMs}, false, 1},
+           Row{{90 * kMs, 80 * kMs, 70 * kMs, 60 * kMs, kMs, kMs, kMs, kMs, kMs}, false, 3},
+           Row{{4 * kMs, kMs, kMs, kMs}, false, 0},
+           Row{{kMs - 1, 1, 1, 1}, false, 0},
+           Row{{kMs, 90 * kMs, kMs, kMs}, false, 0},
+       }) {
+    CHECK(count_warmup_calls(row.latencies, row.starts_in_window) == row.expected);
+  }
+}
+
+TEST_CASE("intervals: union, clipping and covered time") {
+  CHECK(united({{5, 7}, {0, 2}, {1, 4}, {9, 9}}) == std::vector<Interval>{{0, 4}, {5, 7}});
+  CHECK(total_length(united({{0, 4}, {2, 6}})) == 6);
+  std::vector<Interval> parts;
+  const std::vector<Interval> windows = {{0, 10}, {20, 30}};
+  clip({5, 25}, windows, parts);
+  CHECK(parts == std::vector<Interval>{{5, 10}, {20, 25}});
+  CoveredTime covered(windows);
+  covered.add({-5, 3});
+  covered.add({2, 22});
+  covered.add({4, 6});
+  covered.add({29, 99});
+  CHECK(covered.total() == 10 + 2 + 1);
+}
+
+TEST_CASE("median and quantile") {
+  CHECK(median({}) == 0);
+  CHECK(median({3, 1, 2}) == 2);
+  CHECK(median({1, 2, 3, 4}) == 2);
+  CHECK(quantile({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0.95) == 10);
+  CHECK(quantile({7}, 0.5) == 7);
+}
+
+TEST_CASE("the slow function of a sequential map is found with its ops and share") {
+  const SyntheticTrace written = prefetch_map(10, 800, 1000);
+  const Trace trace = written.to_trace();
+  const HostMeasurement measured = measure(trace, build_tree(trace));
+  CHECK(measured.unattributed == 0);
+  REQUIRE(measured.pipelines.size() == 1);
+  const PipelineMeasurement& pipeline = measured.pipelines[0];
+  CHECK(pipeline.calls.size() == 10);
+  CHECK(pipeline.warmup_count == 0);
+  CHECK(pipeline.median == 810 * kPicosecondsPerMicrosecond);
+  CHECK(pipeline.input_share() == doctest::Approx(0.81));
+  REQUIRE(pipeline.steady.culprit != kNoIterator);
+  CHECK(measured.iterators[index_of(pipeline.steady.culprit)].short_name == "Map");
+  REQUIRE(pipeline.steady.function_ops.size() == 1);
+  CHECK(pipeline.steady.function_ops[0].op == "MatMul");
+  CHECK(pipeline.steady.function_ops[0].self == 10 * 792 * kPicosecondsPerMicrosecond);
+  CHECK(pipeline.cpu_budget == 2);
+  CHECK(measured.iterators[index_of(pipeline.prefetch)].short_name == "Prefetch");
+  CHECK(pipeline.steady.busy_threads == doctest::Approx(792.0 / 810 + 11.0 / 810).epsilon(0.02));
+}
+
+TEST_CASE("one outlier does not make a share, and the step markers' share stands beside it") {
+  SyntheticTrace written = prefetch_map(20, 20, 1000);
+  written.events[0].duration_us = 900;  // the first GetNext op
+  for (int step = 0; step < 20; ++step) {
+    written.add("steps", "train", 1000 + step * 1000, 500).ids["step_num"] = static_cast<std::uint64_t>(step);
+  }
+  const Trace trace = written.to_trace();
+  const PipelineMeasurement pipeline = measure(trace, build_tree(trace)).pipelines.at(0);
+  CHECK(pipeline.cadence_share > 0.07);
+  CHECK(pipeline.trimmed_cadence_share == doctest::Approx(0.03));
+  CHECK(pipeline.input_share() == pipeline.trimmed_cadence_share);
+  REQUIRE(pipeline.step_share);
+  CHECK(*pipeline.step_share == doctest::Approx(0.06));
+  CHECK(pipeline.step_count == 20);
+}
+
+TEST_CASE("self time does not count waiting") {
+  const Trace trace = prefetch_map(1, 800, 1000).to_trace();
+  for (const IteratorMeasurement& iterator : measure(trace, build_tree(trace)).iterators) {
+    CAPTURE(iterator.long_name);
+    CHECK((iterator.short_name == "Prefetch") == (iterator.wait > 0));
+    CHECK((iterator.short_name == "Prefetch") == (iterator.self == 0));
+    CHECK(iterator.calls == 1);
+  }
+}
+
+TEST_CASE("a shuffle that fills its buffer is seen, one that runs is not") {
+  for (const bool fills : {true, false}) {
+    SyntheticTrace written;
+    double now = 0;
+    for (int call = 0; call < 10; ++call) {
+      const int inputs = fills && call == 0 ? 100 : 1;
+      written.iterator("main", "Iterator::Root", 1, 0, now, inputs * 2 + 4);
+      auto& shuffle = written.iterator("main", "Iterator::Root::Shuffle", 2, 1, now + 1, inputs * 2 + 2);
+      shuffle.numbers["buffer_size"] = 100;
+      for (int input = 0; input < inputs; ++input) {
+        written.iterator("main", "Iterator::Root::Shuffle::Range", 3, 2, now + 1 + input * 2, 1);
+      }
+      now += 1000;
+    }
+    const Trace trace = written.to_trace();
+    const PipelineMeasurement pipeline = measure(trace, build_tree(trace)).pipelines.at(0);
+    REQUIRE(pipeline.shuffle_fill.has_value() == fills);
+    if (!fills) continue;
+    CHECK(pipeline.shuffle_fill->elements == 100);
+    CHECK(pipeline.shuffle_fill->buffer_size == 100);
+    CHECK(pipeline.shuffle_fill->duration == 202 * kPicosecondsPerMicrosecond);
+  }
+}
+
+TEST_CASE("a cache fills while inputs are read below it") {
+  for (const bool fills : {true, false}) {
+    SyntheticTrace written;
+    written.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+    written.iterator("main", "Iterator::Root::MemoryCache", 2, 1, 1, 90);
+    written.iterator("main", "Iterator::Root::MemoryCache::MemoryCacheImpl", 3, 2, 2, 80);
+    if (fills) written.iterator("main", "Iterator::Root::MemoryCache::MemoryCacheImpl::Map", 4, 3, 3, 70);
+    const Trace trace = written.to_trace();
+    CHECK(measure(trace, build_tree(trace)).pipelines.at(0).cache_fills.size() == (fills ? 1 : 0));
+  }
+}
+
+TEST_CASE("an empty trace measures to nothing") {
+  const Trace trace;
+  const HostMeasurement measured = measure(trace, build_tree(trace));
+  CHECK(measured.pipelines.empty());
+  CHECK(measured.iterators.empty());
+}

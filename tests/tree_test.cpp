@@ -1,0 +1,166 @@
+#include <doctest/doctest.h>
+
+#include "synthetic_trace.h"
+#include "tree/dataset_kind.h"
+#include "tree/iterator_forest.h"
+
+using namespace doctor;
+
+namespace {
+
+const LogicalIterator* find(const IteratorForest& forest, std::string_view long_name) {
+  for (const LogicalIterator& iterator : forest.iterators) {
+    if (iterator.long_name == long_name) return &iterator;
+  }
+  return nullptr;
+}
+
+std::string parent_name(const IteratorForest& forest, std::string_view long_name) {
+  const LogicalIterator* iterator = find(forest, long_name);
+  if (iterator == nullptr) return "(missing)";
+  return iterator->parent == kNoIterator ? "" : forest[iterator->parent].long_name;
+}
+
+}  // namespace
+
+TEST_CASE("indices of like elements are folded, those of different inputs are kept") {
+  struct Row {
+    std::string_view long_name;
+    std::string_view folded;
+  };
+  for (const Row& row : {
+           Row{"Iterator::Root::ForeverRepeat[287]::BatchV2", "Iterator::Root::ForeverRepeat::BatchV2"},
+           Row{"Iterator::Root::Zip[1]::Map", "Iterator::Root::Zip[1]::Map"},
+           Row{"Iterator::Root::Concatenate[0]::Range", "Iterator::Root::Concatenate[0]::Range"},
+           Row{"Iterator::ParallelInterleaveV4[3]::FlatMap[0]::TFRecord",
+               "Iterator::ParallelInterleaveV4::FlatMap::TFRecord"},
+           Row{"Iterator::Model", "Iterator::Model"},
+           Row{"Iterator::Root::Interleave[x]::Map", "Iterator::Root::Interleave[x]::Map"},
+           Row{"", ""},
+       }) {
+    CHECK(fold_like_elements(row.long_name) == row.folded);
+  }
+}
+
+TEST_CASE("names tell short name, version and kind") {
+  CHECK(short_name_of("Iterator::Root::Zip[1]::Map[0]") == "Map");
+  CHECK(short_name_of("Iterator::Root") == "Root");
+  CHECK(without_version("ParallelMapV2") == "ParallelMap");
+  CHECK(without_version("ParallelInterleaveDatasetV4") == "ParallelInterleave");
+  CHECK(without_version("BatchV2") == "Batch");
+  CHECK(without_version("V2") == "V2");
+  CHECK(without_version("Map") == "Map");
+  CHECK(is_asynchronous("ParallelMapV2"));
+  CHECK(is_asynchronous("LegacyParallelInterleaveV2"));
+  CHECK_FALSE(is_asynchronous("Interleave"));
+  CHECK(is_source("FixedLengthRecordV2"));
+  CHECK_FALSE(is_source("Map"));
+  CHECK(is_frame("ForeverRepeat"));
+  CHECK_FALSE(is_frame("Prefetch"));
+}
+
+TEST_CASE("parents are found by id, across threads") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 10, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::Prefetch", ~0ull, 10, 1, 98);
+  trace.iterator("worker", "Iterator::Root::Prefetch::Map", 12, ~0ull, 5, 50);
+  const Trace read = trace.to_trace();
+  const IteratorForest forest = build_tree(read);
+  REQUIRE(forest.roots.size() == 1);
+  CHECK(parent_name(forest, "Iterator::Root::Prefetch::Map") == "Iterator::Root::Prefetch");
+  CHECK(find(forest, "Iterator::Root::Prefetch::Map")->depth == 2);
+  CHECK(find(forest, "Iterator::Root::Prefetch::Map")->top_calls.size() == 1);
+  CHECK(forest.root_calls.size() == 1);
+}
+
+TEST_CASE("a parent whose id was never seen is found by the longest name") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 10, 0, 0, 100);
+  trace.iterator("worker", "Iterator::Root::BatchV2::Map", 12, 10, 5, 50);
+  trace.iterator("worker", "Iterator::Root::BatchV2::Map::FlatMap[0]::TFRecord", 13, 12, 6, 5);
+  const Trace read = trace.to_trace();
+  const IteratorForest forest = build_tree(read);
+  CHECK(parent_name(forest, "Iterator::Root::BatchV2::Map") == "Iterator::Root");
+  CHECK(parent_name(forest, "Iterator::Root::BatchV2::Map::FlatMap[0]::TFRecord") == "Iterator::Root::BatchV2::Map");
+}
+
+TEST_CASE("epochs and files are one iterator, inputs of a Zip are not") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 1000);
+  trace.iterator("main", "Iterator::Root::ForeverRepeat", 2, 1, 1, 900);
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    const std::string repeat = "Iterator::Root::ForeverRepeat[" + std::to_string(epoch) + "]";
+    const double start = 10 + 100 * static_cast<double>(epoch);
+    trace.iterator("main", repeat + "::Zip", 10 + epoch, 2, start, 50);
+    trace.iterator("main", repeat + "::Zip[0]::Map", 20 + epoch, 10 + epoch, start + 1, 10);
+    trace.iterator("main", repeat + "::Zip[1]::Map", 30 + epoch, 10 + epoch, start + 20, 10);
+  }
+  const Trace read = trace.to_trace();
+  const IteratorForest forest = build_tree(read);
+  CHECK(forest.iterators.size() == 5);
+  REQUIRE(find(forest, "Iterator::Root::ForeverRepeat::Zip[0]::Map") != nullptr);
+  CHECK(find(forest, "Iterator::Root::ForeverRepeat::Zip[0]::Map")->call_count == 3);
+  CHECK(find(forest, "Iterator::Root::ForeverRepeat::Zip[1]::Map")->instances.size() == 3);
+}
+
+TEST_CASE("inputs of a Zip that share their name are told apart by id") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Model", 1, 0, 0, 1000);
+  trace.iterator("main", "Iterator::Model::Zip", 2, 1, 1, 900);
+  trace.iterator("main", "Iterator::Model::Zip::Map", 3, 2, 10, 10);
+  trace.iterator("main", "Iterator::Model::Zip::Map", 4, 2, 30, 100);
+  const Trace read = trace.to_trace();
+  CHECK(build_tree(read).iterators.size() == 4);
+}
+
+TEST_CASE("cycles, duplicate ids and missing parents are survived") {
+  SyntheticTrace trace;
+  trace.iterator("a", "Iterator::Root", 1, 2, 0, 10);
+  trace.iterator("a", "Iterator::Root::Map", 2, 1, 20, 10);
+  trace.iterator("b", "Iterator::Root::Batch", 3, 3, 0, 10);
+  trace.iterator("b", "Iterator::Root::Batch::Range", 3, 77, 20, 10);
+  const Trace read = trace.to_trace();
+  const IteratorForest forest = build_tree(read);
+  CHECK_FALSE(forest.roots.empty());
+  for (const LogicalIterator& iterator : forest.iterators) {
+    CHECK(iterator.root != kNoIterator);
+    CHECK(forest[iterator.root].parent == kNoIterator);
+  }
+}
+
+TEST_CASE("the consumer's calls are GetNext ops, else calls of roots, else bare GetNext ops") {
+  SyntheticTrace with_op;
+  with_op.add("main", "IteratorGetNextOp::DoCompute", 0, 100);
+  with_op.iterator("main", "Iterator::Root", 1, 0, 10, 80);
+  const Trace trace_with_op = with_op.to_trace();
+  const IteratorForest forest_with_op = build_tree(trace_with_op);
+  REQUIRE(forest_with_op.root_calls.size() == 1);
+  CHECK(forest_with_op.root_calls[0].span == Interval{0, 100 * kPicosecondsPerMicrosecond});
+  CHECK(forest_with_op.loose_root_calls.empty());
+
+  SyntheticTrace without_op;
+  without_op.iterator("main", "Iterator::Root", 1, 0, 10, 80);
+  const Trace trace_without_op = without_op.to_trace();
+  const IteratorForest forest_without_op = build_tree(trace_without_op);
+  REQUIRE(forest_without_op.root_calls.size() == 1);
+  CHECK(forest_without_op.root_calls[0].root != kNoIterator);
+
+  SyntheticTrace bare;
+  bare.add("main", "IteratorGetNext:IteratorGetNext", 0, 100);
+  const Trace bare_trace = bare.to_trace();
+  const IteratorForest bare_forest = build_tree(bare_trace);
+  REQUIRE(bare_forest.root_calls.size() == 1);
+  CHECK(bare_forest.root_calls[0].root == kNoIterator);
+}
+
+TEST_CASE("a text where a number is expected is no number") {
+  SyntheticTrace trace;
+  auto& map = trace.iterator("main", "Iterator::Root::ParallelMapV2", 1, 0, 0, 10);
+  map.texts["parallelism"] = "unavailable";
+  map.numbers["buffer_limit"] = 8;
+  const Trace read = trace.to_trace();
+  const IteratorForest forest = build_tree(read);
+  CHECK_FALSE(number_attribute(read, forest.iterators[0], "parallelism"));
+  CHECK(number_attribute(read, forest.iterators[0], "buffer_limit") == 8);
+  CHECK_FALSE(number_attribute(read, forest.iterators[0], "cpu_budget"));
+}

@@ -1,0 +1,162 @@
+#include <doctest/doctest.h>
+
+#include "synthetic_trace.h"
+#include "trace/wire.h"
+
+using namespace doctor;
+
+namespace {
+
+SyntheticTrace small_pipeline() {
+  SyntheticTrace trace;
+  trace.add("python", "IteratorGetNextOp::DoCompute", 10, 100);
+  trace.iterator("python", "Iterator::Root", 1, 0, 12, 90).numbers["cpu_budget"] = 4;
+  auto& map = trace.iterator("python", "Iterator::Root::Map", 1ull << 63, 1, 15, 80);
+  map.texts["name"] = "MapDataset:3";
+  map.texts["deterministic"] = "true";
+  trace.add("python", "train", 5, 200).ids["step_num"] = 3;
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("an XSpace yields iterators with 64-bit ids, attributes and step markers") {
+  SyntheticTrace written = small_pipeline();
+  std::rotate(written.events.begin(), written.events.end() - 1, written.events.end());  // the step starts first
+  const Trace trace = written.to_trace();
+  CHECK(trace.format == "xspace");
+  CHECK(trace.loss.complete());
+  CHECK(trace.event_count == 4);
+  REQUIRE(trace.instances.size() == 2);
+  const IteratorInstance& map = trace.instances[1];
+  CHECK(trace.strings[map.long_name] == "Iterator::Root::Map");
+  CHECK(trace.strings[map.dataset_name] == "MapDataset:3");
+  CHECK(*map.id == 1ull << 63);
+  CHECK(*map.parent_id == 1);
+  REQUIRE(trace.steps.size() == 1);
+  CHECK(trace.steps[0].number == 3);
+  REQUIRE(trace.hosts.size() == 1);
+  CHECK(trace.hosts[0] == "host-1");
+  CHECK(trace.lanes[0].iterator_calls[1].span.duration() == 80 * kPicosecondsPerMicrosecond);
+  bool has_budget = false;
+  for (const Attribute& attribute : trace.instances[0].attributes) {
+    has_budget = has_budget || (trace.strings[attribute.name] == "cpu_budget" && attribute.number == 4);
+  }
+  CHECK(has_budget);
+}
+
+TEST_CASE("a signed and an unsigned form of an id are the same token") {
+  xspace::XSpace space = small_pipeline().to_message();
+  int changed = 0;
+  for (auto& line : *space.mutable_planes(0)->mutable_lines()) {
+    for (auto& event : *line.mutable_events()) {
+      for (auto& stat : *event.mutable_stats()) {
+        if (stat.value_case() != xspace::XStat::kUint64Value) continue;
+        stat.set_int64_value(static_cast<std::int64_t>(stat.uint64_value()));
+        ++changed;
+      }
+    }
+  }
+  REQUIRE(changed > 0);
+  const Result<Trace> trace = SyntheticTrace::read(space.SerializeAsString());
+  REQUIRE(trace);
+  CHECK(*trace->instances[1].id == 1ull << 63);
+}
+
+TEST_CASE("lines that start at different times are put on one clock") {
+  SyntheticTrace written;
+  written.iterator("a", "Iterator::Root", 1, 0, 0, 10);
+  written.iterator("b", "Iterator::Root::Map", 2, 1, 0, 10);
+  xspace::XSpace space = written.to_message();
+  space.mutable_planes(0)->mutable_lines(1)->set_timestamp_ns(1'700'000'000'000'000'000 - 5'000);
+  const Result<Trace> trace = SyntheticTrace::read(space.SerializeAsString());
+  REQUIRE(trace);
+  CHECK(trace->lanes[0].iterator_calls[0].span.start() == 0);
+  CHECK(trace->lanes[1].iterator_calls[0].span.start() == -5 * kPicosecondsPerMicrosecond);
+}
+
+TEST_CASE("a line out of order is read as if it were sorted") {
+  SyntheticTrace sorted = small_pipeline();
+  std::rotate(sorted.events.begin(), sorted.events.end() - 1, sorted.events.end());
+  SyntheticTrace reversed = sorted;
+  std::reverse(reversed.events.begin(), reversed.events.end());
+  const Trace expected = sorted.to_trace();
+  const Trace trace = reversed.to_trace();
+  REQUIRE(trace.lanes.size() == 1);
+  REQUIRE(trace.lanes[0].iterator_calls.size() == expected.lanes[0].iterator_calls.size());
+  for (std::size_t row = 0; row < trace.lanes[0].iterator_calls.size(); ++row) {
+    CHECK(trace.lanes[0].iterator_calls[row].span.start() == expected.lanes[0].iterator_calls[row].span.start());
+    CHECK(trace.lanes[0].iterator_calls[row].subtree_end == expected.lanes[0].iterator_calls[row].subtree_end);
+  }
+  CHECK(trace.event_count == expected.event_count);
+}
+
+TEST_CASE("device planes are named and counted, not kept") {
+  xspace::XSpace space = small_pipeline().to_message();
+  xspace::XPlane& device = *space.add_planes();
+  device.set_name("/device:GPU:0");
+  xspace::XLine& line = *device.add_lines();
+  for (int index = 0; index < 7; ++index) line.add_events()->set_duration_ps(5);
+  const Result<Trace> trace = SyntheticTrace::read(space.SerializeAsString());
+  REQUIRE(trace);
+  REQUIRE(trace->devices.size() == 1);
+  CHECK(trace->devices[0] == "/device:GPU:0");
+  CHECK(trace->event_count == 11);
+  CHECK(trace->lanes.size() == 1);
+}
+
+TEST_CASE("a file cut anywhere is read as far as it goes, and says so") {
+  const std::string whole = small_pipeline().to_xspace();
+  const Result<Trace> complete = SyntheticTrace::read(whole);
+  REQUIRE(complete);
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    CAPTURE(length);
+    const Result<Trace> trace = SyntheticTrace::read(whole.substr(0, length));
+    if (!trace) continue;
+    CHECK(trace->event_count <= complete->event_count);
+    // A cut between two top-level fields is a shorter, valid file.
+    if (trace->loss.complete()) CHECK(trace->event_count <= complete->event_count);
+  }
+  const Result<Trace> without_names = SyntheticTrace::read(whole.substr(0, whole.size() / 2));
+  REQUIRE(without_names);
+  CHECK_FALSE(without_names->loss.complete());
+}
+
+TEST_CASE("hostile bytes are survived") {
+  using namespace std::string_literals;
+  for (const std::string& bytes :
+       {"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, "\x0a\x02\x08\xff"s, "\x0a\x04\x1a\x02\x22\xff"s,
+        "\x0a\x06\x1a\x04\x22\x02\x08\x01"s, "\x22\x05hello"s, std::string(1000, '\x0a')}) {
+    const Result<Trace> trace = SyntheticTrace::read(bytes);
+    if (trace) CHECK(trace->iterator_event_count == 0);
+  }
+}
+
+TEST_CASE("metadata ids may be any int64") {
+  xspace::XSpace space = small_pipeline().to_message();
+  auto& metadata = *space.mutable_planes(0)->mutable_event_metadata();
+  const xspace::XEventMetadata moved = metadata.begin()->second;
+  const std::int64_t old_id = metadata.begin()->first;
+  metadata[-5] = moved;
+  metadata.erase(old_id);
+  for (auto& event : *space.mutable_planes(0)->mutable_lines(0)->mutable_events()) {
+    if (event.metadata_id() == old_id) event.set_metadata_id(-5);
+  }
+  const Result<Trace> trace = SyntheticTrace::read(space.SerializeAsString());
+  REQUIRE(trace);
+  CHECK(trace->instances.size() == 2);
+}
+
+TEST_CASE("varints are refused when cut off or too long") {
+  using namespace std::string_view_literals;
+  const auto read = [](std::string_view bytes) {
+    std::size_t position = 0;
+    return read_varint(bytes, position);
+  };
+  CHECK(*read("\x00"sv) == 0);
+  CHECK(*read("\xac\x02"sv) == 300);
+  CHECK(*read("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv) == UINT64_MAX);
+  CHECK_FALSE(read(""sv));
+  CHECK_FALSE(read("\xff"sv));
+  CHECK_FALSE(read("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv));
+}
