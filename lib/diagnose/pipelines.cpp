@@ -1,0 +1,143 @@
+#include "diagnose/pipelines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+
+namespace doctor {
+namespace {
+
+bool is_wanted(const RankedPipeline& ranked, Waits waits) {
+  if (waits == Waits::bound) return ranked.is_bound();
+  return ranked.is_slow() || (waits == Waits::even_at_start && ranked.judgement.phase == Phase::warmup);
+}
+
+/// Replicas of one input show the same fault; the worst pipeline came first.
+void add_once(RuleResult& result, std::vector<const HostMeasurement*>& hosts, Finding finding,
+              const HostMeasurement& host) {
+  for (std::size_t index = 0; index < hosts.size(); ++index) {
+    if (hosts[index] == &host && result.findings[index].subject == finding.subject) return;
+  }
+  hosts.push_back(&host);
+  result.findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+Picoseconds RankedPipeline::culprit_time() const {
+  const std::vector<Picoseconds>& critical = phase().critical;
+  return index_of(judgement.culprit) < critical.size() ? critical[index_of(judgement.culprit)] : 0;
+}
+
+RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {
+  RuleResult result;
+  std::vector<const HostMeasurement*> hosts;
+  if (context.judgement.pipelines.empty()) result.not_evaluated = why_nothing_is_judged(context.measurements);
+  for (const PipelineJudgement& judgement : context.judgement.pipelines) {
+    const RankedPipeline ranked{judgement, context.host(judgement), context.pipeline(judgement)};
+    if (ranked.pipeline.feeds_another) continue;
+    if (std::optional<Finding> finding = check(ranked)) add_once(result, hosts, std::move(*finding), ranked.host);
+  }
+  return result;
+}
+
+RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check) {
+  bool is_inside_unseen = false;
+  RuleResult result = for_each_pipeline(context, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
+    if (!is_wanted(ranked, waits)) return std::nullopt;
+    if (ranked.has_culprit()) return check(ranked);
+    is_inside_unseen = true;
+    return std::nullopt;
+  });
+  if (is_inside_unseen && result.findings.empty() && result.not_evaluated.empty()) {
+    result.not_evaluated = "the trace shows GetNext calls, but no tf.data iterator at work inside them";
+  }
+  return result;
+}
+
+RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check) {
+  bool is_budget_unknown = false;
+  RuleResult result =
+      for_each_culprit(context, Waits::bound, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
+        if (!is_parallel(ranked.culprit()) || is_sequential_map(ranked.culprit())) return std::nullopt;
+        const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+        if (utilization) return check(ranked, *utilization);
+        is_budget_unknown = true;
+        return std::nullopt;
+      });
+  if (is_budget_unknown && result.findings.empty() && result.not_evaluated.empty()) {
+    result.not_evaluated = "the trace does not tell how many cores tf.data may use";
+  }
+  return result;
+}
+
+std::string why_nothing_is_judged(const Measurements& measurements) {
+  const auto any = [&](auto holds) { return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), holds); };
+  if (any([](const HostMeasurement& host) { return !host.iterators.empty(); })) {
+    return "no GetNext call of a consumer in the trace";
+  }
+  const bool has_events = any([](const HostMeasurement& host) { return host.event_count > 0; });
+  return has_events ? "no input pipeline in the trace" : "no events in the trace";
+}
+
+std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> above;
+  IteratorId parent = host.iterators[index_of(iterator)].parent;
+  while (parent != kNoIterator && above.size() < host.iterators.size()) {
+    above.push_back(parent);
+    parent = host.iterators[index_of(parent)].parent;
+  }
+  return above;
+}
+
+std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> below = host.iterators[index_of(iterator)].children;
+  std::vector<bool> is_known(host.iterators.size());
+  for (std::size_t next = 0; next < below.size(); ++next) {
+    if (is_known[index_of(below[next])]) continue;
+    is_known[index_of(below[next])] = true;
+    const std::vector<IteratorId>& inputs = host.iterators[index_of(below[next])].children;
+    below.insert(below.end(), inputs.begin(), inputs.end());
+  }
+  return below;
+}
+
+Finding culprit_finding(const RankedPipeline& ranked, std::string message) {
+  Finding finding;
+  finding.subject = ranked.culprit().long_name;
+  finding.message = std::move(message);
+  finding.evidence = {share_of("culprit_share", ranked.judgement.culprit_share),
+                      time_of("culprit_time", ranked.culprit_time()), time_of("waited", ranked.phase().waited)};
+  finding.at_stake = ranked.culprit_time();
+  return finding;
+}
+
+std::string culprit_part(const RankedPipeline& ranked) {
+  const std::string_view waits =
+      ranked.judgement.phase == Phase::warmup ? "of the wait at the start" : "of the time waited";
+  return fmt::format("{} {} ({} of {})", format_share(ranked.judgement.culprit_share), waits,
+                     format_time(ranked.culprit_time()), format_time(ranked.phase().waited));
+}
+
+Evidence share_of(std::string name, double share) {
+  return {std::move(name), share, "share"};
+}
+
+Evidence time_of(std::string name, Picoseconds time) {
+  return {std::move(name), to_microseconds(time), "us"};
+}
+
+Evidence number_of(std::string name, std::uint64_t number, std::string unit) {
+  return {std::move(name), static_cast<double>(number), std::move(unit)};
+}
+
+std::string busy_cores(const RankedPipeline& ranked) {
+  const double utilization = cpu_utilization(ranked.pipeline, ranked.phase()).value_or(0);
+  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
+  return fmt::format("{:.1f} of {} cores", utilization * static_cast<double>(cores), cores);
+}
+
+}  // namespace doctor

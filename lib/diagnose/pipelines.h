@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/rule.h"
+
+namespace doctor {
+
+/// A pipeline that a consumer waits for, with what rules ask about it. Pipelines that only feed another one are not
+/// ranked: their time is part of the other's waits.
+struct RankedPipeline {
+  const PipelineJudgement& judgement;
+  const HostMeasurement& host;
+  const PipelineMeasurement& pipeline;
+
+  bool is_bound() const { return judgement.level == InputLevel::bound; }
+  bool is_slow() const { return is_bound() || judgement.level == InputLevel::mild; }
+
+  bool has_culprit() const { return judgement.culprit != kNoIterator; }
+  /// Only if has_culprit().
+  const IteratorMeasurement& culprit() const { return (*this)[judgement.culprit]; }
+  const IteratorMeasurement& operator[](IteratorId iterator) const { return host.iterators[index_of(iterator)]; }
+
+  const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
+  /// Time that the judged calls waited for the culprit.
+  Picoseconds culprit_time() const;
+};
+
+/// Which pipelines a rule about culprits looks at.
+enum class Waits {
+  bound,         ///< the job is input-bound
+  slow,          ///< that, or waits worth a note
+  even_at_start  ///< that, or only the first calls were slow
+};
+
+using PipelineCheck = std::function<std::optional<Finding>(const RankedPipeline&)>;
+
+/// Asks about every ranked pipeline, worst first. What several pipelines of a host share is reported once. Not
+/// evaluated where the trace has no call of a consumer.
+RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check);
+
+/// The same for pipelines that are waited for and whose culprit is known. Not evaluated where a consumer waits for a
+/// pipeline whose inside the trace does not show.
+RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check);
+
+/// The same for bound pipelines whose culprit works on several elements at once; `check` is told how much of the CPU
+/// budget is in use during the waits. Not evaluated where the budget is unknown.
+using UtilizationCheck = std::function<std::optional<Finding>(const RankedPipeline&, double utilization)>;
+RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check);
+
+/// Why no pipeline can be judged, for a person.
+std::string why_nothing_is_judged(const Measurements& measurements);
+
+/// From the iterator's consumer to the root. Ends, whatever a damaged trace says about parents.
+std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator);
+
+/// The inputs of the iterator, and theirs.
+std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
+
+/// A finding about the culprit: its name, its part of the waits as evidence and as the time at stake.
+Finding culprit_finding(const RankedPipeline& ranked, std::string message);
+
+/// "99.5 % of the time waited (753.7 ms of 757.5 ms)".
+std::string culprit_part(const RankedPipeline& ranked);
+
+Evidence share_of(std::string name, double share);
+Evidence time_of(std::string name, Picoseconds time);
+Evidence number_of(std::string name, std::uint64_t number, std::string unit = {});
+
+/// "1.7 of 2 cores" that were busy during the judged waits; needs a CPU budget.
+std::string busy_cores(const RankedPipeline& ranked);
+
+}  // namespace doctor

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+/// "events_malformed" -> "events malformed".
+std::string in_words(std::string reason) {
+  std::replace(reason.begin(), reason.end(), '_', ' ');
+  return reason;
+}
+
+Finding finding_for(const HostMeasurement& host) {
+  Finding finding;
+  finding.message = "The trace is damaged:";
+  for (const auto& [reason, count] : host.loss.counts) {
+    finding.message +=
+        fmt::format("{} {} {}", finding.evidence.empty() ? "" : ",", format_count(count), in_words(reason));
+    finding.evidence.push_back(number_of(reason, count));
+  }
+  finding.message += fmt::format("; {} were read", format_count(host.event_count, "event"));
+  for (const std::string& note : host.loss.notes) finding.advice.push_back({note, std::nullopt});
+  finding.advice.push_back(
+      {"Record it again, or copy it again: a profile that is stopped regularly and copied whole is complete. What is "
+       "missing may change the verdict.",
+       "tf.profiler.experimental.start(logdir)\n"
+       "...  # ten to twenty steps: a shorter window is a smaller file\n"
+       "tf.profiler.experimental.stop()  # must be reached"});
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  RuleResult result;
+  const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
+  for (const HostMeasurement& host : hosts) {
+    if (host.loss.complete()) continue;
+    result.findings.push_back(finding_for(host));
+    if (hosts.size() > 1) result.findings.back().subject = host.path;
+  }
+  if (hosts.empty()) result.not_evaluated = "no trace";
+  return result;
+}
+
+}  // namespace
+
+Rule damaged_trace() {
+  return {.id = "damaged-trace",
+          .summary = "Parts of the trace file are missing or could not be read",
+          .thresholds = {},
+          .check = check};
+}
+
+}  // namespace doctor::rules

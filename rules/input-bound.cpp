@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
+  std::vector<Evidence> evidence = {
+      share_of("input_share", pipeline.input_share()),
+      share_of("share_of_all_calls", pipeline.cadence_share),
+      share_of("share_without_slowest_tenth", pipeline.trimmed_cadence_share),
+      time_of("mean_without_slowest_tenth", pipeline.trimmed_mean),
+      time_of("median", pipeline.median),
+      time_of("max", pipeline.max),
+      number_of("calls", pipeline.calls.size(), "calls"),
+      number_of("warmup_calls", pipeline.warmup_count, "calls"),
+      number_of("slow_calls", pipeline.slow_count, "calls"),
+  };
+  if (pipeline.step_share) evidence.push_back(share_of("share_of_step_markers", *pipeline.step_share));
+  return evidence;
+}
+
+std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  if (!ranked.has_culprit()) {
+    return {
+        {"The trace shows that GetNext is slow, but not why: record it with the TensorFlow profiler of TF 2 "
+         "(host tracer level 2), which shows the iterators inside.",
+         std::nullopt}};
+  }
+  return {{fmt::format("Begin with {}: it holds {}.", describe(ranked.culprit()), culprit_part(ranked)), std::nullopt}};
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
+  if (!ranked.is_slow()) return std::nullopt;
+  const PipelineMeasurement& pipeline = ranked.pipeline;
+  Finding finding;
+  finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;
+  if (pipeline.root != kNoIterator) finding.subject = ranked[pipeline.root].long_name;
+  finding.message =
+      fmt::format("{} of the time is spent in GetNext ({}, median {}, max {})", format_share(pipeline.input_share()),
+                  format_count(pipeline.calls.size(), "call"), format_time(pipeline.median), format_time(pipeline.max));
+  finding.evidence = evidence_of(pipeline);
+  finding.advice = advice_for(ranked);
+  finding.at_stake = pipeline.steady.waited;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule input_bound() {
+  return {.id = "input-bound",
+          .summary = "The consumer waits for data instead of computing",
+          .thresholds = verdict_thresholds(),
+          .check = check,
+          .states_verdict = true};
+}
+
+}  // namespace doctor::rules

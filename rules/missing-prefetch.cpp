@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+Finding finding_for(const RankedPipeline& ranked, IteratorId subject) {
+  Finding finding;
+  finding.subject = ranked[subject].long_name;
+  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()),
+                      time_of("waited", ranked.pipeline.steady.waited)};
+  finding.at_stake = ranked.pipeline.steady.waited;
+  return finding;
+}
+
+Finding missing(const RankedPipeline& ranked) {
+  const IteratorId last = ranked.pipeline.outermost != kNoIterator ? ranked.pipeline.outermost : ranked.pipeline.root;
+  Finding finding = finding_for(ranked, last);
+  finding.message = fmt::format(
+      "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
+      describe(ranked[last]), format_share(ranked.pipeline.input_share()));
+  finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
+                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
+                    {"It hides the input time behind the step at best: where making a batch takes longer than a step, "
+                     "the slow transformation must be made faster too.",
+                     std::nullopt}};
+  return finding;
+}
+
+Finding injected(const RankedPipeline& ranked, const IteratorMeasurement& prefetch) {
+  Finding finding = finding_for(ranked, ranked.pipeline.prefetch);
+  finding.severity = Severity::note;
+  finding.message = "The prefetch at the end is not in your code: TF inserted it, so it counts as present";
+  if (const std::optional<std::int64_t> limit = prefetch.number("buffer_limit"); limit && *limit >= 0) {
+    finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
+  }
+  finding.advice = {{"Write it yourself: then it does not depend on the version of TF and its optimisations.",
+                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
+  return finding;
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
+  if (!ranked.is_slow() || ranked.pipeline.root == kNoIterator) return std::nullopt;
+  if (ranked.pipeline.prefetch == kNoIterator) return missing(ranked);
+  const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
+  return is_injected(prefetch) ? std::optional(injected(ranked, prefetch)) : std::nullopt;
+}
+
+bool is_hidden(const PipelineJudgement& judgement, const RuleContext& context) {
+  return context.pipeline(judgement).root == kNoIterator && judgement.level >= InputLevel::mild;
+}
+
+RuleResult check(const RuleContext& context) {
+  RuleResult result = for_each_pipeline(context, check_pipeline);
+  for (const PipelineJudgement& judgement : context.judgement.pipelines) {
+    if (result.findings.empty() && is_hidden(judgement, context)) {
+      result.not_evaluated = "the trace shows GetNext calls, but no tf.data iterator inside them";
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Rule missing_prefetch() {
+  return {.id = "missing-prefetch",
+          .summary = "No prefetch at the end: input and compute take turns instead of overlapping",
+          .thresholds = {},
+          .check = check};
+}
+
+}  // namespace doctor::rules

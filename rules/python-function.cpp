@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+/// Part of the function's op time that is spent in Python ops.
+double python_share(const PhaseMeasurement& phase) {
+  const Picoseconds ops = std::accumulate(phase.function_ops.begin(), phase.function_ops.end(), Picoseconds{0},
+                                          [](Picoseconds sum, const FunctionOp& op) { return sum + op.self; });
+  return ops > 0 ? static_cast<double>(phase.python) / static_cast<double>(ops) : 0;
+}
+
+std::vector<Advice> advice() {
+  return {{"Write the function in TensorFlow ops: they run on several threads at once and need no lock.",
+           "dataset = dataset.map(f_in_tensorflow_ops, num_parallel_calls=tf.data.AUTOTUNE)  # no tf.py_function"},
+          {"Where it must stay Python: run it once, before training, and store its results in TFRecord files.",
+           std::nullopt},
+          {"Whether it computes, sleeps, waits for I/O or for Python's lock cannot be told from a trace. More parallel "
+           "calls help only where it waits or calls code that lets go of the lock (NumPy, image libraries).",
+           std::nullopt}};
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::even_at_start, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
+    const PhaseMeasurement& phase = ranked.phase();
+    if (kind_of(ranked.culprit()) == "Generator" || phase.culprit != ranked.judgement.culprit) return std::nullopt;
+    const double share = python_share(phase);
+    if (phase.python <= 0 || share < context.thresholds["min_python_share"]) return std::nullopt;
+    Finding finding =
+        culprit_finding(ranked, fmt::format("The function of {} is Python: {} of its time; it holds {}",
+                                            describe(ranked.culprit()), format_share(share), culprit_part(ranked)));
+    finding.evidence.push_back(share_of("python_share", share));
+    finding.evidence.push_back(time_of("python_time", phase.python));
+    finding.advice = advice();
+    return finding;
+  });
+}
+
+}  // namespace
+
+Rule python_function() {
+  return {.id = "python-function",
+          .summary = "The function that the job waits for runs Python code, one thread at a time",
+          .thresholds = {{"min_python_share", 0.5, "share",
+                          "part of the function's op time that is spent in Python ops (PyFunc, EagerPyFunc): from a "
+                          "half on, Python is what the function mostly does"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+std::vector<Advice> advice() {
+  return {{"Write the data to files once and read these: reading them needs no Python and can be parallel.",
+           "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
+           "  for example in generate():\n"
+           "    writer.write(example.SerializeToString())\n"
+           "\n"
+           "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
+           "    tf.data.TFRecordDataset,\n"
+           "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"},
+          {"Where it must stay a generator: let it yield whole batches (each element costs a change to Python and "
+           "back), and move what it computes into Dataset.map.",
+           std::nullopt},
+          {"Several generators side by side help only where they wait (for files, the network): Python's lock lets one "
+           "of them compute at a time.",
+           std::nullopt}};
+}
+
+/// A device pipeline has a Generator of its own: its hop to the host. That one is no Python.
+bool is_device_hop(const RankedPipeline& ranked) {
+  return ranked.pipeline.is_device && ranked.culprit().root == ranked.pipeline.root;
+}
+
+std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
+  if (kind_of(ranked.culprit()) != "Generator" || is_device_hop(ranked)) return std::nullopt;
+  Finding finding =
+      culprit_finding(ranked, fmt::format("The elements come from a Python generator, one at a time: {} holds {}",
+                                          describe(ranked.culprit()), culprit_part(ranked)));
+  finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
+  finding.evidence.push_back(time_of("median_call", ranked.culprit().median_call));
+  finding.advice = advice();
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::even_at_start, check_culprit);
+}
+
+}  // namespace
+
+Rule python_generator() {
+  return {
+      .id = "python-generator", .summary = "The job waits for a Python generator", .thresholds = {}, .check = check};
+}
+
+}  // namespace doctor::rules

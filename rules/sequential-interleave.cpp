@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+/// The nearest one above the culprit that works through its inner datasets in turn.
+IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const auto found =
+      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return kind_of(ranked[id]) == "Interleave"; });
+  return found == above.end() ? kNoIterator : *found;
+}
+
+std::string code_for(const IteratorMeasurement& culprit) {
+  const std::string_view reader = reader_expression(culprit);
+  return fmt::format(
+      "dataset = filenames.interleave(\n    {},\n    num_parallel_calls=tf.data.AUTOTUNE, "
+      "deterministic=False)",
+      reader.empty() ? "dataset_of_file" : reader);
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::bound, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
+    if (ranked.judgement.culprit_share < context.thresholds["min_culprit_share"]) return std::nullopt;
+    const IteratorId interleave = sequential_interleave_above(ranked);
+    if (interleave == kNoIterator) return std::nullopt;
+    Finding finding = culprit_finding(
+        ranked, fmt::format("{} works on one of its datasets at a time, and {} inside it holds {}",
+                            describe(ranked[interleave]), describe(ranked.culprit()), culprit_part(ranked)));
+    finding.subject = ranked[interleave].long_name;
+    finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
+                      {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
+                       "same in every run. A low cycle_length limits how many datasets are open.",
+                       std::nullopt}};
+    return finding;
+  });
+}
+
+}  // namespace
+
+Rule sequential_interleave() {
+  return {.id = "sequential-interleave",
+          .summary = "An interleave reads one of its datasets at a time while the job waits",
+          .thresholds = {{"min_culprit_share", 0.20, "share",
+                          "part of the time waited that the slow dataset inside must hold. Below a fifth the change "
+                          "could not win more than the verdict's own limit"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+struct SequentialKind {
+  std::string_view kind;
+  std::string_view call;  ///< how the user's own line looks
+};
+
+/// Work on one element after the other by their nature, and may as well do so on a part of the data.
+constexpr std::array<SequentialKind, 6> kSequentialKinds = {{
+    {"Filter", ".filter(predicate)"},
+    {"Unbatch", ".unbatch()"},
+    {"Batch", ".batch(batch_size)"},
+    {"PaddedBatch", ".padded_batch(batch_size)"},
+    {"GroupByWindow", ".group_by_window(key_func, reduce_func, window_size)"},
+    {"DenseToSparseBatch", ".apply(tf.data.experimental.dense_to_sparse_batch(batch_size, row_shape))"},
+}};
+
+std::string code_with(std::string_view call) {
+  return fmt::format(
+      "filenames = tf.data.Dataset.list_files(file_pattern, shuffle=False)\n"
+      "\n"
+      "def make_dataset(shard_index):\n"
+      "  shard = filenames.shard(NUM_SHARDS, shard_index)\n"
+      "  dataset = filenames_to_dataset(shard)  # reads and transforms, as before\n"
+      "  return dataset{}\n"
+      "\n"
+      "dataset = tf.data.Dataset.range(NUM_SHARDS).interleave(\n"
+      "    make_dataset, cycle_length=NUM_SHARDS, num_parallel_calls=tf.data.AUTOTUNE)\n"
+      "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
+      call);
+}
+
+std::vector<Advice> advice_for(const SequentialKind& kind) {
+  std::vector<Advice> advice = {
+      {"Run several copies of the pipeline, each on its share of the files, and interleave them.",
+       code_with(kind.call)},
+      {"shuffle=False keeps the shares apart: with a fresh order in every copy some files would be read twice and "
+       "others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be smaller.",
+       std::nullopt}};
+  if (kind.kind == "Batch") {
+    advice.insert(advice.begin(), {"From TF 2.5 batch can copy its elements in parallel: try this first.",
+                                   "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"});
+  }
+  return advice;
+}
+
+std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
+  const auto kind = std::find_if(kSequentialKinds.begin(), kSequentialKinds.end(),
+                                 [&](const SequentialKind& row) { return row.kind == kind_of(ranked.culprit()); });
+  if (kind == kSequentialKinds.end()) return std::nullopt;
+  Finding finding =
+      culprit_finding(ranked, fmt::format("{} works on one element after the other by its nature and holds {}",
+                                          describe(ranked.culprit()), culprit_part(ranked)));
+  finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
+  finding.advice = advice_for(*kind);
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::bound, check_culprit);
+}
+
+}  // namespace
+
+Rule sequential_only_transformation() {
+  return {.id = "sequential-only-transformation",
+          .summary = "The job waits for a transformation that has no parallel form",
+          .thresholds = {},
+          .check = check};
+}
+
+}  // namespace doctor::rules

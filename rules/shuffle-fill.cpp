@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
+  if (!ranked.pipeline.shuffle_fill) return std::nullopt;
+  const ShuffleFill& fill = *ranked.pipeline.shuffle_fill;
+  Finding finding;
+  finding.severity = Severity::note;
+  finding.subject = ranked[fill.iterator].long_name;
+  finding.message = fmt::format("{} fills its buffer in this window: {} are read before the first one comes out",
+                                describe(ranked[fill.iterator]), format_count(fill.elements, "element"));
+  if (fill.duration > 0) finding.message += fmt::format(" ({})", format_time(fill.duration));
+  finding.evidence = {number_of("elements", fill.elements, "elements"), time_of("duration", fill.duration)};
+  if (fill.buffer_size && *fill.buffer_size >= 0) {
+    finding.evidence.push_back(number_of("buffer_size", static_cast<std::uint64_t>(*fill.buffer_size), "elements"));
+  }
+  finding.advice = {{"This is the start of an epoch, not the steady state: leave the first steps out of the profile.",
+                     "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20))"},
+                    {"If every epoch starts slowly: shuffle small elements (file names, serialized records) before "
+                     "decoding them, use "
+                     "a smaller buffer, or repeat after the shuffle only where the order of epochs matters.",
+                     "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  finding.at_stake = fill.duration;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule shuffle_fill() {
+  return {.id = "shuffle-fill",
+          .summary = "A shuffle buffer is filled in the window: the first elements come late",
+          .thresholds = {},
+          .check = check};
+}
+
+}  // namespace doctor::rules

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+constexpr const char* kCautions =
+    "The files must be many and large enough that opening one costs little next to reading it. Leave out "
+    "deterministic=False if the order of the elements must be the same in every run.";
+
+bool is_read_in_parallel(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  return std::any_of(above.begin(), above.end(), [&](IteratorId id) {
+    return kind_of(ranked[id]).find("ParallelInterleave") != std::string_view::npos;
+  });
+}
+
+std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
+  if (is_read_in_parallel(ranked)) {
+    return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
+             "near this machine, and store less: drop unused fields, and compress only if the network is the limit.",
+             fmt::format(".interleave({}, cycle_length=16,\n"
+                         "            num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+                         reader)},
+            {kCautions, std::nullopt}};
+  }
+  return {{"Split the data into several files and read them in parallel.",
+           fmt::format("dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
+                       "    {},\n"
+                       "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+                       reader)},
+          {kCautions, std::nullopt}};
+}
+
+std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  const std::string_view reader = reader_expression(ranked.culprit());
+  if (!reader.empty()) return advice_for_files(ranked, reader);
+  const std::string_view kind = kind_of(ranked.culprit());
+  if (kind == "DataService") {
+    return {{"The elements come from tf.data service: profile its workers, or add some.", std::nullopt}};
+  }
+  if (kind == "Generator") {
+    return {
+        {"A Python generator makes one element at a time: python-generator says what to do instead.", std::nullopt}};
+  }
+  if (kind == "TensorSlice" || kind == "Tensor" || kind == "SparseTensorSlice") {
+    return {
+        {"Every element is copied out of one large tensor. Slice batches instead of single elements, or write "
+         "the data to files and read them in parallel.",
+         "dataset = tf.data.Dataset.range(0, count, batch_size).map(\n"
+         "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};
+  }
+  return {{"Read several parts of the data at once: make one dataset for each part and interleave them.",
+           "dataset = tf.data.Dataset.from_tensor_slices(parts).interleave(\n"
+           "    dataset_of_part, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"},
+          {kCautions, std::nullopt}};
+}
+
+std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
+  if (!ranked.culprit().is_source) return std::nullopt;
+  Finding finding = culprit_finding(
+      ranked, fmt::format("Reading the data is slow: {} holds {}", describe(ranked.culprit()), culprit_part(ranked)));
+  finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
+  finding.evidence.push_back(time_of("median_call", ranked.culprit().median_call));
+  finding.advice = advice_for(ranked);
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::bound, check_culprit);
+}
+
+}  // namespace
+
+Rule slow_source() {
+  return {.id = "slow-source",
+          .summary = "The job waits for a source dataset: reading or making the raw data",
+          .thresholds = {},
+          .check = check};
+}
+
+}  // namespace doctor::rules

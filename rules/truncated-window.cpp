@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+Advice record_longer() {
+  return {"Record a longer window: ten steps at least, and several times the slowest step.",
+          "tf.profiler.experimental.start(logdir)\n"
+          "for step, batch in zip(range(20), dataset):\n"
+          "  with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n"
+          "    train_step(batch)\n"
+          "tf.profiler.experimental.stop()"};
+}
+
+/// The pipeline is at work, but nobody takes an element within the window.
+std::optional<Finding> find_missing_calls(const RuleContext& context) {
+  const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
+  const bool shows_iterators =
+      std::any_of(hosts.begin(), hosts.end(), [](const HostMeasurement& host) { return !host.iterators.empty(); });
+  if (!context.judgement.pipelines.empty() || !shows_iterators) return std::nullopt;
+  Finding finding;
+  finding.message = "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged";
+  for (const HostMeasurement& host : hosts) {
+    finding.evidence.push_back(number_of("iterator_events", host.iterator_event_count, "events"));
+    finding.evidence.push_back(time_of("window", host.window));
+  }
+  finding.advice = {record_longer()};
+  return finding;
+}
+
+std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, double max_unseen_share) {
+  const PhaseMeasurement& phase = ranked.pipeline.steady;
+  if (!ranked.is_bound() || phase.waited <= 0) return std::nullopt;
+  const double unseen = static_cast<double>(phase.unseen) / static_cast<double>(phase.waited);
+  if (unseen <= max_unseen_share) return std::nullopt;
+  Finding finding;
+  if (ranked.pipeline.root != kNoIterator) finding.subject = ranked[ranked.pipeline.root].long_name;
+  finding.message = fmt::format("{} of the time waited is behind events that the window cuts off ({} of {})",
+                                format_share(unseen), format_time(phase.unseen), format_time(phase.waited));
+  finding.evidence = {share_of("unseen_share", unseen), time_of("unseen", phase.unseen),
+                      time_of("waited", phase.waited)};
+  finding.advice = {record_longer(),
+                    {"Until then take the culprit with care: it is the slowest of what can be seen.", std::nullopt}};
+  finding.at_stake = phase.unseen;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  if (std::optional<Finding> finding = find_missing_calls(context)) return {{*finding}, {}};
+  return for_each_pipeline(context, [&](const RankedPipeline& ranked) {
+    return find_unseen_waits(ranked, context.thresholds["max_unseen_share"]);
+  });
+}
+
+}  // namespace
+
+Rule truncated_window() {
+  return {.id = "truncated-window",
+          .summary = "The recorded window is too short to show what the job waits for",
+          .thresholds = {{"max_unseen_share", 0.30, "share",
+                          "part of the time waited that may be behind events cut off by the window. With more, what is "
+                          "hidden could outweigh the culprit"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules
