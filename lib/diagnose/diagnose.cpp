@@ -6,16 +6,10 @@
 namespace doctor {
 namespace {
 
-ThresholdValues values_for(const Rule& rule, const ThresholdSettings& settings) {
-  const auto set = settings.find(rule.id);
-  static const ThresholdSettings::mapped_type kNone;
-  return {rule.thresholds, set == settings.end() ? kNone : set->second};
-}
-
 Judgement judge_by_rules(const Measurements& measurements, std::span<const Rule> rules,
                          const ThresholdSettings& settings) {
   const auto stating = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.states_verdict; });
-  if (stating != rules.end()) return judge(measurements, values_for(*stating, settings));
+  if (stating != rules.end()) return judge(measurements, values_in_force(stating->id, stating->thresholds, settings));
   return judge(measurements, ThresholdValues(verdict_thresholds(), {}));
 }
 
@@ -26,7 +20,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   diagnosis.judgement = judge_by_rules(measurements, rules, settings);
   for (const Rule& rule : rules) {
     const auto begin = std::chrono::steady_clock::now();
-    const ThresholdValues thresholds = values_for(rule, settings);
+    const ThresholdValues thresholds = values_in_force(rule.id, rule.thresholds, settings);
     RuleResult result = rule.check({measurements, diagnosis.judgement, thresholds});
     diagnosis.timings.push_back({std::string(rule.id), std::chrono::steady_clock::now() - begin});
     for (Finding& finding : result.findings) {

@@ -18,4 +18,11 @@ double ThresholdValues::operator[](std::string_view name) const {
   return found->second;
 }
 
+ThresholdValues values_in_force(std::string_view rule, std::span<const Threshold> defaults,
+                                const ThresholdSettings& settings) {
+  static const ThresholdSettings::mapped_type kNone;
+  const auto set = settings.find(rule);
+  return {defaults, set == settings.end() ? kNone : set->second};
+}
+
 }  // namespace doctor

@@ -33,4 +33,8 @@ class ThresholdValues {
 /// Settings of all rules: rule id -> threshold name -> value.
 using ThresholdSettings = std::map<std::string, std::map<std::string, double, std::less<>>, std::less<>>;
 
+/// The values in force for the rule named `rule`, whose thresholds are `defaults`.
+ThresholdValues values_in_force(std::string_view rule, std::span<const Threshold> defaults,
+                                const ThresholdSettings& settings);
+
 }  // namespace doctor

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "options.h"
+
+namespace doctor {
+
+// One function a command: runs it, prints what it found, returns the exit code.
+
+int run_diagnose(const Options& options);
+int run_show(const Options& options);
+int run_explain(const Options& options);
+int run_rules(const Options& options);
+
+/// `--list-runs` of diagnose and show.
+int run_list_runs(const Options& options);
+
+}  // namespace doctor

@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <chrono>
+
+#include "analysis.h"
+#include "commands.h"
+#include "exit_code.h"
+#include "output.h"
+#include "report/report.h"
+
+namespace doctor {
+namespace {
+
+TextStyle style_of(const Options& options) {
+  TextStyle style;
+  style.color = wants_color(options);
+  style.detail = options.quiet ? Detail::verdict : options.verbose ? Detail::full : Detail::screen;
+  style.rerun = options.traces.front();
+  for (std::size_t index = 1; index < options.traces.size(); ++index) style.rerun += " " + options.traces[index];
+  return style;
+}
+
+int exit_code_of(const Analysis& analysis, const Options& options) {
+  if (is_without_verdict(analysis)) return kExitNothing;
+  const std::vector<Finding>& findings = analysis.diagnosis.findings;
+  const bool has_failed = options.fail_on && std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+                            return finding.severity >= *options.fail_on;
+                          });
+  return has_failed ? kExitFinding : kExitClean;
+}
+
+}  // namespace
+
+int run_diagnose(const Options& options) {
+  const Result<Analysis> analysis = analyze_traces(options);
+  if (!analysis) {
+    print_error(analysis.error());
+    return kExitFailure;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string page = options.format == OutputFormat::json
+                               ? render_json(analysis->measurements, analysis->diagnosis)
+                               : render_text(analysis->measurements, analysis->diagnosis, style_of(options));
+  const Result<void> written = write_output(page, options.output);
+  if (options.timings) print_timings(*analysis, std::chrono::steady_clock::now() - begin);
+  if (!written) {
+    print_error(written.error());
+    return kExitFailure;
+  }
+  return exit_code_of(*analysis, options);
+}
+
+}  // namespace doctor

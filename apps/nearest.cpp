@@ -1,0 +1,55 @@
+#include "nearest.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kLongestWord = 64;  // longer ones are no slips of our names
+
+/// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  const std::size_t width = to.size() + 1;
+  std::vector<std::size_t> distances((from.size() + 1) * width);
+  const auto at = [&](std::size_t row, std::size_t column) -> std::size_t& { return distances[row * width + column]; };
+  for (std::size_t row = 0; row <= from.size(); ++row) at(row, 0) = row;
+  for (std::size_t column = 0; column < width; ++column) at(0, column) = column;
+  for (std::size_t row = 1; row <= from.size(); ++row) {
+    for (std::size_t column = 1; column < width; ++column) {
+      const bool is_same = from[row - 1] == to[column - 1];
+      std::size_t best =
+          std::min({at(row - 1, column) + 1, at(row, column - 1) + 1, at(row - 1, column - 1) + (is_same ? 0 : 1)});
+      const bool is_swap = row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
+      if (is_swap) best = std::min(best, at(row - 2, column - 2) + 1);
+      at(row, column) = best;
+    }
+  }
+  return distances.back();
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& names) {
+  if (word.empty() || word.size() > kLongestWord) return {};
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3);
+  for (const std::string_view name : names) {
+    const std::size_t distance = edit_distance(word, name);
+    if (distance > best_distance || (!best.empty() && distance == best_distance)) continue;
+    best = name;
+    best_distance = distance;
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& names) {
+  if (const std::string_view near = nearest(word, names); !near.empty()) {
+    return "did you mean '" + std::string(near) + "'?";
+  }
+  std::string text = "known:";
+  for (const std::string_view name : names) text += (name == names.front() ? " " : ", ") + std::string(name);
+  return text;
+}
+
+}  // namespace doctor

@@ -1,0 +1,237 @@
+#include "options.h"
+
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "nearest.h"
+
+namespace doctor {
+namespace {
+
+struct CommandEntry {
+  std::string_view name;
+  Command command;
+  std::string_view summary;
+};
+
+constexpr std::array<CommandEntry, 4> kCommands = {{
+    {"diagnose", Command::diagnose, "Say what holds the input pipeline back (the default command)"},
+    {"show", Command::show, "Show the numbers behind a diagnosis"},
+    {"explain", Command::explain, "Print the page of a rule with its thresholds"},
+    {"rules", Command::rules, "List all rules"},
+}};
+
+const std::vector<std::string_view> kPages = {"tree"};
+
+/// Options whose next argument is their value: it is not mistaken for the command.
+const std::vector<std::string_view> kValueOptions = {"--format",  "-o",    "--output", "--color",
+                                                     "--fail-on", "--set", "--run"};
+
+constexpr std::string_view kFooter =
+    "TRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), - for standard input, the "
+    "directory\n"
+    "of a profiling run, or a TensorBoard log directory (its newest run is taken). Several files are hosts of one "
+    "run.\n"
+    "\n"
+    "Exit status: 0 analysed and no finding at or above --fail-on; 1 such a finding; 2 wrong usage, unreadable input "
+    "or\n"
+    "output that could not be written; 3 nothing to judge: no tf.data events, or too little evidence.\n";
+
+/// Texts as CLI11 hands them over, before their meaning is checked.
+struct RawOptions {
+  std::string format = "text";
+  std::string color = "auto";
+  std::string fail_on = "warning";
+  std::string run;
+};
+
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& entry : kCommands) names.push_back(entry.name);
+  return names;
+}
+
+/// Position of the first argument that is neither an option nor the value of one; the size if there is none.
+std::size_t first_plain_argument(const std::vector<std::string>& arguments) {
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    const std::string& argument = arguments[index];
+    if (argument == "--") return std::min(index + 1, arguments.size());
+    if (argument.size() < 2 || argument.front() != '-') return index;
+    if (std::find(kValueOptions.begin(), kValueOptions.end(), argument) != kValueOptions.end()) ++index;
+  }
+  return arguments.size();
+}
+
+/// Whether a word in place of the command is a slip of a command's name and no file.
+bool is_misspelt_command(const std::string& word) {
+  struct stat ignored {};
+  const bool may_be_path = word == "-" || word.find_first_of("/.") != std::string::npos;
+  return !may_be_path && ::stat(word.c_str(), &ignored) != 0 && !nearest(word, command_names()).empty();
+}
+
+/// Puts the command first: the one that is named, else `diagnose`.
+Result<void> put_command_first(std::vector<std::string>& arguments) {
+  const std::size_t index = first_plain_argument(arguments);
+  const bool is_after_dashes = index > 0 && index <= arguments.size() && arguments[index - 1] == "--";
+  if (index < arguments.size() && !is_after_dashes) {
+    const std::vector<std::string_view> names = command_names();
+    const std::string word = arguments[index];
+    if (std::find(names.begin(), names.end(), word) != names.end()) {
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(index));
+      arguments.insert(arguments.begin(), word);
+      return {};
+    }
+    if (is_misspelt_command(word)) return fail("no command or file '" + word + "'", {}, suggestion(word, names));
+  }
+  const auto is_for_program = [](const std::string& argument) {
+    return argument == "--help" || argument == "-h" || argument == "--version";
+  };
+  const bool is_answered = std::any_of(arguments.begin(), arguments.end(), is_for_program);
+  if (index < arguments.size() || !is_answered) arguments.insert(arguments.begin(), "diagnose");
+  return {};
+}
+
+void add_output_options(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--format", raw.format, "How to print it: text or json")->type_name("FORMAT")->capture_default_str();
+  app.add_option("-o,--output", options.output, "Write to FILE, as a whole or not at all")->type_name("FILE");
+  app.add_option("--color", raw.color, "auto, always or never; auto respects NO_COLOR")
+      ->type_name("WHEN")
+      ->capture_default_str();
+  app.add_flag("-q,--quiet", options.quiet, "Only the verdict, no warnings");
+  app.add_flag("-v,--verbose", options.verbose, "With the evidence of every finding");
+}
+
+void add_trace_options(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("TRACE", options.traces, "Trace files, -, a run directory or a log directory");
+  app.add_option("--run", raw.run, "Take this run of a log directory instead of the newest")->type_name("NAME");
+  app.add_flag("--list-runs", options.list_runs, "List the runs of a log directory, newest first");
+  app.add_flag("--timings", options.timings, "Print the time of every stage and rule to standard error");
+}
+
+void add_set_option(CLI::App& app, Options& options) {
+  app.add_option("--set", options.settings, "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated")
+      ->type_name("RULE.THRESHOLD=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_options(CLI::App& app, const CommandEntry& entry, Options& options, RawOptions& raw) {
+  app.allow_extras();
+  app.footer(std::string(kFooter));
+  switch (entry.command) {
+    case Command::diagnose:
+      add_trace_options(app, options, raw);
+      app.add_option("--fail-on", raw.fail_on, "Exit with 1 on a finding from here up: error, warning, note or never")
+          ->type_name("SEVERITY")
+          ->capture_default_str();
+      add_set_option(app, options);
+      break;
+    case Command::show:
+      app.add_option("PAGE", options.page, "tree: the iterators with their calls and times");
+      add_trace_options(app, options, raw);
+      break;
+    case Command::explain:
+      app.add_option("RULE", options.rule, "Name of the rule");
+      add_set_option(app, options);
+      break;
+    case Command::rules:
+      break;
+  }
+  add_output_options(app, options, raw);
+}
+
+/// The index of `word` in `names`.
+Result<std::size_t> choose(const std::string& option, const std::string& word,
+                           const std::vector<std::string_view>& names) {
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) return fail("unknown value '" + word + "'", option, suggestion(word, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+Result<void> take_choices(const RawOptions& raw, Options& options) {
+  const Result<std::size_t> format = choose("--format", raw.format, {"text", "json"});
+  if (!format) return Unexpected(format.error());
+  options.format = static_cast<OutputFormat>(*format);
+  const Result<std::size_t> color = choose("--color", raw.color, {"auto", "always", "never"});
+  if (!color) return Unexpected(color.error());
+  options.color = static_cast<ColorChoice>(*color);
+  const Result<std::size_t> fail_on = choose("--fail-on", raw.fail_on, {"note", "warning", "error", "never"});
+  if (!fail_on) return Unexpected(fail_on.error());
+  options.fail_on = *fail_on < 3 ? std::optional(static_cast<Severity>(*fail_on)) : std::nullopt;
+  if (!raw.run.empty()) options.run = raw.run;
+  return {};
+}
+
+/// What must be there for the command to have a meaning.
+Result<void> check_arguments(const Options& options) {
+  const std::string help = "see 'tfdata-doctor --help'";
+  if (options.command == Command::show) {
+    if (options.page.empty()) return fail("show needs a page and a trace", {}, suggestion({}, kPages));
+    if (std::find(kPages.begin(), kPages.end(), options.page) == kPages.end()) {
+      return fail("no page '" + options.page + "' to show", {}, suggestion(options.page, kPages));
+    }
+  }
+  if (options.command == Command::explain && options.rule.empty()) {
+    return fail("explain needs the name of a rule", {}, "'tfdata-doctor rules' lists them");
+  }
+  const bool needs_trace = options.command == Command::diagnose || options.command == Command::show;
+  if (needs_trace && options.traces.empty()) return fail("no trace given", {}, help);
+  return {};
+}
+
+/// Arguments that the command does not know.
+Result<void> check_extras(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining();
+  if (extras.empty()) return {};
+  const std::string& extra = extras.front();
+  if (extra.front() != '-') return fail("unexpected argument '" + extra + "'", {}, "see 'tfdata-doctor --help'");
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string name = extra.substr(0, extra.find('='));
+  const std::string_view near = nearest(name, {known.begin(), known.end()});
+  return fail(
+      "unknown option '" + name + "' of " + app.get_name(), {},
+      near.empty() ? "see 'tfdata-doctor " + app.get_name() + " --help'" : "did you mean '" + std::string(near) + "'?");
+}
+
+}  // namespace
+
+Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string> arguments) {
+  if (const Result<void> ordered = put_command_first(arguments); !ordered) return Unexpected(ordered.error());
+  Options options;
+  RawOptions raw;
+  CLI::App app("Reads TensorFlow profiler traces and says what holds a tf.data input pipeline back.", "tfdata-doctor");
+  app.set_version_flag("--version", "tfdata-doctor " DOCTOR_VERSION);
+  app.footer("'tfdata-doctor COMMAND --help' lists the options of a command.\n\n" + std::string(kFooter));
+  std::vector<CLI::App*> commands;
+  for (const CommandEntry& entry : kCommands) {
+    commands.push_back(app.add_subcommand(std::string(entry.name), std::string(entry.summary)));
+    add_options(*commands.back(), entry, options, raw);
+  }
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return Answer{app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return Answer{app.version() + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return fail(error.what(), {}, "see 'tfdata-doctor --help'");
+  }
+  for (std::size_t index = 0; index < commands.size(); ++index) {
+    if (!commands[index]->parsed()) continue;
+    options.command = kCommands[index].command;
+    if (const Result<void> known = check_extras(*commands[index]); !known) return Unexpected(known.error());
+  }
+  if (const Result<void> chosen = take_choices(raw, options); !chosen) return Unexpected(chosen.error());
+  if (const Result<void> complete = check_arguments(options); !complete) return Unexpected(complete.error());
+  return options;
+}
+
+}  // namespace doctor

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "diagnose/finding.h"
+
+namespace doctor {
+
+enum class Command { diagnose, explain, rules, show };
+enum class OutputFormat { text, json };
+enum class ColorChoice { automatic, always, never };
+
+/// What the user asked for.
+struct Options {
+  Command command = Command::diagnose;
+  std::vector<std::string> traces;  ///< files, directories, "-"
+  std::string rule;                 ///< of explain
+  std::string page;                 ///< of show: "tree"
+
+  OutputFormat format = OutputFormat::text;
+  std::string output;  ///< file to write; empty or "-" is standard output
+  ColorChoice color = ColorChoice::automatic;
+  bool quiet = false;
+  bool verbose = false;
+  bool timings = false;
+  std::optional<Severity> fail_on = Severity::warning;  ///< nullopt: never
+  std::vector<std::string> settings;                    ///< "rule.threshold=value"
+  std::optional<std::string> run;                       ///< name of a run in a log directory
+  bool list_runs = false;
+};
+
+/// Text that answers the command line by itself: help or version.
+struct Answer {
+  std::string text;
+};
+
+/// Reads the command line, without the program's name. Without a command it is `diagnose`. Errors: anything that is
+/// not understood, with the nearest name that would be.
+Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string> arguments);
+
+}  // namespace doctor

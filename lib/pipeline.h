@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "diagnose/diagnose.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// Time spent in one stage, summed over the files.
+struct StageTiming {
+  std::string_view stage;
+  std::chrono::nanoseconds duration{};
+};
+
+/// The diagnosis of one run with the numbers it rests on. The traces themselves are gone.
+struct Analysis {
+  /// One host for each file, in the order given. A file that could not be read is a host without events whose loss
+  /// says `files_unreadable`.
+  Measurements measurements;
+  Diagnosis diagnosis;
+  std::vector<Error> unreadable;  ///< why files could not be read, in the order given
+
+  std::vector<StageTiming> timings;  ///< in the order of the stages; those of the rules are in the diagnosis
+
+  /// Whether there is anything that a report could rest on.
+  bool has_readable_file() const { return unreadable.size() < measurements.hosts.size(); }
+};
+
+/// Reads the trace files of one run, a file a host, and diagnoses them together. Only one trace is in memory at a
+/// time. A file that cannot be read does not stop the others.
+Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings);
+
+}  // namespace doctor

@@ -1,0 +1,120 @@
+#include <algorithm>
+
+#include "report/json_values.h"
+#include "report/report.h"
+
+namespace doctor {
+namespace {
+
+std::string_view to_word(VerdictStatus status) {
+  switch (status) {
+    case VerdictStatus::input_bound:
+      return "input_bound";
+    case VerdictStatus::healthy:
+      return "healthy";
+    case VerdictStatus::no_input_pipeline:
+      return "no_input_pipeline";
+    case VerdictStatus::inconclusive:
+      break;
+  }
+  return "inconclusive";
+}
+
+std::string_view to_word(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      break;
+  }
+  return "note";
+}
+
+OrderedJson loss_json(const Loss& loss) {
+  OrderedJson json = OrderedJson::object();
+  json["complete"] = loss.complete();
+  for (const auto& [reason, count] : loss.counts) json[reason] = count;
+  return json;
+}
+
+OrderedJson trace_json(const Measurements& measurements) {
+  OrderedJson files = OrderedJson::array();
+  OrderedJson hosts = OrderedJson::array();
+  OrderedJson devices = OrderedJson::array();
+  std::uint64_t iterator_events = 0;
+  Picoseconds window = 0;
+  for (const HostMeasurement& host : measurements.hosts) {
+    // A file that could not be read has no format.
+    const OrderedJson format = host.format.empty() ? OrderedJson(nullptr) : OrderedJson(host.format);
+    files.push_back({{"path", host.path}, {"format", format}, {"bytes", host.bytes}});
+    for (const std::string& name : host.hosts) hosts.push_back(name);
+    for (const std::string& device : host.devices) devices.push_back(device);
+    iterator_events += host.iterator_event_count;
+    window = std::max(window, host.window);
+  }
+  const Loss loss = total_loss(measurements);
+  return {
+      {"files", std::move(files)},
+      {"hosts", std::move(hosts)},
+      {"devices", std::move(devices)},
+      {"events", event_count(measurements)},
+      {"iterator_events", iterator_events},
+      {"window_us", to_microseconds(window)},
+      {"loss", loss_json(loss)},
+      {"loss_notes", loss.notes},
+  };
+}
+
+OrderedJson verdict_json(const Measurements& measurements, const Judgement& judgement,
+                         const std::vector<PipelineView>& pipelines) {
+  const std::optional<double> share = pipelines.empty() ? std::nullopt : input_share_of(pipelines.front());
+  OrderedJson json = {
+      {"status", to_word(judgement.status)},
+      {"confidence", judgement.confidence},
+      {"input_share", share ? OrderedJson(*share) : OrderedJson(nullptr)},
+      {"summary", summarize(measurements, judgement)},
+  };
+  json["bottleneck"] = pipelines.empty() ? OrderedJson(nullptr) : bottleneck_json(pipelines.front());
+  return json;
+}
+
+OrderedJson finding_json(const Finding& finding) {
+  OrderedJson evidence = OrderedJson::array();
+  for (const Evidence& item : finding.evidence) {
+    evidence.push_back({{"name", item.name}, {"value", item.value}, {"unit", item.unit}});
+  }
+  OrderedJson advice = OrderedJson::array();
+  for (const Advice& item : finding.advice) {
+    const OrderedJson code = item.code ? OrderedJson(*item.code) : OrderedJson(nullptr);
+    advice.push_back({{"text", item.text}, {"code", code}, {"predicted_speedup", nullptr}});
+  }
+  return {
+      {"rule", finding.rule},       {"severity", to_word(finding.severity)}, {"subject", finding.subject},
+      {"message", finding.message}, {"evidence", std::move(evidence)},       {"advice", std::move(advice)},
+  };
+}
+
+}  // namespace
+
+std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  OrderedJson pipelines = OrderedJson::array();
+  for (const PipelineView& view : views) pipelines.push_back(pipeline_json(view));
+  OrderedJson findings = OrderedJson::array();
+  for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
+  OrderedJson not_evaluated = OrderedJson::array();
+  for (const NotEvaluated& rule : diagnosis.not_evaluated) {
+    not_evaluated.push_back({{"rule", rule.rule}, {"reason", rule.reason}});
+  }
+  OrderedJson page = {{"schema", "tfdata-doctor.report/1"}, {"tool", tool_json()}};
+  page["trace"] = trace_json(measurements);
+  page["verdict"] = verdict_json(measurements, diagnosis.judgement, views);
+  page["pipelines"] = std::move(pipelines);
+  page["findings"] = std::move(findings);
+  page["not_evaluated"] = std::move(not_evaluated);
+  return to_text(page);
+}
+
+}  // namespace doctor

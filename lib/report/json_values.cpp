@@ -1,0 +1,168 @@
+#include "report/json_values.h"
+
+#include <fmt/format.h>
+
+namespace doctor {
+namespace {
+
+// The words of the report's schema: they never change.
+
+std::string_view to_word(InputLevel level) {
+  switch (level) {
+    case InputLevel::bound:
+      return "bound";
+    case InputLevel::mild:
+      return "mild";
+    case InputLevel::not_bound:
+      return "not_bound";
+    case InputLevel::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view to_word(Phase phase) {
+  switch (phase) {
+    case Phase::warmup:
+      return "warmup";
+    case Phase::background:
+      return "background";
+    case Phase::steady:
+      break;
+  }
+  return "steady";
+}
+
+std::string_view to_word(Limit limit) {
+  switch (limit) {
+    case Limit::cpu:
+      return "cpu";
+    case Limit::concurrency:
+      return "concurrency";
+    case Limit::waiting:
+      return "waiting";
+    case Limit::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// Ids are 64-bit tokens and JSON numbers are doubles to most readers, so ids are strings.
+OrderedJson id_json(const std::optional<std::uint64_t>& id) {
+  return id ? OrderedJson(fmt::format("{}", *id)) : OrderedJson(nullptr);
+}
+
+OrderedJson attributes_json(const std::vector<AttributeValue>& attributes) {
+  OrderedJson object = OrderedJson::object();
+  for (const AttributeValue& attribute : attributes) {
+    object[attribute.name] = attribute.number ? OrderedJson(*attribute.number) : OrderedJson(attribute.text);
+  }
+  return object;
+}
+
+OrderedJson get_next_json(const PipelineMeasurement& pipeline) {
+  return {
+      {"count", pipeline.calls.size()},
+      {"slow_count", pipeline.slow_count},
+      {"threshold_us", 50},
+      {"p50_us", to_microseconds(pipeline.median)},
+      {"p95_us", to_microseconds(pipeline.p95)},
+      {"max_us", to_microseconds(pipeline.max)},
+      {"total_us", to_microseconds(pipeline.total)},
+      {"warmup_count", pipeline.warmup_count},
+  };
+}
+
+/// Where the total of get_next went: with critical_us of the iterators these parts add up to it.
+OrderedJson elsewhere_json(const PipelineMeasurement& pipeline) {
+  const auto both = [&](Picoseconds PhaseMeasurement::*part) {
+    return to_microseconds(pipeline.warmup.*part + pipeline.steady.*part);
+  };
+  return {
+      {"handoff_us", both(&PhaseMeasurement::handoff)},
+      {"unseen_us", both(&PhaseMeasurement::unseen)},
+      {"outside_us", both(&PhaseMeasurement::outside)},
+  };
+}
+
+OrderedJson function_ops_json(const PhaseMeasurement& phase) {
+  const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
+  OrderedJson ops = OrderedJson::array();
+  for (const FunctionOp& op : phase.function_ops) {
+    const double share = in_function > 0 ? static_cast<double>(op.self) / static_cast<double>(in_function) : 0;
+    ops.push_back({{"op", op.op}, {"self_us", to_microseconds(op.self)}, {"share", share}});
+  }
+  return ops;
+}
+
+}  // namespace
+
+std::string to_text(const OrderedJson& page) {
+  return page.dump(2, ' ', /*ensure_ascii=*/true, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+OrderedJson tool_json() {
+  return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}};
+}
+
+OrderedJson iterator_json(const IteratorMeasurement& iterator, Picoseconds critical) {
+  return {
+      {"long_name", iterator.long_name},
+      {"short_name", iterator.short_name},
+      {"dataset_name", iterator.dataset_name},
+      {"id", id_json(iterator.id)},
+      {"parent_id", id_json(iterator.parent_id)},
+      {"depth", iterator.depth},
+      {"async", iterator.is_async},
+      {"calls", iterator.calls},
+      {"total_us", to_microseconds(iterator.total)},
+      {"self_us", to_microseconds(iterator.self)},
+      {"wait_us", to_microseconds(iterator.wait)},
+      {"critical_us", to_microseconds(critical)},
+      {"attributes", attributes_json(iterator.attributes)},
+  };
+}
+
+OrderedJson bottleneck_json(const PipelineView& view) {
+  if (!has_bottleneck(view.judgement)) return nullptr;
+  const IteratorMeasurement& culprit = view.culprit();
+  const PhaseMeasurement& phase = view.phase();
+  // A filling shuffle buffer may be named in place of the iterator whose function was measured.
+  const bool has_ops = phase.culprit == view.judgement.culprit && index_of(phase.culprit) < phase.in_function.size();
+  return {
+      {"long_name", culprit.long_name},
+      {"short_name", culprit.short_name},
+      {"dataset_name", culprit.dataset_name},
+      {"kind", culprit.is_source ? "source" : "transformation"},
+      {"share", view.judgement.culprit_share},
+      {"limited_by", to_word(view.judgement.limited_by)},
+      {"function_ops", has_ops ? function_ops_json(phase) : OrderedJson::array()},
+  };
+}
+
+OrderedJson pipeline_json(const PipelineView& view) {
+  const PipelineMeasurement& pipeline = view.pipeline;
+  const bool has_root = pipeline.root != kNoIterator;
+  const std::optional<double> share = input_share_of(view);
+  OrderedJson iterators = OrderedJson::array();
+  for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
+    iterators.push_back(iterator_json(view.host.iterators[index_of(member)], critical_time(pipeline, member)));
+  }
+  OrderedJson json = {
+      {"id", pipeline_id(view.judgement, pipeline)},
+      {"host", host_name(view.host)},
+      {"kind", pipeline.is_device ? "device" : "host"},
+      {"root", has_root ? OrderedJson(view.host.iterators[index_of(pipeline.root)].long_name) : OrderedJson(nullptr)},
+      {"level", to_word(view.judgement.level)},
+      {"phase", to_word(view.judgement.phase)},
+      {"feeds_another", pipeline.feeds_another},
+      {"input_share", share ? OrderedJson(*share) : OrderedJson(nullptr)},
+      {"get_next", get_next_json(pipeline)},
+      {"elsewhere", elsewhere_json(pipeline)},
+  };
+  json["bottleneck"] = bottleneck_json(view);
+  json["iterators"] = std::move(iterators);
+  return json;
+}
+
+}  // namespace doctor

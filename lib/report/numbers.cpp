@@ -1,0 +1,72 @@
+#include "report/numbers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace doctor {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double picoseconds;
+};
+
+constexpr std::array<Unit, 3> kUnits = {{{"us", 1e6}, {"ms", 1e9}, {"s", 1e12}}};
+
+/// Enough digits to compare, none that only measure noise.
+std::string digits_of(double value, bool is_finest_unit) {
+  const double size = std::abs(value);
+  if (size == 0) return "0";
+  if (is_finest_unit) return fmt::format("{:.{}f}", value, size >= 10 ? 0 : size >= 1 ? 1 : 2);
+  return fmt::format("{:.{}f}", value, size >= 10 ? 1 : 2);
+}
+
+std::string format_microseconds(double microseconds) {
+  if (!std::isfinite(microseconds)) return fmt::format("{} us", microseconds);
+  for (std::size_t index = 0; index < kUnits.size(); ++index) {
+    const double value = microseconds * kUnits.front().picoseconds / kUnits[index].picoseconds;
+    // 999.97 ms would be printed as 1000.0 ms.
+    const bool fits = std::abs(value) < (index == 0 ? 999.5 : 999.95);
+    if (fits || index + 1 == kUnits.size())
+      return fmt::format("{} {}", digits_of(value, index == 0), kUnits[index].name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string format_time(Picoseconds time) {
+  return format_microseconds(to_microseconds(time));
+}
+
+std::string format_share(double share) {
+  const double percent = share * 100;
+  if (!std::isfinite(percent)) return fmt::format("{} %", percent);
+  const double tenths = std::round(percent * 10) / 10;
+  const bool is_near_an_end = (tenths > 0 && tenths < 10) || (tenths >= 90 && tenths < 100);
+  return is_near_an_end ? fmt::format("{:.1f} %", tenths) : fmt::format("{:.0f} %", percent);
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string digits = fmt::format("{}", count);
+  for (std::size_t from_end = 3; from_end < digits.size(); from_end += 4) digits.insert(digits.size() - from_end, ",");
+  return digits;
+}
+
+std::string format_count(std::uint64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", format_count(count), one, count == 1 ? "" : "s");
+}
+
+std::string format_quantity(double value, std::string_view unit) {
+  if (unit == "us") return format_microseconds(value);
+  if (unit == "ms") return format_microseconds(value * 1e3);
+  if (unit == "share") return format_share(value);
+  const bool is_whole = std::isfinite(value) && std::abs(value) < 1e15 && value == std::round(value);
+  std::string number = fmt::format("{:.4g}", value);
+  if (is_whole) number = (value < 0 ? "-" : "") + format_count(static_cast<std::uint64_t>(std::abs(value)));
+  return unit.empty() ? number : fmt::format("{} {}", number, unit);
+}
+
+}  // namespace doctor

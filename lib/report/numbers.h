@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace doctor {
+
+// Numbers as a person reads them, the same way on every page.
+
+/// "94 us", "2.57 ms", "142.5 ms", "1.20 s": the unit that keeps the number between 1 and 1000.
+std::string format_time(Picoseconds time);
+
+/// "0.4 %", "47 %", "98.7 %" of a share between 0 and 1: with a tenth where it matters, close to 0 and to 100.
+std::string format_share(double share);
+
+/// "12,345".
+std::string format_count(std::uint64_t count);
+
+/// "8 calls", "1 call": `one` is the singular, its plural ends in s.
+std::string format_count(std::uint64_t count, std::string_view one);
+
+/// A number with its unit as Evidence and Threshold carry them ("us", "ms", "share", "calls", "").
+std::string format_quantity(double value, std::string_view unit);
+
+}  // namespace doctor

@@ -1,0 +1,105 @@
+#include "report/pipeline_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/escape.h"
+#include "report/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kPlaceParts = 10;
+constexpr std::size_t kInputParts = 3;
+constexpr std::size_t kShownOps = 4;
+constexpr std::size_t kNameWidth = 40;
+
+std::string part_name(const IteratorMeasurement& iterator) {
+  return clip(escape_for_terminal(iterator.short_name), kNameWidth);
+}
+
+/// The input that the judged calls waited for most, else the first.
+IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase, IteratorId of) {
+  IteratorId main = kNoIterator;
+  Picoseconds most = -1;
+  for (const IteratorId child : host.iterators[index_of(of)].children) {
+    const Picoseconds time = index_of(child) < phase.critical.size() ? phase.critical[index_of(child)] : 0;
+    if (time <= most) continue;
+    main = child;
+    most = time;
+  }
+  return main;
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : " > ") + part;
+  return text;
+}
+
+}  // namespace
+
+std::string describe_calls(const PipelineMeasurement& pipeline) {
+  std::string text = format_count(pipeline.calls.size(), "call");
+  if (pipeline.warmup_count > 0) text += fmt::format(", {} of them warm-up", pipeline.warmup_count);
+  return text + fmt::format(", median {}, max {}", format_time(pipeline.median), format_time(pipeline.max));
+}
+
+std::string describe_place(const PipelineView& view) {
+  if (view.judgement.culprit == kNoIterator) return {};
+  const HostMeasurement& host = view.host;
+  std::vector<std::string> above;
+  // No way is longer than there are iterators, whatever a damaged trace says.
+  IteratorId iterator = view.culprit().parent;
+  while (iterator != kNoIterator && above.size() < host.iterators.size()) {
+    above.push_back(part_name(host.iterators[index_of(iterator)]));
+    iterator = host.iterators[index_of(iterator)].parent;
+  }
+  std::reverse(above.begin(), above.end());
+  if (above.size() > kPlaceParts) {
+    above.erase(above.begin() + 1, above.end() - (kPlaceParts - 2));
+    above.insert(above.begin() + 1, "...");
+  }
+  const std::optional<std::int64_t> parallelism = view.culprit().number("parallelism");
+  const std::string own = part_name(view.culprit());
+  above.push_back(parallelism ? fmt::format("[{}, parallelism {}]", own, *parallelism) : fmt::format("[{}]", own));
+  iterator = view.judgement.culprit;
+  for (std::size_t part = 0; part < kInputParts; ++part) {
+    iterator = main_input(host, view.phase(), iterator);
+    if (iterator == kNoIterator) return join(above);
+    above.push_back(part_name(host.iterators[index_of(iterator)]));
+  }
+  if (!host.iterators[index_of(iterator)].children.empty()) above.emplace_back("...");
+  return join(above);
+}
+
+std::string describe_function(const PipelineView& view) {
+  const PhaseMeasurement& phase = view.phase();
+  const IteratorId culprit = view.judgement.culprit;
+  if (culprit == kNoIterator || index_of(culprit) >= phase.in_function.size()) return {};
+  const Picoseconds in_function = phase.in_function[index_of(culprit)];
+  if (in_function <= 0) return {};
+  std::string text = fmt::format("{} of {} in your function", format_time(in_function),
+                                 format_time(phase.critical[index_of(culprit)]));
+  if (phase.culprit != culprit) return text;
+  for (std::size_t index = 0; index < std::min(kShownOps, phase.function_ops.size()); ++index) {
+    const FunctionOp& op = phase.function_ops[index];
+    text += fmt::format("{}{} {}", index == 0 ? ": " : ", ", clip(escape_for_terminal(op.op), kNameWidth),
+                        format_time(op.self));
+  }
+  return text;
+}
+
+std::string describe_cores(const PipelineView& view) {
+  const std::optional<double> utilization = cpu_utilization(view.pipeline, view.phase());
+  if (!utilization) return {};
+  const auto budget = static_cast<double>(*view.pipeline.cpu_budget);
+  std::string text =
+      fmt::format("{:.1f} of {} busy during the waits (estimate)", *utilization * budget, *view.pipeline.cpu_budget);
+  if (view.judgement.limited_by == Limit::cpu) text += ": the cores are the limit, parallelism may gain little";
+  if (view.judgement.limited_by == Limit::concurrency) text += ": cores are idle, parallelism can gain";
+  return text;
+}
+
+}  // namespace doctor

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "report/selection.h"
+
+namespace doctor {
+
+// Clauses about one pipeline for pages that a person reads. They hold foreign text: escape them for the sink.
+
+/// "30 calls, 1 of them warm-up, median 94 us, max 2.57 ms".
+std::string describe_calls(const PipelineMeasurement& pipeline);
+
+/// "Root > ForeverRepeat > BatchV2 > [Map] > FlatMap > TFRecord": from the root over the judged iterator, which stands
+/// in brackets with its parallelism, to the input that it waited for most. Long ways lose their middle.
+std::string describe_place(const PipelineView& view);
+
+/// "753.7 ms of 758.4 ms in your function: MatMul 557.4 ms, ParseExample 3.7 ms"; empty if no function was seen.
+std::string describe_function(const PipelineView& view);
+
+/// "1.7 of 2 busy during the waits (estimate): cores are the limit"; empty if the budget is unknown.
+std::string describe_cores(const PipelineView& view);
+
+}  // namespace doctor

@@ -1,0 +1,146 @@
+#include "report/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+#include "report/words.h"
+
+namespace doctor {
+namespace {
+
+/// Appends the trees below `roots` in order, each iterator once. Keeps its own stack: a hostile trace nests deeply.
+std::vector<IteratorId> in_tree_order(const HostMeasurement& host, const std::vector<IteratorId>& roots,
+                                      const std::vector<bool>& is_wanted) {
+  std::vector<IteratorId> order;
+  std::vector<bool> is_left = is_wanted;
+  for (const IteratorId root : roots) {
+    std::vector<IteratorId> pending = {root};
+    while (!pending.empty()) {
+      const IteratorId iterator = pending.back();
+      pending.pop_back();
+      if (!is_left[index_of(iterator)]) continue;
+      is_left[index_of(iterator)] = false;
+      order.push_back(iterator);
+      const std::vector<IteratorId>& children = host.iterators[index_of(iterator)].children;
+      pending.insert(pending.end(), children.rbegin(), children.rend());
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement) {
+  std::vector<PipelineView> views;
+  for (const PipelineJudgement& judged : judgement.pipelines) {
+    const HostMeasurement& host = measurements.hosts[judged.host];
+    views.push_back({host, host.pipelines[judged.pipeline], judged});
+  }
+  return views;
+}
+
+bool has_bottleneck(const PipelineJudgement& judgement) {
+  if (judgement.culprit == kNoIterator || judgement.level == InputLevel::unknown) return false;
+  if (judgement.phase == Phase::background) return false;
+  return judgement.phase == Phase::warmup || judgement.level != InputLevel::not_bound;
+}
+
+std::optional<double> input_share_of(const PipelineView& view) {
+  if (view.judgement.level == InputLevel::unknown) return std::nullopt;
+  return view.pipeline.input_share();
+}
+
+Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {
+  Picoseconds time = 0;
+  for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
+    if (index_of(iterator) < phase->critical.size()) time += phase->critical[index_of(iterator)];
+  }
+  return time;
+}
+
+std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  std::vector<bool> is_member(host.iterators.size(), false);
+  for (const IteratorId member : pipeline.members) is_member[index_of(member)] = true;
+  std::vector<IteratorId> starts;
+  if (pipeline.root != kNoIterator) starts.push_back(pipeline.root);
+  for (const IteratorId member : pipeline.members) {
+    if (host.iterators[index_of(member)].parent == kNoIterator) starts.push_back(member);
+  }
+  // Last, so that a member whose parent is none of them is not lost.
+  starts.insert(starts.end(), pipeline.members.begin(), pipeline.members.end());
+  return in_tree_order(host, starts, is_member);
+}
+
+std::vector<IteratorId> other_iterators(const HostMeasurement& host) {
+  std::vector<bool> is_other(host.iterators.size(), true);
+  for (const PipelineMeasurement& pipeline : host.pipelines) {
+    for (const IteratorId member : pipeline.members) is_other[index_of(member)] = false;
+  }
+  std::vector<IteratorId> starts;
+  for (const bool only_roots : {true, false}) {
+    for (std::size_t index = 0; index < host.iterators.size(); ++index) {
+      const bool is_root = host.iterators[index].parent == kNoIterator;
+      if (is_root == only_roots) starts.push_back(static_cast<IteratorId>(index));
+    }
+  }
+  return in_tree_order(host, starts, is_other);
+}
+
+std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline) {
+  if (pipeline.root == kNoIterator) return fmt::format("{}:getnext", judgement.host);
+  return fmt::format("{}:{}", judgement.host, index_of(pipeline.root));
+}
+
+const std::string& host_name(const HostMeasurement& host) {
+  return host.hosts.empty() ? host.path : host.hosts.front();
+}
+
+Loss total_loss(const Measurements& measurements) {
+  Loss total;
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const auto& [reason, count] : host.loss.counts) total.add(reason, count);
+    total.notes.insert(total.notes.end(), host.loss.notes.begin(), host.loss.notes.end());
+  }
+  return total;
+}
+
+std::uint64_t event_count(const Measurements& measurements) {
+  std::uint64_t events = 0;
+  for (const HostMeasurement& host : measurements.hosts) events += host.event_count;
+  return events;
+}
+
+std::string reason_without_verdict(const Measurements& measurements, const Judgement& judgement) {
+  const std::uint64_t events = event_count(measurements);
+  if (judgement.status == VerdictStatus::no_input_pipeline) {
+    return fmt::format("none of the {} is from tf.data", format_count(events, "event"));
+  }
+  if (events == 0) return "no event with a time could be read";
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (!host.iterators.empty()) return "tf.data ran, but no GetNext call of a consumer lies in the trace";
+  }
+  return "no tf.data event was seen, and parts of the trace were lost";
+}
+
+std::string summarize(const Measurements& measurements, const Judgement& judgement) {
+  const std::vector<PipelineView> pipelines = pipelines_of(measurements, judgement);
+  const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
+  const std::optional<double> share = pipelines.empty() ? std::nullopt : input_share_of(pipelines.front());
+  if (!is_judged || !share) {
+    return fmt::format("Nothing to judge: {}.", reason_without_verdict(measurements, judgement));
+  }
+  const PipelineView& worst = pipelines.front();
+  std::string summary = fmt::format("{} of the time is spent in GetNext", format_share(*share));
+  if (worst.judgement.level == InputLevel::not_bound) summary += ": the input pipeline keeps up";
+  if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
+  if (has_bottleneck(worst.judgement)) {
+    summary += fmt::format("; {} ({}) holds {} of the {}", describe(worst.culprit()), worst.culprit().long_name,
+                           format_share(worst.judgement.culprit_share),
+                           worst.judgement.phase == Phase::warmup ? "warm-up" : "wait");
+  }
+  return summary + ".";
+}
+
+}  // namespace doctor

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/judgement.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+// What the renderers show, chosen in one place so that text, JSON and tree never disagree.
+
+/// A judged pipeline with the measurements that it refers to.
+struct PipelineView {
+  const HostMeasurement& host;
+  const PipelineMeasurement& pipeline;
+  const PipelineJudgement& judgement;
+
+  const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
+  /// Only if the judgement has a culprit.
+  const IteratorMeasurement& culprit() const { return host.iterators[index_of(judgement.culprit)]; }
+};
+
+/// All pipelines, worst first.
+std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
+
+/// Whether the judgement names an iterator that somebody waits for: in a pipeline that holds its consumer up, or held
+/// it up while it warmed up. The busiest iterator of a pipeline that keeps up is no bottleneck.
+bool has_bottleneck(const PipelineJudgement& judgement);
+
+/// Share of the time that the consumer waits; nullopt if no call was seen.
+std::optional<double> input_share_of(const PipelineView& view);
+
+/// Time on the critical path of the pipeline's calls, warm-up included.
+Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator);
+
+/// The members of a pipeline, parents before their children, inputs in order; the roots of host pipelines that a
+/// device pipeline gets its elements from follow with theirs.
+std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// The iterators of a host that belong to no pipeline, in the same order.
+std::vector<IteratorId> other_iterators(const HostMeasurement& host);
+
+/// A stable name within the report: "<number of the file>:<number of the root>".
+std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
+
+/// Name of the machine if the trace has one, else the file. Foreign text.
+const std::string& host_name(const HostMeasurement& host);
+
+/// The losses of all files together.
+Loss total_loss(const Measurements& measurements);
+
+std::uint64_t event_count(const Measurements& measurements);
+
+/// The verdict in one sentence. Holds foreign text.
+std::string summarize(const Measurements& measurements, const Judgement& judgement);
+
+/// Why nothing can be judged: one clause, for the statuses no_input_pipeline and inconclusive.
+std::string reason_without_verdict(const Measurements& measurements, const Judgement& judgement);
+
+}  // namespace doctor

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/escape.h"
+#include "report/numbers.h"
+#include "report/pipeline_text.h"
+#include "report/report.h"
+#include "report/text_page.h"
+#include "report/words.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kShownAdvice = 4;  // one screen
+constexpr std::size_t kShownNotes = 4;
+constexpr std::size_t kShownPipelines = 3;
+constexpr std::size_t kShownLosses = 3;
+constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
+constexpr std::size_t kRerunWidth = 60;
+
+std::string time_in_get_next(const PipelineView& worst) {
+  std::string text = fmt::format("{} of the time is spent in GetNext (", format_share(*input_share_of(worst)));
+  if (worst.pipeline.step_share) {
+    text += fmt::format("{} of the marked steps; ", format_share(*worst.pipeline.step_share));
+  }
+  return text + describe_calls(worst.pipeline) + ")";
+}
+
+void add_headline(const Measurements& measurements, const Judgement& judgement,
+                  const std::vector<PipelineView>& pipelines, TextPage& page) {
+  const bool is_judged = !pipelines.empty() && pipelines.front().judgement.level != InputLevel::unknown;
+  if (is_judged && judgement.status == VerdictStatus::input_bound) {
+    return page.headline("INPUT-BOUND", time_in_get_next(pipelines.front()), Tone::bad);
+  }
+  if (is_judged && judgement.status == VerdictStatus::healthy) {
+    return page.headline("NOT INPUT-BOUND", time_in_get_next(pipelines.front()), Tone::good);
+  }
+  const bool has_none = judgement.status == VerdictStatus::no_input_pipeline;
+  page.headline(has_none ? "NO INPUT PIPELINE" : "INCONCLUSIVE", reason_without_verdict(measurements, judgement),
+                Tone::unsure);
+}
+
+void add_culprit(const PipelineView& worst, TextPage& page) {
+  if (worst.judgement.culprit == kNoIterator) {
+    if (worst.pipeline.root == kNoIterator) page.row("culprit", "unknown: the trace shows nothing inside of GetNext");
+    return;
+  }
+  const std::string name = describe(worst.culprit());
+  if (!has_bottleneck(worst.judgement)) return page.row("busiest", fmt::format("{} (nobody waits for it)", name));
+  const bool is_warmup = worst.judgement.phase == Phase::warmup;
+  page.row(is_warmup ? "warm-up" : "culprit",
+           fmt::format("{}: {} of the {}", name, format_share(worst.judgement.culprit_share),
+                       is_warmup ? "time of the first calls" : "wait"));
+}
+
+/// What a rule tells to do, in one piece: the code if it says all in a line.
+std::string advice_line(const Advice& advice) {
+  const bool is_short = advice.code && advice.code->find('\n') == std::string::npos;
+  return is_short ? *advice.code : advice.text;
+}
+
+void add_advice(const std::vector<Finding>& findings, TextPage& page) {
+  std::vector<const Finding*> shown;
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::note || finding.advice.empty()) continue;
+    const std::string line = advice_line(finding.advice.front());
+    const bool is_said = std::any_of(shown.begin(), shown.end(),
+                                     [&](const Finding* other) { return advice_line(other->advice.front()) == line; });
+    if (!is_said && shown.size() < kShownAdvice) shown.push_back(&finding);
+  }
+  std::size_t width = 0;
+  for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
+  for (const Finding* finding : shown) page.row("do", finding->rule, advice_line(finding->advice.front()), width);
+}
+
+void add_place(const PipelineView& worst, TextPage& page) {
+  if (!has_bottleneck(worst.judgement)) return;
+  page.row("where", describe_place(worst));
+  if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
+  if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
+}
+
+void add_notes(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipelines, TextPage& page) {
+  std::size_t shown = 0;
+  for (const Finding& finding : diagnosis.findings) {
+    const bool is_note = finding.severity == Severity::note;
+    // What comes with advice was shown above.
+    if (!is_note && !finding.advice.empty()) continue;
+    if (++shown > kShownNotes) continue;
+    page.row(is_note ? "note" : "caution", finding.message);
+  }
+  if (shown > kShownNotes) page.row("note", fmt::format("{} more with -v", shown - kShownNotes));
+  if (pipelines.empty()) return;
+  const std::size_t calls = pipelines.front().pipeline.calls.size();
+  if (calls > 0 && calls < kFewCalls) page.row("caution", fmt::format("only {}", format_count(calls, "call")));
+}
+
+void add_other_pipelines(const std::vector<PipelineView>& pipelines, bool has_many_hosts, TextPage& page) {
+  std::size_t others = 0;
+  for (std::size_t index = 1; index < pipelines.size(); ++index) {
+    const PipelineView& view = pipelines[index];
+    const std::optional<double> share = input_share_of(view);
+    // What only feeds another pipeline is part of that one's waits.
+    if (view.pipeline.feeds_another || !share || ++others > kShownPipelines) continue;
+    std::string text =
+        fmt::format("pipeline {}: {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
+                    format_share(*share), describe_calls(view.pipeline));
+    if (has_bottleneck(view.judgement)) text += ", " + describe(view.culprit());
+    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kRerunWidth);
+    page.row("also", text);
+  }
+  if (others > kShownPipelines) page.row("also", fmt::format("{} more pipelines", others - kShownPipelines));
+}
+
+void add_loss(const Measurements& measurements, const Detail detail, TextPage& page) {
+  const Loss loss = total_loss(measurements);
+  if (loss.complete()) return;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [reason, count] : loss.counts) {
+    if (++shown > kShownLosses && detail != Detail::full) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, format_count(count));
+  }
+  if (shown > kShownLosses && detail != Detail::full) text += fmt::format(" and {} more", shown - kShownLosses);
+  page.row("lost", text + "; the numbers rest on what is left");
+  if (detail != Detail::full) return;
+  for (const std::string& note : loss.notes) page.row("lost", note);
+}
+
+/// Every finding with what it rests on.
+void add_evidence(const Diagnosis& diagnosis, TextPage& page) {
+  for (const Finding& finding : diagnosis.findings) {
+    page.empty_line();
+    page.row("finding", fmt::format("{}: {}", finding.rule, finding.message));
+    if (!finding.subject.empty()) page.row("at", finding.subject);
+    for (const Evidence& item : finding.evidence) {
+      page.row("evidence", fmt::format("{}: {}", item.name, format_quantity(item.value, item.unit)));
+    }
+    for (const Advice& advice : finding.advice) {
+      page.row("do", advice.text);
+      if (advice.code) page.lines("code", *advice.code);
+    }
+  }
+  if (!diagnosis.not_evaluated.empty()) page.empty_line();
+  for (const NotEvaluated& rule : diagnosis.not_evaluated) {
+    page.row("not seen", fmt::format("{}: {}", rule.rule, rule.reason));
+  }
+}
+
+void add_more(const Diagnosis& diagnosis, const TextStyle& style, TextPage& page) {
+  const std::size_t unknown = diagnosis.not_evaluated.size();
+  if (unknown > 0 && style.detail != Detail::full) {
+    page.row("unknown",
+             fmt::format("{} could not be evaluated on this trace (-v tells why)", format_count(unknown, "rule")));
+  }
+  const std::string rerun = clip(escape_for_terminal(style.rerun), kRerunWidth);
+  page.row("more", fmt::format("tfdata-doctor show tree {}{}", rerun,
+                               diagnosis.findings.empty()
+                                   ? ""
+                                   : fmt::format(", tfdata-doctor explain {}", diagnosis.findings.front().rule)));
+}
+
+}  // namespace
+
+std::string render_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
+  const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
+  TextPage page(style.color);
+  add_headline(measurements, diagnosis.judgement, pipelines, page);
+  if (style.detail == Detail::verdict) return page.take();
+  if (!pipelines.empty()) add_culprit(pipelines.front(), page);
+  add_advice(diagnosis.findings, page);
+  if (!pipelines.empty()) add_place(pipelines.front(), page);
+  add_notes(diagnosis, pipelines, page);
+  add_other_pipelines(pipelines, measurements.hosts.size() > 1, page);
+  if (style.detail == Detail::full) add_evidence(diagnosis, page);
+  add_loss(measurements, style.detail, page);
+  add_more(diagnosis, style, page);
+  return page.take();
+}
+
+}  // namespace doctor

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/escape.h"
+#include "report/numbers.h"
+#include "report/pipeline_text.h"
+#include "report/report.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kColumns = 7;
+constexpr std::size_t kDeepestIndent = 24;  // in levels; deeper iterators say how deep they are
+constexpr std::size_t kNameWidth = 48;
+constexpr std::size_t kTextWidth = 60;
+
+using Cells = std::array<std::string, kColumns>;
+
+constexpr std::array<std::string_view, kColumns> kTitles = {"iterator", "calls", "self",      "total",
+                                                            "wait",     "share", "attributes"};
+
+std::string indented_name(const IteratorMeasurement& iterator, bool is_culprit) {
+  const std::size_t depth = iterator.depth;
+  const bool is_too_deep = depth > kDeepestIndent;
+  std::string name = is_too_deep ? fmt::format("({}) ", depth) : "";
+  name += clip(escape_for_terminal(iterator.short_name), kNameWidth);
+  if (iterator.is_async) name += " ~";
+  if (is_culprit) name += " <--";
+  return std::string(2 * std::min(depth, kDeepestIndent), ' ') + name;
+}
+
+std::string attributes_of(const IteratorMeasurement& iterator) {
+  std::string text;
+  for (const AttributeValue& attribute : iterator.attributes) {
+    if (!text.empty()) text += ' ';
+    const std::string value = attribute.number ? fmt::format("{}", *attribute.number) : attribute.text;
+    text += escape_for_terminal(attribute.name) + "=" + clip(escape_for_terminal(value), kTextWidth);
+  }
+  if (!iterator.dataset_name.empty()) {
+    text +=
+        fmt::format("{}({})", text.empty() ? "" : " ", clip(escape_for_terminal(iterator.dataset_name), kTextWidth));
+  }
+  return text;
+}
+
+Cells cells_of(const IteratorMeasurement& iterator, bool is_culprit, std::string share) {
+  return {indented_name(iterator, is_culprit),
+          format_count(iterator.calls),
+          format_time(iterator.self),
+          format_time(iterator.total),
+          iterator.is_async ? format_time(iterator.wait) : "",
+          std::move(share),
+          attributes_of(iterator)};
+}
+
+/// The first column is a name and the last a list: left. Those between are numbers: right.
+std::string table(const std::vector<Cells>& rows) {
+  std::array<std::size_t, kColumns> widths{};
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    widths[column] = kTitles[column].size();
+    for (const Cells& row : rows) widths[column] = std::max(widths[column], character_count(row[column]));
+  }
+  const auto line_of = [&](const auto& row) {
+    std::string line;
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      const std::string padding(widths[column] - character_count(row[column]), ' ');
+      const bool is_right = column > 0 && column + 1 < kColumns;
+      line += (column > 0 ? "  " : "") + (is_right ? padding : "") + std::string(row[column]);
+      if (!is_right) line += padding;
+    }
+    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  };
+  std::string text = line_of(kTitles);
+  for (const Cells& row : rows) text += line_of(row);
+  return text;
+}
+
+std::string pipeline_table(const PipelineView& view) {
+  const PipelineMeasurement& pipeline = view.pipeline;
+  std::vector<Cells> rows;
+  for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
+    const auto critical = static_cast<double>(critical_time(pipeline, member));
+    const std::string share = pipeline.total > 0 ? format_share(critical / static_cast<double>(pipeline.total)) : "";
+    const bool is_culprit = has_bottleneck(view.judgement) && member == view.judgement.culprit;
+    rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
+  }
+  return table(rows);
+}
+
+std::string pipeline_title(const PipelineView& view) {
+  const std::optional<double> share = input_share_of(view);
+  return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view.judgement, view.pipeline),
+                     view.pipeline.is_device ? "device" : "host", view.pipeline.feeds_another ? ", feeds another" : "",
+                     clip(escape_for_terminal(host_name(view.host)), kTextWidth), format_time(view.pipeline.total),
+                     share ? fmt::format(", {} of the time", format_share(*share)) : "", describe_calls(view.pipeline));
+}
+
+std::string others_text(const HostMeasurement& host) {
+  std::vector<Cells> rows;
+  for (const IteratorId iterator : other_iterators(host)) {
+    rows.push_back(cells_of(host.iterators[index_of(iterator)], false, ""));
+  }
+  if (rows.empty()) return {};
+  return fmt::format("no call of a consumer was seen for these on {}\n{}",
+                     clip(escape_for_terminal(host_name(host)), kTextWidth), table(rows));
+}
+
+}  // namespace
+
+std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis) {
+  std::string text;
+  const auto add = [&text](const std::string& section) {
+    if (!text.empty() && !section.empty()) text += '\n';
+    text += section;
+  };
+  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
+    add(pipeline_title(view) +
+        (view.pipeline.root == kNoIterator ? "the trace shows nothing inside of these calls\n" : pipeline_table(view)));
+  }
+  for (const HostMeasurement& host : measurements.hosts) add(others_text(host));
+  if (text.empty()) return "no tf.data iterator in this trace\n";
+  return text +
+         "\nself: own work; wait: for other threads (asynchronous, marked ~); share: of the time in GetNext that it"
+         " holds, over all calls; <-- culprit\n";
+}
+
+}  // namespace doctor

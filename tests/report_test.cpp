@@ -1,0 +1,468 @@
+// The pages over measurements made by hand: words, numbers, escapes and the keys of the JSON report.
+
+#include "report/report.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "report/escape.h"
+#include "report/numbers.h"
+#include "report/selection.h"
+#include "report/text_page.h"
+
+namespace {
+
+using namespace doctor;
+using Json = nlohmann::json;
+
+constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
+constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
+
+IteratorMeasurement iterator(const std::string& long_name, const std::string& short_name, std::uint32_t depth,
+                             IteratorId parent) {
+  IteratorMeasurement made;
+  made.long_name = long_name;
+  made.short_name = short_name;
+  made.depth = depth;
+  made.parent = parent;
+  made.root = IteratorId{0};
+  made.calls = 8;
+  made.total = 100 * kMs;
+  made.self = 10 * kMs;
+  return made;
+}
+
+/// Root > Zip > {Map, Range}: eight calls of 100 ms, of which Map holds 95 % in its function.
+HostMeasurement host_with_pipeline() {
+  HostMeasurement host;
+  host.path = "host.xplane.pb";
+  host.format = "xspace";
+  host.bytes = 1234;
+  host.hosts = {"worker-0"};
+  host.event_count = 100;
+  host.iterator_event_count = 40;
+  host.window = 900 * kMs;
+  host.iterators = {iterator("Iterator::Root", "Root", 0, kNoIterator),
+                    iterator("Iterator::Root::Zip[1]::Range", "Range", 2, IteratorId{3}),
+                    iterator("Iterator::Root::Zip[0]::Map", "Map", 2, IteratorId{3}),
+                    iterator("Iterator::Root::Zip", "Zip", 1, IteratorId{0})};
+  host.iterators[0].children = {IteratorId{3}};
+  host.iterators[3].children = {IteratorId{2}, IteratorId{1}};
+  host.iterators[1].is_source = true;
+  host.iterators[2].id = 0xffff'ffff'ffff'fff1u;
+  host.iterators[2].parent_id = 7;
+  host.iterators[2].dataset_name = "MapDataset:3";
+  host.iterators[2].attributes = {{"deterministic", std::nullopt, "true"}, {"parallelism", 1, ""}};
+
+  PipelineMeasurement pipeline;
+  pipeline.root = IteratorId{0};
+  pipeline.members = {IteratorId{0}, IteratorId{1}, IteratorId{2}, IteratorId{3}};
+  for (Picoseconds call = 0; call < 8; ++call)
+    pipeline.calls.push_back({call * 110 * kMs, call * 110 * kMs + 100 * kMs});
+  pipeline.total = 800 * kMs;
+  pipeline.median = 100 * kMs;
+  pipeline.p95 = 100 * kMs;
+  pipeline.max = 100 * kMs;
+  pipeline.slow_count = 8;
+  pipeline.trimmed_mean = 100 * kMs;
+  pipeline.cadence_share = 0.9;
+  pipeline.trimmed_cadence_share = 0.91;
+  pipeline.cpu_budget = 2;
+  pipeline.warmup.critical.assign(4, 0);
+  pipeline.warmup.in_function.assign(4, 0);
+  pipeline.steady.call_count = 8;
+  pipeline.steady.waited = 800 * kMs;
+  pipeline.steady.critical = {8 * kMs, 0, 760 * kMs, 12 * kMs};
+  pipeline.steady.in_function = {0, 0, 750 * kMs, 0};
+  pipeline.steady.handoff = 15 * kMs;
+  pipeline.steady.unseen = 5 * kMs;
+  pipeline.steady.culprit = IteratorId{2};
+  pipeline.steady.function_ops = {{"MatMul", 600 * kMs}, {"ParseExample", 150 * kMs}};
+  pipeline.steady.busy_threads = 1.7;
+  host.pipelines = {pipeline};
+  return host;
+}
+
+struct Case {
+  Measurements measurements;
+  Diagnosis diagnosis;
+};
+
+Case input_bound_case() {
+  Case made;
+  made.measurements.hosts = {host_with_pipeline()};
+  made.diagnosis.judgement.status = VerdictStatus::input_bound;
+  made.diagnosis.judgement.confidence = 0.8;
+  PipelineJudgement judged;
+  judged.level = InputLevel::bound;
+  judged.culprit = IteratorId{2};
+  judged.culprit_share = 0.95;
+  judged.limited_by = Limit::cpu;
+  made.diagnosis.judgement.pipelines = {judged};
+  Finding sequential;
+  sequential.rule = "sequential-map";
+  sequential.subject = "Iterator::Root::Zip[0]::Map";
+  sequential.message = "Dataset.map runs one call at a time";
+  sequential.evidence = {{"function time", 750.0, "ms"}, {"share of the wait", 0.95, "share"}};
+  sequential.advice = {{"Run it in parallel.", ".map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  Finding note;
+  note.rule = "shuffle-fill";
+  note.severity = Severity::note;
+  note.message = "the buffer is filled once";
+  made.diagnosis.findings = {sequential, note};
+  made.diagnosis.not_evaluated = {{"low-parallelism", "no queue delay"}};
+  return made;
+}
+
+/// No file had an event of tf.data.
+Case empty_case(VerdictStatus status, std::uint64_t events) {
+  Case made;
+  made.measurements.hosts.resize(1);
+  made.measurements.hosts.front().event_count = events;
+  made.diagnosis.judgement.status = status;
+  return made;
+}
+
+std::string text_of(const Case& shown, const TextStyle& style = {}) {
+  return render_text(shown.measurements, shown.diagnosis, style);
+}
+
+Json json_of(const Case& shown) {
+  return Json::parse(render_json(shown.measurements, shown.diagnosis));
+}
+
+std::string line(const std::string& text, std::size_t number) {
+  std::size_t begin = 0;
+  for (; number > 0 && begin != std::string::npos; --number) begin = text.find('\n', begin) + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("times are given in the unit that fits") {
+  CHECK(format_time(0) == "0 us");
+  CHECK(format_time(40'000) == "0.04 us");
+  CHECK(format_time(1'500'000) == "1.5 us");
+  CHECK(format_time(94 * kUs) == "94 us");
+  CHECK(format_time(999'400'000) == "999 us");
+  CHECK(format_time(999'600'000) == "1.00 ms");
+  CHECK(format_time(2'570 * kUs) == "2.57 ms");
+  CHECK(format_time(142'500 * kUs) == "142.5 ms");
+  CHECK(format_time(999'960 * kUs) == "1.00 s");
+  CHECK(format_time(7'200 * kPicosecondsPerSecond) == "7200.0 s");
+  CHECK(format_time(-3 * kMs) == "-3.00 ms");
+}
+
+TEST_CASE("shares have a tenth close to their ends") {
+  CHECK(format_share(0) == "0 %");
+  CHECK(format_share(0.0104) == "1.0 %");
+  CHECK(format_share(0.0996) == "10 %");
+  CHECK(format_share(0.47) == "47 %");
+  CHECK(format_share(0.987) == "98.7 %");
+  CHECK(format_share(0.9999) == "100 %");
+  CHECK(format_share(1) == "100 %");
+}
+
+TEST_CASE("counts and quantities") {
+  CHECK(format_count(0) == "0");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(1'000) == "1,000");
+  CHECK(format_count(1'234'567) == "1,234,567");
+  CHECK(format_count(1, "call") == "1 call");
+  CHECK(format_count(2, "call") == "2 calls");
+  CHECK(format_quantity(0.2, "share") == "20 %");
+  CHECK(format_quantity(50, "us") == "50 us");
+  CHECK(format_quantity(41.2, "ms") == "41.2 ms");
+  CHECK(format_quantity(3, "calls") == "3 calls");
+  CHECK(format_quantity(-3, "") == "-3");
+  CHECK(format_quantity(1.75, "cores") == "1.75 cores");
+  CHECK(format_quantity(std::numeric_limits<double>::infinity(), "us") == "inf us");
+}
+
+TEST_CASE("foreign text cannot steer a terminal") {
+  CHECK(escape_for_terminal("Iterator::Root") == "Iterator::Root");
+  CHECK(escape_for_terminal("gr\xC3\xB6\xC3\x9F"
+                            "e") ==
+        "gr\xC3\xB6\xC3\x9F"
+        "e");
+  CHECK(escape_for_terminal("\x1b[31mred") == "\\x1b[31mred");
+  CHECK(escape_for_terminal("a\r\nb\tc") == "a\\x0d\\x0ab\\x09c");
+  CHECK(escape_for_terminal(std::string_view("a\0b", 3)) == "a\\x00b");
+  CHECK(escape_for_terminal("\xC2\x9B"
+                            "31m") == "\\x9b31m");  // CSI as one character
+  CHECK(escape_for_terminal("a\xE2\x80\xAE"
+                            "b") == "a\\u202eb");  // right-to-left override
+  CHECK(escape_for_terminal("a\xE2\x80\xA8"
+                            "b") == "a\\u2028b");  // line separator
+  CHECK(escape_for_terminal("\x7f") == "\\x7f");
+}
+
+TEST_CASE("bytes that are not UTF-8 are replaced") {
+  const std::string bad = "\xEF\xBF\xBD";
+  CHECK(escape_for_terminal("a\xFFz") == "a" + bad + "z");
+  CHECK(escape_for_terminal("\xC0\xAF") == bad + bad);            // overlong slash
+  CHECK(escape_for_terminal("\xE0\x80\xAF") == bad + bad + bad);  // the same in three bytes
+  CHECK(escape_for_terminal("\xED\xA0\x80") == bad + bad + bad);  // surrogate
+  CHECK(escape_for_terminal("\xF4\x90\x80\x80") == bad + bad + bad + bad);
+  CHECK(escape_for_terminal("a\xE2\x82") == "a" + bad + bad);  // cut off
+  CHECK(escape_for_terminal("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
+}
+
+TEST_CASE("what is clipped keeps its ends and whole characters") {
+  CHECK(clip("short", 5) == "short");
+  CHECK(clip("abcdefghij", 7) == "ab...ij");
+  CHECK(clip("abcdefghij", 8) == "ab...hij");
+  CHECK(clip("\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6", 5) == "\xC3\xB6...\xC3\xB6");
+  CHECK(character_count("\xC3\xB6x") == 2);
+}
+
+TEST_CASE("the text says verdict, culprit and change first") {
+  const std::string text = text_of(input_bound_case());
+  CHECK(line(text, 0) ==
+        "INPUT-BOUND: 90.0 % of the time is spent in GetNext (8 calls, median 100.0 ms, max 100.0 ms)");
+  CHECK(line(text, 1).starts_with("  culprit   "));
+  CHECK(line(text, 1).ends_with(": 95.0 % of the wait"));
+  CHECK(line(text, 2) == "  do        sequential-map  .map(f, num_parallel_calls=tf.data.AUTOTUNE)");
+  CHECK(line(text, 3) == "  where     Root > Zip > [Map, parallelism 1]");
+  CHECK(line(text, 4) == "  in it     750.0 ms of 760.0 ms in your function: MatMul 600.0 ms, ParseExample 150.0 ms");
+  CHECK(line(text, 5).starts_with("  cores     1.7 of 2 busy during the waits (estimate)"));
+  CHECK(holds(text, "  note      the buffer is filled once\n"));
+  CHECK(holds(text, "  caution   only 8 calls\n"));
+  CHECK(holds(text, "1 rule could not be evaluated"));
+  CHECK(holds(text, "tfdata-doctor show tree TRACE"));
+  CHECK_FALSE(holds(text, "\x1b"));
+  CHECK_FALSE(holds(text, "lost"));
+}
+
+TEST_CASE("quiet is one line, verbose shows the evidence") {
+  TextStyle style;
+  style.detail = Detail::verdict;
+  const std::string quiet = text_of(input_bound_case(), style);
+  CHECK(quiet == line(quiet, 0) + "\n");
+  style.detail = Detail::full;
+  const std::string full = text_of(input_bound_case(), style);
+  CHECK(holds(full, "function time: 750.0 ms"));
+  CHECK(holds(full, "low-parallelism: no queue delay"));
+  CHECK(holds(full, "Run it in parallel."));
+}
+
+TEST_CASE("colours only where they are wanted") {
+  TextStyle style;
+  style.color = true;
+  CHECK(text_of(input_bound_case(), style).starts_with("\x1b[1;31mINPUT-BOUND\x1b[0m: "));
+}
+
+TEST_CASE("names in the trace cannot write lines of the text") {
+  Case hostile = input_bound_case();
+  hostile.measurements.hosts[0].iterators[2].short_name = "Map\x1b]0;owned\x07\n::error::x";
+  hostile.diagnosis.findings[0].message = "a\nb";
+  hostile.diagnosis.findings[0].advice.front().code = "x\x1b[2J";
+  hostile.diagnosis.findings[1].message = "\x1b[2Jnote";
+  TextStyle style;
+  style.rerun = "x\n\x1b[31m";
+  style.detail = Detail::full;
+  for (const std::string& text : {text_of(hostile, style), render_tree_text(hostile.measurements, hostile.diagnosis)}) {
+    CHECK_FALSE(holds(text, "\x1b"));
+    CHECK_FALSE(holds(text, "\x07"));
+    CHECK_FALSE(holds(text, "\n::error"));
+  }
+}
+
+TEST_CASE("a long text is wrapped beside its label") {
+  TextPage page(false);
+  std::string words;
+  for (int word = 0; word < 40; ++word) words += "word ";
+  page.row("note", words);
+  const std::string text = page.take();
+  CHECK(line(text, 0).size() <= 110);
+  CHECK(line(text, 1).starts_with("            word"));
+}
+
+TEST_CASE("the report says that nothing could be judged, and why") {
+  CHECK(line(text_of(empty_case(VerdictStatus::no_input_pipeline, 1'200)), 0) ==
+        "NO INPUT PIPELINE: none of the 1,200 events is from tf.data");
+  CHECK(line(text_of(empty_case(VerdictStatus::inconclusive, 0)), 0) ==
+        "INCONCLUSIVE: no event with a time could be read");
+  Case without_calls = empty_case(VerdictStatus::inconclusive, 10);
+  without_calls.measurements.hosts.front().iterators = host_with_pipeline().iterators;
+  CHECK(holds(line(text_of(without_calls), 0), "no GetNext call of a consumer"));
+  const Json verdict = json_of(without_calls)["verdict"];
+  CHECK(verdict["status"] == "inconclusive");
+  CHECK(verdict["input_share"].is_null());
+  CHECK(verdict["bottleneck"].is_null());
+}
+
+TEST_CASE("losses are shown and summed over the files") {
+  Case damaged = input_bound_case();
+  damaged.measurements.hosts.push_back({});
+  damaged.measurements.hosts[0].loss.add("events_without_duration", 1'000);
+  damaged.measurements.hosts[1].loss.add("events_without_duration", 200);
+  damaged.measurements.hosts[1].loss.add("files_unreadable");
+  CHECK(holds(text_of(damaged), "lost      events_without_duration 1,200, files_unreadable 1;"));
+  const Json loss = json_of(damaged)["trace"]["loss"];
+  CHECK(loss["complete"] == false);
+  CHECK(loss["events_without_duration"] == 1'200);
+  CHECK(loss["files_unreadable"] == 1);
+  CHECK(json_of(damaged)["trace"]["files"][1]["format"].is_null());
+}
+
+TEST_CASE("the JSON report has the keys of its schema") {
+  const Json page = json_of(input_bound_case());
+  CHECK(page["schema"] == "tfdata-doctor.report/1");
+  CHECK(page["tool"]["name"] == "tfdata-doctor");
+  CHECK(page["trace"]["files"][0] == Json({{"path", "host.xplane.pb"}, {"format", "xspace"}, {"bytes", 1234}}));
+  CHECK(page["trace"]["loss"] == Json({{"complete", true}}));
+  CHECK(page["trace"]["window_us"] == 900'000.0);
+  CHECK(page["verdict"]["status"] == "input_bound");
+  CHECK(page["verdict"]["confidence"] == 0.8);
+  CHECK(page["verdict"]["input_share"] == 0.9);
+  CHECK(page["verdict"]["bottleneck"] == page["pipelines"][0]["bottleneck"]);
+  CHECK(page["not_evaluated"] == Json::parse(R"([{"rule": "low-parallelism", "reason": "no queue delay"}])"));
+
+  const Json pipeline = page["pipelines"][0];
+  CHECK(pipeline["id"] == "0:0");
+  CHECK(pipeline["host"] == "worker-0");
+  CHECK(pipeline["kind"] == "host");
+  CHECK(pipeline["root"] == "Iterator::Root");
+  CHECK(pipeline["get_next"] == Json::parse(R"({"count": 8, "slow_count": 8, "threshold_us": 50, "p50_us": 100000.0,
+      "p95_us": 100000.0, "max_us": 100000.0, "total_us": 800000.0, "warmup_count": 0})"));
+
+  const Json bottleneck = pipeline["bottleneck"];
+  CHECK(bottleneck["long_name"] == "Iterator::Root::Zip[0]::Map");
+  CHECK(bottleneck["kind"] == "transformation");
+  CHECK(bottleneck["limited_by"] == "cpu");
+  CHECK(bottleneck["function_ops"][0] == Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8})"));
+
+  const Json finding = page["findings"][0];
+  CHECK(finding["severity"] == "warning");
+  CHECK(finding["evidence"][0] == Json::parse(R"({"name": "function time", "value": 750.0, "unit": "ms"})"));
+  CHECK(finding["advice"][0]["predicted_speedup"].is_null());
+}
+
+TEST_CASE("iterators are listed parents first, inputs in order, with ids as strings") {
+  const Json iterators = json_of(input_bound_case())["pipelines"][0]["iterators"];
+  REQUIRE(iterators.size() == 4);
+  CHECK(iterators[0]["short_name"] == "Root");
+  CHECK(iterators[1]["short_name"] == "Zip");
+  CHECK(iterators[2]["short_name"] == "Map");
+  CHECK(iterators[3]["short_name"] == "Range");
+  CHECK(iterators[2]["id"] == "18446744073709551601");
+  CHECK(iterators[2]["parent_id"] == "7");
+  CHECK(iterators[0]["id"].is_null());
+  CHECK(iterators[2]["attributes"] == Json::parse(R"({"deterministic": "true", "parallelism": 1})"));
+}
+
+TEST_CASE("critical times and what lies elsewhere add up to the time in GetNext") {
+  const Json pipeline = json_of(input_bound_case())["pipelines"][0];
+  double sum = 0;
+  for (const Json& member : pipeline["iterators"]) sum += member["critical_us"].get<double>();
+  for (const Json& part : pipeline["elsewhere"]) sum += part.get<double>();
+  CHECK(sum == doctest::Approx(pipeline["get_next"]["total_us"].get<double>()));
+}
+
+TEST_CASE("only an iterator that somebody waits for is a bottleneck") {
+  PipelineJudgement judged;
+  judged.culprit = IteratorId{2};
+  const auto bottleneck = [&](InputLevel level, Phase phase) {
+    judged.level = level;
+    judged.phase = phase;
+    Case shown = input_bound_case();
+    shown.diagnosis.judgement.pipelines = {judged};
+    return !json_of(shown)["pipelines"][0]["bottleneck"].is_null();
+  };
+  CHECK(bottleneck(InputLevel::bound, Phase::steady));
+  CHECK(bottleneck(InputLevel::mild, Phase::steady));
+  CHECK(bottleneck(InputLevel::not_bound, Phase::warmup));
+  CHECK_FALSE(bottleneck(InputLevel::not_bound, Phase::steady));
+  CHECK_FALSE(bottleneck(InputLevel::not_bound, Phase::background));
+  CHECK_FALSE(bottleneck(InputLevel::unknown, Phase::steady));
+  judged.culprit = kNoIterator;
+  CHECK_FALSE(bottleneck(InputLevel::bound, Phase::steady));
+}
+
+TEST_CASE("a pipeline of bare GetNext ops has no root and no iterators") {
+  Case bare = input_bound_case();
+  PipelineMeasurement& pipeline = bare.measurements.hosts[0].pipelines[0];
+  pipeline.root = kNoIterator;
+  pipeline.members.clear();
+  bare.diagnosis.judgement.pipelines[0].culprit = kNoIterator;
+  const Json shown = json_of(bare)["pipelines"][0];
+  CHECK(shown["id"] == "0:getnext");
+  CHECK(shown["root"].is_null());
+  CHECK(shown["iterators"].empty());
+  CHECK(holds(text_of(bare), "nothing inside of GetNext"));
+}
+
+TEST_CASE("JSON survives invalid UTF-8 and is ASCII") {
+  Case hostile = input_bound_case();
+  hostile.measurements.hosts[0].iterators[2].long_name = "Iterator::\xFF\x1b\xC2\x9B\xC3\xB6";
+  hostile.measurements.hosts[0].path = std::string("a\0b", 3);
+  const std::string page = render_json(hostile.measurements, hostile.diagnosis);
+  for (const char byte : page) {
+    const auto value = static_cast<unsigned char>(byte);
+    REQUIRE((value == '\n' || (value >= 0x20 && value < 0x7f)));
+  }
+  const Json parsed = Json::parse(page);
+  CHECK(parsed["pipelines"][0]["bottleneck"]["long_name"] == "Iterator::\xEF\xBF\xBD\x1b\xC2\x9B\xC3\xB6");
+  CHECK(parsed["trace"]["files"][0]["path"] == std::string("a\0b", 3));
+}
+
+TEST_CASE("the tree shows every iterator, also those that nobody called") {
+  Case shown = input_bound_case();
+  HostMeasurement& host = shown.measurements.hosts[0];
+  host.iterators.push_back(iterator("Iterator::Other", "Other", 0, kNoIterator));
+  host.iterators[3].is_async = true;
+  const std::string text = render_tree_text(shown.measurements, shown.diagnosis);
+  CHECK(holds(text, "pipeline 0:0 (host) on worker-0: 800.0 ms in GetNext, 90.0 % of the time"));
+  CHECK(holds(text, "\n  Zip ~ "));
+  CHECK(holds(text, "\n    Map <-- "));
+  CHECK(holds(text, "95.0 %"));
+  CHECK(holds(text, "deterministic=true parallelism=1 (MapDataset:3)"));
+  CHECK(holds(text, "no call of a consumer was seen for these on worker-0"));
+  const Json page = Json::parse(render_tree_json(shown.measurements, shown.diagnosis));
+  CHECK(page["schema"] == "tfdata-doctor.tree/1");
+  CHECK(page["pipelines"] == json_of(shown)["pipelines"]);
+  CHECK(page["other_iterators"][0]["iterators"][0]["short_name"] == "Other");
+}
+
+TEST_CASE("a tree that is very deep stays readable and is walked without recursion") {
+  Case deep = input_bound_case();
+  HostMeasurement& host = deep.measurements.hosts[0];
+  PipelineMeasurement& pipeline = host.pipelines[0];
+  constexpr std::size_t kDepth = 20'000;
+  for (std::size_t index = 4; index < kDepth; ++index) {
+    const std::size_t parent = index == 4 ? 1 : index - 1;
+    host.iterators.push_back(iterator("x", "Map", static_cast<std::uint32_t>(index), static_cast<IteratorId>(parent)));
+    host.iterators[parent].children = {static_cast<IteratorId>(index)};
+    pipeline.members.push_back(static_cast<IteratorId>(index));
+  }
+  pipeline.steady.critical.resize(kDepth, 0);
+  pipeline.steady.in_function.resize(kDepth, 0);
+  deep.diagnosis.judgement.pipelines[0].culprit = static_cast<IteratorId>(kDepth - 1);
+  CHECK(members_in_tree_order(host, pipeline).size() == kDepth);
+  CHECK(render_tree_text(deep.measurements, deep.diagnosis).size() < kDepth * 200);
+  CHECK(holds(text_of(deep), "where     Root > ... > Map > "));
+}
+
+TEST_CASE("a rule's page ends with the thresholds in force") {
+  const CatalogEntry entry{{"slow-thing", "A thing is slow", {{"min_share", 0.2, "share", "from here on it is slow"}}},
+                           "# slow-thing\n"};
+  const ThresholdSettings settings = {{"slow-thing", {{"min_share", 0.4}}}};
+  const std::string text = render_rule_text(entry, settings);
+  CHECK(text.starts_with("# slow-thing\n"));
+  CHECK(holds(text, "min_share = 40 % (default 20 %)"));
+  CHECK(holds(text, "--set slow-thing.min_share=0.4"));
+  CHECK(holds(render_rule_text(entry, {}), "min_share = 20 %\n"));
+  CHECK(render_rules_text({&entry, 1}) == "slow-thing  A thing is slow\n");
+  const Json page = Json::parse(render_rules_json({&entry, 1}, settings, true));
+  CHECK(page["rules"][0]["thresholds"][0]["value"] == 0.4);
+  CHECK(page["rules"][0]["thresholds"][0]["default"] == 0.2);
+  CHECK(page["rules"][0]["page"] == "# slow-thing\n");
+}
