@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/numbers.h"
 #include "report/escape.h"
-#include "report/numbers.h"
 #include "report/selection.h"
 #include "report/text_page.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "report/escape.h"
-#include "report/numbers.h"
 
 namespace doctor {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
 #include "report/escape.h"
-#include "report/numbers.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_page.h"
-#include "report/words.h"
 
 namespace doctor {
 namespace {
