@@ -196,10 +196,10 @@ MeasuredPipeline without_budget() {
 
 TEST_CASE("which rules fire on what") {
   struct Case {
-    const char* rule;
-    const char* situation;
+    std::string rule;
+    std::string situation;
     MeasuredPipeline pipeline;
-    const char* answer;
+    std::string answer;
   };
   const std::vector<Case> cases = {
       {"input-bound", "waits most of the time", sequential_map(), "warning"},
@@ -329,8 +329,8 @@ TEST_CASE("which rules fire on what") {
 
 TEST_CASE("every threshold decides: on either side of it, and where the user moves it") {
   struct Flip {
-    const char* rule;
-    const char* threshold;
+    std::string rule;
+    std::string threshold;
     double step;
     std::function<MeasuredPipeline(double)> with_quantity;
     bool (*fires)(double quantity, double threshold);
@@ -378,8 +378,8 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
         const double set = threshold->value + moved * flip.step;
         CAPTURE(quantity);
         CAPTURE(set);
-        const bool is_verdict = std::string_view(flip.threshold) == "min_share";  // below it the finding is a note
-        const std::string expected = std::string_view(flip.threshold) == "min_mild_share" ? "note" : "warning";
+        const bool is_verdict = flip.threshold == "min_share";  // below it the finding is a note
+        const std::string expected = flip.threshold == "min_mild_share" ? "note" : "warning";
         const std::string said =
             answer(flip.rule, flip.with_quantity(quantity).measurements(), {{flip.rule, {{flip.threshold, set}}}});
         CHECK((said == expected) == flip.fires(quantity, set));
