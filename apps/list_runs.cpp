@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "io/trace_inputs.h"
 #include "output.h"
 #include "report/escape.h"
 #include "report/json_values.h"
-#include "report/numbers.h"
 
 namespace doctor {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "report/escape.h"
-#include "report/numbers.h"
+#include "base/numbers.h"
 #include "report/selection.h"
 #include "report/text_page.h"
 

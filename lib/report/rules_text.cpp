@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
+#include "base/numbers.h"
 #include "report/report.h"
 #include "report/text_page.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
-#include "report/words.h"
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
 
 namespace doctor {
 namespace {

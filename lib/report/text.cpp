@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
 #include "report/escape.h"
-#include "report/numbers.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_page.h"
-#include "report/words.h"
 
 namespace doctor {
 namespace {
@@ -54,24 +54,32 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
                        is_warmup ? "time of the first calls" : "wait"));
 }
 
-/// What a rule tells to do, in one piece: the code if it says all in a line.
-std::string advice_line(const Advice& advice) {
+/// What a finding tells to do, in one line: the code if it says all.
+std::string advice_line(const Finding& finding) {
+  const Advice& advice = finding.advice.front();
   const bool is_short = advice.code && advice.code->find('\n') == std::string::npos;
   return is_short ? *advice.code : advice.text;
 }
 
-void add_advice(const std::vector<Finding>& findings, TextPage& page) {
-  std::vector<const Finding*> shown;
+/// The findings whose advice is shown: a change to the code rather than a hint, and nothing twice.
+std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findings) {
+  std::vector<const Finding*> hints;
+  std::vector<const Finding*> changes;
   for (const Finding& finding : findings) {
     if (finding.severity == Severity::note || finding.advice.empty()) continue;
-    const std::string line = advice_line(finding.advice.front());
-    const bool is_said = std::any_of(shown.begin(), shown.end(),
-                                     [&](const Finding* other) { return advice_line(other->advice.front()) == line; });
-    if (!is_said && shown.size() < kShownAdvice) shown.push_back(&finding);
+    std::vector<const Finding*>& list = finding.advice.front().code ? changes : hints;
+    const bool is_said = std::any_of(list.begin(), list.end(),
+                                     [&](const Finding* other) { return advice_line(*other) == advice_line(finding); });
+    if (!is_said && list.size() < kShownAdvice) list.push_back(&finding);
   }
+  return changes.empty() ? hints : changes;
+}
+
+void add_advice(const std::vector<Finding>& findings, TextPage& page) {
+  const std::vector<const Finding*> shown = findings_to_act_on(findings);
   std::size_t width = 0;
   for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
-  for (const Finding* finding : shown) page.row("do", finding->rule, advice_line(finding->advice.front()), width);
+  for (const Finding* finding : shown) page.row("do", finding->rule, advice_line(*finding), width);
 }
 
 void add_place(const PipelineView& worst, TextPage& page) {

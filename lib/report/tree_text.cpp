@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
 #include "report/escape.h"
-#include "report/numbers.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
 
