@@ -16,14 +16,13 @@ std::string in_words(std::string reason) {
 
 Finding finding_for(const HostMeasurement& host) {
   Finding finding;
-  finding.message = "The trace is damaged:";
+  std::string losses;
   for (const auto& [reason, count] : host.loss.counts) {
-    finding.message +=
-        fmt::format("{} {} {}", finding.evidence.empty() ? "" : ",", format_count(count), in_words(reason));
+    losses += fmt::format("{}{}: {}", losses.empty() ? "" : ", ", in_words(reason), format_count(count));
     finding.evidence.push_back(number_of(reason, count));
   }
-  finding.message += fmt::format("; {} were read", format_count(host.event_count, "event"));
-  for (const std::string& note : host.loss.notes) finding.advice.push_back({note, std::nullopt});
+  finding.message =
+      fmt::format("The trace is damaged ({}); {} could be read", losses, format_count(host.event_count, "event"));
   finding.advice.push_back(
       {"Record it again, or copy it again: a profile that is stopped regularly and copied whole is complete. What is "
        "missing may change the verdict.",

@@ -14,7 +14,7 @@ std::string parallelism_of(const IteratorMeasurement& culprit) {
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   std::vector<Advice> advice = {
       {"Allow more calls at once. If it is tf.data.AUTOTUNE already, give a number above the parallelism it chose.",
-       "num_parallel_calls=tf.data.AUTOTUNE"}};
+       "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
   if (ranked.phase().python > 0) {
     advice.push_back(
         {"Careful: the function runs Python. A thread that computes in Python, sleeps, waits for I/O or "

@@ -21,12 +21,9 @@ RuleResult check(const RuleContext& context) {
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
   const auto any = [&](auto holds) { return std::any_of(hosts.begin(), hosts.end(), holds); };
   if (any([](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); })) return {};
-  if (!any([](const HostMeasurement& host) { return host.event_count > 0; })) {
-    return {.findings = {}, .not_evaluated = "no events in the trace"};
-  }
-  if (any([](const HostMeasurement& host) { return !host.loss.complete(); })) {
-    return {.findings = {}, .not_evaluated = "the trace is damaged: what is missing may hold the input pipeline"};
-  }
+  const bool is_sure = any([](const HostMeasurement& host) { return host.event_count > 0; }) &&
+                       !any([](const HostMeasurement& host) { return !host.loss.complete(); });
+  if (!is_sure) return {.findings = {}, .not_evaluated = why_nothing_is_judged(context.measurements)};
   Finding finding;
   finding.message = "The trace shows no tf.data iterator and no GetNext call";
   for (const HostMeasurement& host : hosts) finding.evidence.push_back(number_of("events", host.event_count, "events"));

@@ -18,8 +18,8 @@ struct KindWords {
 constexpr KindWords kWords[] = {
     {"Map", "Dataset.map"},
     {"ParallelMap", "Dataset.map with num_parallel_calls"},
-    {"MapAndBatch", "tf.data.experimental.map_and_batch"},
-    {"NumaMapAndBatch", "tf.data.experimental.map_and_batch"},
+    {"MapAndBatch", "your .map().batch(), run as one (MapAndBatch)"},
+    {"NumaMapAndBatch", "your .map().batch(), run as one (MapAndBatch)"},
     {"MapAndFilter", "Dataset.map with Dataset.filter"},
     {"Batch", "Dataset.batch"},
     {"ParallelBatch", "Dataset.batch with num_parallel_calls"},

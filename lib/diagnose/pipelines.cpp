@@ -79,6 +79,9 @@ std::string why_nothing_is_judged(const Measurements& measurements) {
   if (any([](const HostMeasurement& host) { return !host.iterators.empty(); })) {
     return "no GetNext call of a consumer in the trace";
   }
+  if (any([](const HostMeasurement& host) { return !host.loss.complete(); })) {
+    return "no input pipeline in what could be read of the damaged trace";
+  }
   const bool has_events = any([](const HostMeasurement& host) { return host.event_count > 0; });
   return has_events ? "no input pipeline in the trace" : "no events in the trace";
 }

@@ -1,0 +1,104 @@
+// What every rule of the catalogue owes: a page, thresholds that explain themselves, and two recorded cases.
+
+#include "diagnose/catalog.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diagnose/judgement.h"
+
+namespace doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kSections = {"What it sees", "Why it matters", "What to do", "When it is wrong",
+                                            "Sources"};
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+TEST_CASE("every page has its id as title, one sentence, and the five sections with text in each") {
+  for (const CatalogEntry& entry : rule_catalog()) {
+    CAPTURE(entry.rule.id);
+    const std::vector<std::string> lines = lines_of(entry.page);
+    REQUIRE(lines.size() > 4);
+    CHECK(lines[0] == "# " + std::string(entry.rule.id));
+    CHECK(lines[1].empty());
+    CHECK(lines[2].ends_with("."));
+    CHECK(entry.page.find("TODO") == std::string_view::npos);
+    std::vector<std::string> sections;
+    for (std::size_t index = 0; index < lines.size(); ++index) {
+      if (!lines[index].starts_with("## ")) continue;
+      sections.push_back(lines[index].substr(3));
+      const bool has_text = index + 1 < lines.size() && !lines[index + 1].empty() && lines[index + 1][0] != '#';
+      CHECK_MESSAGE(has_text, "'", lines[index], "' has no text right below it");
+    }
+    CHECK(sections == kSections);
+  }
+}
+
+TEST_CASE("every rule says in one line what it finds, and every threshold what it decides") {
+  std::set<std::string_view> ids;
+  for (const CatalogEntry& entry : rule_catalog()) {
+    const Rule& rule = entry.rule;
+    CAPTURE(rule.id);
+    CHECK(ids.insert(rule.id).second);
+    const bool has_check = rule.check != nullptr;
+    CHECK(has_check);
+    CHECK(rule.summary.size() >= 20);
+    CHECK(rule.summary.size() <= 100);
+    CHECK_FALSE(rule.summary.ends_with("."));
+    for (const Threshold& threshold : rule.thresholds) {
+      CAPTURE(threshold.name);
+      CHECK_FALSE(threshold.name.empty());
+      CHECK_FALSE(threshold.unit.empty());
+      CHECK(threshold.meaning.size() >= 20);
+      CHECK_MESSAGE(entry.page.find(threshold.name) != std::string_view::npos, "the page does not mention it");
+    }
+  }
+}
+
+TEST_CASE("exactly one rule states the verdict, by its thresholds") {
+  std::size_t count = 0;
+  for (const CatalogEntry& entry : rule_catalog()) {
+    if (!entry.rule.states_verdict) continue;
+    ++count;
+    const std::vector<Threshold> expected = verdict_thresholds();
+    REQUIRE(entry.rule.thresholds.size() == expected.size());
+    for (std::size_t index = 0; index < expected.size(); ++index) {
+      CHECK(entry.rule.thresholds[index].name == expected[index].name);
+    }
+  }
+  CHECK(count == 1);
+}
+
+TEST_CASE("every rule has a recorded case in which it fires and one in which it does not") {
+  const fs::path cases = fs::path(DOCTOR_SOURCE_DIR) / "testdata/rules";
+  std::set<std::string> ids;
+  for (const CatalogEntry& entry : rule_catalog()) {
+    ids.insert(std::string(entry.rule.id));
+    for (const char* kind : {"flags", "clean"}) {
+      const fs::path folder = cases / entry.rule.id / kind;
+      CHECK_MESSAGE(fs::exists(folder / "expected.json"), folder.string(), " has no case");
+    }
+  }
+  for (const fs::directory_entry& folder : fs::directory_iterator(cases)) {
+    CHECK_MESSAGE(ids.contains(folder.path().filename().string()), folder.path().string(), " is of no rule");
+  }
+}
+
+}  // namespace
+}  // namespace doctor

@@ -1,0 +1,133 @@
+// Recorded traces and what is found in them. With DOCTOR_ACCEPT_GOLDEN=1 in the environment the expected files are
+// rewritten instead (scripts/accept-golden).
+//
+// testdata/rules/<rule>/{flags,clean}/  a trace, or a file `trace` with the path to one, and expected.json: the
+//                                       findings of that rule
+// testdata/traces/<name>                a trace, and <name>.expected.json: verdict, culprit and all findings in short
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "diagnose/catalog.h"
+#include "pipeline.h"
+#include "report/report.h"
+
+namespace doctor {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+const fs::path kTestdata = fs::path(DOCTOR_SOURCE_DIR) / "testdata";
+
+bool accepts_golden() {
+  const char* value = std::getenv("DOCTOR_ACCEPT_GOLDEN");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> sorted_entries(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) entries.push_back(entry.path());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+Json report_on(const fs::path& trace) {
+  std::vector<Rule> rules;
+  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
+  const std::vector<std::string> files = {trace.string()};
+  const Analysis analysis = analyze(files, rules, {});
+  return Json::parse(render_json(analysis.measurements, analysis.diagnosis));
+}
+
+/// Equal but for the last digits of numbers, which are the compiler's.
+bool is_same(const Json& left, const Json& right) {
+  if (left.is_number() && right.is_number()) {
+    const auto a = left.get<double>();
+    const auto b = right.get<double>();
+    return std::abs(a - b) <= 1e-9 * std::max({std::abs(a), std::abs(b), 1e-9});
+  }
+  if (left.type() != right.type() || left.size() != right.size()) return false;
+  if (!left.is_structured()) return left == right;
+  return std::equal(left.items().begin(), left.items().end(), right.items().begin(),
+                    [](const auto& a, const auto& b) { return a.key() == b.key() && is_same(a.value(), b.value()); });
+}
+
+void compare(const Json& actual, const fs::path& expected_file) {
+  if (accepts_golden()) {
+    std::ofstream(expected_file, std::ios::binary) << actual.dump(1) << "\n";
+    return;
+  }
+  const Json expected = Json::parse(read(expected_file), nullptr, false);
+  CHECK_MESSAGE(is_same(actual, expected), expected_file.string(), " differs; found:\n", actual.dump(1));
+}
+
+/// The trace of a case: the one that its file `trace` points to, or the only other file in it.
+fs::path trace_of(const fs::path& folder) {
+  if (fs::exists(folder / "trace")) {
+    std::string target = read(folder / "trace");
+    target.erase(target.find_last_not_of(" \r\n") + 1);
+    return fs::weakly_canonical(folder / target);
+  }
+  std::vector<fs::path> files = sorted_entries(folder);
+  std::erase_if(files, [](const fs::path& path) { return path.filename() == "expected.json"; });
+  return files.size() == 1 ? files.front() : fs::path();
+}
+
+TEST_CASE("each rule on its recorded cases") {
+  for (const fs::path& rule : sorted_entries(kTestdata / "rules")) {
+    for (const fs::path& folder : sorted_entries(rule)) {
+      CAPTURE(folder.string());
+      const fs::path trace = trace_of(folder);
+      REQUIRE_MESSAGE(fs::is_regular_file(trace), "no trace, or more than one, in ", folder.string());
+      const Json page = report_on(trace);
+      Json findings = Json::array();
+      for (const Json& finding : page["findings"]) {
+        if (finding["rule"] == rule.filename().string()) findings.push_back(finding);
+      }
+      CHECK(findings.empty() == (folder.filename() == "clean"));
+      compare(findings, folder / "expected.json");
+    }
+  }
+}
+
+TEST_CASE("the diagnosis of each recorded trace") {
+  constexpr std::string_view kExpected = ".expected.json";
+  for (const fs::path& trace : sorted_entries(kTestdata / "traces")) {
+    if (trace.string().ends_with(kExpected)) continue;
+    CAPTURE(trace.string());
+    const Json page = report_on(trace);
+    const Json& bottleneck = page["verdict"]["bottleneck"];
+    Json summary = {{"format", page["trace"]["files"][0]["format"]},
+                    {"status", page["verdict"]["status"]},
+                    {"culprit", bottleneck.is_null() ? Json(nullptr) : bottleneck["long_name"]},
+                    {"findings", Json::array()},
+                    {"not_evaluated", page["not_evaluated"]}};
+    for (const Json& finding : page["findings"]) {
+      summary["findings"].push_back({{"severity", finding["severity"]},
+                                     {"rule", finding["rule"]},
+                                     {"subject", finding["subject"]},
+                                     {"message", finding["message"]}});
+    }
+    compare(summary, trace.string() + std::string(kExpected));
+  }
+}
+
+}  // namespace
+}  // namespace doctor

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "measure/measurements.h"
+#include "tree/dataset_kind.h"
+
+namespace doctor {
+
+/// Measurements of one pipeline for tests of rules, written by hand: a chain of iterators from the root to the source,
+/// ten calls of the consumer of 10 ms each, one iterator that they wait for.
+class MeasuredPipeline {
+ public:
+  explicit MeasuredPipeline(const std::vector<std::string>& chain) {
+    std::string long_name = "Iterator";
+    for (const std::string& short_name : chain) {
+      long_name += "::" + short_name;
+      IteratorMeasurement iterator;
+      iterator.long_name = long_name;
+      iterator.short_name = short_name_of(short_name);
+      iterator.root = IteratorId{0};
+      iterator.depth = static_cast<std::uint32_t>(host_.iterators.size());
+      iterator.is_async = is_asynchronous(iterator.short_name);
+      iterator.is_source = is_source(iterator.short_name);
+      iterator.calls = 100;
+      iterator.instances = 1;
+      const auto id = static_cast<IteratorId>(host_.iterators.size());
+      if (!host_.iterators.empty()) {
+        iterator.parent = static_cast<IteratorId>(host_.iterators.size() - 1);
+        host_.iterators.back().children.push_back(id);
+      }
+      host_.iterators.push_back(std::move(iterator));
+    }
+    host_.event_count = host_.iterator_event_count = 1000;
+    host_.window = kPicosecondsPerSecond;
+    describe_pipeline();
+  }
+
+  /// Sets how much of the time the consumer waits, and how much of the waits is the first iterator of that name.
+  MeasuredPipeline& waits_for(std::string_view short_name, double culprit_share = 0.9, double input_share = 0.8) {
+    pipeline().cadence_share = pipeline().trimmed_cadence_share = input_share;
+    PhaseMeasurement& steady = pipeline().steady;
+    steady.culprit = id_of(short_name);
+    steady.critical[index_of(steady.culprit)] = std::llround(culprit_share * static_cast<double>(steady.waited));
+    return *this;
+  }
+
+  MeasuredPipeline& uses_cores(double busy_threads, std::int64_t budget) {
+    pipeline().cpu_budget = budget;
+    pipeline().steady.busy_threads = busy_threads;
+    return *this;
+  }
+
+  /// Ops in the culprit's function; those of Python are told apart by their name.
+  MeasuredPipeline& runs(const std::vector<FunctionOp>& ops) {
+    pipeline().steady.function_ops = ops;
+    for (const FunctionOp& op : ops) {
+      if (op.op == "EagerPyFunc") pipeline().steady.python += op.self;
+    }
+    return *this;
+  }
+
+  IteratorId id_of(std::string_view short_name) const {
+    const auto found =
+        std::find_if(host_.iterators.begin(), host_.iterators.end(),
+                     [&](const IteratorMeasurement& iterator) { return iterator.short_name == short_name; });
+    return static_cast<IteratorId>(found - host_.iterators.begin());
+  }
+  IteratorMeasurement& operator[](std::string_view short_name) { return host_.iterators[index_of(id_of(short_name))]; }
+  PipelineMeasurement& pipeline() { return host_.pipelines.front(); }
+  HostMeasurement& host() { return host_; }
+
+  Measurements measurements() const {
+    Measurements measurements;
+    measurements.hosts.push_back(host_);
+    return measurements;
+  }
+
+ private:
+  static constexpr std::size_t kCalls = 10;
+  static constexpr Picoseconds kLatency = 10 * kPicosecondsPerMillisecond;
+
+  void describe_pipeline() {
+    PipelineMeasurement pipeline;
+    pipeline.root = IteratorId{0};
+    for (std::size_t call = 0; call < kCalls; ++call) {
+      const Picoseconds start = static_cast<Picoseconds>(call) * 2 * kLatency;
+      pipeline.calls.push_back({start, start + kLatency});
+    }
+    pipeline.total = static_cast<Picoseconds>(kCalls) * kLatency;
+    pipeline.median = pipeline.p95 = pipeline.max = pipeline.trimmed_mean = kLatency;
+    pipeline.slow_count = kCalls;
+    pipeline.steady.call_count = kCalls;
+    pipeline.steady.waited = pipeline.total;
+    for (PhaseMeasurement* phase : {&pipeline.steady, &pipeline.warmup}) {
+      phase->critical.assign(host_.iterators.size(), 0);
+      phase->in_function.assign(host_.iterators.size(), 0);
+    }
+    std::size_t outermost = 0;
+    while (is_frame(host_.iterators[outermost].short_name) && outermost + 1 < host_.iterators.size()) ++outermost;
+    pipeline.outermost = static_cast<IteratorId>(outermost);
+    if (host_.iterators[outermost].short_name == "Prefetch") pipeline.prefetch = pipeline.outermost;
+    host_.pipelines.push_back(std::move(pipeline));
+  }
+
+  HostMeasurement host_;
+};
+
+}  // namespace doctor

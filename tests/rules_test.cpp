@@ -1,0 +1,484 @@
+// Every rule on measurements written by hand: when it fires, when it stays silent, and when it says that it could not
+// be evaluated.
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <set>
+
+#include "diagnose/catalog.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/diagnose.h"
+#include "measured_pipeline.h"
+
+namespace doctor {
+namespace {
+
+using Chain = std::vector<std::string>;
+
+std::vector<Rule> all_rules() {
+  std::vector<Rule> rules;
+  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
+  return rules;
+}
+
+struct Outcome {
+  std::vector<Finding> findings;
+  std::string not_evaluated;
+};
+
+Outcome ask(std::string_view rule, const Measurements& measurements, const ThresholdSettings& settings = {}) {
+  const std::vector<Rule> rules = all_rules();
+  Diagnosis diagnosis = diagnose(measurements, rules, settings);
+  Outcome outcome;
+  for (Finding& finding : diagnosis.findings) {
+    if (finding.rule == rule) outcome.findings.push_back(std::move(finding));
+  }
+  for (const NotEvaluated& entry : diagnosis.not_evaluated) {
+    if (entry.rule == rule) outcome.not_evaluated = entry.reason;
+  }
+  return outcome;
+}
+
+/// "warning", "note", "silent" or "not evaluated".
+std::string answer(std::string_view rule, const Measurements& measurements, const ThresholdSettings& settings = {}) {
+  const Outcome outcome = ask(rule, measurements, settings);
+  if (!outcome.not_evaluated.empty()) return outcome.findings.empty() ? "not evaluated" : "both";
+  if (outcome.findings.empty()) return "silent";
+  return outcome.findings.front().severity == Severity::warning ? "warning" : "note";
+}
+
+MeasuredPipeline sequential_map() {
+  return MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "TFRecord"}).waits_for("Map");
+}
+
+MeasuredPipeline fused_map(std::int64_t parallelism) {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "MapAndBatch", "TFRecord"});
+  pipeline["MapAndBatch"].dataset_name = "fused(MapDataset:3,BatchDatasetV2:4)";
+  pipeline["MapAndBatch"].attributes = {{"parallelism", parallelism, {}}};
+  return pipeline.waits_for("MapAndBatch");
+}
+
+MeasuredPipeline parallel_map(double utilization) {
+  constexpr std::int64_t kCores = 4;
+  return MeasuredPipeline({"Root", "Prefetch", "BatchV2", "ParallelMapV2", "TFRecord"})
+      .waits_for("ParallelMapV2")
+      .uses_cores(utilization * static_cast<double>(kCores), kCores);
+}
+
+MeasuredPipeline python_map(double python_share) {
+  const auto python = static_cast<Picoseconds>(std::llround(python_share * 1e9));
+  return sequential_map().runs({{"EagerPyFunc", python}, {"Mul", 1'000'000'000 - python}});
+}
+
+MeasuredPipeline python_generator() {
+  return MeasuredPipeline({"Root", "Prefetch", "BatchV2", "FlatMap", "Generator"}).waits_for("Generator");
+}
+
+MeasuredPipeline interleaved(const std::string& interleave, double culprit_share = 0.9) {
+  return MeasuredPipeline({"Root", "Prefetch", "BatchV2", interleave, "FlatMap", "TFRecord"})
+      .waits_for("TFRecord", culprit_share);
+}
+
+MeasuredPipeline filter(std::uint64_t inputs_per_100) {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", "Filter", "Range"});
+  pipeline["Range"].calls = inputs_per_100;
+  return pipeline.waits_for("Filter");
+}
+
+MeasuredPipeline repeated(const Chain& chain, std::uint64_t epochs) {
+  MeasuredPipeline pipeline(chain);
+  pipeline["BatchV2"].epochs = epochs;
+  return pipeline.waits_for("Map");
+}
+
+MeasuredPipeline epochs(std::uint64_t count) {
+  return repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "Map", "TFRecord"}, count);
+}
+
+MeasuredPipeline unseen(double share) {
+  MeasuredPipeline pipeline = sequential_map();
+  PhaseMeasurement& steady = pipeline.pipeline().steady;
+  steady.unseen = std::llround(share * static_cast<double>(steady.waited));
+  return pipeline;
+}
+
+MeasuredPipeline without_prefetch() {
+  return MeasuredPipeline({"Root", "ForeverRepeat", "BatchV2", "Map", "TFRecord"}).waits_for("Map");
+}
+
+MeasuredPipeline injected_prefetch() {
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline["Prefetch"].dataset_name = "inject/prefetch_4_PrefetchDataset:5";
+  return pipeline;
+}
+
+MeasuredPipeline with_level(MeasuredPipeline pipeline, double input_share) {
+  pipeline.pipeline().cadence_share = pipeline.pipeline().trimmed_cadence_share = input_share;
+  return pipeline;
+}
+
+constexpr double kMild = 0.1;
+constexpr double kHealthy = 0.01;
+
+MeasuredPipeline filling_shuffle() {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", "ShuffleV3", "TFRecord"});
+  pipeline.waits_for("TFRecord", 0.9, kHealthy);
+  pipeline.pipeline().shuffle_fill = ShuffleFill{pipeline.id_of("ShuffleV3"), 10'000, 5'000'000'000, 10'000};
+  return pipeline;
+}
+
+MeasuredPipeline filling_cache() {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", "MemoryCacheImpl", "Map", "TFRecord"});
+  pipeline.waits_for("Map");
+  pipeline.pipeline().cache_fills = {{pipeline.id_of("MemoryCacheImpl"), 100, 100}};
+  return pipeline;
+}
+
+MeasuredPipeline warming_up(MeasuredPipeline pipeline) {
+  PipelineMeasurement& measured = pipeline.pipeline();
+  measured.cadence_share = measured.trimmed_cadence_share = kHealthy;
+  measured.warmup = measured.steady;
+  measured.warmup.waited *= 2;
+  return pipeline;
+}
+
+MeasuredPipeline bare_get_next() {
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline.pipeline().root = kNoIterator;
+  pipeline.pipeline().prefetch = pipeline.pipeline().outermost = kNoIterator;
+  pipeline.pipeline().steady.culprit = kNoIterator;
+  return pipeline;
+}
+
+MeasuredPipeline feeding_another() {
+  MeasuredPipeline pipeline = without_prefetch();
+  pipeline.pipeline().feeds_another = true;
+  return pipeline;
+}
+
+MeasuredPipeline without_calls() {
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline.host().pipelines.clear();
+  return pipeline;
+}
+
+MeasuredPipeline without_tf_data() {
+  MeasuredPipeline pipeline = without_calls();
+  pipeline.host().iterators.clear();
+  pipeline.host().iterator_event_count = 0;
+  return pipeline;
+}
+
+MeasuredPipeline without_events() {
+  MeasuredPipeline pipeline = without_tf_data();
+  pipeline.host().event_count = 0;
+  return pipeline;
+}
+
+MeasuredPipeline damaged(MeasuredPipeline pipeline) {
+  pipeline.host().loss.add("events_malformed", 3);
+  return pipeline;
+}
+
+MeasuredPipeline device_hop() {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "Generator"});
+  pipeline.waits_for("Generator");
+  pipeline.pipeline().is_device = true;
+  return pipeline;
+}
+
+MeasuredPipeline without_budget() {
+  MeasuredPipeline pipeline = parallel_map(0.1);
+  pipeline.pipeline().cpu_budget.reset();
+  return pipeline;
+}
+
+TEST_CASE("which rules fire on what") {
+  struct Case {
+    const char* rule;
+    const char* situation;
+    MeasuredPipeline pipeline;
+    const char* answer;
+  };
+  const std::vector<Case> cases = {
+      {"input-bound", "waits most of the time", sequential_map(), "warning"},
+      {"input-bound", "waits a little", with_level(sequential_map(), kMild), "note"},
+      {"input-bound", "does not wait", with_level(sequential_map(), kHealthy), "silent"},
+      {"input-bound", "waits, nothing seen inside", bare_get_next(), "warning"},
+      {"input-bound", "only feeds another pipeline", feeding_another(), "silent"},
+      {"input-bound", "no call seen", without_calls(), "not evaluated"},
+
+      {"missing-prefetch", "none", without_prefetch(), "warning"},
+      {"missing-prefetch", "none, TF 1 root", MeasuredPipeline({"Model", "BatchV2", "Map"}).waits_for("Map"),
+       "warning"},
+      {"missing-prefetch", "none, waits a little", with_level(without_prefetch(), kMild), "warning"},
+      {"missing-prefetch", "none, does not wait", with_level(without_prefetch(), kHealthy), "silent"},
+      {"missing-prefetch", "present", sequential_map(), "silent"},
+      {"missing-prefetch", "inserted by TF", injected_prefetch(), "note"},
+      {"missing-prefetch", "inserted by TF, does not wait", with_level(injected_prefetch(), kHealthy), "silent"},
+      {"missing-prefetch", "nothing seen inside", bare_get_next(), "not evaluated"},
+      {"missing-prefetch", "only feeds another pipeline", feeding_another(), "silent"},
+
+      {"slow-source", "reads files", interleaved("ParallelInterleaveV4"), "warning"},
+      {"slow-source", "waits a little", with_level(interleaved("ParallelInterleaveV4"), kMild), "silent"},
+      {"slow-source", "a transformation is slow", sequential_map(), "silent"},
+      {"slow-source", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"slow-transformation", "a map", sequential_map(), "warning"},
+      {"slow-transformation", "waits a little", with_level(sequential_map(), kMild), "silent"},
+      {"slow-transformation", "a source is slow", python_generator(), "silent"},
+      {"slow-transformation", "no tf.data", without_tf_data(), "not evaluated"},
+
+      {"sequential-map", "a map", sequential_map(), "warning"},
+      {"sequential-map", "a map, waits a little", with_level(sequential_map(), kMild), "warning"},
+      {"sequential-map", "a map, does not wait", with_level(sequential_map(), kHealthy), "silent"},
+      {"sequential-map", "fused, parallelism 1", fused_map(1), "warning"},
+      {"sequential-map", "fused, parallelism 2", fused_map(2), "silent"},
+      {"sequential-map", "a parallel map", parallel_map(0.1), "silent"},
+      {"sequential-map", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"sequential-interleave", "above the culprit", interleaved("Interleave"), "warning"},
+      {"sequential-interleave", "waits a little", with_level(interleaved("Interleave"), kMild), "silent"},
+      {"sequential-interleave", "parallel", interleaved("ParallelInterleaveV4"), "silent"},
+      {"sequential-interleave", "below the culprit",
+       MeasuredPipeline({"Root", "Prefetch", "Map", "Interleave", "TFRecord"}).waits_for("Map"), "silent"},
+      {"sequential-interleave", "no call seen", without_calls(), "not evaluated"},
+
+      {"sequential-only-transformation", "a filter", filter(100), "warning"},
+      {"sequential-only-transformation", "a batch",
+       MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Range"}).waits_for("BatchV2"), "warning"},
+      {"sequential-only-transformation", "a parallel batch",
+       MeasuredPipeline({"Root", "Prefetch", "ParallelBatch", "Range"}).waits_for("ParallelBatch"), "silent"},
+      {"sequential-only-transformation", "a map", sequential_map(), "silent"},
+      {"sequential-only-transformation", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"low-parallelism", "idle cores", parallel_map(0.1), "warning"},
+      {"low-parallelism", "busy cores", parallel_map(1.0), "silent"},
+      {"low-parallelism", "a sequential map", sequential_map().uses_cores(0.1, 4), "silent"},
+      {"low-parallelism", "fused, parallelism 1", fused_map(1).uses_cores(0.1, 4), "silent"},
+      {"low-parallelism", "fused, parallelism 2", fused_map(2).uses_cores(0.1, 4), "warning"},
+      {"low-parallelism", "cores unknown", without_budget(), "not evaluated"},
+
+      {"cpu-saturated", "busy cores", parallel_map(1.0), "warning"},
+      {"cpu-saturated", "idle cores", parallel_map(0.1), "silent"},
+      {"cpu-saturated", "a sequential map", sequential_map().uses_cores(4, 4), "silent"},
+      {"cpu-saturated", "cores unknown", without_budget(), "not evaluated"},
+
+      {"python-function", "mostly Python", python_map(0.9), "warning"},
+      {"python-function", "mostly Python, only at the start", warming_up(python_map(0.9)), "warning"},
+      {"python-function", "mostly Python, does not wait", with_level(python_map(0.9), kHealthy), "silent"},
+      {"python-function", "no ops seen", sequential_map(), "silent"},
+      {"python-function", "a generator", python_generator().runs({{"EagerPyFunc", 1'000'000}}), "silent"},
+
+      {"python-generator", "a generator", python_generator(), "warning"},
+      {"python-generator", "only at the start", warming_up(python_generator()), "warning"},
+      {"python-generator", "does not wait", with_level(python_generator(), kHealthy), "silent"},
+      {"python-generator", "a device pipeline's hop", device_hop(), "silent"},
+      {"python-generator", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"shuffle-fill", "fills", filling_shuffle(), "note"},
+      {"shuffle-fill", "full", sequential_map(), "silent"},
+      {"shuffle-fill", "no call seen", without_calls(), "not evaluated"},
+
+      {"cache-fill", "fills", filling_cache(), "note"},
+      {"cache-fill", "no cache", sequential_map(), "silent"},
+      {"cache-fill", "no call seen", without_calls(), "not evaluated"},
+
+      {"uncached-repeat", "two epochs", epochs(2), "warning"},
+      {"uncached-repeat", "one epoch", epochs(1), "silent"},
+      {"uncached-repeat", "a cache between",
+       repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "MemoryCacheImpl", "Map", "TFRecord"}, 2), "silent"},
+      {"uncached-repeat", "a cache before the slow map",
+       repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "Map", "MemoryCache", "TFRecord"}, 2), "warning"},
+      {"uncached-repeat", "no repeat", repeated({"Root", "Prefetch", "BatchV2", "Map", "TFRecord"}, 2), "silent"},
+      {"uncached-repeat", "waits a little", with_level(epochs(2), kMild), "silent"},
+      {"uncached-repeat", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"filter-drops-most", "keeps a tenth", filter(1000), "warning"},
+      {"filter-drops-most", "keeps all", filter(100), "silent"},
+      {"filter-drops-most", "does not wait", with_level(filter(1000), kHealthy), "silent"},
+      {"filter-drops-most", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"no-input-pipeline", "events without tf.data", without_tf_data(), "warning"},
+      {"no-input-pipeline", "iterators", without_calls(), "silent"},
+      {"no-input-pipeline", "a pipeline", sequential_map(), "silent"},
+      {"no-input-pipeline", "no events", without_events(), "not evaluated"},
+      {"no-input-pipeline", "damaged", damaged(without_tf_data()), "not evaluated"},
+
+      {"truncated-window", "no call of a consumer", without_calls(), "warning"},
+      {"truncated-window", "half of the wait unseen", unseen(0.5), "warning"},
+      {"truncated-window", "half of it unseen, waits a little", with_level(unseen(0.5), kMild), "silent"},
+      {"truncated-window", "all of it seen", sequential_map(), "silent"},
+      {"truncated-window", "no tf.data", without_tf_data(), "not evaluated"},
+
+      {"damaged-trace", "damaged", damaged(sequential_map()), "warning"},
+      {"damaged-trace", "damaged, no tf.data", damaged(without_tf_data()), "warning"},
+      {"damaged-trace", "complete", sequential_map(), "silent"},
+  };
+  std::set<std::string> rules;
+  for (const Case& example : cases) {
+    CAPTURE(example.rule);
+    CAPTURE(example.situation);
+    CHECK(answer(example.rule, example.pipeline.measurements()) == example.answer);
+    rules.insert(example.rule);
+  }
+  for (const Rule& rule : all_rules()) CHECK_MESSAGE(rules.contains(std::string(rule.id)), rule.id, " has no case");
+  CHECK(answer("damaged-trace", {}) == "not evaluated");
+}
+
+TEST_CASE("every threshold decides: on either side of it, and where the user moves it") {
+  struct Flip {
+    const char* rule;
+    const char* threshold;
+    double step;
+    std::function<MeasuredPipeline(double)> with_quantity;
+    bool (*fires)(double quantity, double threshold);
+  };
+  const auto at_least = [](double quantity, double threshold) { return quantity >= threshold; };
+  const auto at_most = [](double quantity, double threshold) { return quantity <= threshold; };
+  const auto above = [](double quantity, double threshold) { return quantity > threshold; };
+  const std::vector<Flip> flips = {
+      {"input-bound", "min_share", 0.1, [](double share) { return with_level(sequential_map(), share); }, at_least},
+      {"input-bound", "min_mild_share", 0.02, [](double share) { return with_level(sequential_map(), share); },
+       at_least},
+      {"input-bound", "min_latency", 10,
+       [](double microseconds) {
+         MeasuredPipeline pipeline = sequential_map();
+         pipeline.pipeline().trimmed_mean = std::llround(microseconds * 1e6);
+         return pipeline;
+       },
+       above},
+      {"sequential-map", "min_culprit_share", 0.1,
+       [](double share) { return sequential_map().waits_for("Map", share); }, at_least},
+      {"sequential-interleave", "min_culprit_share", 0.1, [](double share) { return interleaved("Interleave", share); },
+       at_least},
+      {"low-parallelism", "max_utilization", 0.1, parallel_map, at_most},
+      {"cpu-saturated", "min_utilization", 0.1, parallel_map, at_least},
+      {"python-function", "min_python_share", 0.1, python_map, at_least},
+      {"uncached-repeat", "min_epochs", 1, [](double count) { return epochs(static_cast<std::uint64_t>(count)); },
+       at_least},
+      {"filter-drops-most", "min_inputs_per_output", 1,
+       [](double ratio) { return filter(static_cast<std::uint64_t>(std::llround(ratio * 100))); }, at_least},
+      {"truncated-window", "max_unseen_share", 0.1, unseen, above},
+  };
+  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"}};  // below
+  for (const Flip& flip : flips) {
+    CAPTURE(flip.rule);
+    CAPTURE(flip.threshold);
+    seen.insert({flip.rule, flip.threshold});
+    const std::vector<Rule> rules = all_rules();
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.id == flip.rule; });
+    REQUIRE(rule != rules.end());
+    const auto threshold = std::find_if(rule->thresholds.begin(), rule->thresholds.end(),
+                                        [&](const Threshold& t) { return t.name == flip.threshold; });
+    REQUIRE(threshold != rule->thresholds.end());
+    for (const double quantity : {threshold->value - flip.step, threshold->value, threshold->value + flip.step}) {
+      for (const double moved : {-1.5, 0.0, 1.5}) {
+        const double set = threshold->value + moved * flip.step;
+        CAPTURE(quantity);
+        CAPTURE(set);
+        const bool is_verdict = std::string_view(flip.threshold) == "min_share";  // below it the finding is a note
+        const std::string expected = std::string_view(flip.threshold) == "min_mild_share" ? "note" : "warning";
+        const std::string said =
+            answer(flip.rule, flip.with_quantity(quantity).measurements(), {{flip.rule, {{flip.threshold, set}}}});
+        CHECK((said == expected) == flip.fires(quantity, set));
+        if (!flip.fires(quantity, set)) CHECK(said == (is_verdict ? "note" : "silent"));
+      }
+    }
+  }
+  for (const Rule& rule : all_rules()) {
+    for (const Threshold& threshold : rule.thresholds) {
+      CHECK_MESSAGE(seen.contains({std::string(rule.id), std::string(threshold.name)}), rule.id, ".", threshold.name,
+                    " is not tested");
+    }
+  }
+}
+
+bool mentions(const Finding& finding, const std::string& text) {
+  for (const Advice& advice : finding.advice) {
+    if (advice.text.find(text) != std::string::npos) return true;
+    if (advice.code && advice.code->find(text) != std::string::npos) return true;
+  }
+  return finding.message.find(text) != std::string::npos;
+}
+
+bool says(std::string_view rule, const MeasuredPipeline& pipeline, const std::string& text,
+          const ThresholdSettings& settings = {}) {
+  const Outcome outcome = ask(rule, pipeline.measurements(), settings);
+  REQUIRE(outcome.findings.size() == 1);
+  return mentions(outcome.findings.front(), text);
+}
+
+TEST_CASE("findings speak in the user's terms") {
+  CHECK(says("sequential-map", fused_map(1), "your .map().batch(), fused by TF"));
+  CHECK(says("sequential-map", sequential_map(), "Dataset.map, which runs one call at a time"));
+  CHECK(says("slow-source", interleaved("ParallelInterleaveV4"), "Files are read in parallel already"));
+  CHECK(says("slow-source", interleaved("Interleave"), "from_tensor_slices(filenames).interleave"));
+  CHECK(says("slow-source", MeasuredPipeline({"Root", "Prefetch", "TextLine"}).waits_for("TextLine"),
+             "tf.data.TextLineDataset,"));
+  CHECK(says("sequential-only-transformation", filter(100), "return dataset.filter(predicate)"));
+  CHECK(says("missing-prefetch", injected_prefetch(), "TF inserted it"));
+}
+
+TEST_CASE("advice carries its cautions") {
+  CHECK(says("low-parallelism", parallel_map(0.1).runs({{"EagerPyFunc", 1'000'000}}), "Careful"));
+  CHECK_FALSE(says("low-parallelism", parallel_map(0.1), "Careful"));
+
+  CHECK(says("uncached-repeat", epochs(2).runs({{"RandomUniform", 1'000'000}}), "its function uses RandomUniform"));
+  CHECK_FALSE(says("uncached-repeat", epochs(2), "Careful"));
+  CHECK(says("uncached-repeat",
+             repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "Map", "ShuffleV3", "TFRecord"}, 2),
+             "Dataset.shuffle stands before it"));
+
+  const MeasuredPipeline busy = sequential_map().uses_cores(3.2, 4);
+  CHECK(says("sequential-map", busy, "3.2 of 4 cores"));
+  CHECK_FALSE(says("sequential-map", busy, "cores", {{"sequential-map", {{"min_utilization_for_caution", 0.9}}}}));
+
+  MeasuredPipeline cached({"Root", "Prefetch", "MemoryCacheImpl", "Map", "TFRecord"});
+  CHECK_FALSE(says("slow-transformation", cached.waits_for("Map"), ".cache()"));
+  CHECK(says("slow-transformation", sequential_map(), ".cache()"));
+}
+
+TEST_CASE("what replicas share is reported once, for each host") {
+  MeasuredPipeline replicas = sequential_map();
+  replicas.host().pipelines.push_back(replicas.pipeline());
+  Measurements measurements = replicas.measurements();
+  CHECK(ask("sequential-map", measurements).findings.size() == 1);
+  measurements.hosts.push_back(measurements.hosts.front());
+  CHECK(ask("sequential-map", measurements).findings.size() == 2);
+  CHECK(ask("damaged-trace", measurements).findings.empty());
+}
+
+TEST_CASE("parents in a circle end no rule in a loop") {
+  MeasuredPipeline circle = epochs(2);
+  circle["ForeverRepeat"].parent = circle.id_of("TFRecord");
+  circle["TFRecord"].children = {circle.id_of("ForeverRepeat")};
+  CHECK(answer("uncached-repeat", circle.measurements()) == "warning");
+  CHECK(answer("sequential-interleave", circle.measurements()) == "silent");
+}
+
+TEST_CASE("iterators in words") {
+  const auto words = [](const std::string& short_name, const std::string& dataset_name = {}) {
+    IteratorMeasurement iterator;
+    iterator.short_name = short_name;
+    iterator.dataset_name = dataset_name;
+    return describe(iterator);
+  };
+  CHECK(words("Map") == "Dataset.map");
+  CHECK(words("ParallelMapV2") == "Dataset.map with num_parallel_calls");
+  CHECK(words("ForeverRepeat") == "Dataset.repeat");
+  CHECK(words("FixedLengthRecordV2") == "tf.data.FixedLengthRecordDataset");
+  CHECK(words("ParallelInterleaveV4", "ParallelInterleaveDatasetV4:7") == "Dataset.interleave with num_parallel_calls");
+  CHECK(words("Prefetch", "inject/prefetch_4_PrefetchDataset:5") == "Dataset.prefetch (inserted by TF)");
+  CHECK(words("MapAndBatch", "fused(MapDataset:3,BatchDatasetV2:4)") == "your .map().batch(), fused by TF");
+  CHECK(words("MapAndBatch", "fused(fused(MapDataset:1,MapDataset:2),BatchDatasetV2:3)") ==
+        "your .map().map().batch(), fused by TF");
+  CHECK(words("MapAndBatch", "fused(") == "your .map().batch(), run as one (MapAndBatch)");
+  CHECK(words("MapAndBatch") == "your .map().batch(), run as one (MapAndBatch)");  // TF 2.4 gives no dataset name
+  CHECK(words("SomethingNewV7") == "SomethingNewV7");
+  CHECK(words("") == "");
+}
+
+}  // namespace
+}  // namespace doctor
