@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/escape.h"
 #include "base/numbers.h"
+#include "report/escape.h"
 #include "report/selection.h"
 #include "report/text_page.h"
 
