@@ -1,0 +1,15 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "io/byte_source.h"
+#include "trace/format.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  doctor::sniff_tf1_timeline(bytes);
+  const auto source = doctor::memory_source(bytes, "fuzz");
+  const auto trace = doctor::read_tf1_timeline(*source);
+  static_cast<void>(trace);
+  return 0;
+}
