@@ -26,9 +26,8 @@ RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
       context, [&](const RankedPipeline& ranked, double utilization) -> std::optional<Finding> {
         if (utilization < context.thresholds["min_utilization"]) return std::nullopt;
-        Finding finding =
-            culprit_finding(ranked, fmt::format("{} are busy during the waits: {} holds {} and has no core to spare",
-                                                busy_cores(ranked), describe(ranked.culprit()), culprit_part(ranked)));
+        Finding finding = culprit_finding(
+            ranked, fmt::format("{}, and {} are busy meanwhile", culprit_part(ranked), busy_cores(ranked)));
         finding.evidence.push_back(share_of("cpu_utilization", utilization));
         finding.advice = advice();
         return finding;

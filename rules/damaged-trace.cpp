@@ -28,7 +28,7 @@ Finding finding_for(const HostMeasurement& host) {
       {"Record it again, or copy it again: a profile that is stopped regularly and copied whole is complete. What is "
        "missing may change the verdict.",
        "tf.profiler.experimental.start(logdir)\n"
-       "...  # ten to twenty steps: a shorter window is a smaller file\n"
+       "...  # about ten steps: a shorter window is a smaller file\n"
        "tf.profiler.experimental.stop()  # must be reached"});
   return finding;
 }

@@ -34,9 +34,8 @@ RuleResult check(const RuleContext& context) {
     const std::uint64_t outputs = std::max<std::uint64_t>(1, ranked.culprit().calls);
     const double ratio = static_cast<double>(inputs) / static_cast<double>(outputs);
     if (ratio < context.thresholds["min_inputs_per_output"]) return std::nullopt;
-    Finding finding =
-        culprit_finding(ranked, fmt::format("{} reads {:.1f} elements for each one that it keeps and holds {}",
-                                            describe(ranked.culprit()), ratio, culprit_part(ranked)));
+    Finding finding = culprit_finding(
+        ranked, fmt::format("{}, which reads {:.1f} elements for each one that it keeps", culprit_part(ranked), ratio));
     finding.evidence.push_back({"inputs_per_output", ratio, "ratio"});
     finding.evidence.push_back(number_of("inputs", inputs, "calls"));
     finding.evidence.push_back(number_of("outputs", ranked.culprit().calls, "calls"));

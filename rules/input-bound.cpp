@@ -30,7 +30,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "(host tracer level 2), which shows the iterators inside.",
          std::nullopt}};
   }
-  return {{fmt::format("Begin with {}: it holds {}.", describe(ranked.culprit()), culprit_part(ranked)), std::nullopt}};
+  return {{fmt::format("Begin with the culprit: {}.", culprit_part(ranked)), std::nullopt}};
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {

@@ -6,9 +6,9 @@
 namespace doctor::rules {
 namespace {
 
-std::string with_parallelism(const IteratorMeasurement& culprit) {
+std::string parallelism_of(const IteratorMeasurement& culprit) {
   const std::optional<std::int64_t> parallelism = culprit.number("parallelism");
-  return describe(culprit) + (parallelism ? fmt::format(" (parallelism {})", *parallelism) : "");
+  return parallelism ? fmt::format(" (parallelism {})", *parallelism) : "";
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
@@ -33,9 +33,8 @@ RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
       context, [&](const RankedPipeline& ranked, double utilization) -> std::optional<Finding> {
         if (utilization > context.thresholds["max_utilization"]) return std::nullopt;
-        Finding finding = culprit_finding(
-            ranked, fmt::format("{} holds {}, while only {} are busy", with_parallelism(ranked.culprit()),
-                                culprit_part(ranked), busy_cores(ranked)));
+        Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
+                                                              parallelism_of(ranked.culprit()), busy_cores(ranked)));
         finding.evidence.push_back(share_of("cpu_utilization", utilization));
         finding.advice = advice_for(ranked);
         return finding;

@@ -7,9 +7,9 @@ namespace {
 
 std::vector<Advice> advice() {
   return {{"If the job reads with tf.data: record while it trains (not only while it starts or evaluates), on the host "
-           "that reads the data, for at least ten steps.",
+           "that reads the data, for about ten steps.",
            "tf.profiler.experimental.start(logdir)\n"
-           "for step, batch in zip(range(20), dataset):\n"
+           "for step, batch in zip(range(10), dataset):\n"
            "  with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n"
            "    train_step(batch)\n"
            "tf.profiler.experimental.stop()"},

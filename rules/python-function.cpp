@@ -32,9 +32,8 @@ RuleResult check(const RuleContext& context) {
     if (kind_of(ranked.culprit()) == "Generator" || phase.culprit != ranked.judgement.culprit) return std::nullopt;
     const double share = python_share(phase);
     if (phase.python <= 0 || share < context.thresholds["min_python_share"]) return std::nullopt;
-    Finding finding =
-        culprit_finding(ranked, fmt::format("The function of {} is Python: {} of its time; it holds {}",
-                                            describe(ranked.culprit()), format_share(share), culprit_part(ranked)));
+    Finding finding = culprit_finding(ranked, fmt::format("{}, whose function is Python for {} of its time",
+                                                          culprit_part(ranked), format_share(share)));
     finding.evidence.push_back(share_of("python_share", share));
     finding.evidence.push_back(time_of("python_time", phase.python));
     finding.advice = advice();

@@ -31,10 +31,8 @@ bool is_device_hop(const RankedPipeline& ranked) {
 std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
   if (kind_of(ranked.culprit()) != "Generator" || is_device_hop(ranked)) return std::nullopt;
   Finding finding =
-      culprit_finding(ranked, fmt::format("The elements come from a Python generator, one at a time: {} holds {}",
-                                          describe(ranked.culprit()), culprit_part(ranked)));
+      culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
-  finding.evidence.push_back(time_of("median_call", ranked.culprit().median_call));
   finding.advice = advice();
   return finding;
 }

@@ -29,9 +29,8 @@ RuleResult check(const RuleContext& context) {
     if (ranked.judgement.culprit_share < context.thresholds["min_culprit_share"]) return std::nullopt;
     const IteratorId interleave = sequential_interleave_above(ranked);
     if (interleave == kNoIterator) return std::nullopt;
-    Finding finding = culprit_finding(
-        ranked, fmt::format("{} works on one of its datasets at a time, and {} inside it holds {}",
-                            describe(ranked[interleave]), describe(ranked.culprit()), culprit_part(ranked)));
+    Finding finding = culprit_finding(ranked, fmt::format("{}, and {} above it works on one dataset at a time",
+                                                          culprit_part(ranked), describe(ranked[interleave])));
     finding.subject = ranked[interleave].long_name;
     finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
                       {"deterministic=False lets elements overtake each other: leave it out if their order must be the "

@@ -32,11 +32,9 @@ RuleResult check(const RuleContext& context) {
     const bool weighs = ranked.judgement.culprit_share >= context.thresholds["min_culprit_share"];
     if (!weighs || !is_sequential_map(culprit)) return std::nullopt;
     const bool has_parallelism = culprit.number("parallelism").has_value();
-    Finding finding =
-        culprit_finding(ranked, fmt::format("{} runs one call at a time{} and holds {}", describe(culprit),
-                                            has_parallelism ? " (parallelism 1)" : "", culprit_part(ranked)));
+    Finding finding = culprit_finding(ranked, fmt::format("{}, which runs one call at a time{}", culprit_part(ranked),
+                                                          has_parallelism ? " (parallelism 1)" : ""));
     finding.evidence.push_back(number_of("calls", culprit.calls, "calls"));
-    finding.evidence.push_back(time_of("median_call", culprit.median_call));
     if (const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase())) {
       finding.evidence.push_back(share_of("cpu_utilization", *utilization));
     }
@@ -52,7 +50,7 @@ Rule sequential_map() {
           .summary = "A map that the job waits for runs one call at a time",
           .thresholds = {{"min_culprit_share", 0.20, "share",
                           "part of the time waited that the map must hold. Below a fifth the change could not win more "
-                          "than the verdict's own limit; no labelled trace of TF 1.15 to 2.21 was near it"},
+                          "than the verdict's own limit"},
                          {"min_utilization_for_caution", 0.80, "share",
                           "part of the CPU budget in use from which the advice warns that little may be gained: a map "
                           "whose ops run on several threads measured 1.7 to 1.9 of 2 cores"}},

@@ -58,8 +58,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
                                  [&](const SequentialKind& row) { return row.kind == kind_of(ranked.culprit()); });
   if (kind == kSequentialKinds.end()) return std::nullopt;
   Finding finding =
-      culprit_finding(ranked, fmt::format("{} works on one element after the other by its nature and holds {}",
-                                          describe(ranked.culprit()), culprit_part(ranked)));
+      culprit_finding(ranked, culprit_part(ranked) + ", which works on one element after the other by its nature");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   finding.advice = advice_for(*kind);
   return finding;

@@ -62,10 +62,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
   if (!ranked.culprit().is_source) return std::nullopt;
-  Finding finding = culprit_finding(
-      ranked, fmt::format("Reading the data is slow: {} holds {}", describe(ranked.culprit()), culprit_part(ranked)));
+  Finding finding = culprit_finding(ranked, culprit_part(ranked) + ", a source");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
-  finding.evidence.push_back(time_of("median_call", ranked.culprit().median_call));
   finding.advice = advice_for(ranked);
   return finding;
 }

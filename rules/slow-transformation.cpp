@@ -47,9 +47,9 @@ std::optional<Advice> advice_for_kind(std::string_view kind) {
 std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
   const IteratorMeasurement& culprit = ranked.culprit();
   if (culprit.is_source) return std::nullopt;
-  std::string message = fmt::format("{} holds {}", describe(culprit), culprit_part(ranked));
+  std::string message = culprit_part(ranked);
   const std::string ops = longest_ops(ranked.phase());
-  if (!ops.empty()) message += ", in its function mostly " + ops;
+  if (!ops.empty()) message += "; in its function mostly " + ops;
   Finding finding = culprit_finding(ranked, std::move(message));
   for (const FunctionOp& op : ranked.phase().function_ops) {
     if (finding.evidence.size() == 3 + kOpsInMessage) break;

@@ -9,9 +9,9 @@ namespace doctor::rules {
 namespace {
 
 Advice record_longer() {
-  return {"Record a longer window: ten steps at least, and several times the slowest step.",
+  return {"Record a longer window: about ten steps, and several times the slowest one.",
           "tf.profiler.experimental.start(logdir)\n"
-          "for step, batch in zip(range(20), dataset):\n"
+          "for step, batch in zip(range(10), dataset):\n"
           "  with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n"
           "    train_step(batch)\n"
           "tf.profiler.experimental.stop()"};

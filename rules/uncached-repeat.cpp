@@ -64,9 +64,9 @@ RuleResult check(const RuleContext& context) {
     if (repeat == kNoIterator) return std::nullopt;
     const std::uint64_t epochs = epochs_seen(ranked, repeat);
     if (static_cast<double>(epochs) < context.thresholds["min_epochs"]) return std::nullopt;
-    Finding finding = culprit_finding(
-        ranked, fmt::format("{} does the same work in every epoch ({} seen) and holds {}; nothing is cached",
-                            describe(ranked.culprit()), format_count(epochs), culprit_part(ranked)));
+    Finding finding =
+        culprit_finding(ranked, fmt::format("{}, which does the same work in every epoch ({} seen); nothing is cached",
+                                            culprit_part(ranked), format_count(epochs)));
     finding.evidence.push_back(number_of("epochs", epochs, "epochs"));
     finding.advice = advice_for(ranked);
     return finding;

@@ -116,10 +116,10 @@ Finding culprit_finding(const RankedPipeline& ranked, std::string message) {
 }
 
 std::string culprit_part(const RankedPipeline& ranked) {
-  const std::string_view waits =
-      ranked.judgement.phase == Phase::warmup ? "of the wait at the start" : "of the time waited";
-  return fmt::format("{} {} ({} of {})", format_share(ranked.judgement.culprit_share), waits,
-                     format_time(ranked.culprit_time()), format_time(ranked.phase().waited));
+  const bool is_warmup = ranked.judgement.phase == Phase::warmup;
+  return fmt::format("{} of the {} ({} of {}) is in {}", format_share(ranked.judgement.culprit_share),
+                     is_warmup ? "wait at the start" : "time waited", format_time(ranked.culprit_time()),
+                     format_time(ranked.phase().waited), describe(ranked.culprit()));
 }
 
 Evidence share_of(std::string name, double share) {

@@ -63,7 +63,7 @@ std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId 
 /// A finding about the culprit: its name, its part of the waits as evidence and as the time at stake.
 Finding culprit_finding(const RankedPipeline& ranked, std::string message);
 
-/// "99.5 % of the time waited (753.7 ms of 757.5 ms)".
+/// "99.5 % of the time waited (753.7 ms of 757.5 ms) is in Dataset.map": how messages about a culprit begin.
 std::string culprit_part(const RankedPipeline& ranked);
 
 Evidence share_of(std::string name, double share);
