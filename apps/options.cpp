@@ -203,7 +203,8 @@ Result<void> check_arguments(const Options& options) {
 
 /// Arguments that the command does not know.
 Result<void> check_extras(const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining();
+  std::vector<std::string> extras = app.remaining();
+  extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());  // ends the options, is none itself
   if (extras.empty()) return {};
   const std::string& extra = extras.front();
   if (extra.front() != '-') return fail("unexpected argument '" + extra + "'", {}, "see 'tfdata-doctor --help'");
@@ -225,6 +226,7 @@ Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string
   Options options;
   RawOptions raw;
   CLI::App app("Reads TensorFlow profiler traces and says what holds a tf.data input pipeline back.", "tfdata-doctor");
+  app.require_subcommand(0, 1);  // else a trace named like a command would be taken for one
   app.formatter(std::make_shared<HelpPage>());
   app.set_version_flag("--version", "tfdata-doctor " DOCTOR_VERSION);
   app.footer("'tfdata-doctor COMMAND --help' lists the options of a command.\n\n" + std::string(kFooter));

@@ -202,6 +202,8 @@ TEST_CASE("wrong usage ends with 2 and the nearest word") {
   CHECK(is_error_line(error_of({"show"}), "known: tree"));
   CHECK(is_error_line(error_of({"explain"}), "needs the name of a rule"));
   CHECK(is_error_line(error_of({"explain", "sequential-mpa"}), "did you mean 'sequential-map'?"));
+  CHECK(is_error_line(error_of({"diagnose", "explain"}), "explain: no such file"));
+  CHECK(is_error_line(error_of({"--", "explain"}), "explain: no such file"));
   CHECK(is_error_line(error_of({"rules", "x"}), "unexpected argument 'x'"));
   CHECK(is_error_line(error_of({"x.pb", "--format"}), "--format"));
   CHECK(is_error_line(error_of({"x.pb", "--\x1b[31m"}), "\\x1b[31m"));
