@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -48,6 +49,23 @@ struct RawOptions {
   std::string color = "auto";
   std::string fail_on = "warning";
   std::string run;
+};
+
+/// CLI11's help with usage lines that show what people type.
+class HelpPage : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    const bool is_program = app->get_parent() == nullptr;
+    if (!is_program) return CLI::Formatter::make_usage(app, "tfdata-doctor " + name);
+    return "Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...\n"
+           "       tfdata-doctor show tree [OPTIONS] TRACE...\n"
+           "       tfdata-doctor explain RULE\n"
+           "       tfdata-doctor rules\n\n"
+           "Examples:\n"
+           "  tfdata-doctor logs/                      the newest run of a TensorBoard log directory\n"
+           "  tfdata-doctor host.xplane.pb -v          one trace file, with all evidence\n"
+           "  tfdata-doctor --format json -o report.json trace.json.gz\n";
+  }
 };
 
 std::vector<std::string_view> command_names() {
@@ -107,7 +125,7 @@ void add_output_options(CLI::App& app, Options& options, RawOptions& raw) {
 }
 
 void add_trace_options(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("TRACE", options.traces, "Trace files, -, a run directory or a log directory");
+  app.add_option("TRACE", options.traces, "Trace files, -, a run directory or a log directory")->type_name("");
   app.add_option("--run", raw.run, "Take this run of a log directory instead of the newest")->type_name("NAME");
   app.add_flag("--list-runs", options.list_runs, "List the runs of a log directory, newest first");
   app.add_flag("--timings", options.timings, "Print the time of every stage and rule to standard error");
@@ -131,11 +149,11 @@ void add_options(CLI::App& app, const CommandEntry& entry, Options& options, Raw
       add_set_option(app, options);
       break;
     case Command::show:
-      app.add_option("PAGE", options.page, "tree: the iterators with their calls and times");
+      app.add_option("PAGE", options.page, "tree: the iterators with their calls and times")->type_name("");
       add_trace_options(app, options, raw);
       break;
     case Command::explain:
-      app.add_option("RULE", options.rule, "Name of the rule");
+      app.add_option("RULE", options.rule, "Name of the rule")->type_name("");
       add_set_option(app, options);
       break;
     case Command::rules:
@@ -185,7 +203,8 @@ Result<void> check_arguments(const Options& options) {
 
 /// Arguments that the command does not know.
 Result<void> check_extras(const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining();
+  std::vector<std::string> extras = app.remaining();
+  extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());  // ends the options, is none itself
   if (extras.empty()) return {};
   const std::string& extra = extras.front();
   if (extra.front() != '-') return fail("unexpected argument '" + extra + "'", {}, "see 'tfdata-doctor --help'");
@@ -207,6 +226,8 @@ Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string
   Options options;
   RawOptions raw;
   CLI::App app("Reads TensorFlow profiler traces and says what holds a tf.data input pipeline back.", "tfdata-doctor");
+  app.require_subcommand(0, 1);  // else a trace named like a command would be taken for one
+  app.formatter(std::make_shared<HelpPage>());
   app.set_version_flag("--version", "tfdata-doctor " DOCTOR_VERSION);
   app.footer("'tfdata-doctor COMMAND --help' lists the options of a command.\n\n" + std::string(kFooter));
   std::vector<CLI::App*> commands;

@@ -100,7 +100,7 @@ TEST_CASE("a nearer descendant wins over a farther one") {
   trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 0, 100);
   trace.iterator("worker", "Iterator::Root::Prefetch::ParallelInterleaveV4", 3, 2, 20, 80);
   trace.iterator("reader", "Iterator::Root::Prefetch::ParallelInterleaveV4[0]::TFRecord", 4, 3, 0, 50);
-  CHECK(held(trace) == "ParallelInterleaveV4:handoff 50, TFRecord:self 50");
+  CHECK(held(trace) == "ParallelInterleaveV4:unseen 50, TFRecord:self 50");
 }
 
 TEST_CASE("a device pipeline hops to its host pipeline, never to a sibling replica") {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPlaceParts = 10;
 constexpr std::size_t kInputParts = 3;
-constexpr std::size_t kShownOps = 4;
+constexpr std::size_t kShownOps = 3;
 constexpr std::size_t kNameWidth = 40;
 
 std::string part_name(const IteratorMeasurement& iterator) {

@@ -54,30 +54,52 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
                        is_warmup ? "time of the first calls" : "wait"));
 }
 
-/// What a rule tells to do, in one piece: the code if it says all in a line.
-std::string advice_line(const Advice& advice) {
+/// What a finding tells to do, in one line: the code if it says all.
+std::string advice_line(const Finding& finding) {
+  const Advice& advice = finding.advice.front();
   const bool is_short = advice.code && advice.code->find('\n') == std::string::npos;
   return is_short ? *advice.code : advice.text;
 }
 
-void add_advice(const std::vector<Finding>& findings, TextPage& page) {
-  std::vector<const Finding*> shown;
+/// The findings whose advice is shown: a change to the code rather than a hint, what is about the culprit before the
+/// rest, and nothing twice.
+std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findings,
+                                               const std::vector<PipelineView>& pipelines) {
+  const bool has_culprit = !pipelines.empty() && has_bottleneck(pipelines.front().judgement);
+  const std::string culprit = has_culprit ? pipelines.front().culprit().long_name : std::string();
+  std::vector<const Finding*> candidates;
   for (const Finding& finding : findings) {
-    if (finding.severity == Severity::note || finding.advice.empty()) continue;
-    const std::string line = advice_line(finding.advice.front());
-    const bool is_said = std::any_of(shown.begin(), shown.end(),
-                                     [&](const Finding* other) { return advice_line(other->advice.front()) == line; });
-    if (!is_said && shown.size() < kShownAdvice) shown.push_back(&finding);
+    if (finding.severity != Severity::note && !finding.advice.empty()) candidates.push_back(&finding);
   }
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [&](const Finding* finding) { return has_culprit && finding->subject == culprit; });
+  std::vector<const Finding*> hints;
+  std::vector<const Finding*> changes;
+  for (const Finding* candidate : candidates) {
+    const Finding& finding = *candidate;
+    std::vector<const Finding*>& list = finding.advice.front().code ? changes : hints;
+    const bool is_said = std::any_of(list.begin(), list.end(),
+                                     [&](const Finding* other) { return advice_line(*other) == advice_line(finding); });
+    if (!is_said && list.size() < kShownAdvice) list.push_back(&finding);
+  }
+  return changes.empty() ? hints : changes;
+}
+
+void add_advice(const std::vector<const Finding*>& shown, const Judgement& judgement, TextPage& page) {
   std::size_t width = 0;
   for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
-  for (const Finding* finding : shown) page.row("do", finding->rule, advice_line(finding->advice.front()), width);
+  for (const Finding* finding : shown) page.row("do", finding->rule, advice_line(*finding), width);
+  const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
+  if (shown.empty() && !is_judged) {
+    page.row("do", "record at least ten training steps: tf.profiler.experimental.start(logdir), then stop()");
+  }
 }
 
 void add_place(const PipelineView& worst, TextPage& page) {
   if (!has_bottleneck(worst.judgement)) return;
   page.row("where", describe_place(worst));
   if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
+  if (worst.judgement.phase == Phase::warmup) return;
   if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
 }
 
@@ -148,17 +170,15 @@ void add_evidence(const Diagnosis& diagnosis, TextPage& page) {
   }
 }
 
-void add_more(const Diagnosis& diagnosis, const TextStyle& style, TextPage& page) {
+void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& shown, const TextStyle& style,
+              TextPage& page) {
   const std::size_t unknown = diagnosis.not_evaluated.size();
   if (unknown > 0 && style.detail != Detail::full) {
     page.row("unknown",
              fmt::format("{} could not be evaluated on this trace (-v tells why)", format_count(unknown, "rule")));
   }
-  const std::string rerun = clip(escape_for_terminal(style.rerun), kRerunWidth);
-  page.row("more", fmt::format("tfdata-doctor show tree {}{}", rerun,
-                               diagnosis.findings.empty()
-                                   ? ""
-                                   : fmt::format(", tfdata-doctor explain {}", diagnosis.findings.front().rule)));
+  page.row("more", "tfdata-doctor show tree " + clip(escape_for_terminal(style.rerun), kRerunWidth));
+  if (!shown.empty()) page.row("more", "tfdata-doctor explain " + shown.front()->rule);
 }
 
 }  // namespace
@@ -169,13 +189,14 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_headline(measurements, diagnosis.judgement, pipelines, page);
   if (style.detail == Detail::verdict) return page.take();
   if (!pipelines.empty()) add_culprit(pipelines.front(), page);
-  add_advice(diagnosis.findings, page);
+  const std::vector<const Finding*> shown = findings_to_act_on(diagnosis.findings, pipelines);
+  add_advice(shown, diagnosis.judgement, page);
   if (!pipelines.empty()) add_place(pipelines.front(), page);
   add_notes(diagnosis, pipelines, page);
   add_other_pipelines(pipelines, measurements.hosts.size() > 1, page);
   if (style.detail == Detail::full) add_evidence(diagnosis, page);
   add_loss(measurements, style.detail, page);
-  add_more(diagnosis, style, page);
+  add_more(diagnosis, shown, style, page);
   return page.take();
 }
 

@@ -85,7 +85,7 @@ void TextPage::row(std::string_view label, std::string_view lead, std::string_vi
 void TextPage::lines(std::string_view label, std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = std::min(text.find('\n'), text.size());
-    start_row(label);
+    if (length > 0) start_row(label);
     page_ += escape_for_terminal(text.substr(0, length)) + "\n";
     text.remove_prefix(std::min(length + 1, text.size()));
   }

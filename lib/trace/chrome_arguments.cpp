@@ -1,7 +1,6 @@
 #include "trace/chrome_arguments.h"
 
 #include "trace/json_number.h"
-#include "trace/json_text.h"
 
 namespace doctor {
 namespace {
@@ -10,9 +9,9 @@ std::string_view text_of(const JsonMember& member, std::string& scratch) {
   return member.is_string ? unescape_json(member.value, scratch) : std::string_view{};
 }
 
-Attribute attribute_of(const JsonMember& member, std::string& scratch, TraceBuilder& builder) {
+Attribute attribute_of(StringId name, const JsonMember& member, std::string& scratch, TraceBuilder& builder) {
   Attribute attribute;
-  attribute.name = builder.intern(member.key);
+  attribute.name = name;
   if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
     attribute.is_number = true;
     attribute.number = *number;
@@ -45,33 +44,65 @@ bool uses_arguments(EventKind kind) {
 
 }  // namespace
 
+ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key) {
+  if (key == "id") return Role::id;
+  if (key == "parent_id") return Role::parent_id;
+  if (key == "element_id") return Role::element_id;
+  if (key == "long_name") return Role::long_name;
+  if (key == "name") return Role::dataset_name;
+  if (key == "step_num") return Role::step_number;
+  return is_iterator_attribute(key) ? Role::attribute : Role::none;
+}
+
+ChromeArgumentDecoder::Meaning ChromeArgumentDecoder::meaning_of(std::string_view key, TraceBuilder& builder) {
+  constexpr std::size_t kMostKeys = 64;  // a hostile file has any number of keys
+  for (const KnownKey& known : known_keys_) {
+    if (known.text == key) return known.meaning;
+  }
+  Meaning meaning{role_of(key), {}};
+  if (meaning.role == Role::attribute) meaning.name = builder.intern(key);
+  if (known_keys_.size() < kMostKeys) known_keys_.push_back({std::string(key), meaning});
+  return meaning;
+}
+
+void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind, TraceBuilder& builder) {
+  const Meaning key = meaning_of(member.key, builder);
+  const bool is_iterator = kind == EventKind::iterator;
+  switch (key.role) {
+    case Role::id:
+      arguments_.id = parse_token(member.value);
+      break;
+    case Role::parent_id:
+      if (is_iterator) arguments_.parent_id = parse_token(member.value);
+      break;
+    case Role::element_id:
+      arguments_.element_id = parse_token(member.value);
+      break;
+    case Role::long_name:
+      arguments_.long_name = text_of(member, long_name_text_);
+      break;
+    case Role::dataset_name:
+      if (is_iterator) arguments_.dataset_name = text_of(member, dataset_name_text_);
+      break;
+    case Role::step_number:
+      arguments_.step_number = parse_integer(member.value);
+      break;
+    case Role::attribute:
+      if (is_iterator) arguments_.attributes.push_back(attribute_of(key.name, member, attribute_text_, builder));
+      break;
+    case Role::none:
+      break;
+  }
+}
+
 const ChromeArguments& ChromeArgumentDecoder::decode(std::string_view text, EventKind kind, TraceBuilder& builder) {
   std::vector<Attribute> attributes = std::move(arguments_.attributes);
   attributes.clear();
   arguments_ = {};
   arguments_.attributes = std::move(attributes);
   if (!uses_arguments(kind)) return arguments_;
-
   JsonMembers members(text);
-  for (JsonMember member; members.next(member);) {
-    if (member.key == "id") {
-      arguments_.id = parse_token(member.value);
-    } else if (member.key == "long_name") {
-      arguments_.long_name = text_of(member, long_name_text_);
-    } else if (member.key == "step_num") {
-      arguments_.step_number = parse_integer(member.value);
-    } else if (member.key == "element_id") {
-      arguments_.element_id = parse_token(member.value);
-    } else if (kind != EventKind::iterator) {
-      continue;
-    } else if (member.key == "parent_id") {
-      arguments_.parent_id = parse_token(member.value);
-    } else if (member.key == "name") {
-      arguments_.dataset_name = text_of(member, dataset_name_text_);
-    } else if (is_iterator_attribute(member.key)) {
-      arguments_.attributes.push_back(attribute_of(member, attribute_text_, builder));
-    }
-  }
+  for (JsonMember member; members.next(member);) take(member, kind, builder);
   return arguments_;
 }
 

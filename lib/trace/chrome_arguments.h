@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trace/event_kind.h"
+#include "trace/json_text.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
@@ -22,13 +23,32 @@ struct ChromeArguments {
   std::vector<Attribute> attributes;  ///< of an iterator
 };
 
-/// Decodes `args` objects. TF writes every value as a string, other writers numbers as numbers: both are read.
+/// Decodes `args` objects. TF writes every value as a string, other writers numbers as numbers: both are read. Belongs
+/// to one builder, whose string ids it remembers.
 class ChromeArgumentDecoder {
  public:
   /// Decodes what events of `kind` use from `text`, the whole object. Attribute names and texts are interned.
   const ChromeArguments& decode(std::string_view text, EventKind kind, TraceBuilder& builder);
 
  private:
+  enum class Role : std::uint8_t { none, id, parent_id, element_id, long_name, dataset_name, step_number, attribute };
+
+  struct Meaning {
+    Role role = Role::none;
+    StringId name{};  ///< of an attribute
+  };
+
+  /// A key that was met before: a file has few, and every event repeats them.
+  struct KnownKey {
+    std::string text;
+    Meaning meaning;
+  };
+
+  static Role role_of(std::string_view key);
+  Meaning meaning_of(std::string_view key, TraceBuilder& builder);
+  void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
+
+  std::vector<KnownKey> known_keys_;
   ChromeArguments arguments_;
   std::string long_name_text_;
   std::string dataset_name_text_;

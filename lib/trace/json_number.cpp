@@ -22,11 +22,12 @@ bool is_exponent(char c) {
 }
 
 NumberText parse_plain(std::string_view digits, bool is_negative, MicrosecondTime& time) {
+  constexpr std::size_t kSafeDigits = 18;  // so many never overflow
   std::uint64_t whole = 0;
   std::size_t at = 0;
   for (; at < digits.size() && is_digit(digits[at]); ++at) {
     const auto digit = static_cast<std::uint64_t>(digits[at] - '0');
-    if (whole > (kMaxMicroseconds - digit) / 10) return NumberText::out_of_range;
+    if (at >= kSafeDigits && whole > (kMaxMicroseconds - digit) / 10) return NumberText::out_of_range;
     whole = whole * 10 + digit;
   }
   if (at == 0) return NumberText::malformed;
@@ -83,8 +84,10 @@ NumberText parse_with_exponent(std::string_view mantissa, std::string_view expon
 NumberText parse_microseconds(std::string_view text, MicrosecondTime& time) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
+  const NumberText plain = parse_plain(text, is_negative, time);
+  if (plain == NumberText::valid) return plain;
   const auto exponent = std::find_if(text.begin(), text.end(), is_exponent);
-  if (exponent == text.end()) return parse_plain(text, is_negative, time);
+  if (exponent == text.end()) return plain;
   const auto mantissa_size = static_cast<std::size_t>(exponent - text.begin());
   return parse_with_exponent(text.substr(0, mantissa_size), text.substr(mantissa_size + 1), is_negative, time);
 }

@@ -97,6 +97,10 @@ std::size_t skip_space_from(std::string_view text, std::size_t at) {
   return at;
 }
 
+void drop_space(std::string_view& text) {
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+}
+
 std::size_t bare_end(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && is_bare(text[at])) ++at;
@@ -191,7 +195,7 @@ std::size_t first_event_boundary(std::string_view text) {
 }
 
 JsonMembers::JsonMembers(std::string_view object) : rest_(object) {
-  skip_space();
+  drop_space(rest_);
   if (rest_.starts_with('{')) {
     rest_.remove_prefix(1);
   } else {
@@ -199,23 +203,19 @@ JsonMembers::JsonMembers(std::string_view object) : rest_(object) {
   }
 }
 
-void JsonMembers::skip_space() {
-  rest_.remove_prefix(skip_space_from(rest_, 0));
-}
-
 bool JsonMembers::next(JsonMember& member) {
-  skip_space();
+  drop_space(rest_);
   if (rest_.starts_with(',')) rest_.remove_prefix(1);
-  skip_space();
+  drop_space(rest_);
   if (!rest_.starts_with('"')) return false;
   const std::size_t key_end = closing_quote(rest_, 1);
   if (key_end == std::string_view::npos) return false;
   member.key = rest_.substr(1, key_end - 1);
   rest_.remove_prefix(key_end + 1);
-  skip_space();
+  drop_space(rest_);
   if (!rest_.starts_with(':')) return false;
   rest_.remove_prefix(1);
-  skip_space();
+  drop_space(rest_);
 
   member.is_string = rest_.starts_with('"');
   if (member.is_string) {

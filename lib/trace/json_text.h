@@ -47,8 +47,6 @@ class JsonMembers {
   bool next(JsonMember& member);
 
  private:
-  void skip_space();
-
   std::string_view rest_;
 };
 

@@ -31,9 +31,10 @@ std::string_view short_name_of(std::string_view long_name) {
 std::string_view without_version(std::string_view short_name) {
   std::size_t end = short_name.size();
   while (end > 0 && short_name[end - 1] >= '0' && short_name[end - 1] <= '9') --end;
-  if (end == short_name.size() || end == 0 || short_name[end - 1] != 'V') end = short_name.size() + 1;
-  std::string_view name = short_name.substr(0, end - 1);
-  if (name.ends_with("Dataset") && name.size() > 7) name.remove_suffix(7);
+  const bool has_version = end < short_name.size() && end > 1 && short_name[end - 1] == 'V';
+  std::string_view name = has_version ? short_name.substr(0, end - 1) : short_name;
+  constexpr std::string_view kSuffix = "Dataset";
+  if (name.size() > kSuffix.size() && name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
   return name;
 }
 

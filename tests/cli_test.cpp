@@ -1,0 +1,392 @@
+// The program from outside: what it prints where, and how it ends.
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "run_tool.h"
+#include "synthetic_trace.h"
+
+namespace {
+
+using namespace doctor;
+using Json = nlohmann::json;
+
+/// Steps of 10 ms, of which `wait_us` are spent in a Map.
+std::string trace_with_waits(double wait_us) {
+  SyntheticTrace trace;
+  for (int step = 0; step < 12; ++step) {
+    const double start = 10'000.0 * step;
+    trace.add("main", "IteratorGetNextOp::DoCompute", start, wait_us);
+    trace.iterator("main", "Iterator::Root", 1, 0, start + 1, wait_us - 2);
+    trace.iterator("main", "Iterator::Root::Map", 2, 1, start + 2, wait_us - 4);
+  }
+  return trace.to_chrome_json();
+}
+
+std::string slow_trace() {
+  return trace_with_waits(9'000);
+}
+
+std::string trace_without_tf_data() {
+  SyntheticTrace trace;
+  trace.add("main", "MatMul:MatMul", 10, 100);
+  trace.add("main", "Add:AddV2", 200, 100);
+  return trace.to_chrome_json();
+}
+
+std::string gzipped(const std::string& bytes) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string packed(bytes.size() + 1'000, '\0');
+  std::string unpacked = bytes;
+  stream.next_in = reinterpret_cast<Bytef*>(unpacked.data());
+  stream.avail_in = static_cast<uInt>(unpacked.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+/// One line, by the program, that holds `part`.
+bool is_error_line(const std::string& errors, std::string_view part) {
+  return errors.starts_with("tfdata-doctor: ") && errors.find(part) != std::string::npos &&
+         std::count(errors.begin(), errors.end(), '\n') == 1;
+}
+
+std::size_t entries_in(const TemporaryDirectory& folder) {
+  const std::filesystem::directory_iterator entries(folder.path());
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+}  // namespace
+
+TEST_CASE("the exit code tells findings, a clean run and nothing to judge apart") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const std::string fast = folder.write("fast.trace.json", trace_with_waits(20));
+  const std::string none = folder.write("none.trace.json", trace_without_tf_data());
+
+  const Ended found = run_tool({slow});
+  CHECK(found.code == 1);
+  CHECK(found.output.starts_with("INPUT-BOUND: "));
+  CHECK(found.errors.empty());
+  const Ended clean = run_tool({"diagnose", fast});
+  CHECK(clean.code == 0);
+  CHECK(clean.output.starts_with("NOT INPUT-BOUND: "));
+  const Ended nothing = run_tool({none});
+  CHECK(nothing.code == 3);
+  CHECK(nothing.output.starts_with("NO INPUT PIPELINE: "));
+  // A finding there is does not turn "nothing to judge" into a judgement, whatever --fail-on says.
+  CHECK(run_tool({none, "--fail-on", "note"}).code == 3);
+  CHECK(run_tool({none, "--fail-on", "never"}).code == 3);
+}
+
+TEST_CASE("--fail-on chooses the severity that fails") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  CHECK(run_tool({slow, "--fail-on", "note"}).code == 1);
+  CHECK(run_tool({slow, "--fail-on=warning"}).code == 1);
+  CHECK(run_tool({slow, "--fail-on", "never"}).code == 0);
+  const Ended wrong = run_tool({slow, "--fail-on", "warnings"});
+  CHECK(wrong.code == 2);
+  CHECK(is_error_line(wrong.errors, "did you mean 'warning'?"));
+}
+
+TEST_CASE("the command may be left out, and options may stand before the trace") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const std::string expected = run_tool({"diagnose", "--format", "json", slow}).output;
+  CHECK(Json::parse(expected)["verdict"]["status"] == "input_bound");
+  CHECK(run_tool({"--format", "json", slow}).output == expected);
+  CHECK(run_tool({slow, "--format=json"}).output == expected);
+  CHECK(run_tool({"--format", "json", "diagnose", slow}).output == expected);
+  CHECK(run_tool({"--format", "json", "--", slow}).output == expected);
+  CHECK(run_tool({"--format", "json", "show", "tree", slow}).output.find("tfdata-doctor.tree/1") != std::string::npos);
+}
+
+TEST_CASE("standard input is a trace like any other") {
+  const TemporaryDirectory folder;
+  Tool tool;
+  tool.input = slow_trace();
+  CHECK(tool.run({"-"}).code == 1);
+  tool.input = gzipped(slow_trace());
+  const Ended ended = tool.run({"--format", "json", "-"});
+  CHECK(ended.code == 1);
+  CHECK(Json::parse(ended.output)["trace"]["files"][0]["format"] == "chrome_json");
+}
+
+TEST_CASE("XSpace and JSON of one run give the same culprit") {
+  SyntheticTrace trace;
+  for (int step = 0; step < 12; ++step) {
+    trace.iterator("main", "Iterator::Root", 1, 0, 10'000.0 * step, 9'000);
+    trace.iterator("main", "Iterator::Root::Map", 2, 1, 10'000.0 * step + 1, 8'990);
+  }
+  const TemporaryDirectory folder;
+  const auto culprit = [](const std::string& path) {
+    return Json::parse(run_tool({path, "--format", "json"}).output)["verdict"]["bottleneck"]["long_name"];
+  };
+  CHECK(culprit(folder.write("a.xplane.pb", trace.to_xspace())) == "Iterator::Root::Map");
+  CHECK(culprit(folder.write("a.trace.json", trace.to_chrome_json())) == "Iterator::Root::Map");
+}
+
+TEST_CASE("input that cannot be read ends with 2 and one line that says what and where") {
+  const TemporaryDirectory folder;
+  const std::string packed = gzipped(slow_trace());
+  const auto error_of = [](const std::string& path) {
+    const Ended ended = run_tool({path});
+    CHECK(ended.code == 2);
+    CHECK(ended.output.empty());
+    CHECK(ended.errors.find('\x1b') == std::string::npos);
+    return ended.errors;
+  };
+  CHECK(is_error_line(error_of(folder / "missing.pb"), "missing.pb"));
+  CHECK(is_error_line(error_of(folder / "\x1b[31m\nx.pb"), "\\x1b[31m\\x0ax.pb"));
+  CHECK(is_error_line(error_of(folder.write("empty.pb", "")), "empty"));
+  CHECK(is_error_line(error_of(folder.write("text.pb", "hello\nworld\n")), "not a trace"));
+  CHECK(is_error_line(error_of(folder.write("head.gz", packed.substr(0, 12))), "head.gz"));
+  std::filesystem::create_directory(folder / "nothing");
+  CHECK(is_error_line(error_of(folder / "nothing"), "holds no trace files"));
+}
+
+TEST_CASE("what is left of a truncated file is judged, and the loss is told") {
+  const TemporaryDirectory folder;
+  const std::string packed = gzipped(slow_trace());
+  const std::string cut = folder.write("cut.trace.json.gz", packed.substr(0, packed.size() * 3 / 4));
+  const Ended ended = run_tool({cut, "--format", "json"});
+  CHECK(ended.code != 0);
+  const Json trace = Json::parse(ended.output)["trace"];
+  CHECK(trace["loss"]["complete"] == false);
+  CHECK(trace["iterator_events"].get<int>() > 0);
+}
+
+TEST_CASE("a file that cannot be read does not stop the others") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const std::string empty = folder.write("empty.trace.json", "");
+  const Ended ended = run_tool({"--format", "json", empty, slow});
+  CHECK(ended.code == 1);
+  CHECK(is_error_line(ended.errors, "empty.trace.json: the file is empty"));
+  const Json page = Json::parse(ended.output);
+  CHECK(page["trace"]["loss"]["files_unreadable"] == 1);
+  CHECK(page["verdict"]["status"] == "input_bound");
+  CHECK(page["pipelines"][0]["id"].get<std::string>().starts_with("1:"));
+  CHECK(run_tool({"-q", empty, slow}).errors.empty());
+
+  const Ended none = run_tool({empty, folder / "missing"});
+  CHECK(none.code == 2);
+  CHECK(none.output.empty());
+  // A healthy half is no healthy run: what is missing may be the slow one.
+  const std::string other = folder.write("other.trace.json", trace_without_tf_data());
+  CHECK(Json::parse(run_tool({"--format", "json", empty, other}).output)["verdict"]["status"] == "inconclusive");
+}
+
+TEST_CASE("wrong usage ends with 2 and the nearest word") {
+  const auto error_of = [](const std::vector<std::string>& arguments) {
+    const Ended ended = run_tool(arguments);
+    CHECK(ended.code == 2);
+    CHECK(ended.output.empty());
+    return ended.errors;
+  };
+  CHECK(is_error_line(error_of({}), "no trace given"));
+  CHECK(is_error_line(error_of({"explian", "x"}), "did you mean 'explain'?"));
+  CHECK(is_error_line(error_of({"--fromat", "json", "x"}), "did you mean '--format'?"));
+  CHECK(is_error_line(error_of({"x.pb", "--format", "jsno"}), "did you mean 'json'?"));
+  CHECK(is_error_line(error_of({"show", "steps", "x.pb"}), "known: tree"));
+  CHECK(is_error_line(error_of({"show"}), "known: tree"));
+  CHECK(is_error_line(error_of({"explain"}), "needs the name of a rule"));
+  CHECK(is_error_line(error_of({"explain", "sequential-mpa"}), "did you mean 'sequential-map'?"));
+  CHECK(is_error_line(error_of({"diagnose", "explain"}), "explain: no such file"));
+  CHECK(is_error_line(error_of({"--", "explain"}), "explain: no such file"));
+  CHECK(is_error_line(error_of({"rules", "x"}), "unexpected argument 'x'"));
+  CHECK(is_error_line(error_of({"x.pb", "--format"}), "--format"));
+  CHECK(is_error_line(error_of({"x.pb", "--\x1b[31m"}), "\\x1b[31m"));
+}
+
+TEST_CASE("thresholds can be set, and a slip in one is an error") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const auto status = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> arguments = {"--format", "json"};
+    for (const std::string& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    arguments.push_back(slow);
+    return Json::parse(run_tool(arguments).output)["verdict"]["status"];
+  };
+  CHECK(status({"input-bound.min_share=0.5"}) == "input_bound");
+  CHECK(status({"input-bound.min_share=0.95"}) == "healthy");
+  CHECK(status({"input-bound.min_share=0.95", "input-bound.min_share=0.5"}) == "input_bound");
+
+  const auto error_of = [&](const std::string& setting) {
+    const Ended ended = run_tool({slow, "--set", setting});
+    CHECK(ended.code == 2);
+    return ended.errors;
+  };
+  CHECK(is_error_line(error_of("input-bond.min_share=0.5"), "did you mean 'input-bound'?"));
+  CHECK(is_error_line(error_of("input-bound.min_shar=0.5"), "did you mean 'min_share'?"));
+  CHECK(is_error_line(error_of("input-bound.min_share=20%"), "'20%' is no number"));
+  CHECK(is_error_line(error_of("input-bound.min_share=nan"), "'nan' is no number"));
+  CHECK(is_error_line(error_of("input-bound.min_share=-1"), "'-1' is no number"));
+  CHECK(is_error_line(error_of("input-bound.min_share=20"), "between 0 and 1"));
+  CHECK(is_error_line(error_of("input-bound.min_share="), "'' is no number"));
+  CHECK(is_error_line(error_of("min_share=1"), "expected rule.threshold=value"));
+  const Ended explained = run_tool({"explain", "input-bound", "--set", "input-bound.min_share=0.3"});
+  CHECK(explained.code == 0);
+  CHECK(explained.output.find("min_share = 30 % (default 20 %)") != std::string::npos);
+}
+
+TEST_CASE("-o writes a file as a whole, or not at all") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const std::string expected = run_tool({slow}).output;
+  const TemporaryDirectory results;
+  const std::string report = results / "report.txt";
+  const Ended first = run_tool({slow, "-o", report});
+  CHECK(first.code == 1);
+  CHECK(first.output.empty());
+  CHECK(read_whole_file(report) == expected);
+  results.write("report.txt", std::string(100'000, 'x'));
+  CHECK(run_tool({slow, "--output=" + report}).code == 1);
+  CHECK(read_whole_file(report) == expected);
+  CHECK(entries_in(results) == 1);
+
+  const Ended lost = run_tool({slow, "-o", results / "missing/report.txt"});
+  CHECK(lost.code == 2);
+  CHECK(is_error_line(lost.errors, "missing/report.txt"));
+  CHECK(run_tool({slow, "-o", results.path()}).code == 2);
+  CHECK(entries_in(results) == 1);
+}
+
+TEST_CASE("a link that is written to survives, and its target keeps its rights") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const std::string target = folder.write("target", "old");
+  std::filesystem::permissions(target, std::filesystem::perms(0640));
+  std::filesystem::create_symlink("target", folder / "link");
+  CHECK(run_tool({slow, "-o", folder / "link"}).code == 1);
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(read_whole_file(target).starts_with("INPUT-BOUND"));
+  CHECK(std::filesystem::status(target).permissions() == std::filesystem::perms(0640));
+}
+
+TEST_CASE("a trace is not overwritten by its report") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const Ended ended = run_tool({slow, "-o", folder.path() + "/./slow.trace.json"});
+  CHECK(ended.code == 2);
+  CHECK(is_error_line(ended.errors, "the report would replace it"));
+  CHECK(read_whole_file(slow) == slow_trace());
+}
+
+TEST_CASE("output that cannot be written ends with 2") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  Tool full;
+  full.output_path = "/dev/full";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{slow}, {"rules"}, {"explain", "input-bound"}, {"--help"}, {"--version"}}) {
+    const Ended ended = full.run(arguments);
+    CHECK(ended.code == 2);
+    CHECK(is_error_line(ended.errors, "standard output: cannot be written"));
+  }
+  CHECK(run_tool({slow, "-o", "/dev/full"}).code == 2);
+  Tool closed;
+  closed.has_closed_output = true;
+  CHECK(closed.run({slow}).code == 2);
+  closed.input = slow_trace();
+  CHECK(closed.run({"-"}).code == 2);
+}
+
+TEST_CASE("a reader that goes away is no reason to complain or to die of a signal") {
+  const TemporaryDirectory folder;
+  Tool tool;
+  tool.has_reader = false;
+  const Ended ended = tool.run({folder.write("slow.trace.json", slow_trace())});
+  CHECK(ended.code == 2);
+  CHECK(ended.errors.empty());
+}
+
+TEST_CASE("help and version go to standard output") {
+  const Ended help = run_tool({"--help"});
+  CHECK(help.code == 0);
+  CHECK(help.output.find("Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...") != std::string::npos);
+  CHECK(help.output.find("Exit status: 0") != std::string::npos);
+  CHECK(run_tool({"diagnose", "--help"}).output.find("--fail-on") != std::string::npos);
+  CHECK(run_tool({"explain", "--help"}).output.find("--set") != std::string::npos);
+  CHECK(run_tool({"--version"}).output == "tfdata-doctor " DOCTOR_VERSION "\n");
+}
+
+TEST_CASE("rules are listed and each can be explained") {
+  const Ended listed = run_tool({"rules", "--format", "json"});
+  CHECK(listed.code == 0);
+  const Json rules = Json::parse(listed.output)["rules"];
+  CHECK(rules.size() >= 10);
+  const std::string text = run_tool({"rules"}).output;
+  for (const Json& rule : rules) {
+    CHECK(text.find(rule["rule"].get<std::string>() + " ") != std::string::npos);
+    CHECK(run_tool({"explain", rule["rule"].get<std::string>()}).code == 0);
+  }
+}
+
+TEST_CASE("show tree does not judge") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const Ended text = run_tool({"show", "tree", slow});
+  CHECK(text.code == 0);
+  CHECK(text.output.find("  Map <--") != std::string::npos);
+  const Json tree = Json::parse(run_tool({"show", "tree", slow, "--format", "json"}).output);
+  CHECK(tree["pipelines"] == Json::parse(run_tool({slow, "--format", "json"}).output)["pipelines"]);
+  CHECK(run_tool({"show", "tree", folder.write("none.trace.json", trace_without_tf_data())}).code == 3);
+}
+
+TEST_CASE("runs of a log directory are listed and chosen by name") {
+  const TemporaryDirectory folder;
+  folder.write("logs/plugins/profile/first/host.trace.json", slow_trace(), 100);
+  folder.write("logs/plugins/profile/second/host.trace.json", trace_with_waits(20), 200);
+  const Ended listed = run_tool({"--list-runs", folder / "logs"});
+  CHECK(listed.code == 0);
+  CHECK(listed.output.starts_with("second "));
+  CHECK(listed.output.find("\nfirst ") != std::string::npos);
+  const Json runs = Json::parse(run_tool({"--list-runs", folder / "logs", "--format", "json"}).output)["runs"];
+  CHECK(runs.size() == 2);
+  CHECK(run_tool({folder / "logs"}).code == 0);
+  CHECK(run_tool({folder / "logs", "--run", "first"}).code == 1);
+  const Ended missing = run_tool({folder / "logs", "--run", "third"});
+  CHECK(missing.code == 2);
+  CHECK(is_error_line(missing.errors, "third"));
+}
+
+TEST_CASE("colours follow --color, and JSON never has any") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const auto is_colored = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {slow};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run_tool(arguments).output.find('\x1b') != std::string::npos;
+  };
+  CHECK_FALSE(is_colored({}));  // no terminal
+  CHECK_FALSE(is_colored({"--color", "never"}));
+  CHECK(is_colored({"--color", "always"}));
+  CHECK_FALSE(is_colored({"--color", "always", "--format", "json"}));
+}
+
+TEST_CASE("timings go to standard error and leave the report as it is") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const Ended ended = run_tool({slow, "--timings"});
+  CHECK(ended.output == run_tool({slow}).output);
+  for (const std::string stage : {"open", "read", "build tree", "measure", "diagnose", "  input-bound", "render"}) {
+    CHECK(("\n" + ended.errors).find("\n" + stage) != std::string::npos);
+  }
+}
+
+TEST_CASE("the same input gives the same bytes") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  CHECK(run_tool({slow, "--format", "json"}).output == run_tool({slow, "--format", "json"}).output);
+}
