@@ -264,7 +264,7 @@ TEST_CASE("the JSON report has the keys of its schema") {
   CHECK(page["verdict"]["bottleneck"] == page["pipelines"][0]["bottleneck"]);
   CHECK(page["not_evaluated"] == Json::parse(R"([{"rule": "low-parallelism", "reason": "no queue delay"}])"));
 
-  const Json pipeline = page["pipelines"][0];
+  const Json& pipeline = page["pipelines"][0];
   CHECK(pipeline["id"] == "0:0");
   CHECK(pipeline["host"] == "worker-0");
   CHECK(pipeline["kind"] == "host");
@@ -272,13 +272,13 @@ TEST_CASE("the JSON report has the keys of its schema") {
   CHECK(pipeline["get_next"] == Json::parse(R"({"count": 8, "slow_count": 8, "threshold_us": 50, "p50_us": 100000.0,
       "p95_us": 100000.0, "max_us": 100000.0, "total_us": 800000.0, "warmup_count": 0})"));
 
-  const Json bottleneck = pipeline["bottleneck"];
+  const Json& bottleneck = pipeline["bottleneck"];
   CHECK(bottleneck["long_name"] == "Iterator::Root::Zip[0]::Map");
   CHECK(bottleneck["kind"] == "transformation");
   CHECK(bottleneck["limited_by"] == "cpu");
   CHECK(bottleneck["function_ops"][0] == Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8})"));
 
-  const Json finding = page["findings"][0];
+  const Json& finding = page["findings"][0];
   CHECK(finding["severity"] == "warning");
   CHECK(finding["evidence"][0] == Json::parse(R"({"name": "function time", "value": 750.0, "unit": "ms"})"));
   CHECK(finding["advice"][0]["predicted_speedup"].is_null());

@@ -80,6 +80,7 @@ class Tool {
     std::vector<std::string> owned = {DOCTOR_TOOL};
     owned.insert(owned.end(), arguments.begin(), arguments.end());
     std::vector<char*> values;
+    values.reserve(owned.size() + 1);
     for (std::string& value : owned) values.push_back(value.data());
     values.push_back(nullptr);
     pid_t process = 0;
