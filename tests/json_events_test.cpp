@@ -213,8 +213,7 @@ TEST_CASE("events are read in either order of their keys, the last of equal keys
 
 TEST_CASE("processes and threads may have names instead of numbers") {
   // The last event of a document comes in a batch of its own.
-  const auto source =
-      memory_source(R"([{"pid":"a","tid":"a"},{"pid":"b","tid":"7"},{"pid":"a","tid":7},{}])", "test");
+  const auto source = memory_source(R"([{"pid":"a","tid":"a"},{"pid":"b","tid":"7"},{"pid":"a","tid":7},{}])", "test");
   JsonEventReader reader(*source);
   const JsonEventBatch* batch = reader.next();
   REQUIRE(batch != nullptr);

@@ -59,12 +59,11 @@ void HostMeasurer::describe_trace() {
   result_.window = trace_.window.end - trace_.window.start;
   result_.has_make_iterator = trace_.make_iterator_count > 0;
   result_.loss = trace_.loss;
-  std::vector<bool> works_itself;
+  std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
-    const bool is_generator = without_version(forest_.iterators[index].short_name) == "Generator";
-    works_itself.push_back(is_generator && !path_.is_device_hop(static_cast<IteratorId>(index)));
+    is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
-  result_.iterators = measure_iterators(trace_, forest_, works_itself);
+  result_.iterators = measure_iterators(trace_, forest_, is_device_hop);
 }
 
 std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
@@ -200,7 +199,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     latencies.push_back(span.end - span.start);
   }
   pipeline.warmup_count = count_warmup_calls(latencies, result_.has_make_iterator);
-  measure_cadence(trace_.steps, result_.window, pipeline);
+  measure_cadence(trace_, pipeline);
   for (PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
     phase->critical.assign(forest_.iterators.size(), 0);
     phase->in_function.assign(forest_.iterators.size(), 0);
