@@ -29,6 +29,7 @@ Result<Analysis> analyze_traces(const Options& options) {
   if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
 
   std::vector<Rule> rules;
+  rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
   Analysis analysis = analyze(*files, rules, *settings);
   for (const Error& error : analysis.unreadable) {

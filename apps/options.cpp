@@ -70,6 +70,7 @@ class HelpPage : public CLI::Formatter {
 
 std::vector<std::string_view> command_names() {
   std::vector<std::string_view> names;
+  names.reserve(kCommands.size());
   for (const CommandEntry& entry : kCommands) names.push_back(entry.name);
   return names;
 }

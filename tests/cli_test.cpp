@@ -117,6 +117,7 @@ TEST_CASE("standard input is a trace like any other") {
   tool.input = slow_trace();
   CHECK(tool.run({"-"}).code == 1);
   tool.input = gzipped(slow_trace());
+  tool.pipes_input = true;
   const Ended ended = tool.run({"--format", "json", "-"});
   CHECK(ended.code == 1);
   CHECK(Json::parse(ended.output)["trace"]["files"][0]["format"] == "chrome_json");
@@ -298,7 +299,9 @@ TEST_CASE("output that cannot be written ends with 2") {
   Tool closed;
   closed.has_closed_output = true;
   CHECK(closed.run({slow}).code == 2);
+  // What is spooled must not take the place of the closed stream and swallow the report.
   closed.input = slow_trace();
+  closed.pipes_input = true;
   CHECK(closed.run({"-"}).code == 2);
 }
 

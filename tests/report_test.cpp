@@ -1,15 +1,12 @@
-// The pages over measurements made by hand: words, numbers, escapes and the keys of the JSON report.
+// The pages over measurements made by hand: what is said in which order, and the keys of the JSON report.
 
 #include "report/report.h"
 
 #include <doctest/doctest.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/numbers.h"
-#include "report/escape.h"
 #include "report/selection.h"
 #include "report/text_page.h"
 
@@ -18,7 +15,6 @@ namespace {
 using namespace doctor;
 using Json = nlohmann::json;
 
-constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
 
 IteratorMeasurement iterator(const std::string& long_name, const std::string& short_name, std::uint32_t depth,
@@ -146,83 +142,6 @@ bool holds(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("times are given in the unit that fits") {
-  CHECK(format_time(0) == "0 us");
-  CHECK(format_time(40'000) == "0.04 us");
-  CHECK(format_time(1'500'000) == "1.5 us");
-  CHECK(format_time(94 * kUs) == "94 us");
-  CHECK(format_time(999'400'000) == "999 us");
-  CHECK(format_time(999'600'000) == "1.00 ms");
-  CHECK(format_time(2'570 * kUs) == "2.57 ms");
-  CHECK(format_time(142'500 * kUs) == "142.5 ms");
-  CHECK(format_time(999'960 * kUs) == "1.00 s");
-  CHECK(format_time(7'200 * kPicosecondsPerSecond) == "7200.0 s");
-  CHECK(format_time(-3 * kMs) == "-3.00 ms");
-}
-
-TEST_CASE("shares have a tenth close to their ends") {
-  CHECK(format_share(0) == "0 %");
-  CHECK(format_share(0.0104) == "1.0 %");
-  CHECK(format_share(0.0996) == "10 %");
-  CHECK(format_share(0.47) == "47 %");
-  CHECK(format_share(0.987) == "98.7 %");
-  CHECK(format_share(0.9999) == "100 %");
-  CHECK(format_share(1) == "100 %");
-}
-
-TEST_CASE("counts and quantities") {
-  CHECK(format_count(0) == "0");
-  CHECK(format_count(999) == "999");
-  CHECK(format_count(1'000) == "1,000");
-  CHECK(format_count(1'234'567) == "1,234,567");
-  CHECK(format_count(1, "call") == "1 call");
-  CHECK(format_count(2, "call") == "2 calls");
-  CHECK(format_quantity(0.2, "share") == "20 %");
-  CHECK(format_quantity(50, "us") == "50 us");
-  CHECK(format_quantity(41.2, "ms") == "41.2 ms");
-  CHECK(format_quantity(3, "calls") == "3 calls");
-  CHECK(format_quantity(-3, "") == "-3");
-  CHECK(format_quantity(1.75, "cores") == "1.75 cores");
-  CHECK(format_quantity(std::numeric_limits<double>::infinity(), "us") == "inf us");
-}
-
-TEST_CASE("foreign text cannot steer a terminal") {
-  CHECK(escape_for_terminal("Iterator::Root") == "Iterator::Root");
-  CHECK(escape_for_terminal("gr\xC3\xB6\xC3\x9F"
-                            "e") ==
-        "gr\xC3\xB6\xC3\x9F"
-        "e");
-  CHECK(escape_for_terminal("\x1b[31mred") == "\\x1b[31mred");
-  CHECK(escape_for_terminal("a\r\nb\tc") == "a\\x0d\\x0ab\\x09c");
-  CHECK(escape_for_terminal(std::string_view("a\0b", 3)) == "a\\x00b");
-  CHECK(escape_for_terminal("\xC2\x9B"
-                            "31m") == "\\x9b31m");  // CSI as one character
-  CHECK(escape_for_terminal("a\xE2\x80\xAE"
-                            "b") == "a\\u202eb");  // right-to-left override
-  CHECK(escape_for_terminal("a\xE2\x80\xA8"
-                            "b") == "a\\u2028b");  // line separator
-  CHECK(escape_for_terminal("\x7f") == "\\x7f");
-}
-
-TEST_CASE("bytes that are not UTF-8 are replaced") {
-  const std::string bad = "\xEF\xBF\xBD";
-  CHECK(escape_for_terminal("a\xFFz") == "a" + bad + "z");
-  CHECK(escape_for_terminal("\xC0\xAF") == bad + bad);            // overlong slash
-  CHECK(escape_for_terminal("\xE0\x80\xAF") == bad + bad + bad);  // the same in three bytes
-  CHECK(escape_for_terminal("\xED\xA0\x80") == bad + bad + bad);  // surrogate
-  CHECK(escape_for_terminal("\xF4\x90\x80\x80") == bad + bad + bad + bad);
-  CHECK(escape_for_terminal("a\xE2\x82") == "a" + bad + bad);  // cut off
-  CHECK(escape_for_terminal("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
-}
-
-TEST_CASE("what is clipped keeps its ends and whole characters") {
-  CHECK(clip("short", 5) == "short");
-  CHECK(clip("abcdefghij", 7) == "ab...ij");
-  CHECK(clip("abcdefghij", 8) == "ab...hij");
-  CHECK(clip("\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6", 5) == "\xC3\xB6...\xC3\xB6");
-  CHECK(character_count("\xC3\xB6x") == 2);
-}
-
 TEST_CASE("the text says verdict, culprit and change first") {
   const std::string text = text_of(input_bound_case());
   CHECK(line(text, 0) ==
@@ -241,6 +160,25 @@ TEST_CASE("the text says verdict, culprit and change first") {
   CHECK_FALSE(holds(text, "lost"));
 }
 
+TEST_CASE("the culprit's change comes first, and a change before a hint") {
+  Case shown = input_bound_case();
+  Finding worse;
+  worse.rule = "missing-prefetch";
+  worse.subject = "Iterator::Root";
+  worse.advice = {{"Read why.", std::nullopt}, {"Prefetch.", ".prefetch(1)"}};
+  Finding hint;
+  hint.rule = "input-bound";
+  hint.advice = {{"Begin with Map.", std::nullopt}};
+  shown.diagnosis.findings.insert(shown.diagnosis.findings.begin(), {hint, worse, worse});
+  const std::string text = text_of(shown);
+  CHECK(line(text, 2) == "  do        sequential-map    .map(f, num_parallel_calls=tf.data.AUTOTUNE)");
+  CHECK(line(text, 3) == "            missing-prefetch  .prefetch(1)");
+  CHECK(line(text, 4).starts_with("  where"));
+  CHECK(holds(text, "tfdata-doctor explain sequential-map\n"));
+  shown.diagnosis.findings = {hint};
+  CHECK(line(text_of(shown), 2) == "  do        input-bound  Begin with Map.");
+}
+
 TEST_CASE("quiet is one line, verbose shows the evidence") {
   TextStyle style;
   style.detail = Detail::verdict;
@@ -249,7 +187,7 @@ TEST_CASE("quiet is one line, verbose shows the evidence") {
   style.detail = Detail::full;
   const std::string full = text_of(input_bound_case(), style);
   CHECK(holds(full, "function time: 750.0 ms"));
-  CHECK(holds(full, "low-parallelism: no queue delay"));
+  CHECK(holds(full, "no queue delay: low-parallelism"));
   CHECK(holds(full, "Run it in parallel."));
 }
 

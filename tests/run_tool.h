@@ -32,8 +32,9 @@ struct Ended {
 /// The program as it was built, started without a shell.
 class Tool {
  public:
-  std::string input;        ///< what it reads on standard input
-  std::string output_path;  ///< where standard output goes; empty: caught
+  std::string input;         ///< what it reads on standard input
+  std::string output_path;   ///< where standard output goes; empty: caught
+  bool pipes_input = false;  ///< a pipe instead of a file, for inputs that fit into its buffer
   bool has_closed_output = false;
   bool has_reader = true;  ///< false: standard output is a pipe that nobody reads
 
@@ -43,6 +44,14 @@ class Tool {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     open_as(actions, 0, folder.write("input", input), O_RDONLY);
+    int input_ends[2] = {-1, -1};
+    if (pipes_input) {
+      REQUIRE(::pipe(input_ends) == 0);
+      REQUIRE(::write(input_ends[1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
+      ::close(input_ends[1]);
+      posix_spawn_file_actions_adddup2(&actions, input_ends[0], 0);
+      posix_spawn_file_actions_addclose(&actions, input_ends[0]);
+    }
     open_as(actions, 1, output_path.empty() ? caught : output_path, O_WRONLY | O_CREAT);
     open_as(actions, 2, folder / "errors", O_WRONLY | O_CREAT);
     int pipe_ends[2] = {-1, -1};
@@ -55,6 +64,7 @@ class Tool {
     Ended ended;
     ended.code = wait_for(start(arguments, actions));
     if (!has_reader) ::close(pipe_ends[1]);
+    if (pipes_input) ::close(input_ends[0]);
     posix_spawn_file_actions_destroy(&actions);
     ended.output = read_whole_file(caught);
     ended.errors = read_whole_file(folder / "errors");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
@@ -54,9 +55,16 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
                        is_warmup ? "time of the first calls" : "wait"));
 }
 
-/// What a finding tells to do, in one line: the code if it says all.
+/// The advice of a finding that is a change to the code, else its first.
+const Advice& main_advice(const Finding& finding) {
+  const auto change = std::find_if(finding.advice.begin(), finding.advice.end(),
+                                   [](const Advice& advice) { return advice.code.has_value(); });
+  return change == finding.advice.end() ? finding.advice.front() : *change;
+}
+
+/// What a finding tells to do, in one piece: the code if it is a line.
 std::string advice_line(const Finding& finding) {
-  const Advice& advice = finding.advice.front();
+  const Advice& advice = main_advice(finding);
   const bool is_short = advice.code && advice.code->find('\n') == std::string::npos;
   return is_short ? *advice.code : advice.text;
 }
@@ -77,7 +85,7 @@ std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findi
   std::vector<const Finding*> changes;
   for (const Finding* candidate : candidates) {
     const Finding& finding = *candidate;
-    std::vector<const Finding*>& list = finding.advice.front().code ? changes : hints;
+    std::vector<const Finding*>& list = main_advice(finding).code ? changes : hints;
     const bool is_said = std::any_of(list.begin(), list.end(),
                                      [&](const Finding* other) { return advice_line(*other) == advice_line(finding); });
     if (!is_said && list.size() < kShownAdvice) list.push_back(&finding);
@@ -164,10 +172,14 @@ void add_evidence(const Diagnosis& diagnosis, TextPage& page) {
       if (advice.code) page.lines("code", *advice.code);
     }
   }
-  if (!diagnosis.not_evaluated.empty()) page.empty_line();
+  // Most rules miss the same thing.
+  std::map<std::string_view, std::string> rules_of_reason;
   for (const NotEvaluated& rule : diagnosis.not_evaluated) {
-    page.row("not seen", fmt::format("{}: {}", rule.rule, rule.reason));
+    std::string& rules = rules_of_reason[rule.reason];
+    rules += (rules.empty() ? "" : ", ") + rule.rule;
   }
+  if (!rules_of_reason.empty()) page.empty_line();
+  for (const auto& [reason, rules] : rules_of_reason) page.row("not seen", fmt::format("{}: {}", reason, rules));
 }
 
 void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& shown, const TextStyle& style,

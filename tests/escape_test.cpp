@@ -1,0 +1,48 @@
+#include "report/escape.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace doctor;
+
+}  // namespace
+
+TEST_CASE("foreign text cannot steer a terminal") {
+  CHECK(escape_for_terminal("Iterator::Root") == "Iterator::Root");
+  CHECK(escape_for_terminal("gr\xC3\xB6\xC3\x9F"
+                            "e") ==
+        "gr\xC3\xB6\xC3\x9F"
+        "e");
+  CHECK(escape_for_terminal("\x1b[31mred") == "\\x1b[31mred");
+  CHECK(escape_for_terminal("a\r\nb\tc") == "a\\x0d\\x0ab\\x09c");
+  CHECK(escape_for_terminal(std::string_view("a\0b", 3)) == "a\\x00b");
+  CHECK(escape_for_terminal("\xC2\x9B"
+                            "31m") == "\\x9b31m");  // CSI as one character
+  CHECK(escape_for_terminal("a\xE2\x80\xAE"
+                            "b") == "a\\u202eb");  // right-to-left override
+  CHECK(escape_for_terminal("a\xE2\x80\xA8"
+                            "b") == "a\\u2028b");  // line separator
+  CHECK(escape_for_terminal("\x7f") == "\\x7f");
+}
+
+TEST_CASE("bytes that are not UTF-8 are replaced") {
+  const std::string bad = "\xEF\xBF\xBD";
+  CHECK(escape_for_terminal("a\xFFz") == "a" + bad + "z");
+  CHECK(escape_for_terminal("\xC0\xAF") == bad + bad);            // overlong slash
+  CHECK(escape_for_terminal("\xE0\x80\xAF") == bad + bad + bad);  // the same in three bytes
+  CHECK(escape_for_terminal("\xED\xA0\x80") == bad + bad + bad);  // surrogate
+  CHECK(escape_for_terminal("\xF4\x90\x80\x80") == bad + bad + bad + bad);
+  CHECK(escape_for_terminal("a\xE2\x82") == "a" + bad + bad);  // cut off
+  CHECK(escape_for_terminal("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
+}
+
+TEST_CASE("what is clipped keeps its ends and whole characters") {
+  CHECK(clip("short", 5) == "short");
+  CHECK(clip("abcdefghij", 7) == "ab...ij");
+  CHECK(clip("abcdefghij", 8) == "ab...hij");
+  CHECK(clip("\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6", 5) == "\xC3\xB6...\xC3\xB6");
+  CHECK(character_count("\xC3\xB6x") == 2);
+}

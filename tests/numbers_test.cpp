@@ -1,0 +1,54 @@
+#include "base/numbers.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+namespace {
+
+using namespace doctor;
+
+constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
+constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
+
+}  // namespace
+
+TEST_CASE("times are given in the unit that fits") {
+  CHECK(format_time(0) == "0 us");
+  CHECK(format_time(40'000) == "0.04 us");
+  CHECK(format_time(1'500'000) == "1.5 us");
+  CHECK(format_time(94 * kUs) == "94 us");
+  CHECK(format_time(999'400'000) == "999 us");
+  CHECK(format_time(999'600'000) == "1.00 ms");
+  CHECK(format_time(2'570 * kUs) == "2.57 ms");
+  CHECK(format_time(142'500 * kUs) == "142.5 ms");
+  CHECK(format_time(999'960 * kUs) == "1.00 s");
+  CHECK(format_time(7'200 * kPicosecondsPerSecond) == "7200.0 s");
+  CHECK(format_time(-3 * kMs) == "-3.00 ms");
+}
+
+TEST_CASE("shares have a tenth close to their ends") {
+  CHECK(format_share(0) == "0 %");
+  CHECK(format_share(0.0104) == "1.0 %");
+  CHECK(format_share(0.0996) == "10 %");
+  CHECK(format_share(0.47) == "47 %");
+  CHECK(format_share(0.987) == "98.7 %");
+  CHECK(format_share(0.9999) == "100 %");
+  CHECK(format_share(1) == "100 %");
+}
+
+TEST_CASE("counts and quantities") {
+  CHECK(format_count(0) == "0");
+  CHECK(format_count(999) == "999");
+  CHECK(format_count(1'000) == "1,000");
+  CHECK(format_count(1'234'567) == "1,234,567");
+  CHECK(format_count(1, "call") == "1 call");
+  CHECK(format_count(2, "call") == "2 calls");
+  CHECK(format_quantity(0.2, "share") == "20 %");
+  CHECK(format_quantity(50, "us") == "50 us");
+  CHECK(format_quantity(41.2, "ms") == "41.2 ms");
+  CHECK(format_quantity(3, "calls") == "3 calls");
+  CHECK(format_quantity(-3, "") == "-3");
+  CHECK(format_quantity(1.75, "cores") == "1.75 cores");
+  CHECK(format_quantity(std::numeric_limits<double>::infinity(), "us") == "inf us");
+}
