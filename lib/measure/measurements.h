@@ -41,7 +41,6 @@ struct IteratorMeasurement {
   Picoseconds wait = 0;         ///< of that: waiting for other threads (asynchronous iterators only)
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   std::uint64_t epochs = 0;     ///< distinct indices of Repeat in the long names of its instances
-  Picoseconds median_call = 0;
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
 };
