@@ -23,13 +23,8 @@ std::vector<Advice> advice() {
            std::nullopt}};
 }
 
-/// A device pipeline has a Generator of its own: its hop to the host. That one is no Python.
-bool is_device_hop(const RankedPipeline& ranked) {
-  return ranked.pipeline.is_device && ranked.culprit().root == ranked.pipeline.root;
-}
-
 std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
-  if (kind_of(ranked.culprit()) != "Generator" || is_device_hop(ranked)) return std::nullopt;
+  if (kind_of(ranked.culprit()) != "Generator" || ranked.culprit().is_device_hop) return std::nullopt;
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));

@@ -23,8 +23,9 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
   if (is_read_in_parallel(ranked)) {
     return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
              "near this machine, and store less: drop unused fields, and compress only if the network is the limit.",
-             fmt::format(".interleave({}, cycle_length=16,\n"
-                         "            num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+             fmt::format("dataset = filenames.interleave(\n"
+                         "    {}, cycle_length=16,\n"
+                         "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
                          reader)},
             {kCautions, std::nullopt}};
   }

@@ -29,7 +29,7 @@ bool is_cached(const RankedPipeline& ranked) {
 std::optional<Advice> advice_for_kind(std::string_view kind) {
   if (kind == "FlatMap") {
     return Advice{"flat_map makes one inner dataset at a time; interleave makes several at once.",
-                  ".interleave(f, num_parallel_calls=tf.data.AUTOTUNE)  # instead of .flat_map(f)"};
+                  "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)  # instead of flat_map(f)"};
   }
   if (kind.find("Map") != std::string_view::npos) {
     return Advice{"If the function can work on whole batches, batch first: one call then does the work of many.",

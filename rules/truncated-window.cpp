@@ -17,14 +17,17 @@ Advice record_longer() {
           "tf.profiler.experimental.stop()"};
 }
 
-/// The pipeline is at work, but nobody takes an element within the window.
+/// The window ends before the consumer took two elements: there is no verdict.
 std::optional<Finding> find_missing_calls(const RuleContext& context) {
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
-  const bool shows_iterators =
-      std::any_of(hosts.begin(), hosts.end(), [](const HostMeasurement& host) { return !host.iterators.empty(); });
-  if (!context.judgement.pipelines.empty() || !shows_iterators) return std::nullopt;
+  const bool shows_tf_data = std::any_of(hosts.begin(), hosts.end(), [](const HostMeasurement& host) {
+    return !host.iterators.empty() || !host.pipelines.empty();
+  });
+  if (context.judgement.status != VerdictStatus::inconclusive || !shows_tf_data) return std::nullopt;
   Finding finding;
-  finding.message = "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged";
+  finding.message = context.judgement.pipelines.empty()
+                        ? "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged"
+                        : "The window shows one GetNext call and no step marker: nothing to compare its latency with";
   for (const HostMeasurement& host : hosts) {
     finding.evidence.push_back(number_of("iterator_events", host.iterator_event_count, "events"));
     finding.evidence.push_back(time_of("window", host.window));

@@ -200,6 +200,16 @@ TEST_CASE("events of accelerators and derived lines are counted, not kept") {
   }
 }
 
+TEST_CASE("one late name is enough to have the document read again") {
+  const std::string root = span("Iterator::Root", "1", "1");
+  const Trace late_process = trace_of({root, process_name("1", "/device:TPU:0")});
+  CHECK(late_process.event_count == 1);
+  CHECK(late_process.iterator_event_count == 0);
+  const Trace late_thread = trace_of({root, thread_name("2", "TensorFlow Name Scope")});
+  CHECK(late_thread.event_count == 1);
+  CHECK(late_thread.iterator_event_count == 0);
+}
+
 TEST_CASE("a host line Steps counts only where there is no other marker") {
   const std::vector<std::string> line = {thread_name("3735928559", "Steps"), span("4", "50", "10", "{}", "3735928559"),
                                          span("3", "40", "10", "{}", "3735928559"), span("Iterator::Root", "1", "1")};

@@ -213,8 +213,7 @@ TEST_CASE("events are read in either order of their keys, the last of equal keys
 
 TEST_CASE("processes and threads may have names instead of numbers") {
   // The last event of a document comes in a batch of its own.
-  const auto source =
-      memory_source(R"([{"pid":"a","tid":"a"},{"pid":"b","tid":"7"},{"pid":"a","tid":7},{}])", "test");
+  const auto source = memory_source(R"([{"pid":"a","tid":"a"},{"pid":"b","tid":"7"},{"pid":"a","tid":7},{}])", "test");
   JsonEventReader reader(*source);
   const JsonEventBatch* batch = reader.next();
   REQUIRE(batch != nullptr);
@@ -262,7 +261,8 @@ TEST_CASE("a malformed event is dropped and counted, its neighbours survive") {
 }
 
 TEST_CASE("only one event is lost to one fault") {
-  for (const char* broken : {R"({"name":"x","ph":"X",,"ts":1})", R"({"name":"x})", "{\"name\":\"\xff\"}", "17"}) {
+  for (const char* broken : {R"({"name":"x","ph":"X",,"ts":1})", R"({"name":"x})", "{\"name\":\"\xff\"}", "17",
+                             R"({"name":"x","a":[[1})", R"({"name":"x","args":{"a":1})"}) {
     CAPTURE(broken);
     std::string text = "[";
     for (int i = 0; i < 100; ++i)

@@ -5,6 +5,7 @@
 #include "measure/intervals.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
+#include "tree/dataset_kind.h"
 
 using namespace doctor;
 
@@ -156,6 +157,32 @@ TEST_CASE("a cache fills while inputs are read below it") {
     if (fills) written.iterator("main", "Iterator::Root::MemoryCache::MemoryCacheImpl::Map", 4, 3, 3, 70);
     const Trace trace = written.to_trace();
     CHECK(measure(trace, build_tree(trace)).pipelines.at(0).cache_fills.size() == (fills ? 1 : 0));
+  }
+}
+
+TEST_CASE("a single call has a share only where a step marker gives it a denominator") {
+  SyntheticTrace written = prefetch_map(1, 290, 1000);
+  const Trace without = written.to_trace();
+  CHECK_FALSE(measure(without, build_tree(without)).pipelines.at(0).has_cadence);
+  written.add("steps", "train", 900, 1000).ids["step_num"] = 1;
+  const Trace with = written.to_trace();
+  const PipelineMeasurement pipeline = measure(with, build_tree(with)).pipelines.at(0);
+  CHECK(pipeline.has_cadence);
+  CHECK(pipeline.input_share() == doctest::Approx(0.3));
+}
+
+TEST_CASE("a generator under flat_map is a source even where no Python op was recorded") {
+  for (const std::string above : {"FlatMap[0]", "Prefetch"}) {
+    SyntheticTrace written;
+    const std::string parent = "Iterator::Root::" + std::string(short_name_of(above));
+    written.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+    written.iterator("main", parent, 2, 1, 1, 90);
+    written.iterator("main", "Iterator::Root::" + above + "::Generator", 3, 2, 2, 80);
+    const Trace trace = written.to_trace();
+    const IteratorMeasurement generator = measure(trace, build_tree(trace)).iterators.at(2);
+    CHECK(generator.is_source == (above != "Prefetch"));
+    CHECK(generator.is_device_hop == (above == "Prefetch"));
+    CHECK((generator.self > 0) == generator.is_source);
   }
 }
 

@@ -43,6 +43,7 @@ class MeasuredPipeline {
 
   /// Sets how much of the time the consumer waits, and how much of the waits is the first iterator of that name.
   MeasuredPipeline& waits_for(std::string_view short_name, double culprit_share = 0.9, double input_share = 0.8) {
+    pipeline().has_cadence = true;
     pipeline().cadence_share = pipeline().trimmed_cadence_share = input_share;
     PhaseMeasurement& steady = pipeline().steady;
     steady.culprit = id_of(short_name);

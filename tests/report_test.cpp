@@ -64,6 +64,7 @@ HostMeasurement host_with_pipeline() {
   pipeline.max = 100 * kMs;
   pipeline.slow_count = 8;
   pipeline.trimmed_mean = 100 * kMs;
+  pipeline.has_cadence = true;
   pipeline.cadence_share = 0.9;
   pipeline.trimmed_cadence_share = 0.91;
   pipeline.cpu_budget = 2;

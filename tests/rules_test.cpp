@@ -185,6 +185,7 @@ MeasuredPipeline device_hop() {
   MeasuredPipeline pipeline({"Root", "Prefetch", "Generator"});
   pipeline.waits_for("Generator");
   pipeline.pipeline().is_device = true;
+  pipeline["Generator"].is_device_hop = true;
   return pipeline;
 }
 

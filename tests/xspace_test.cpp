@@ -132,6 +132,17 @@ TEST_CASE("hostile bytes are survived") {
   }
 }
 
+TEST_CASE("other protobuf files are not taken for an XSpace") {
+  using namespace std::string_literals;
+  // The profile of TF 1.14 to 2.1: a map of devices stands where an XSpace has its planes.
+  CHECK_FALSE(sniff_xspace("\x0a\x0f\x08\x00\x12\x0b\x0a\x09/host:CPU"s));
+  CHECK_FALSE(sniff_xspace("{\"traceEvents\":[]}"s));
+  CHECK_FALSE(sniff_xspace("\x1f\x8b\x08\x00"s));
+  CHECK_FALSE(sniff_xspace(""s));
+  CHECK(sniff_xspace("\x0a\x0b\x12\x09/host:CPU"s));
+  CHECK(sniff_xspace("\x22\x04host"s));
+}
+
 TEST_CASE("metadata ids may be any int64") {
   xspace::XSpace space = small_pipeline().to_message();
   auto& metadata = *space.mutable_planes(0)->mutable_event_metadata();

@@ -142,6 +142,7 @@ std::string describe(const IteratorMeasurement& iterator) {
     const std::string calls = fused_calls(iterator.dataset_name);
     if (!calls.empty()) return "your " + calls + ", fused by TF";
   }
+  if (iterator.is_device_hop) return "the hand-over from the host pipeline to the device";
   std::string_view words = words_of(kind_of(iterator));
   if (words.empty()) words = words_of(iterator.short_name);
   if (words.empty()) words = iterator.short_name;

@@ -81,6 +81,12 @@ double confidence_in(const PipelineMeasurement& pipeline, const PipelineJudgemen
   return by_calls * by_margin * by_coverage;
 }
 
+/// One call in a window of arbitrary length can show that the consumer waits, never that it does not.
+VerdictStatus status_of(const PipelineMeasurement& pipeline, InputLevel level) {
+  if (level == InputLevel::bound) return VerdictStatus::input_bound;
+  return pipeline.has_cadence ? VerdictStatus::healthy : VerdictStatus::inconclusive;
+}
+
 bool has_tf_data(const Measurements& measurements) {
   return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
@@ -144,7 +150,7 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
     return judgement;
   }
   const PipelineJudgement& worst = judgement.pipelines.front();
-  judgement.status = worst.level == InputLevel::bound ? VerdictStatus::input_bound : VerdictStatus::healthy;
+  judgement.status = status_of(measured(worst), worst.level);
   judgement.confidence = confidence_in(measured(worst), worst, thresholds);
   return judgement;
 }

@@ -37,13 +37,21 @@ double share_of(std::span<const Beat> beats) {
   return passed > 0 ? std::min(1.0, waited / passed) : waited > 0 ? 1.0 : 0.0;
 }
 
-void measure_shares(std::span<const Interval> steady, Picoseconds window, PipelineMeasurement& pipeline) {
+void measure_shares(const Trace& trace, std::span<const Interval> steady, PipelineMeasurement& pipeline) {
   std::vector<Beat> beats;
   for (std::size_t index = 0; index + 1 < steady.size(); ++index) {
     beats.push_back({steady[index].end - steady[index].start, steady[index + 1].start - steady[index].start});
   }
-  if (beats.empty() && !steady.empty())
-    beats.push_back({steady[0].end - steady[0].start, std::max<Picoseconds>(window, 1)});
+  // A TF1 timeline of one call is one session run, so its window is a step.
+  pipeline.has_cadence = !beats.empty() || pipeline.step_share || (!steady.empty() && !trace.lanes_are_threads);
+  if (beats.empty() && pipeline.step_share) {
+    pipeline.cadence_share = pipeline.trimmed_cadence_share = *pipeline.step_share;
+    return;
+  }
+  if (beats.empty() && !steady.empty()) {
+    const Picoseconds window = std::max<Picoseconds>(trace.window.end - trace.window.start, 1);
+    beats.push_back({steady[0].end - steady[0].start, window});
+  }
   pipeline.cadence_share = pipeline.trimmed_cadence_share = share_of(beats);
   constexpr std::size_t kFewestToTrim = 4;
   if (beats.size() < kFewestToTrim) return;
@@ -114,7 +122,7 @@ std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipe
   return count;
 }
 
-void measure_cadence(std::span<const StepMarker> steps, Picoseconds window, PipelineMeasurement& pipeline) {
+void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline) {
   std::vector<Picoseconds> latencies;
   for (const Interval call : pipeline.calls) latencies.push_back(call.end - call.start);
   for (const Picoseconds latency : latencies) {
@@ -127,8 +135,8 @@ void measure_cadence(std::span<const StepMarker> steps, Picoseconds window, Pipe
   pipeline.median = median(latencies);
   pipeline.trimmed_mean = trimmed_mean(latencies);
   const std::span<const Interval> steady = std::span(pipeline.calls).subspan(pipeline.warmup_count);
-  measure_shares(steady, window, pipeline);
-  measure_step_shares(steps, steady, pipeline);
+  measure_step_shares(trace.steps, steady, pipeline);
+  measure_shares(trace, steady, pipeline);
 }
 
 }  // namespace doctor

@@ -11,9 +11,8 @@ namespace doctor {
 /// inside the window.
 std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipeline_starts_in_window);
 
-/// Fills latencies, shares and step shares of a pipeline whose `calls` and `warmup_count` are set. `window` stands in
-/// for the cadence where there is a single steady call.
-void measure_cadence(std::span<const StepMarker> steps, Picoseconds window, PipelineMeasurement& pipeline);
+/// Fills latencies, shares and step shares of a pipeline whose `calls` and `warmup_count` are set.
+void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline);
 
 /// The value below which `share` of the values lie (nearest rank); 0 if there are none.
 Picoseconds quantile(std::vector<Picoseconds> values, double share);

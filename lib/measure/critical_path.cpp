@@ -30,7 +30,15 @@ bool runs_function_in_background(std::string_view short_name) {
          name == "ParseExample";
 }
 
-/// Function ids of the runs inside each Generator that contain a Python op.
+bool is_generator(const LogicalIterator& iterator) {
+  return without_version(iterator.short_name) == "Generator";
+}
+
+bool is_wrapped_in_flat_map(const IteratorForest& forest, const LogicalIterator& iterator) {
+  return iterator.parent != kNoIterator && without_version(forest[iterator.parent].short_name) == "FlatMap";
+}
+
+/// Function ids of the executor spans and function runs that contain a Python op.
 std::unordered_set<std::uint64_t> functions_with_python(const Trace& trace) {
   std::unordered_set<std::uint64_t> functions;
   for (const Lane& lane : trace.lanes) {
@@ -51,13 +59,12 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
   has_device_hop_.assign(count, false);
   for (std::size_t index = 0; index < count; ++index) {
     const LogicalIterator& iterator = forest.iterators[index];
-    is_device_hop_[index] = without_version(iterator.short_name) == "Generator";
+    is_device_hop_[index] = is_generator(iterator) && !is_wrapped_in_flat_map(forest, iterator);
     if (iterator.top_calls.empty()) continue;
     for (IteratorId above = iterator.parent; above != kNoIterator; above = forest[above].parent) {
       if (forest[above].is_async) descendants_[index_of(above)].push_back(static_cast<IteratorId>(index));
     }
   }
-  // from_generator() is a Generator too: what tells it apart is the Python op in its function.
   if (std::find(is_device_hop_.begin(), is_device_hop_.end(), true) != is_device_hop_.end()) {
     const std::unordered_set<std::uint64_t> python = functions_with_python(trace);
     for (const Lane& lane : trace.lanes) {
@@ -171,7 +178,7 @@ void CriticalPath::Walk::gap(CallRef ref, Interval window, int depth) {
   const IteratorId iterator = iterator_of(ref);
   if (!forest[iterator].is_async) return own_work(ref, iterator, window);
   const std::string_view kind = forest[iterator].short_name;
-  if (without_version(kind) == "Generator" || kind.starts_with("DataService")) {
+  if (is_generator(forest[iterator]) || kind.starts_with("DataService")) {
     return device_hop(ref, iterator, window, depth);
   }
   wait(ref, iterator, window, depth);

@@ -42,7 +42,8 @@ class CriticalPath {
   /// The segments of one call; the vector is replaced.
   void attribute(const RootCall& call, std::vector<Segment>& segments) const;
 
-  /// Whether a Generator only fetches from a pipeline on another device or host instead of running Python code.
+  /// Whether a Generator only fetches from a pipeline on another device or host. The other kind, from_generator(),
+  /// runs Python code: it stands under the flat_map that the API wraps around it, or a Python op is seen in it.
   bool is_device_hop(IteratorId iterator) const { return is_device_hop_[index_of(iterator)]; }
 
   /// Whether the pipeline of this root gets its elements from another pipeline of the trace.

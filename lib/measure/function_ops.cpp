@@ -1,8 +1,8 @@
 #include "measure/function_ops.h"
 
 #include <algorithm>
-#include <map>
-#include <queue>
+#include <limits>
+#include <tuple>
 #include <vector>
 
 #include "measure/intervals.h"
@@ -12,7 +12,6 @@
 namespace doctor {
 namespace {
 
-/// Sorted: there is one for every call of a function, so a hash table would be the largest thing in memory.
 using FunctionIds = std::vector<std::uint64_t>;
 
 FunctionIds sorted(FunctionIds ids) {
@@ -37,6 +36,7 @@ FunctionIds collect_ids(const Trace& trace, Predicate is_wanted) {
 /// Ids of the runs dispatched while making elements of `iterator`.
 FunctionIds ids_by_produced_element(const Trace& trace, const IteratorForest& forest, IteratorId iterator) {
   FunctionIds ids;
+  ids.reserve(forest.produced.size());  // growing would need three times as much for a moment
   for (const Lane& lane : trace.lanes) {
     for (std::size_t index = 0; index < lane.produced.size(); ++index) {
       const ProducedElement& produced = lane.produced[index];
@@ -62,45 +62,54 @@ FunctionIds function_ids_of(const Trace& trace, const IteratorForest& forest, It
   return collect_ids(trace, [](const Lane&, const FunctionRun& run) { return run.row == kNoRow; });
 }
 
-/// Calls `visit` for every op of all threads in order of start.
-template <typename Visit>
-void visit_ops_by_start(const Trace& trace, Visit visit) {
-  struct Next {
-    Picoseconds start;
-    std::size_t lane;
-    std::size_t op;
-    bool operator<(const Next& other) const { return start > other.start; }  // a heap has its greatest on top
-  };
-  std::priority_queue<Next> queue;
-  const auto push = [&](std::size_t lane, std::size_t op) {
-    const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
-    if (op < ops.size()) queue.push({ops[op].span.start(), lane, op});
-  };
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) push(lane, 0);
-  while (!queue.empty()) {
-    const Next next = queue.top();
-    queue.pop();
-    visit(trace.lanes[next.lane].ops[next.op]);
-    push(next.lane, next.op + 1);
+}  // namespace
+
+FunctionOps::FunctionOps(const Trace& trace, const IteratorForest& forest, IteratorId iterator)
+    : trace_(trace), functions_(function_ids_of(trace, forest, iterator)), next_op_(trace.lanes.size(), 0) {}
+
+void FunctionOps::collect_parts(std::size_t lane, std::span<const Interval> windows, std::vector<Part>& parts) {
+  const ChunkedVector<OpCall>& ops = trace_.lanes[lane].ops;
+  std::vector<Interval> inside;
+  bool may_skip = true;
+  for (std::size_t index = next_op_[lane]; index < ops.size(); ++index) {
+    const OpCall& op = ops[index];
+    if (op.span.start() >= windows.back().end) break;
+    const bool is_wanted = std::binary_search(functions_.begin(), functions_.end(), op.function_id.value()) &&
+                           !is_wrapper_op(trace_.strings[op.type]);
+    // The first wanted op that reaches into the windows may reach into the next ones too.
+    may_skip = may_skip && (!is_wanted || op.span.end() <= windows.front().start);
+    if (may_skip) next_op_[lane] = index + 1;
+    if (!is_wanted) continue;
+    inside.clear();
+    clip({op.span.start(), op.span.end()}, windows, inside);
+    for (const Interval part : inside) parts.push_back({op.type, part});
   }
 }
 
-}  // namespace
-
-std::vector<FunctionOp> measure_function_ops(const Trace& trace, const IteratorForest& forest, IteratorId iterator,
-                                             std::span<const Interval> windows) {
-  const FunctionIds ids = function_ids_of(trace, forest, iterator);
-  std::map<StringId, CoveredTime> times;
-  if (!ids.empty()) {
-    visit_ops_by_start(trace, [&](const OpCall& op) {
-      if (!std::binary_search(ids.begin(), ids.end(), op.function_id.value())) return;
-      times.try_emplace(op.type, windows).first->second.add({op.span.start(), op.span.end()});
-    });
+void FunctionOps::add(std::span<const Interval> windows) {
+  if (windows.empty() || functions_.empty()) return;
+  std::vector<Part> parts;
+  for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) collect_parts(lane, windows, parts);
+  std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
+    return std::tie(a.type, a.time.start) < std::tie(b.type, b.time.start);
+  });
+  // Each moment counts once for a type, however many threads ran it.
+  for (std::size_t index = 0; index < parts.size();) {
+    const StringId type = parts[index].type;
+    Picoseconds done = std::numeric_limits<Picoseconds>::min();
+    Picoseconds& total = totals_[type];
+    for (; index < parts.size() && parts[index].type == type; ++index) {
+      const Interval time = parts[index].time;
+      total += std::max<Picoseconds>(0, time.end - std::max(time.start, done));
+      done = std::max(done, time.end);
+    }
   }
+}
+
+std::vector<FunctionOp> FunctionOps::totals() const {
   std::vector<FunctionOp> ops;
-  for (const auto& [type, covered] : times) {
-    const std::string_view name = trace.strings[type];
-    if (covered.total() > 0 && !is_wrapper_op(name)) ops.push_back({std::string(name), covered.total()});
+  for (const auto& [type, total] : totals_) {
+    if (total > 0) ops.push_back({std::string(trace_.strings[type]), total});
   }
   std::sort(ops.begin(), ops.end(),
             [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });

@@ -86,9 +86,17 @@ std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribu
 }
 
 std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const IteratorForest& forest,
-                                                   const std::vector<bool>& works_itself) {
+                                                   const std::vector<bool>& is_device_hop) {
   std::vector<IteratorMeasurement> measured;
-  for (const LogicalIterator& iterator : forest.iterators) measured.push_back(describe(trace, iterator));
+  std::vector<bool> waits;  // indexed by IteratorId: own time on the calling thread is spent waiting for others
+  for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
+    const LogicalIterator& iterator = forest.iterators[index];
+    measured.push_back(describe(trace, iterator));
+    measured.back().is_device_hop = is_device_hop[index];
+    if (is_device_hop[index]) measured.back().is_source = false;
+    const bool runs_python = without_version(iterator.short_name) == "Generator" && !is_device_hop[index];
+    waits.push_back(iterator.is_async && !runs_python);
+  }
   for (const Lane& lane : trace.lanes) {
     for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
       const IteratorCall& call = lane.iterator_calls[row];
@@ -97,7 +105,7 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
       ++iterator.calls;
       iterator.total += call.span.duration();
       const Picoseconds own = own_time(lane.iterator_calls, row);
-      (iterator.is_async && !works_itself[index] ? iterator.wait : iterator.self) += own;
+      (waits[index] ? iterator.wait : iterator.self) += own;
     }
   }
   return measured;

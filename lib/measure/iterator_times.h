@@ -7,10 +7,9 @@
 namespace doctor {
 
 /// Names, links, attributes and times of every logical iterator, indexed by IteratorId.
-/// `works_itself[i]` says that an asynchronous iterator runs code on the calling thread (a Python generator), so that
-/// its own time is work and no wait.
+/// `is_device_hop` is indexed likewise.
 std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const IteratorForest& forest,
-                                                   const std::vector<bool>& works_itself);
+                                                   const std::vector<bool>& is_device_hop);
 
 /// Shuffle and cache fills among `members` (step 7 of the shared design "diagnosis").
 std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorForest& forest,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "measure/busy_threads.h"
 #include "measure/cadence.h"
@@ -37,6 +38,7 @@ class HostMeasurer {
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
   void add_call(const RootCall& call, CallsOfRoot& group, PhaseMeasurement& phase);
   void finish_phase(const CallsOfRoot& group, std::size_t first, std::size_t last, PhaseMeasurement& phase);
+  void measure_function(std::span<const std::size_t> calls, PhaseMeasurement& phase);
   IteratorId find_culprit(const PhaseMeasurement& phase) const;
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
@@ -59,12 +61,11 @@ void HostMeasurer::describe_trace() {
   result_.window = trace_.window.end - trace_.window.start;
   result_.has_make_iterator = trace_.make_iterator_count > 0;
   result_.loss = trace_.loss;
-  std::vector<bool> works_itself;
+  std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
-    const bool is_generator = without_version(forest_.iterators[index].short_name) == "Generator";
-    works_itself.push_back(is_generator && !path_.is_device_hop(static_cast<IteratorId>(index)));
+    is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
-  result_.iterators = measure_iterators(trace_, forest_, works_itself);
+  result_.iterators = measure_iterators(trace_, forest_, is_device_hop);
 }
 
 std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
@@ -121,27 +122,36 @@ IteratorId HostMeasurer::find_culprit(const PhaseMeasurement& phase) const {
 void HostMeasurer::finish_phase(const CallsOfRoot& group, std::size_t first, std::size_t last,
                                 PhaseMeasurement& phase) {
   if (first == last) return;
-  std::vector<Interval> waits;
-  std::vector<Interval> function_windows;
   phase.culprit = find_culprit(phase);
-  const bool has_function = phase.culprit != kNoIterator && phase.in_function[index_of(phase.culprit)] > 0;
-  for (std::size_t index = first; index < last; ++index) {
-    const RootCall& call = forest_.root_calls[group.calls[index]];
-    waits.push_back(call.span);
-    if (!has_function) continue;
-    path_.attribute(call, segments_);
-    for (const Segment& segment : segments_) {
-      if (segment.iterator == phase.culprit && segment.kind == SegmentKind::function) {
-        function_windows.push_back(segment.span);
-      }
-    }
+  if (!forest_.iterators.empty()) {
+    std::vector<Interval> waits;
+    for (std::size_t index = first; index < last; ++index) waits.push_back(forest_.root_calls[group.calls[index]].span);
+    phase.busy_threads = average_busy_threads(trace_, forest_, united(std::move(waits)));
   }
-  phase.busy_threads = forest_.iterators.empty() ? 0 : average_busy_threads(trace_, forest_, united(std::move(waits)));
   if (phase.culprit == kNoIterator) return;
   phase.culprit_calls = forest_[phase.culprit].call_count;
-  if (has_function) {
-    phase.function_ops = measure_function_ops(trace_, forest_, phase.culprit, united(std::move(function_windows)));
+  if (phase.in_function[index_of(phase.culprit)] > 0) {
+    measure_function(std::span(group.calls).subspan(first, last - first), phase);
   }
+}
+
+/// What the culprit's function did during the waits. Where calls of several consumers overlap, a moment counts once.
+void HostMeasurer::measure_function(std::span<const std::size_t> calls, PhaseMeasurement& phase) {
+  FunctionOps ops(trace_, forest_, phase.culprit);
+  std::vector<Interval> windows;
+  Picoseconds done = std::numeric_limits<Picoseconds>::min();
+  for (const std::size_t call : calls) {
+    path_.attribute(forest_.root_calls[call], segments_);
+    windows.clear();
+    for (const Segment& segment : segments_) {
+      const Interval window{std::max(segment.span.start, done), segment.span.end};
+      const bool is_wanted = segment.iterator == phase.culprit && segment.kind == SegmentKind::function;
+      if (is_wanted && window.start < window.end) windows.push_back(window);
+    }
+    ops.add(windows);
+    done = std::max(done, forest_.root_calls[call].span.end);
+  }
+  phase.function_ops = ops.totals();
   for (const FunctionOp& op : phase.function_ops) {
     if (is_python_op(op.op)) phase.python += op.self;
   }
@@ -200,7 +210,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     latencies.push_back(span.end - span.start);
   }
   pipeline.warmup_count = count_warmup_calls(latencies, result_.has_make_iterator);
-  measure_cadence(trace_.steps, result_.window, pipeline);
+  measure_cadence(trace_, pipeline);
   for (PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
     phase->critical.assign(forest_.iterators.size(), 0);
     phase->in_function.assign(forest_.iterators.size(), 0);

@@ -32,6 +32,7 @@ struct IteratorMeasurement {
   std::uint32_t depth = 0;
   bool is_async = false;
   bool is_source = false;
+  bool is_device_hop = false;  ///< a Generator that fetches from the host pipeline of a device pipeline: no source
   std::vector<AttributeValue> attributes;  ///< sorted by name
 
   std::uint64_t calls = 0;
@@ -40,7 +41,6 @@ struct IteratorMeasurement {
   Picoseconds wait = 0;         ///< of that: waiting for other threads (asynchronous iterators only)
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   std::uint64_t epochs = 0;     ///< distinct indices of Repeat in the long names of its instances
-  Picoseconds median_call = 0;
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
 };
@@ -102,6 +102,9 @@ struct PipelineMeasurement {
   std::size_t slow_count = 0;    ///< calls longer than 50 us (seed 000)
   Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the slowest tenth
 
+  /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
+  /// Else the window stands in, whose length has nothing to do with the job.
+  bool has_cadence = false;
   double cadence_share = 0;          ///< steady latency / time from call start to call start
   double trimmed_cadence_share = 0;  ///< the same without the slowest tenth of the calls
   std::optional<double> step_share;  ///< median over the step markers of the part of a step that is spent in calls

@@ -118,6 +118,7 @@ std::string reason_without_verdict(const Measurements& measurements, const Judge
     return fmt::format("none of the {} is from tf.data", format_count(events, "event"));
   }
   if (events == 0) return "no event with a time could be read";
+  if (!judgement.pipelines.empty()) return "one GetNext call in the trace, and no step marker to compare it with";
   for (const HostMeasurement& host : measurements.hosts) {
     if (!host.iterators.empty()) return "tf.data ran, but no GetNext call of a consumer lies in the trace";
   }

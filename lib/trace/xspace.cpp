@@ -410,19 +410,23 @@ Result<Trace> XSpaceReader::read() {
 }  // namespace
 
 bool sniff_xspace(std::string_view head) {
-  // An XSpace is a row of fields 1 to 4, all length-delimited; the first is a plane, whose first field is its id,
-  // its name or a line.
+  // An XSpace is a row of fields 1 to 4, all length-delimited. The first is a plane in practice; it begins with its id
+  // or its name, which is text: the profiles of TF 1.14 to 2.1 (`local.trace`) have a message in that place.
   std::size_t position = 0;
   const std::optional<std::uint64_t> key = read_varint(head, position);
   const std::optional<WireTag> tag = key ? to_tag(*key) : std::nullopt;
   if (!tag || tag->type != WireType::bytes || tag->field > 4) return false;
   const std::optional<std::uint64_t> length = read_varint(head, position);
   if (!length) return false;
-  if (tag->field != 1 || *length == 0 || position >= head.size()) return true;
-  const std::optional<std::uint64_t> inner_key = read_varint(head, position);
-  const std::optional<WireTag> inner = inner_key ? to_tag(*inner_key) : std::nullopt;
-  if (!inner || inner->field > 6) return false;
-  return inner->type == (inner->field == 1 ? WireType::varint : WireType::bytes);
+  if (tag->field != 1) return true;
+  WireMessage plane(head.substr(position, std::min<std::uint64_t>(*length, head.size() - position)));
+  for (WireField field; plane.next(field);) {
+    const WireType expected = field.field == 1 ? WireType::varint : WireType::bytes;
+    if (field.field > 6 || field.type != expected) return false;
+    if (field.field != 2) continue;
+    return std::none_of(field.bytes.begin(), field.bytes.end(), [](char c) { return c >= 0 && c < ' '; });
+  }
+  return true;
 }
 
 Result<Trace> read_xspace(ByteSource& source) {
