@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "base/time.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 
@@ -26,14 +27,25 @@ bool is_cached(const RankedPipeline& ranked) {
   return std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
 }
 
-std::optional<Advice> advice_for_kind(std::string_view kind) {
+/// Whether the culprit is called so often and for so short that the calls themselves cost: seed guide, "vectorizing".
+bool has_tiny_calls(const RankedPipeline& ranked, const ThresholdValues& thresholds) {
+  const IteratorMeasurement& culprit = ranked.culprit();
+  const auto calls = static_cast<double>(culprit.calls);
+  if (calls < thresholds["min_calls_to_vectorize"] * static_cast<double>(ranked.pipeline.calls.size())) return false;
+  return to_microseconds(culprit.total) < thresholds["max_call_to_vectorize"] * calls;
+}
+
+std::optional<Advice> advice_for_kind(const RankedPipeline& ranked, const ThresholdValues& thresholds) {
+  const std::string_view kind = kind_of(ranked.culprit());
   if (kind == "FlatMap") {
     return Advice{"flat_map makes one inner dataset at a time; interleave makes several at once.",
                   "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)  # instead of flat_map(f)"};
   }
-  if (kind.find("Map") != std::string_view::npos) {
-    return Advice{"If the function can work on whole batches, batch first: one call then does the work of many.",
-                  "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"};
+  if (kind.find("Map") != std::string_view::npos && has_tiny_calls(ranked, thresholds)) {
+    return Advice{
+        "The function is called for each element, and the calls are short: batch first, if it can work on "
+        "whole batches; one call then does the work of many.",
+        "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   if (kind == "Shuffle" || kind == "ShuffleAndRepeat") {
     return Advice{
@@ -44,7 +56,22 @@ std::optional<Advice> advice_for_kind(std::string_view kind) {
   return std::nullopt;
 }
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
+/// The same work in every epoch can be kept; random work must not be.
+std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
+  if (is_cached(ranked)) return std::nullopt;
+  if (const std::string random = randomness_of_culprit(ranked); !random.empty()) {
+    return Advice{"Keep it out of a cache as it is: " + random +
+                      ", and a cache would repeat the same random choices "
+                      "in every epoch. Split off what is the same in every epoch, and cache that.",
+                  std::nullopt};
+  }
+  return Advice{
+      "If what comes out of it fits in memory and is the same in every epoch, cache it. Random augmentation "
+      "and shuffling belong behind the cache.",
+      "dataset = dataset.cache()  # behind the slow transformation"};
+}
+
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, const ThresholdValues& thresholds) {
   const IteratorMeasurement& culprit = ranked.culprit();
   if (culprit.is_source) return std::nullopt;
   std::string message = culprit_part(ranked);
@@ -55,27 +82,30 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
     if (finding.evidence.size() == 3 + kOpsInMessage) break;
     finding.evidence.push_back(time_of("op " + op.op, op.self));
   }
-  if (const std::optional<Advice> advice = advice_for_kind(kind_of(culprit))) finding.advice.push_back(*advice);
-  if (!is_cached(ranked)) {
-    finding.advice.push_back(
-        {"If what comes out of it fits in memory and is the same in every epoch, cache it. Random "
-         "augmentation and shuffling belong behind the cache.",
-         "dataset = dataset.cache()  # behind the slow transformation"});
+  for (const std::optional<Advice>& advice : {advice_for_kind(ranked, thresholds), advice_to_cache(ranked)}) {
+    if (advice) finding.advice.push_back(*advice);
   }
   return finding;
 }
 
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
+  return for_each_culprit(context, Waits::bound,
+                          [&](const RankedPipeline& ranked) { return check_culprit(ranked, context.thresholds); });
 }
 
 }  // namespace
 
 Rule slow_transformation() {
-  return {.id = "slow-transformation",
-          .summary = "The job waits for one transformation of the pipeline",
-          .thresholds = {},
-          .check = check};
+  return {
+      .id = "slow-transformation",
+      .summary = "The job waits for one transformation of the pipeline",
+      .thresholds = {{"min_calls_to_vectorize", 50, "calls",
+                      "calls of the function for one GetNext from which batching before the map is advised; chosen: "
+                      "fewer cannot cost much by themselves"},
+                     {"max_call_to_vectorize", 100, "us",
+                      "mean time of a call below which its overhead counts; the performance guide puts the overhead "
+                      "at about 10 us a call"}},
+      .check = check};
 }
 
 }  // namespace doctor::rules

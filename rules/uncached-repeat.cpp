@@ -33,22 +33,11 @@ std::uint64_t epochs_seen(const RankedPipeline& ranked, IteratorId repeat) {
   return epochs;
 }
 
-/// What makes the culprit's work differ from epoch to epoch; empty if nothing in the trace does.
-std::string randomness(const RankedPipeline& ranked) {
-  for (const FunctionOp& op : ranked.phase().function_ops) {
-    if (op.op.find("Random") != std::string::npos) return "its function uses " + op.op;
-  }
-  for (const IteratorId id : iterators_below(ranked.host, ranked.judgement.culprit)) {
-    if (ranked[id].short_name.starts_with("Shuffle")) return describe(ranked[id]) + " stands before it";
-  }
-  return {};
-}
-
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   std::vector<Advice> advice = {
       {"Keep the result of the first epoch, if it fits in memory (cache(filename) keeps it on disk).",
        "dataset = dataset.cache()  # behind the slow transformation, before repeat() and before anything random"}};
-  const std::string random = randomness(ranked);
+  const std::string random = randomness_of_culprit(ranked);
   if (!random.empty()) {
     advice.push_back({fmt::format("Careful: {}. A cache behind it would repeat the same random choices in every epoch; "
                                   "split the function, and cache before the random part.",

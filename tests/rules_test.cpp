@@ -363,7 +363,9 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
        [](double ratio) { return filter(static_cast<std::uint64_t>(std::llround(ratio * 100))); }, at_least},
       {"truncated-window", "max_unseen_share", 0.1, unseen, above},
   };
-  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"}};  // below
+  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"},  // below
+                                                        {"slow-transformation", "min_calls_to_vectorize"},
+                                                        {"slow-transformation", "max_call_to_vectorize"}};
   for (const Flip& flip : flips) {
     CAPTURE(flip.rule);
     CAPTURE(flip.threshold);
@@ -438,7 +440,33 @@ TEST_CASE("advice carries its cautions") {
 
   MeasuredPipeline cached({"Root", "Prefetch", "MemoryCacheImpl", "Map", "TFRecord"});
   CHECK_FALSE(says("slow-transformation", cached.waits_for("Map"), ".cache()"));
+  CHECK_FALSE(says("slow-transformation", sequential_map().runs({{"RandomUniform", 1'000'000'000}}), ".cache()"));
   CHECK(says("slow-transformation", sequential_map(), ".cache()"));
+}
+
+TEST_CASE("batching before the map is advised for many short calls only") {
+  struct Row {
+    std::uint64_t calls_per_get_next;
+    double call_us;
+    bool is_advised;
+  };
+  for (const Row& row : {Row{50, 99, true}, Row{49, 99, false}, Row{50, 100, false}, Row{500, 5, true}}) {
+    MeasuredPipeline pipeline = sequential_map();
+    const std::uint64_t calls = row.calls_per_get_next * pipeline.pipeline().calls.size();
+    pipeline["Map"].calls = calls;
+    pipeline["Map"].total = std::llround(row.call_us * 1e6 * static_cast<double>(calls));
+    CAPTURE(row.calls_per_get_next);
+    CAPTURE(row.call_us);
+    CHECK(says("slow-transformation", pipeline, "f_on_batches") == row.is_advised);
+  }
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline["Map"].calls = 10 * pipeline.pipeline().calls.size();
+  pipeline["Map"].total = 0;
+  const Outcome outcome =
+      ask("slow-transformation", pipeline.measurements(),
+          {{"slow-transformation", {{"min_calls_to_vectorize", 10}, {"max_call_to_vectorize", 1}}}});
+  REQUIRE(outcome.findings.size() == 1);
+  CHECK(mentions(outcome.findings.front(), "f_on_batches"));
 }
 
 TEST_CASE("what replicas share is reported once, for each host") {

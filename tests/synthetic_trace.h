@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -79,8 +80,8 @@ inline doctor::xspace::XSpace SyntheticTrace::to_message() const {
     }
     doctor::xspace::XEvent& written = *line->add_events();
     written.set_metadata_id(id_of(event_ids, event.name));
-    written.set_offset_ps(static_cast<std::int64_t>(event.start_us * 1e6 + 0.5));
-    written.set_duration_ps(static_cast<std::int64_t>(event.duration_us * 1e6 + 0.5));
+    written.set_offset_ps(std::llround(event.start_us * 1e6));
+    written.set_duration_ps(std::llround(event.duration_us * 1e6));
     for (const auto& [name, id] : event.ids) {
       doctor::xspace::XStat& stat = *written.add_stats();
       stat.set_metadata_id(id_of(stat_ids, name));

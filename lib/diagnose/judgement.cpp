@@ -84,7 +84,8 @@ double confidence_in(const PipelineMeasurement& pipeline, const PipelineJudgemen
 /// One call in a window of arbitrary length can show that the consumer waits, never that it does not.
 VerdictStatus status_of(const PipelineMeasurement& pipeline, InputLevel level) {
   if (level == InputLevel::bound) return VerdictStatus::input_bound;
-  return pipeline.has_cadence ? VerdictStatus::healthy : VerdictStatus::inconclusive;
+  const bool is_known = level != InputLevel::unknown && pipeline.has_cadence;
+  return is_known ? VerdictStatus::healthy : VerdictStatus::inconclusive;
 }
 
 bool has_tf_data(const Measurements& measurements) {

@@ -108,6 +108,16 @@ std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId 
   return below;
 }
 
+std::string randomness_of_culprit(const RankedPipeline& ranked) {
+  for (const FunctionOp& op : ranked.phase().function_ops) {
+    if (op.op.find("Random") != std::string::npos) return "its function uses " + op.op;
+  }
+  for (const IteratorId id : iterators_below(ranked.host, ranked.judgement.culprit)) {
+    if (ranked[id].short_name.starts_with("Shuffle")) return describe(ranked[id]) + " stands before it";
+  }
+  return {};
+}
+
 Finding culprit_finding(const RankedPipeline& ranked, std::string message) {
   Finding finding;
   finding.subject = ranked.culprit().long_name;

@@ -60,6 +60,10 @@ std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId 
 /// The inputs of the iterator, and theirs.
 std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
 
+/// What makes the culprit's work differ from epoch to epoch ("its function uses RandomUniform"), so that a cache behind
+/// it would change the training; empty if nothing in the trace does.
+std::string randomness_of_culprit(const RankedPipeline& ranked);
+
 /// A finding about the culprit: its name, its part of the waits as evidence and as the time at stake.
 Finding culprit_finding(const RankedPipeline& ranked, std::string message);
 

@@ -96,7 +96,12 @@ std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findi
 void add_advice(const std::vector<const Finding*>& shown, const Judgement& judgement, TextPage& page) {
   std::size_t width = 0;
   for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
-  for (const Finding* finding : shown) page.row("do", finding->rule, advice_line(*finding), width);
+  for (const Finding* finding : shown) {
+    page.row("do", finding->rule, advice_line(*finding), width);
+    // The first change is written out, however long it is: the rest of the report is short.
+    const Advice& advice = finding->advice.front();
+    if (finding == shown.front() && advice.code && *advice.code != advice_line(*finding)) page.lines("", *advice.code);
+  }
   const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
   if (shown.empty() && !is_judged) {
     page.row("do", "record at least ten training steps: tf.profiler.experimental.start(logdir), then stop()");
