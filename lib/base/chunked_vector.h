@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -77,8 +77,7 @@ class ChunkedVector {
       return {kGrowingChunks + beyond / kFullLength, beyond % kFullLength};
     }
     // Chunk c starts at 64 * (2^c - 1), so the chunk is the position of the highest bit of index / 64 + 1.
-    const std::size_t chunk =
-        static_cast<std::size_t>(63 - __builtin_clzll(static_cast<unsigned long long>(index / kFirstLength + 1)));
+    const std::size_t chunk = static_cast<std::size_t>(std::bit_width(std::uint64_t{index / kFirstLength + 1}) - 1);
     return {chunk, index - kFirstLength * ((std::size_t{1} << chunk) - 1)};
   }
 

@@ -89,7 +89,7 @@ Result<std::unique_ptr<ByteSource>> descriptor_source(FileDescriptor input, std:
 }
 
 Result<std::uint64_t> skip_by_reading(ByteSource& source, std::uint64_t count) {
-  std::array<char, 32 * 1024> discarded;
+  std::array<char, std::size_t{32} * 1024> discarded;
   std::uint64_t skipped = 0;
   while (skipped < count) {
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count - skipped, discarded.size()));

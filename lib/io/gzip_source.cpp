@@ -76,7 +76,7 @@ class StoredWindow {
 
  private:
   static constexpr std::size_t kMargin = Inflater::kMostHeldBack;
-  static constexpr std::size_t kLength = 128 * 1024;
+  static constexpr std::size_t kLength = std::size_t{128} * 1024;
 
   std::unique_ptr<ByteSource> stored_;
   std::vector<char> buffer_;

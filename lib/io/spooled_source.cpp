@@ -18,7 +18,7 @@ namespace doctor {
 namespace {
 
 // Large enough that finding out the format and going back never touches the disk.
-constexpr std::size_t kKeptInMemory = 1024 * 1024;
+constexpr std::size_t kKeptInMemory = std::size_t{1024} * 1024;
 
 std::string temporary_directory() {
   const char* chosen = std::getenv("TMPDIR");
@@ -61,7 +61,7 @@ class SpooledSource final : public ByteSource {
 
   Result<std::size_t> read(char* buffer, std::size_t capacity) override {
     if (capacity == 0) return std::size_t{0};
-    const Result<std::size_t> count = position_ < received_ ? read_kept(buffer, capacity) : receive(buffer, capacity);
+    Result<std::size_t> count = position_ < received_ ? read_kept(buffer, capacity) : receive(buffer, capacity);
     if (count) position_ += *count;
     return count;
   }

@@ -103,6 +103,7 @@ std::vector<std::string> richest_files(const fs::path& directory, const std::vec
     if (kept == nullptr || trace.richness > kept->richness) kept = &trace;
   }
   std::vector<std::string> paths;
+  paths.reserve(richest.size());
   for (const auto& [host, trace] : richest) paths.push_back((directory / trace->name).string());
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -227,6 +228,7 @@ Result<std::vector<std::string>> choose_run(const std::string& directory, const 
   if (matches.size() == 1) return matches.front()->files;
   if (matches.empty()) return fail("holds no run '" + wanted + "'", directory, "its newest runs: " + listed(names));
   std::vector<std::string> directories;
+  directories.reserve(matches.size());
   for (const Run* match : matches) directories.push_back(match->directory);
   return fail("'" + wanted + "' names " + std::to_string(matches.size()) + " runs", directory,
               "name one of their directories: " + listed(directories));

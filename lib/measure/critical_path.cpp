@@ -123,7 +123,7 @@ struct CriticalPath::Walk {
     segments.push_back({span, iterator, kind, lane});
   }
 
-  void root_call(const RootCall& call, Interval window, int depth);
+  void root_call(const RootCall& root, Interval window, int depth);
   void call(CallRef ref, Interval window, int depth);
   void gap(CallRef ref, Interval window, int depth);
   void own_work(CallRef ref, IteratorId iterator, Interval window);

@@ -76,6 +76,7 @@ std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
     group.calls.push_back(index);
   }
   std::vector<CallsOfRoot> result;
+  result.reserve(groups.size());
   for (auto& [root, group] : groups) result.push_back(std::move(group));
   return result;
 }

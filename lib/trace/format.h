@@ -23,7 +23,7 @@ struct Format {
 };
 
 /// How many bytes from the start of a file are shown to sniff().
-inline constexpr std::size_t kSniffLength = 64 * 1024;
+inline constexpr std::size_t kSniffLength = std::size_t{64} * 1024;
 
 /// All formats, in the order in which they are tried.
 std::span<const Format> formats();

@@ -27,7 +27,10 @@ struct ThreadKey {
   std::uint64_t process = 0;
   std::uint64_t thread = 0;
 
-  friend auto operator<=>(const ThreadKey&, const ThreadKey&) = default;
+  friend bool operator==(const ThreadKey&, const ThreadKey&) = default;
+  friend bool operator<(const ThreadKey& a, const ThreadKey& b) {
+    return std::tie(a.process, a.thread) < std::tie(b.process, b.thread);
+  }
 };
 
 struct IteratorSpan {
@@ -112,12 +115,12 @@ void take_span(const JsonEvent& event, Timeline& timeline) {
   std::string op_text;
   const TimelineArguments arguments = decode(event.arguments, name_text, op_text);
   std::string_view name = event.name;
-  if (arguments.name.starts_with("Iterator::")) {
+  const bool is_get_next = arguments.op == kGetNextOp || arguments.op == "IteratorGetNextV2";
+  const bool is_unknown = event.name == "unknown" && !arguments.name.empty();
+  if (arguments.name.starts_with("Iterator::") || (is_unknown && !is_get_next)) {
     name = arguments.name;
-  } else if (arguments.op == kGetNextOp || arguments.op == "IteratorGetNextV2") {
+  } else if (is_get_next) {
     name = kGetNextOp;
-  } else if (event.name == "unknown" && !arguments.name.empty()) {
-    name = arguments.name;
   }
   const std::optional<Interval> interval = interval_of(event, timeline);
   if (!interval) return;
