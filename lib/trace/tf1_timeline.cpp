@@ -27,7 +27,6 @@ struct ThreadKey {
   std::uint64_t process = 0;
   std::uint64_t thread = 0;
 
-  friend bool operator==(const ThreadKey&, const ThreadKey&) = default;
   friend bool operator<(const ThreadKey& a, const ThreadKey& b) {
     return std::tie(a.process, a.thread) < std::tie(b.process, b.thread);
   }
