@@ -107,7 +107,7 @@ TEST_CASE("a device pipeline hops to its host pipeline, never to a sibling repli
   SyntheticTrace trace;
   for (int replica = 0; replica < 2; ++replica) {
     const std::string thread = "replica-" + std::to_string(replica);
-    const auto base = static_cast<std::uint64_t>(100 * (replica + 1));
+    const auto base = 100 * static_cast<std::uint64_t>(replica + 1);
     trace.add(thread, "IteratorGetNextAsOptionalOp::DoCompute", 0, 100);
     trace.iterator(thread, "Iterator::Prefetch", base, 0, 0, 100);
     trace.iterator("device-" + thread, "Iterator::Prefetch::Generator", base + 1, base, 0, 90);

@@ -99,7 +99,7 @@ struct Outcome {
 };
 
 /// Reads to the end or the fault, which must stay there when asked again.
-Outcome read_all(ByteSource& source, std::size_t capacity = 64 * 1024) {
+Outcome read_all(ByteSource& source, std::size_t capacity = std::size_t{64} * 1024) {
   Outcome outcome;
   std::string buffer(capacity, '\0');
   for (;;) {
@@ -192,7 +192,7 @@ std::vector<InflaterChoice> inflaters() {
 }
 
 Outcome inflate_all(const InflaterChoice& choice, const std::string& stored, std::size_t piece = 1'000'000,
-                    std::size_t capacity = 64 * 1024) {
+                    std::size_t capacity = std::size_t{64} * 1024) {
   const Source source = gzip_source(std::make_unique<PiecewiseSource>(stored, piece), choice.make());
   Outcome first = read_all(*source, capacity);
   REQUIRE(source->rewind());
@@ -403,7 +403,7 @@ TEST_CASE("damaged data never brings out what memory held before") {
 }
 
 TEST_CASE("a small gzip that expands to much is streamed") {
-  const std::string piece = gzip(std::string(16 * 1024 * 1024, '\0'));
+  const std::string piece = gzip(std::string(std::size_t{16} * 1024 * 1024, '\0'));
   std::string stored;
   for (int i = 0; i < 8; ++i) stored += piece;
   for (const InflaterChoice& choice : inflaters()) {

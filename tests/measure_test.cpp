@@ -92,7 +92,7 @@ TEST_CASE("the slow function of a sequential map is found with its ops and share
   CHECK(measured.iterators[index_of(pipeline.steady.culprit)].short_name == "Map");
   REQUIRE(pipeline.steady.function_ops.size() == 1);
   CHECK(pipeline.steady.function_ops[0].op == "MatMul");
-  CHECK(pipeline.steady.function_ops[0].self == 10 * 792 * kPicosecondsPerMicrosecond);
+  CHECK(pipeline.steady.function_ops[0].self == 7920 * kPicosecondsPerMicrosecond);
   CHECK(pipeline.cpu_budget == 2);
   CHECK(measured.iterators[index_of(pipeline.prefetch)].short_name == "Prefetch");
   CHECK(pipeline.steady.busy_threads == doctest::Approx(792.0 / 810 + 11.0 / 810).epsilon(0.02));

@@ -63,7 +63,7 @@ class RandomTrace {
       // Background calls may begin before and end after the call that waits for them.
       const double shift = is_async ? -pick(0, 10) : 0;
       const std::string index = last == "Zip" ? "[" + std::to_string(child % 2) + "]" : "";
-      iterator(where, name + index + "::" + kind, id_of(name), now + shift, child_length, depth + 1);
+      iterator(where, fmt::format("{}{}::{}", name, index, kind), id_of(name), now + shift, child_length, depth + 1);
       now += child_length + pick(0, 5);
     }
     if (last == "Map" && start + length - now > 4) {
