@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "trace/event_kind.h"
 #include "trace/format.h"
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
+#include "trace/xspace_names.h"
 
 // XSpace (`*.xplane.pb`), the profiler's own format. Its schema is xspace.proto beside this file. The names of a
 // plane's events follow the events in the file, so the file is walked twice: first over the names, skipping the lines,
@@ -17,86 +17,8 @@
 namespace doctor {
 namespace {
 
-/// What a statistic of an event is used for.
-enum class StatRole : std::uint8_t { unused, id, parent_id, element_id, step_number, dataset_name, attribute };
-
-struct StatName {
-  std::string name;
-  StatRole role = StatRole::unused;
-  StringId text{};  ///< the name interned: attributes are named by it, and `ref_value` statistics mean it
-  bool is_interned = false;
-};
-
-struct EventName {
-  EventKind kind = EventKind::other;
-  StringId name{};
-};
-
-/// A table by metadata id. Ids are small and dense in practice, but a file may hold any int64.
-template <typename Value>
-class MetadataTable {
- public:
-  Value& operator[](std::uint64_t id) {
-    if (id >= kDense) return sparse_[id];
-    if (id >= dense_.size()) dense_.resize(id + 1);
-    return dense_[id];
-  }
-  Value* find(std::uint64_t id) {
-    if (id < dense_.size()) return &dense_[id];
-    const auto found = sparse_.find(id);
-    return found == sparse_.end() ? nullptr : &found->second;
-  }
-
- private:
-  static constexpr std::uint64_t kDense = 1 << 16;
-  std::vector<Value> dense_;
-  std::unordered_map<std::uint64_t, Value> sparse_;
-};
-
-/// The first walk's yield for one plane.
-struct PlaneNames {
-  std::string name;
-  MetadataTable<EventName> events;
-  MetadataTable<StatName> stats;
-  std::uint64_t event_name_count = 0;
-  bool has_step_numbers = false;
-
-  bool is_host() const { return name.starts_with("/host:CPU"); }
-  bool is_device() const { return name.starts_with("/device:"); }
-};
-
 /// An event is a few hundred bytes; one that claims to be larger than this is damage.
 constexpr std::uint64_t kLargestEvent = 16 << 20;
-
-StatRole role_of(std::string_view stat_name) {
-  if (stat_name == "id") return StatRole::id;
-  if (stat_name == "parent_id") return StatRole::parent_id;
-  if (stat_name == "element_id") return StatRole::element_id;
-  if (stat_name == "step_num") return StatRole::step_number;
-  if (stat_name == "name") return StatRole::dataset_name;
-  return is_iterator_attribute(stat_name) ? StatRole::attribute : StatRole::unused;
-}
-
-/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
-std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry) {
-  std::pair<std::uint64_t, std::string_view> result{0, {}};
-  WireMessage message(entry);
-  for (WireField field; message.next(field);) {
-    if (field.field == 1 && field.type == WireType::varint) result.first = field.number;
-    if (field.field == 2 && field.type == WireType::bytes) result.second = field.bytes;
-  }
-  return result;
-}
-
-/// The `name` (field 2) of an XEventMetadata or XStatMetadata.
-std::string_view read_metadata_name(std::string_view metadata) {
-  std::string_view name;
-  WireMessage message(metadata);
-  for (WireField field; message.next(field);) {
-    if (field.field == 2 && field.type == WireType::bytes) name = field.bytes;
-  }
-  return name;
-}
 
 /// Reads one XSpace in two walks.
 class XSpaceReader {
@@ -111,8 +33,6 @@ class XSpaceReader {
 
   void walk(Walk which);
   void walk_plane(WireStream& stream, std::uint64_t end, Walk which, PlaneNames& plane);
-  void add_event_name(PlaneNames& plane, std::string_view entry);
-  void add_stat_name(PlaneNames& plane, std::string_view entry);
   void walk_line(WireStream& stream, std::uint64_t end, PlaneNames& plane);
   void add_event(PlaneNames& plane, std::string_view bytes);
   bool decode_event(PlaneNames& plane, std::string_view bytes, const EventName& name, RawEvent& event);
@@ -201,32 +121,12 @@ void XSpaceReader::walk_plane(WireStream& stream, std::uint64_t end, Walk which,
       const std::optional<std::string_view> bytes = stream.read_bytes(*length);
       if (!bytes) return;
       if (tag->field == 2) plane.name = *bytes;
-      if (tag->field == 4) add_event_name(plane, *bytes);
+      if (tag->field == 4) add_event_name(plane, *bytes, builder_);
       if (tag->field == 5) add_stat_name(plane, *bytes);
     }
     if (which == Walk::events && tag->field == 3) walk_line(stream, field_end, plane);
     if (!stream.skip_to(field_end)) return;
   }
-}
-
-void XSpaceReader::add_event_name(PlaneNames& plane, std::string_view entry) {
-  const auto [id, metadata] = read_map_entry(entry);
-  std::string_view name = read_metadata_name(metadata);
-  ++plane.event_name_count;
-  // A plane's name stands before its metadata as far as known writers go; a plane that has none yet may be a host.
-  if (!plane.is_host() && !plane.name.empty()) return;
-  name = name.substr(0, name.find('#'));  // TraceMe arguments that the runtime left encoded: "Iterator::Map#id=1#"
-  const EventKind kind = classify_event(name);
-  plane.events[id] = {kind, kind == EventKind::other ? StringId{} : builder_.intern(name)};
-}
-
-void XSpaceReader::add_stat_name(PlaneNames& plane, std::string_view entry) {
-  const auto [id, metadata] = read_map_entry(entry);
-  StatName stat;
-  stat.name = read_metadata_name(metadata);
-  stat.role = role_of(stat.name);
-  if (stat.role == StatRole::step_number) plane.has_step_numbers = true;
-  plane.stats[id] = std::move(stat);
 }
 
 void XSpaceReader::start_line() {

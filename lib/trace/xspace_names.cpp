@@ -1,0 +1,62 @@
+#include "trace/xspace_names.h"
+
+#include <utility>
+
+#include "trace/wire.h"
+
+namespace doctor {
+namespace {
+
+StatRole role_of(std::string_view stat_name) {
+  if (stat_name == "id") return StatRole::id;
+  if (stat_name == "parent_id") return StatRole::parent_id;
+  if (stat_name == "element_id") return StatRole::element_id;
+  if (stat_name == "step_num") return StatRole::step_number;
+  if (stat_name == "name") return StatRole::dataset_name;
+  return is_iterator_attribute(stat_name) ? StatRole::attribute : StatRole::unused;
+}
+
+/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
+std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry) {
+  std::pair<std::uint64_t, std::string_view> result{0, {}};
+  WireMessage message(entry);
+  for (WireField field; message.next(field);) {
+    if (field.field == 1 && field.type == WireType::varint) result.first = field.number;
+    if (field.field == 2 && field.type == WireType::bytes) result.second = field.bytes;
+  }
+  return result;
+}
+
+/// The `name` (field 2) of an XEventMetadata or XStatMetadata.
+std::string_view read_metadata_name(std::string_view metadata) {
+  std::string_view name;
+  WireMessage message(metadata);
+  for (WireField field; message.next(field);) {
+    if (field.field == 2 && field.type == WireType::bytes) name = field.bytes;
+  }
+  return name;
+}
+
+}  // namespace
+
+void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& builder) {
+  const auto [id, metadata] = read_map_entry(entry);
+  std::string_view name = read_metadata_name(metadata);
+  ++plane.event_name_count;
+  // A plane's name stands before its metadata as far as known writers go; a plane that has none yet may be a host.
+  if (!plane.is_host() && !plane.name.empty()) return;
+  name = name.substr(0, name.find('#'));  // TraceMe arguments that the runtime left encoded: "Iterator::Map#id=1#"
+  const EventKind kind = classify_event(name);
+  plane.events[id] = {kind, kind == EventKind::other ? StringId{} : builder.intern(name)};
+}
+
+void add_stat_name(PlaneNames& plane, std::string_view entry) {
+  const auto [id, metadata] = read_map_entry(entry);
+  StatName stat;
+  stat.name = read_metadata_name(metadata);
+  stat.role = role_of(stat.name);
+  if (stat.role == StatRole::step_number) plane.has_step_numbers = true;
+  plane.stats[id] = std::move(stat);
+}
+
+}  // namespace doctor

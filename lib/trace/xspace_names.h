@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/event_kind.h"
+#include "trace/trace_builder.h"
+
+namespace doctor {
+
+/// What a statistic of an event is used for.
+enum class StatRole : std::uint8_t { unused, id, parent_id, element_id, step_number, dataset_name, attribute };
+
+struct StatName {
+  std::string name;
+  StatRole role = StatRole::unused;
+  StringId text{};  ///< the name interned: attributes are named by it, and `ref_value` statistics mean it
+  bool is_interned = false;
+};
+
+struct EventName {
+  EventKind kind = EventKind::other;
+  StringId name{};
+};
+
+/// A table by metadata id. Ids are small and dense in practice, but a file may hold any int64.
+template <typename Value>
+class MetadataTable {
+ public:
+  Value& operator[](std::uint64_t id) {
+    if (id >= kDense) return sparse_[id];
+    if (id >= dense_.size()) dense_.resize(id + 1);
+    return dense_[id];
+  }
+  Value* find(std::uint64_t id) {
+    if (id < dense_.size()) return &dense_[id];
+    const auto found = sparse_.find(id);
+    return found == sparse_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  static constexpr std::uint64_t kDense = 1 << 16;
+  std::vector<Value> dense_;
+  std::unordered_map<std::uint64_t, Value> sparse_;
+};
+
+/// The names of one plane, the yield of the first walk.
+struct PlaneNames {
+  std::string name;
+  MetadataTable<EventName> events;
+  MetadataTable<StatName> stats;
+  std::uint64_t event_name_count = 0;
+  bool has_step_numbers = false;
+
+  bool is_host() const { return name.starts_with("/host:CPU"); }
+  bool is_device() const { return name.starts_with("/device:"); }
+};
+
+/// Takes one entry of a plane's `event_metadata` or `stat_metadata` map, in wire format. Names of events that are kept
+/// are interned.
+void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& builder);
+void add_stat_name(PlaneNames& plane, std::string_view entry);
+
+}  // namespace doctor
