@@ -210,18 +210,14 @@ std::vector<CallRef> CriticalPath::Walk::makers_of_consumed(CallRef ref, Interva
     const std::uint32_t row = lane.produced[produced.index].row;
     return row == kNoRow ? 0 : lane.iterator_calls[row].span.start();
   };
-  const auto first_of = [&](std::uint64_t element) {
-    return std::lower_bound(forest.produced.begin(), forest.produced.end(), element,
-                            [&](ProducedRef produced, std::uint64_t id) { return element_of(produced) < id; });
-  };
   std::size_t index = consumed.partition_point(0, [&](const ConsumedElement& c) { return c.row < ref.row; });
   for (; index < consumed.size() && consumed[index].row == ref.row; ++index) {
     const std::uint64_t element = consumed[index].element_id.value();
     // Backwards from the latest: ids may come again in a long trace, and what ended before the wait cannot explain it.
-    auto found = std::upper_bound(forest.produced.begin(), forest.produced.end(), element,
-                                  [&](std::uint64_t id, ProducedRef produced) { return id < element_of(produced); });
-    found = std::partition_point(first_of(element), found,
-                                 [&](ProducedRef produced) { return start_of_input(produced) < window.end; });
+    auto found = std::partition_point(forest.produced.begin(), forest.produced.end(), [&](ProducedRef produced) {
+      const std::uint64_t id = element_of(produced);
+      return id != element ? id < element : start_of_input(produced) < window.end;
+    });
     for (; found != forest.produced.begin() && element_of(*(found - 1)) == element; --found) {
       const ProducedRef made = *(found - 1);
       const Lane& lane = trace.lanes[index_of(made.lane)];

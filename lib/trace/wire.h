@@ -22,6 +22,10 @@ struct WireTag {
 
 /// Reads one varint from `bytes` at `position` and moves on; nullopt if it is cut off or longer than 64 bits.
 inline std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& position) {
+  // Tags, lengths and small numbers, which are most of a trace, take one byte.
+  if (position < bytes.size() && static_cast<unsigned char>(bytes[position]) < 0x80) {
+    return static_cast<unsigned char>(bytes[position++]);
+  }
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && position < bytes.size(); shift += 7) {
     const auto byte = static_cast<unsigned char>(bytes[position++]);
