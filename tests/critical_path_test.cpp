@@ -76,6 +76,9 @@ TEST_CASE("a parallel map waits for its input until the last run, then for the f
   trace.add("runner", "ParallelMapProduce", 0, 40).ids["element_id"] = 42;
   trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 1, 29);
   trace.add("runner", "InstantiatedCapturedFunction::RunAsync", 31, 5).ids["id"] = 9;
+  // The input of the next element is read while the function of this one runs: nobody waits for that.
+  trace.add("runner", "ParallelMapProduce", 45, 50).ids["element_id"] = 43;
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 46, 40);
   CHECK(held(trace) == "ParallelMapV2:function 71, TFRecord:self 29");
 }
 
@@ -98,9 +101,10 @@ TEST_CASE("a nearer descendant wins over a farther one") {
   SyntheticTrace trace;
   trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
   trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 0, 100);
-  trace.iterator("worker", "Iterator::Root::Prefetch::ParallelInterleaveV4", 3, 2, 20, 80);
-  trace.iterator("reader", "Iterator::Root::Prefetch::ParallelInterleaveV4[0]::TFRecord", 4, 3, 0, 50);
-  CHECK(held(trace) == "ParallelInterleaveV4:unseen 50, TFRecord:self 50");
+  trace.iterator("worker", "Iterator::Root::Prefetch::BatchV2", 3, 2, 20, 80);
+  trace.iterator("reader", "Iterator::Root::Prefetch::BatchV2::TFRecord", 4, 3, 0, 50);
+  // Until 20 only the reader runs; from there on the batch is what the prefetch waits for.
+  CHECK(held(trace) == "BatchV2:self 80, TFRecord:self 20");
 }
 
 TEST_CASE("a device pipeline hops to its host pipeline, never to a sibling replica") {

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "diagnose/judgement.h"
 #include "measure/busy_threads.h"
 #include "measure/cadence.h"
 #include "measure/intervals.h"
@@ -162,8 +163,15 @@ TEST_CASE("a cache fills while inputs are read below it") {
 
 TEST_CASE("a single call has a share only where a step marker gives it a denominator") {
   SyntheticTrace written = prefetch_map(1, 290, 1000);
+  written.add("idle", "f/Sleep:Sleep", 1000, 1e6);  // the window is a second long
   const Trace without = written.to_trace();
-  CHECK_FALSE(measure(without, build_tree(without)).pipelines.at(0).has_cadence);
+  Measurements alone;
+  alone.hosts.push_back(measure(without, build_tree(without)));
+  CHECK_FALSE(alone.hosts[0].pipelines.at(0).has_cadence);
+  const ThresholdValues thresholds(verdict_thresholds(), {});
+  CHECK(judge(alone, thresholds).status == VerdictStatus::inconclusive);
+  alone.hosts[0].pipelines[0].has_cadence = true;
+  CHECK(judge(alone, thresholds).status != VerdictStatus::inconclusive);
   written.add("steps", "train", 900, 1000).ids["step_num"] = 1;
   const Trace with = written.to_trace();
   const PipelineMeasurement pipeline = measure(with, build_tree(with)).pipelines.at(0);

@@ -161,9 +161,12 @@ TEST_CASE("ops carry the id of the executor around them, else of the function ru
   lines.add("mul:Mul", 11, 1);
   lines.add("ExecutorState::Process", 20, 20, 6);
   lines.add("m/MatMul:_MklMatMul", 21, 10);
+  lines.add("InstantiatedCapturedFunction::Run", 33, 5, 8);  // called by the executor's function: its ops are its own
+  lines.add("sub:Sub", 34, 1);
   const Trace trace = lines.builder.finish();
   const auto& ops = trace.lanes[0].ops;
-  REQUIRE(ops.size() == 3);
+  REQUIRE(ops.size() == 4);
+  CHECK(ops[3].function_id.value() == 6);
   CHECK(ops[0].function_id.value() == 0);
   CHECK(ops[1].function_id.value() == 5);
   CHECK(ops[2].function_id.value() == 6);
