@@ -4,6 +4,7 @@
 // testdata/rules/<rule>/{flags,clean}/  a trace, or a file `trace` with the path to one, and expected.json: the
 //                                       findings of that rule
 // testdata/traces/<name>                a trace, and <name>.expected.json: verdict, culprit and all findings in short
+// testdata/formats/<run>/               the same run in several formats
 
 #include <doctest/doctest.h>
 
@@ -127,6 +128,35 @@ TEST_CASE("the diagnosis of each recorded trace") {
     }
     compare(summary, trace.string() + std::string(kExpected));
   }
+}
+
+/// What every format of a run can show: XProf's JSON has no Produce and Consume events, so times may differ a little.
+Json answer_of(const Json& page) {
+  const Json& bottleneck = page["verdict"]["bottleneck"];
+  Json answer = {{"status", page["verdict"]["status"]},
+                 {"culprit", bottleneck.is_null() ? Json(nullptr) : bottleneck["long_name"]},
+                 {"input_share", std::round(1000 * page["verdict"]["input_share"].get<double>())},
+                 {"calls", page["pipelines"][0]["get_next"]["count"]},
+                 {"rules", Json::array()}};
+  for (const Json& finding : page["findings"]) answer["rules"].push_back(finding["rule"]);
+  return answer;
+}
+
+TEST_CASE("one run in several formats gets one answer") {
+  std::size_t compared = 0;
+  for (const fs::path& run : sorted_entries(kTestdata / "formats")) {
+    CAPTURE(run.string());
+    const std::vector<fs::path> traces = sorted_entries(run);
+    REQUIRE(traces.size() >= 2);
+    const Json expected = answer_of(report_on(traces.front()));
+    CHECK_FALSE(expected["culprit"].is_null());
+    for (const fs::path& trace : traces) {
+      CAPTURE(trace.string());
+      CHECK(answer_of(report_on(trace)) == expected);
+      ++compared;
+    }
+  }
+  CHECK(compared >= 5);
 }
 
 }  // namespace
