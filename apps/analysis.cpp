@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "diagnose/catalog.h"
+#include "exit_code.h"
 #include "io/trace_inputs.h"
 #include "output.h"
 #include "settings.h"
@@ -18,8 +19,8 @@ double to_milliseconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-}  // namespace
-
+/// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
+/// standard error. Errors: no trace, a wrong setting, no file that could be read.
 Result<Analysis> analyze_traces(const Options& options) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
   const Result<ThresholdSettings> settings = parse_settings(options.settings, catalog);
@@ -40,6 +41,7 @@ Result<Analysis> analyze_traces(const Options& options) {
   return analysis;
 }
 
+/// Every stage and rule, to standard error. `rendered` is the time since the analysis ended.
 void print_timings(const Analysis& analysis, std::chrono::nanoseconds rendered) {
   std::string text;
   for (const StageTiming& timing : analysis.timings) {
@@ -49,6 +51,25 @@ void print_timings(const Analysis& analysis, std::chrono::nanoseconds rendered) 
     text += fmt::format("  {:<30}{:>10.3f} ms\n", timing.rule, to_milliseconds(timing.duration));
   }
   print_note(text + fmt::format("{:<32}{:>10.3f} ms\n", "render and write", to_milliseconds(rendered)));
+}
+
+}  // namespace
+
+int run_page(const Options& options, const std::function<std::string(const Analysis&)>& render,
+             const std::function<int(const Analysis&)>& judge) {
+  const Result<Analysis> analysis = analyze_traces(options);
+  if (!analysis) {
+    print_error(analysis.error());
+    return kExitFailure;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<void> written = write_output(render(*analysis), options.output);
+  if (options.timings) print_timings(*analysis, std::chrono::steady_clock::now() - begin);
+  if (!written) {
+    print_error(written.error());
+    return kExitFailure;
+  }
+  return judge(*analysis);
 }
 
 bool wants_color(const Options& options) {

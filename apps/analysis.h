@@ -1,17 +1,18 @@
 #pragma once
 
-#include "base/result.h"
+#include <functional>
+#include <string>
+
 #include "options.h"
 #include "pipeline.h"
 
 namespace doctor {
 
-/// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
-/// standard error. Errors: no trace, a wrong setting, no file that could be read.
-Result<Analysis> analyze_traces(const Options& options);
-
-/// `--timings`: every stage and rule, to standard error. `rendered` is the time since the analysis ended.
-void print_timings(const Analysis& analysis, std::chrono::nanoseconds rendered);
+/// Analyses the traces and writes the page that `render` makes of them, with the timings if they are wanted. Exit
+/// status: that of `judge`, or kExitFailure where something could not be read or written; that is told on standard
+/// error.
+int run_page(const Options& options, const std::function<std::string(const Analysis&)>& render,
+             const std::function<int(const Analysis&)>& judge);
 
 /// Whether pages for a person get colours.
 bool wants_color(const Options& options);

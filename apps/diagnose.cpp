@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <chrono>
 
 #include "analysis.h"
 #include "commands.h"
 #include "exit_code.h"
-#include "output.h"
 #include "report/report.h"
 
 namespace doctor {
@@ -31,22 +29,12 @@ int exit_code_of(const Analysis& analysis, const Options& options) {
 }  // namespace
 
 int run_diagnose(const Options& options) {
-  const Result<Analysis> analysis = analyze_traces(options);
-  if (!analysis) {
-    print_error(analysis.error());
-    return kExitFailure;
-  }
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string page = options.format == OutputFormat::json
-                               ? render_json(analysis->measurements, analysis->diagnosis)
-                               : render_text(analysis->measurements, analysis->diagnosis, style_of(options));
-  const Result<void> written = write_output(page, options.output);
-  if (options.timings) print_timings(*analysis, std::chrono::steady_clock::now() - begin);
-  if (!written) {
-    print_error(written.error());
-    return kExitFailure;
-  }
-  return exit_code_of(*analysis, options);
+  const auto render = [&](const Analysis& analysis) {
+    return options.format == OutputFormat::json
+               ? render_json(analysis.measurements, analysis.diagnosis)
+               : render_text(analysis.measurements, analysis.diagnosis, style_of(options));
+  };
+  return run_page(options, render, [&](const Analysis& analysis) { return exit_code_of(analysis, options); });
 }
 
 }  // namespace doctor

@@ -20,7 +20,7 @@ std::vector<Advice> advice() {
 RuleResult check(const RuleContext& context) {
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
   const auto any = [&](auto holds) { return std::any_of(hosts.begin(), hosts.end(), holds); };
-  if (any([](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); })) return {};
+  if (shows_tf_data(context.measurements)) return {};
   const bool is_sure = any([](const HostMeasurement& host) { return host.event_count > 0; }) &&
                        !any([](const HostMeasurement& host) { return !host.loss.complete(); });
   if (!is_sure) return {.findings = {}, .not_evaluated = why_nothing_is_judged(context.measurements)};

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/numbers.h"
 #include "diagnose/pipelines.h"
 
@@ -20,10 +18,8 @@ Advice record_longer() {
 /// The window ends before the consumer took two elements: there is no verdict.
 std::optional<Finding> find_missing_calls(const RuleContext& context) {
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
-  const bool shows_tf_data = std::any_of(hosts.begin(), hosts.end(), [](const HostMeasurement& host) {
-    return !host.iterators.empty() || !host.pipelines.empty();
-  });
-  if (context.judgement.status != VerdictStatus::inconclusive || !shows_tf_data) return std::nullopt;
+  if (context.judgement.status != VerdictStatus::inconclusive || !shows_tf_data(context.measurements))
+    return std::nullopt;
   Finding finding;
   finding.message = context.judgement.pipelines.empty()
                         ? "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged"

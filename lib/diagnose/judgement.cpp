@@ -88,11 +88,6 @@ VerdictStatus status_of(const PipelineMeasurement& pipeline, InputLevel level) {
   return is_known ? VerdictStatus::healthy : VerdictStatus::inconclusive;
 }
 
-bool has_tf_data(const Measurements& measurements) {
-  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
-                     [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
-}
-
 bool is_complete_and_not_empty(const Measurements& measurements) {
   return std::all_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
@@ -146,7 +141,7 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
                      return left.total > right.total;
                    });
   if (judgement.pipelines.empty()) {
-    const bool shows_no_tf_data = !has_tf_data(measurements) && is_complete_and_not_empty(measurements);
+    const bool shows_no_tf_data = !shows_tf_data(measurements) && is_complete_and_not_empty(measurements);
     judgement.status = shows_no_tf_data ? VerdictStatus::no_input_pipeline : VerdictStatus::inconclusive;
     return judgement;
   }

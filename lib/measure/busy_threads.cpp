@@ -87,8 +87,7 @@ double average_busy_threads(const Trace& trace, const IteratorForest& forest, st
     CoveredTime covered(waits);
     LaneActivity activity(trace, lane, covered);
     visit_own_times(lane.iterator_calls, [&](std::uint32_t row, Interval own) {
-      const InstanceId instance = lane.iterator_calls[row].instance;
-      if (forest[forest.iterator_of_instance[index_of(instance)]].is_async) return;
+      if (forest[forest.iterator_of(lane.iterator_calls[row])].is_async) return;
       Picoseconds done = own.start;
       visit_function_runs(lane, row, own, [&](Interval run) {
         activity.add_own_work({done, run.start});

@@ -15,10 +15,6 @@ namespace {
 /// Deeper nesting than any real pipeline: what is below is given to the iterator at this depth.
 constexpr int kDeepestWalk = 200;
 
-const IteratorCall& call_of(const Trace& trace, CallRef ref) {
-  return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
-}
-
 bool comes_before(CallRef a, CallRef b) {
   return std::make_tuple(a.lane, a.row) < std::make_tuple(b.lane, b.row);
 }
@@ -28,10 +24,6 @@ bool runs_function_in_background(std::string_view short_name) {
   const std::string_view name = without_version(short_name);
   return name == "ParallelMap" || name == "MapAndBatch" || name == "NumaMapAndBatch" || name == "ParallelFilter" ||
          name == "ParseExample";
-}
-
-bool is_generator(const LogicalIterator& iterator) {
-  return without_version(iterator.short_name) == "Generator";
 }
 
 bool is_wrapped_in_flat_map(const IteratorForest& forest, const LogicalIterator& iterator) {
@@ -59,7 +51,7 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
   has_device_hop_.assign(count, false);
   for (std::size_t index = 0; index < count; ++index) {
     const LogicalIterator& iterator = forest.iterators[index];
-    is_device_hop_[index] = is_generator(iterator) && !is_wrapped_in_flat_map(forest, iterator);
+    is_device_hop_[index] = is_generator(iterator.short_name) && !is_wrapped_in_flat_map(forest, iterator);
     if (iterator.top_calls.empty()) continue;
     for (IteratorId above = iterator.parent; above != kNoIterator; above = forest[above].parent) {
       if (forest[above].is_async) descendants_[index_of(above)].push_back(static_cast<IteratorId>(index));
@@ -71,7 +63,7 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
       for (std::size_t run = 0; !python.empty() && run < lane.function_runs.size(); ++run) {
         const std::uint32_t row = lane.function_runs[run].row;
         if (row == kNoRow || !python.contains(lane.function_runs[run].function_id.value())) continue;
-        is_device_hop_[index_of(forest.iterator_of_instance[index_of(lane.iterator_calls[row].instance)])] = false;
+        is_device_hop_[index_of(forest.iterator_of(lane.iterator_calls[row]))] = false;
       }
     }
   }
@@ -107,9 +99,7 @@ struct CriticalPath::Walk {
   const IteratorForest& forest;
   std::vector<Segment>& segments;
 
-  IteratorId iterator_of(CallRef ref) const {
-    return forest.iterator_of_instance[index_of(call_of(trace, ref).instance)];
-  }
+  IteratorId iterator_of(CallRef ref) const { return forest.iterator_of(call_of(trace, ref)); }
 
   void emit(Interval span, IteratorId iterator, SegmentKind kind, LaneId lane) {
     if (span.start >= span.end) return;
@@ -178,7 +168,7 @@ void CriticalPath::Walk::gap(CallRef ref, Interval window, int depth) {
   const IteratorId iterator = iterator_of(ref);
   if (!forest[iterator].is_async) return own_work(ref, iterator, window);
   const std::string_view kind = forest[iterator].short_name;
-  if (is_generator(forest[iterator]) || kind.starts_with("DataService")) {
+  if (is_generator(kind) || kind.starts_with("DataService")) {
     return device_hop(ref, iterator, window, depth);
   }
   wait(ref, iterator, window, depth);

@@ -41,8 +41,7 @@ FunctionIds ids_by_produced_element(const Trace& trace, const IteratorForest& fo
     for (std::size_t index = 0; index < lane.produced.size(); ++index) {
       const ProducedElement& produced = lane.produced[index];
       if (produced.row == kNoRow || produced.last_run == kNoRow) continue;
-      const InstanceId instance = lane.iterator_calls[produced.row].instance;
-      const IteratorId input = forest.iterator_of_instance[index_of(instance)];
+      const IteratorId input = forest.iterator_of(lane.iterator_calls[produced.row]);
       if (forest[input].parent == iterator) ids.push_back(lane.function_runs[produced.last_run].function_id.value());
     }
   }
@@ -51,10 +50,9 @@ FunctionIds ids_by_produced_element(const Trace& trace, const IteratorForest& fo
 
 FunctionIds function_ids_of(const Trace& trace, const IteratorForest& forest, IteratorId iterator) {
   const LogicalIterator& node = forest[iterator];
-  if (!node.is_async || without_version(node.short_name) == "Generator") {
+  if (!node.is_async || is_generator(node.short_name)) {
     return collect_ids(trace, [&](const Lane& lane, const FunctionRun& run) {
-      return run.row != kNoRow &&
-             forest.iterator_of_instance[index_of(lane.iterator_calls[run.row].instance)] == iterator;
+      return run.row != kNoRow && forest.iterator_of(lane.iterator_calls[run.row]) == iterator;
     });
   }
   FunctionIds ids = ids_by_produced_element(trace, forest, iterator);

@@ -76,6 +76,38 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   return measured;
 }
 
+/// Calls that read equally many inputs, and how long they took together.
+struct CallsAlike {
+  std::uint64_t count = 0;
+  Picoseconds duration = 0;
+};
+
+/// The calls of one iterator by the number of inputs that each read: a shuffle has millions of calls, but few numbers.
+std::map<std::uint64_t, CallsAlike> calls_by_inputs(const Trace& trace, const IteratorForest& forest, IteratorId id) {
+  std::map<std::uint64_t, CallsAlike> by_inputs;
+  for (const Lane& lane : trace.lanes) {
+    for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
+      const IteratorCall& call = lane.iterator_calls[row];
+      if (forest.iterator_of(call) != id) continue;
+      CallsAlike& calls = by_inputs[nested_call_count(lane.iterator_calls, row)];
+      ++calls.count;
+      calls.duration += call.span.duration();
+    }
+  }
+  return by_inputs;
+}
+
+/// The median number of inputs. Calls that read nothing (draining) count: case 9 of the shared design "diagnosis".
+std::uint64_t usual_inputs(const std::map<std::uint64_t, CallsAlike>& by_inputs, std::uint64_t call_count) {
+  std::uint64_t usual = 0;
+  std::uint64_t seen = 0;
+  for (const auto& [inputs, calls] : by_inputs) {
+    if (2 * seen < call_count) usual = inputs;
+    seen += calls.count;
+  }
+  return usual;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
@@ -94,13 +126,13 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
     measured.push_back(describe(trace, iterator));
     measured.back().is_device_hop = is_device_hop[index];
     if (is_device_hop[index]) measured.back().is_source = false;
-    const bool runs_python = without_version(iterator.short_name) == "Generator" && !is_device_hop[index];
+    const bool runs_python = is_generator(iterator.short_name) && !is_device_hop[index];
     waits.push_back(iterator.is_async && !runs_python);
   }
   for (const Lane& lane : trace.lanes) {
     for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
       const IteratorCall& call = lane.iterator_calls[row];
-      const std::size_t index = index_of(forest.iterator_of_instance[index_of(call.instance)]);
+      const std::size_t index = index_of(forest.iterator_of(call));
       IteratorMeasurement& iterator = measured[index];
       ++iterator.calls;
       iterator.total += call.span.duration();
@@ -113,38 +145,18 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
 
 std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorForest& forest,
                                              const std::vector<IteratorId>& members) {
-  // A call that reads many inputs where the usual call reads one fills the buffer. Calls that read nothing (draining)
-  // count in the median: case 9 of the shared design "diagnosis".
+  // A call that reads many inputs where the usual call reads one fills the buffer.
   constexpr std::uint64_t kFewestInputs = 8;
   constexpr std::uint64_t kFillFactor = 4;
   std::optional<ShuffleFill> fill;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];
     if (!iterator.short_name.starts_with("Shuffle")) continue;
-    // How often a call read this many inputs, and how long such calls took together: a shuffle has millions of calls.
-    struct Calls {
-      std::uint64_t count = 0;
-      Picoseconds duration = 0;
-    };
-    std::map<std::uint64_t, Calls> by_inputs;
-    for (const Lane& lane : trace.lanes) {
-      for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
-        const IteratorCall& call = lane.iterator_calls[row];
-        if (forest.iterator_of_instance[index_of(call.instance)] != id) continue;
-        Calls& calls = by_inputs[nested_call_count(lane.iterator_calls, row)];
-        ++calls.count;
-        calls.duration += call.span.duration();
-      }
-    }
-    std::uint64_t usual = 0;
-    std::uint64_t seen = 0;
-    for (const auto& [inputs, calls] : by_inputs) {
-      if (2 * seen < iterator.call_count) usual = inputs;
-      seen += calls.count;
-    }
+    const std::map<std::uint64_t, CallsAlike> by_inputs = calls_by_inputs(trace, forest, id);
+    const std::uint64_t usual = std::max<std::uint64_t>(1, usual_inputs(by_inputs, iterator.call_count));
     ShuffleFill found{id, 0, 0, number_attribute(trace, iterator, "buffer_size")};
     for (const auto& [inputs, calls] : by_inputs) {
-      if (inputs < kFewestInputs || inputs < kFillFactor * std::max<std::uint64_t>(1, usual)) continue;
+      if (inputs < kFewestInputs || inputs < kFillFactor * usual) continue;
       found.elements += inputs * calls.count;
       found.duration += calls.duration;
     }
@@ -153,9 +165,7 @@ std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorF
       std::uint64_t input_calls = 0;
       for (const IteratorId input : iterator.children) input_calls += forest[input].call_count;
       const std::uint64_t own_calls = iterator.call_count;
-      if (own_calls > 0 && input_calls > 2 * own_calls + kFewestInputs) {
-        found.elements = input_calls - own_calls;
-      }
+      if (own_calls > 0 && input_calls > 2 * own_calls + kFewestInputs) found.elements = input_calls - own_calls;
     }
     if (found.elements > 0) fill = found;
   }

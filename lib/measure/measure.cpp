@@ -59,7 +59,6 @@ void HostMeasurer::describe_trace() {
   result_.event_count = trace_.event_count;
   result_.iterator_event_count = trace_.iterator_event_count;
   result_.window = trace_.window.end - trace_.window.start;
-  result_.has_make_iterator = trace_.make_iterator_count > 0;
   result_.loss = trace_.loss;
   std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
@@ -130,7 +129,6 @@ void HostMeasurer::finish_phase(const CallsOfRoot& group, std::size_t first, std
     phase.busy_threads = average_busy_threads(trace_, forest_, united(std::move(waits)));
   }
   if (phase.culprit == kNoIterator) return;
-  phase.culprit_calls = forest_[phase.culprit].call_count;
   if (phase.in_function[index_of(phase.culprit)] > 0) {
     measure_function(std::span(group.calls).subspan(first, last - first), phase);
   }
@@ -210,7 +208,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }
-  pipeline.warmup_count = count_warmup_calls(latencies, result_.has_make_iterator);
+  pipeline.warmup_count = count_warmup_calls(latencies, trace_.make_iterator_count > 0);
   measure_cadence(trace_, pipeline);
   for (PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
     phase->critical.assign(forest_.iterators.size(), 0);
@@ -244,6 +242,11 @@ HostMeasurement HostMeasurer::measure() {
 }
 
 }  // namespace
+
+bool shows_tf_data(const Measurements& measurements) {
+  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                     [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
+}
 
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest) {
   return HostMeasurer(trace, forest).measure();

@@ -64,7 +64,6 @@ struct PhaseMeasurement {
   IteratorId culprit = kNoIterator;      ///< the iterator with the most critical time; frames only if nothing else
   std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; wrapper ops left out
   Picoseconds python = 0;                ///< of its function time: in Python ops
-  std::uint64_t culprit_calls = 0;       ///< calls of the culprit in the whole window
 
   /// Threads busy on average during the waits: ops without Python, compute-pool regions and own work of synchronous
   /// iterators. Raw: may exceed the cores, because ops that wait for a core count as busy.
@@ -134,7 +133,6 @@ struct HostMeasurement {
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
   Picoseconds window = 0;
-  bool has_make_iterator = false;  ///< a pipeline starts inside the window
   Loss loss;
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
@@ -145,6 +143,9 @@ struct HostMeasurement {
 struct Measurements {
   std::vector<HostMeasurement> hosts;  ///< one per trace file, in the order given
 };
+
+/// Whether any file shows an iterator or a GetNext call.
+bool shows_tf_data(const Measurements& measurements);
 
 /// Measures one trace. Total: an empty forest gives empty measurements.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest);

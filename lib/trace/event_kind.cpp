@@ -20,6 +20,15 @@ std::string_view op_type_of(std::string_view name) {
   return is_identifier(type) ? type : std::string_view{};
 }
 
+std::string_view without_element_index(std::string_view name) {
+  if (name.empty() || name.back() != ']') return name;
+  const std::size_t open = name.rfind('[');
+  if (open == std::string_view::npos || open + 2 > name.size() - 1) return name;
+  const std::string_view index = name.substr(open + 1, name.size() - open - 2);
+  const bool is_number = std::all_of(index.begin(), index.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number ? name.substr(0, open) : name;
+}
+
 EventKind classify_event(std::string_view name) {
   if (name.starts_with("Iterator")) {
     if (name.starts_with("Iterator::")) return EventKind::iterator;

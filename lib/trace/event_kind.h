@@ -28,4 +28,7 @@ EventKind classify_event(std::string_view name);
 /// The `OpType` of `node_name:OpType`; empty if `name` is not of that form (exactly one colon, an identifier after it).
 std::string_view op_type_of(std::string_view name);
 
+/// A part of an iterator's long name, or a prefix of it, without the element index at its end: "Zip[1]" -> "Zip".
+std::string_view without_element_index(std::string_view name);
+
 }  // namespace doctor

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "trace/event_kind.h"
+
 namespace doctor {
 namespace {
 
@@ -25,15 +27,6 @@ std::int64_t depth_of(std::string_view long_name) {
     ++depth;
   }
   return depth;
-}
-
-std::string_view without_index(std::string_view prefix) {
-  if (!prefix.ends_with(']')) return prefix;
-  const std::size_t open = prefix.rfind('[');
-  if (open == std::string_view::npos || open + 2 == prefix.size()) return prefix;
-  const std::string_view index = prefix.substr(open + 1, prefix.size() - open - 2);
-  const bool is_index = std::all_of(index.begin(), index.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return is_index ? prefix.substr(0, open) : prefix;
 }
 
 /// Spans in the order in which they come, reduced to those that end later than all before them: whichever span is asked
@@ -74,7 +67,7 @@ std::uint32_t parent_of(const TimelineSpan& call, const ReachingByName& seen) {
        cut = call.long_name.rfind(kSeparator, cut - 1)) {
     const std::string_view prefix = call.long_name.substr(0, cut);
     const Reaching::Entry* best = nullptr;
-    for (const std::string_view name : {prefix, without_index(prefix)}) {
+    for (const std::string_view name : {prefix, without_element_index(prefix)}) {
       const auto found = seen.find(name);
       const Reaching::Entry* const candidate = found == seen.end() ? nullptr : found->second.around(call);
       if (candidate != nullptr && (best == nullptr || candidate->position < best->position)) best = candidate;

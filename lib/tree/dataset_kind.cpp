@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/event_kind.h"
+
 namespace doctor {
 namespace {
 
@@ -11,21 +13,11 @@ bool contains(const std::array<std::string_view, Count>& names, std::string_view
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// "Zip[1]" -> "Zip"; unchanged where there is no index.
-std::string_view without_index(std::string_view part) {
-  if (part.empty() || part.back() != ']') return part;
-  const std::size_t open = part.rfind('[');
-  if (open == std::string_view::npos || open + 2 > part.size() - 1) return part;
-  const std::string_view index = part.substr(open + 1, part.size() - open - 2);
-  const bool is_number = std::all_of(index.begin(), index.end(), [](char c) { return c >= '0' && c <= '9'; });
-  return is_number ? part.substr(0, open) : part;
-}
-
 }  // namespace
 
 std::string_view short_name_of(std::string_view long_name) {
   const std::size_t separator = long_name.rfind("::");
-  return without_index(separator == std::string_view::npos ? long_name : long_name.substr(separator + 2));
+  return without_element_index(separator == std::string_view::npos ? long_name : long_name.substr(separator + 2));
 }
 
 std::string_view without_version(std::string_view short_name) {
@@ -59,6 +51,10 @@ bool is_source(std::string_view short_name) {
   return contains(kNames, without_version(short_name)) ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view prefix) { return short_name.starts_with(prefix); });
+}
+
+bool is_generator(std::string_view short_name) {
+  return without_version(short_name) == "Generator";
 }
 
 bool has_like_elements(std::string_view short_name) {
@@ -109,7 +105,7 @@ std::string fold_like_elements(std::string_view long_name) {
     const std::size_t separator = long_name.find("::", begin);
     const std::size_t end = separator == std::string_view::npos ? long_name.size() : separator;
     const std::string_view part = long_name.substr(begin, end - begin);
-    const std::string_view kind = without_index(part);
+    const std::string_view kind = without_element_index(part);
     if (begin > 0) folded += "::";
     folded += has_like_elements(kind) ? kind : part;
     begin = end + 2;

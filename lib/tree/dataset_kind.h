@@ -19,6 +19,9 @@ bool is_asynchronous(std::string_view short_name);
 /// Whether the dataset reads or makes data instead of transforming an input (seed 000, "source datasets").
 bool is_source(std::string_view short_name);
 
+/// Whether it is a Generator: a Python generator of the user, or the hop of a device pipeline to its host pipeline.
+bool is_generator(std::string_view short_name);
+
 /// Whether the element index behind this part of a long name counts elements that are alike (files of an interleave,
 /// epochs of a repeat), so that iterators that differ only in it are one. Inputs of Zip and Concatenate are not alike.
 bool has_like_elements(std::string_view short_name);

@@ -8,16 +8,12 @@
 namespace doctor {
 namespace {
 
-const IteratorCall& call_of(const Trace& trace, CallRef ref) {
-  return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
-}
-
 Picoseconds start_of(const Trace& trace, CallRef ref) {
   return call_of(trace, ref).span.start();
 }
 
 IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef ref) {
-  return forest.iterator_of_instance[index_of(call_of(trace, ref).instance)];
+  return forest.iterator_of(call_of(trace, ref));
 }
 
 bool has_parent_id(const Trace& trace, CallRef ref) {

@@ -18,6 +18,10 @@ struct CallRef {
 
 inline constexpr std::size_t kCallBlock = 64;
 
+inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
+  return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
+}
+
 /// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
 /// transformation in the same place of the same pipeline.
 struct LogicalIterator {
@@ -64,6 +68,7 @@ struct IteratorForest {
   std::vector<ProducedRef> produced;  ///< sorted by element id, then by start of the call that fetched the input
 
   const LogicalIterator& operator[](IteratorId id) const { return iterators[index_of(id)]; }
+  IteratorId iterator_of(const IteratorCall& call) const { return iterator_of_instance[index_of(call.instance)]; }
 };
 
 /// Whether `ancestor` is `iterator` or stands above it.
