@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/work.h"
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
 
@@ -34,6 +35,7 @@ struct Analysis {
 
 /// Reads the trace files of one run, a file a host, and diagnoses them together. Only one trace is in memory at a
 /// time. A file that cannot be read does not stop the others.
-Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings);
+Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
+                 const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -259,7 +259,7 @@ bool sniff_chrome_json(std::string_view head) {
   return head.find("\"traceEvents\"") != std::string_view::npos || head.size() >= kSniffLength;
 }
 
-Result<Trace> read_chrome_json(ByteSource& source) {
+Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& /*work*/) {
   ChromeThreads threads;
   auto order = TraceBuilder::Order::sorted;
   while (true) {

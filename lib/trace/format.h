@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/trace.h"
 
@@ -19,7 +20,7 @@ struct Format {
 
   /// Reads a whole trace. Damage that leaves something readable is counted in Trace::loss; an Error means that
   /// nothing could be read.
-  Result<Trace> (*read)(ByteSource& source);
+  Result<Trace> (*read)(ByteSource& source, const WorkOptions& work);
 };
 
 /// How many bytes from the start of a file are shown to sniff().
@@ -29,14 +30,14 @@ inline constexpr std::size_t kSniffLength = std::size_t{64} * 1024;
 std::span<const Format> formats();
 
 /// Reads a trace in whatever format its content tells. Errors: empty input, no known format, nothing readable.
-Result<Trace> read_trace(ByteSource& source);
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {});
 
 // One pair per format file.
 bool sniff_xspace(std::string_view head);
-Result<Trace> read_xspace(ByteSource& source);
+Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {});
 bool sniff_tf1_timeline(std::string_view head);
-Result<Trace> read_tf1_timeline(ByteSource& source);
+Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work = {});
 bool sniff_chrome_json(std::string_view head);
-Result<Trace> read_chrome_json(ByteSource& source);
+Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -36,7 +36,7 @@ std::span<const Format> formats() {
   return kFormats;
 }
 
-Result<Trace> read_trace(ByteSource& source) {
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work) {
   const Result<std::string> head = read_head(source);
   if (!head) return Unexpected(head.error());
   if (head->empty()) {
@@ -44,7 +44,7 @@ Result<Trace> read_trace(ByteSource& source) {
   }
   for (const Format& format : formats()) {
     if (!format.sniff(*head)) continue;
-    Result<Trace> trace = format.read(source);
+    Result<Trace> trace = format.read(source, work);
     if (!trace) return trace;
     trace->path = source.name();
     trace->format = format.name;

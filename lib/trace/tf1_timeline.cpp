@@ -321,7 +321,7 @@ bool sniff_tf1_timeline(std::string_view head) {
   return false;
 }
 
-Result<Trace> read_tf1_timeline(ByteSource& source) {
+Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& /*work*/) {
   Timeline timeline;
   JsonEventReader reader(source);
   while (const JsonEventBatch* batch = reader.next()) {

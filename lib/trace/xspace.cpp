@@ -329,7 +329,7 @@ bool sniff_xspace(std::string_view head) {
   return true;
 }
 
-Result<Trace> read_xspace(ByteSource& source) {
+Result<Trace> read_xspace(ByteSource& source, const WorkOptions& /*work*/) {
   for (const auto order : {TraceBuilder::Order::sorted, TraceBuilder::Order::any}) {
     if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
     XSpaceReader reader(source, order);
