@@ -31,7 +31,7 @@ class ChromeReading {
  public:
   ChromeReading(ChromeThreads& threads, TraceBuilder::Order order) : threads_(threads), builder_(order) {}
 
-  void add(const JsonEvent& event);
+  void add(const JsonEventBatch& batch);
   bool saw_disorder() const { return builder_.saw_disorder(); }
   std::uint64_t phase_count() const { return phase_count_; }
   std::uint64_t other_count() const { return other_count_; }
@@ -45,11 +45,15 @@ class ChromeReading {
     bool is_accelerator = false;
   };
 
+  void take(const JsonEvent& event);
   void take_metadata(const JsonEvent& event);
   void take_complete(const JsonEvent& event);
   void take_begin(const JsonEvent& event);
   void take_end(const JsonEvent& event);
   void keep(const JsonEvent& event, Picoseconds start, Picoseconds duration);
+  InstanceId see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start);
+  void hand_on(LaneId lane, const LaneEvent& event);
+  void flush();
   void keep_derived_step(const Place& place, const JsonEvent& event, Picoseconds start, Picoseconds duration);
   void add_derived_steps();
   bool is_usable(NumberText text, const char* reason_if_missing);
@@ -64,13 +68,21 @@ class ChromeReading {
   Place place_;  ///< of the last event: neighbours in a file are mostly of one thread
   std::vector<ChromeThread*> kept_threads_;
   std::unordered_map<ChromeThread*, std::vector<BegunEvent>> begun_;
-  std::vector<std::pair<LaneId, RawEvent>> derived_steps_;
+  std::vector<std::pair<LaneId, LaneEvent>> derived_steps_;
+  std::vector<LaneEvent> lane_events_;  ///< of `lane_`, not yet with the builder
+  LaneId lane_{};
+  std::vector<SeenAttribute> attributes_;
   bool has_markers_ = false;
   std::uint64_t phase_count_ = 0;
   std::uint64_t other_count_ = 0;
 };
 
-void ChromeReading::add(const JsonEvent& event) {
+void ChromeReading::add(const JsonEventBatch& batch) {
+  for (const JsonEvent& event : batch.events) take(event);
+  flush();
+}
+
+void ChromeReading::take(const JsonEvent& event) {
   ++(event.phase == '\0' ? other_count_ : phase_count_);
   switch (event.phase) {
     case 'X':
@@ -183,43 +195,78 @@ void ChromeReading::keep(const JsonEvent& event, Picoseconds start, Picoseconds 
   if (place.is_accelerator || place.of->is_derived) return builder_.count_other(1);
   if (place.of->is_step_line) return keep_derived_step(place, event, start, duration);
 
-  RawEvent raw;
-  raw.kind = classify_event(event.name);
-  const ChromeArguments& arguments = decoder_.decode(event.arguments, raw.kind, builder_);
+  LaneEvent kept;
+  kept.start = start;
+  kept.duration = duration;
+  kept.kind = classify_event(event.name);
+  const ChromeArguments& arguments = decoder_.decode(event.arguments, kept.kind, builder_);
   std::string_view name = event.name;
-  if (raw.kind == EventKind::iterator) {
-    if (!arguments.long_name.empty()) name = arguments.long_name;
-    raw.dataset_name = builder_.intern(arguments.dataset_name);
-    raw.attributes = arguments.attributes;
-  } else if (raw.kind == EventKind::other) {
+  if (kept.kind == EventKind::iterator && !arguments.long_name.empty()) name = arguments.long_name;
+  if (kept.kind == EventKind::other) {
     if (classify_event(arguments.long_name) == EventKind::op) {
-      raw.kind = EventKind::op;
+      kept.kind = EventKind::op;
       name = arguments.long_name;
     } else if (arguments.step_number) {
-      raw.kind = EventKind::step;
-      raw.step_number = *arguments.step_number;
+      kept.kind = EventKind::step;
       has_markers_ = true;
     } else {
       return builder_.count_other(1);
     }
   }
-  raw.name = builder_.intern(name);
-  raw.start = start;
-  raw.duration = duration;
-  raw.id = arguments.id;
-  raw.parent_id = arguments.parent_id;
-  raw.element_id = arguments.element_id;
-  builder_.add(lane_of(place), raw);
+  kept.name_length = name_length_of(name);
+  kept.id = arguments.id.value_or(0);
+  if (kept.kind == EventKind::produce || kept.kind == EventKind::consume) kept.id = arguments.element_id.value_or(0);
+  if (kept.kind == EventKind::step) kept.id = static_cast<std::uint64_t>(*arguments.step_number);
+  if (kept.kind == EventKind::op) kept.subject = static_cast<std::uint32_t>(builder_.intern(op_type_of(name)));
+  if (const char* const fault = time_fault(start, duration)) {
+    builder_.trace().loss.add(fault);
+    return builder_.count_other(1);
+  }
+  if (kept.kind == EventKind::iterator) {
+    kept.subject = static_cast<std::uint32_t>(see_instance(builder_.intern(name), arguments, start));
+  }
+  hand_on(lane_of(place), kept);
+}
+
+InstanceId ChromeReading::see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start) {
+  attributes_.clear();
+  for (const Attribute& attribute : arguments.attributes) attributes_.push_back({attribute, start});
+  InstanceSighting sighting;
+  sighting.long_name = long_name;
+  sighting.dataset_name = builder_.intern(arguments.dataset_name);
+  sighting.id = arguments.id;
+  sighting.parent_id = arguments.parent_id;
+  sighting.first_start = sighting.last_start = start;
+  sighting.event_count = 1;
+  sighting.attributes = attributes_;
+  return builder_.see(sighting);
+}
+
+/// Events of one lane go to the builder together.
+void ChromeReading::hand_on(LaneId lane, const LaneEvent& event) {
+  if (lane != lane_) flush();
+  lane_ = lane;
+  lane_events_.push_back(event);
+}
+
+void ChromeReading::flush() {
+  if (!lane_events_.empty()) builder_.add(lane_, lane_events_);
+  lane_events_.clear();
 }
 
 /// The line "Steps" is derived from the markers, so it counts only where the trace has no marker of its own.
 void ChromeReading::keep_derived_step(const Place& place, const JsonEvent& event, Picoseconds start,
                                       Picoseconds duration) {
-  RawEvent step;
+  if (const char* const fault = time_fault(start, duration)) {
+    builder_.trace().loss.add(fault);
+    return builder_.count_other(1);
+  }
+  LaneEvent step;
   step.kind = EventKind::step;
   step.start = start;
   step.duration = duration;
-  step.step_number = parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size()));
+  step.id = static_cast<std::uint64_t>(
+      parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size())));
   derived_steps_.emplace_back(lane_of(place), step);
 }
 
@@ -227,7 +274,8 @@ void ChromeReading::add_derived_steps() {
   if (has_markers_) return builder_.count_other(derived_steps_.size());
   std::stable_sort(derived_steps_.begin(), derived_steps_.end(),
                    [](const auto& a, const auto& b) { return a.second.start < b.second.start; });
-  for (const auto& step : derived_steps_) builder_.add(step.first, step.second);
+  for (const auto& step : derived_steps_) hand_on(step.first, step.second);
+  flush();
 }
 
 Trace ChromeReading::finish() {
@@ -265,9 +313,7 @@ Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& /*work*/) 
   while (true) {
     JsonEventReader reader(source);
     ChromeReading reading(threads, order);
-    while (const JsonEventBatch* batch = reader.next()) {
-      for (const JsonEvent& event : batch->events) reading.add(event);
-    }
+    while (const JsonEventBatch* batch = reader.next()) reading.add(*batch);
     const JsonDocument& document = reader.document();
     if (reading.saw_disorder() || threads.came_too_late()) {
       if (reading.saw_disorder()) order = TraceBuilder::Order::any;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 namespace doctor {
@@ -21,6 +22,17 @@ void sort_by_row(ChunkedVector<ConsumedElement>& consumed) {
   for (std::size_t index = 0; index < consumed.size(); ++index) consumed[index] = sorted[index];
 }
 
+/// Earlier first, then longer first; where both are equal the GetNext op is around the iterator, and the iterator
+/// with the shorter long name around the longer.
+bool comes_before(const LaneEvent& a, const LaneEvent& b) {
+  if (a.start != b.start) return a.start < b.start;
+  if (a.duration != b.duration) return a.duration > b.duration;
+  const bool a_is_get_next = a.kind == EventKind::get_next;
+  const bool b_is_get_next = b.kind == EventKind::get_next;
+  if (a_is_get_next != b_is_get_next) return a_is_get_next;
+  return a.name_length < b.name_length;
+}
+
 std::uint32_t row_count(const auto& table) {
   return static_cast<std::uint32_t>(table.size());
 }
@@ -37,37 +49,39 @@ bool is_iterator_attribute(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+std::uint16_t name_length_of(std::string_view name) {
+  return static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), std::numeric_limits<std::uint16_t>::max()));
+}
+
+const char* time_fault(Picoseconds start, Picoseconds duration) {
+  if (duration < 0) return "events_negative_duration";
+  const bool fits = start >= PackedSpan::kMinStart && start <= PackedSpan::kMaxStart &&
+                    duration <= PackedSpan::kMaxDuration;
+  return fits ? nullptr : "events_outside_time_range";
+}
+
 /// What is open on a thread at one moment. Each entry carries the answers for the events nested in it, so that
 /// nesting an event looks at the innermost entry only.
 struct TraceBuilder::OpenEvent {
   EventKind kind = EventKind::other;
+  bool in_executor = false;
   Picoseconds start = 0;
   Picoseconds end = 0;
-  std::uint32_t own_row = kNoRow;            ///< row of this event in the table of its kind
-  std::uint32_t iterator_row = kNoRow;       ///< innermost iterator call, this one included
-  std::uint32_t get_next = kNoRow;           ///< outermost GetNext call, this one included
-  std::uint32_t produce = kNoRow;            ///< innermost Produce with no iterator call in between
-  std::optional<std::uint64_t> function_id;  ///< of the innermost executor span, else of the innermost function run
-  bool in_executor = false;
+  std::uint64_t function_id = 0;         ///< of the innermost executor span, else of the innermost function run
+  std::uint32_t own_row = kNoRow;        ///< row of this event in the table of its kind
+  std::uint32_t iterator_row = kNoRow;   ///< innermost iterator call, this one included
+  std::uint32_t get_next = kNoRow;       ///< outermost GetNext call, this one included
+  std::uint32_t produce = kNoRow;        ///< innermost Produce with no iterator call in between
 };
 
 struct TraceBuilder::LaneState {
   std::vector<OpenEvent> open;
-  std::vector<StoredEvent> same_start;  ///< held back until the start time moves on, to sort ties
+  /// Events of the latest start time, to sort ties; with Order::any all events.
+  std::vector<LaneEvent> held;
+  Picoseconds latest_start = std::numeric_limits<Picoseconds>::min();  ///< of the events that are nested
   Picoseconds region_start = 0;
   bool region_is_open = false;
   bool is_compute_pool = false;  ///< only regions of compute (Eigen) threads are work that no op event shows
-};
-
-/// What remains of an event once its strings, attributes and instance are looked up.
-struct TraceBuilder::StoredEvent {
-  EventKind kind = EventKind::other;
-  StringId name{};
-  Picoseconds start = 0;
-  Picoseconds duration = 0;
-  InstanceId instance{};            ///< of an iterator
-  std::optional<std::uint64_t> id;  ///< function id, or the element id of Produce and Consume
-  std::int64_t step_number = 0;
 };
 
 TraceBuilder::TraceBuilder(Order order) : order_(order) {}
@@ -78,7 +92,6 @@ LaneId TraceBuilder::lane(std::uint64_t process, std::uint64_t thread) {
   if (is_new) {
     trace_.lanes.emplace_back();
     lane_states_.emplace_back();
-    stored_.emplace_back();
   }
   return place->second;
 }
@@ -89,78 +102,73 @@ void TraceBuilder::name_lane(LaneId lane, std::string_view name) {
   lane_states_[index_of(lane)].is_compute_pool = name.find("Eigen") != std::string_view::npos;
 }
 
-void TraceBuilder::add(LaneId lane, const RawEvent& event) {
-  ++trace_.event_count;
-  if (event.kind == EventKind::other || saw_disorder_) return;
-  if (event.duration < 0) return trace_.loss.add("events_negative_duration");
-  if (event.start < PackedSpan::kMinStart || event.start > PackedSpan::kMaxStart ||
-      event.duration > PackedSpan::kMaxDuration) {
-    return trace_.loss.add("events_outside_time_range");
-  }
-  StoredEvent stored{event.kind, event.name, event.start, event.duration, {}, event.id, event.step_number};
-  if (event.kind == EventKind::iterator) stored.instance = instance_of(event);
-  if (event.kind == EventKind::produce || event.kind == EventKind::consume) stored.id = event.element_id;
-  if (order_ == Order::any) return stored_[index_of(lane)].push_back(stored);
-
-  std::vector<StoredEvent>& held = lane_states_[index_of(lane)].same_start;
-  if (!held.empty() && event.start != held.front().start) {
-    if (event.start < held.front().start) {
-      saw_disorder_ = true;
-      return;
-    }
-    nest_held(lane);
-  }
-  held.push_back(stored);
-}
-
-/// Earlier first, then longer first; where both are equal the GetNext op is around the iterator, and the iterator
-/// with the shorter long name around the longer.
-bool TraceBuilder::comes_before(const StoredEvent& a, const StoredEvent& b) const {
-  if (a.start != b.start) return a.start < b.start;
-  if (a.duration != b.duration) return a.duration > b.duration;
-  const bool a_is_get_next = a.kind == EventKind::get_next;
-  const bool b_is_get_next = b.kind == EventKind::get_next;
-  if (a_is_get_next != b_is_get_next) return a_is_get_next;
-  return trace_.strings[a.name].size() < trace_.strings[b.name].size();
-}
-
-void TraceBuilder::nest_held(LaneId lane) {
-  std::vector<StoredEvent>& held = lane_states_[index_of(lane)].same_start;
-  if (held.size() > 1) {
-    std::stable_sort(held.begin(), held.end(),
-                     [this](const StoredEvent& a, const StoredEvent& b) { return comes_before(a, b); });
-  }
-  for (const StoredEvent& event : held) nest(lane, event);
-  held.clear();
-}
-
-InstanceId TraceBuilder::instance_of(const RawEvent& event) {
-  const InstanceKey key{event.name, event.id.value_or(0), event.parent_id.value_or(0)};
+InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
+  const InstanceKey key{sighting.long_name, sighting.id.value_or(0), sighting.parent_id.value_or(0)};
   const auto [place, is_new] = instance_ids_.try_emplace(key, static_cast<InstanceId>(trace_.instances.size()));
+  const std::size_t index = index_of(place->second);
   if (is_new) {
-    trace_.instances.push_back(
-        {event.name, event.dataset_name, event.id, event.parent_id, {}, event.start, event.start, 0});
+    trace_.instances.push_back({sighting.long_name, sighting.dataset_name, sighting.id, sighting.parent_id, {},
+                                sighting.first_start, sighting.last_start, 0});
+    attribute_seen_.emplace_back();
   }
-  IteratorInstance& instance = trace_.instances[index_of(place->second)];
-  ++instance.event_count;
-  instance.first_start = std::min(instance.first_start, event.start);
-  const bool is_latest = event.start >= instance.last_start;
-  instance.last_start = std::max(instance.last_start, event.start);
-  for (const Attribute& attribute : event.attributes) {
+  IteratorInstance& instance = trace_.instances[index];
+  instance.event_count += sighting.event_count;
+  instance.first_start = std::min(instance.first_start, sighting.first_start);
+  instance.last_start = std::max(instance.last_start, sighting.last_start);
+  for (const SeenAttribute& seen : sighting.attributes) {
     const auto known = std::find_if(instance.attributes.begin(), instance.attributes.end(),
-                                    [&](const Attribute& other) { return other.name == attribute.name; });
+                                    [&](const Attribute& other) { return other.name == seen.attribute.name; });
     if (known == instance.attributes.end()) {
-      instance.attributes.push_back(attribute);
-    } else if (is_latest) {
-      *known = attribute;
+      instance.attributes.push_back(seen.attribute);
+      attribute_seen_[index].push_back(seen.seen);
+      continue;
     }
+    Picoseconds& latest = attribute_seen_[index][static_cast<std::size_t>(known - instance.attributes.begin())];
+    if (seen.seen < latest) continue;
+    *known = seen.attribute;
+    latest = seen.seen;
   }
   return place->second;
 }
 
-void TraceBuilder::close_until(LaneId lane, Picoseconds start, Picoseconds end) {
+void TraceBuilder::add(LaneId lane, std::span<const LaneEvent> events) {
+  trace_.event_count += events.size();
+  if (order_ == Order::any) {
+    std::vector<LaneEvent>& held = lane_states_[index_of(lane)].held;
+    held.insert(held.end(), events.begin(), events.end());
+    return;
+  }
+  for (std::size_t next = 0; next < events.size() && !saw_disorder_;) next = take_group(lane, events, next);
+}
+
+/// Takes the events from `begin` on that start at one time; returns the index of the first one after them. The last
+/// group stays held, for the next call may bring more of it.
+std::size_t TraceBuilder::take_group(LaneId lane, std::span<const LaneEvent> events, std::size_t begin) {
   LaneState& state = lane_states_[index_of(lane)];
-  Lane& tables = trace_.lanes[index_of(lane)];
+  const Picoseconds start = events[begin].start;
+  std::size_t end = begin + 1;
+  while (end < events.size() && events[end].start == start) ++end;
+  if (!state.held.empty() && state.held.front().start != start) nest_held(lane);
+  if (start < state.latest_start) {
+    saw_disorder_ = true;
+  } else if (end - begin == 1 && end < events.size() && state.held.empty()) {
+    nest(lane, events[begin]);
+  } else {
+    const std::span<const LaneEvent> group = events.subspan(begin, end - begin);
+    state.held.insert(state.held.end(), group.begin(), group.end());
+    if (end < events.size()) nest_held(lane);
+  }
+  return end;
+}
+
+void TraceBuilder::nest_held(LaneId lane) {
+  std::vector<LaneEvent>& held = lane_states_[index_of(lane)].held;
+  if (held.size() > 1) std::stable_sort(held.begin(), held.end(), comes_before);
+  for (const LaneEvent& event : held) nest(lane, event);
+  held.clear();
+}
+
+void TraceBuilder::close_until(Lane& tables, LaneState& state, Picoseconds start, Picoseconds end) {
   while (!state.open.empty()) {
     const OpenEvent& top = state.open.back();
     // An event of no duration at the very end of another still belongs to it.
@@ -179,19 +187,21 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
   }
 }
 
-void TraceBuilder::nest(LaneId lane, const StoredEvent& event) {
+void TraceBuilder::nest(LaneId lane, const LaneEvent& event) {
   const Picoseconds end = event.start + event.duration;
   window_.start = std::min(window_.start, event.start);
   window_.end = std::max(window_.end, end);
-  close_until(lane, event.start, end);
-
   LaneState& state = lane_states_[index_of(lane)];
+  Lane& tables = trace_.lanes[index_of(lane)];
+  state.latest_start = event.start;
+  close_until(tables, state, event.start, end);
+
   OpenEvent opened = state.open.empty() ? OpenEvent{} : state.open.back();
   opened.kind = event.kind;
   opened.start = event.start;
   opened.end = end;
   opened.own_row = kNoRow;
-  add_row(trace_.lanes[index_of(lane)], state, event, opened);
+  add_row(tables, state, event, opened);
 
   const bool can_hold_others = event.kind == EventKind::iterator || event.kind == EventKind::get_next ||
                                event.kind == EventKind::captured_function || event.kind == EventKind::produce ||
@@ -199,7 +209,7 @@ void TraceBuilder::nest(LaneId lane, const StoredEvent& event) {
   if (can_hold_others) state.open.push_back(opened);
 }
 
-void TraceBuilder::add_row(Lane& tables, LaneState& state, const StoredEvent& event, OpenEvent& opened) {
+void TraceBuilder::add_row(Lane& tables, LaneState& state, const LaneEvent& event, OpenEvent& opened) {
   const PackedSpan span(event.start, event.duration);
   switch (event.kind) {
     case EventKind::iterator:
@@ -209,7 +219,7 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const StoredEvent& ev
       }
       opened.iterator_row = opened.own_row;
       opened.produce = kNoRow;
-      tables.iterator_calls.push_back({span, event.instance, opened.own_row + 1});
+      tables.iterator_calls.push_back({span, static_cast<InstanceId>(event.subject), opened.own_row + 1});
       ++trace_.iterator_event_count;
       break;
     case EventKind::get_next:
@@ -221,16 +231,16 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const StoredEvent& ev
       break;
     case EventKind::captured_function:
       if (opened.produce != kNoRow) tables.produced[opened.produce].last_run = row_count(tables.function_runs);
-      tables.function_runs.push_back({span, PackedToken(event.id.value_or(0)), opened.iterator_row});
+      tables.function_runs.push_back({span, PackedToken(event.id), opened.iterator_row});
       if (!opened.in_executor) opened.function_id = event.id;
       break;
     case EventKind::produce:
       opened.own_row = opened.produce = row_count(tables.produced);
-      tables.produced.push_back({PackedToken(event.id.value_or(0)), kNoRow, kNoRow});
+      tables.produced.push_back({PackedToken(event.id), kNoRow, kNoRow});
       break;
     case EventKind::consume:
-      if (opened.iterator_row != kNoRow && event.id) {
-        tables.consumed.push_back({PackedToken(*event.id), opened.iterator_row});
+      if (opened.iterator_row != kNoRow && event.id != 0) {
+        tables.consumed.push_back({PackedToken(event.id), opened.iterator_row});
       }
       break;
     case EventKind::executor:
@@ -246,10 +256,10 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const StoredEvent& ev
       state.region_is_open = false;
       break;
     case EventKind::op:
-      tables.ops.push_back({span, PackedToken(opened.function_id.value_or(0)), op_type(event.name)});
+      tables.ops.push_back({span, PackedToken(opened.function_id), static_cast<StringId>(event.subject)});
       break;
     case EventKind::step:
-      trace_.steps.push_back({event.start, event.duration, event.step_number});
+      trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
       break;
     case EventKind::make_iterator:
       ++trace_.make_iterator_count;
@@ -259,23 +269,7 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const StoredEvent& ev
   }
 }
 
-StringId TraceBuilder::op_type(StringId name) {
-  const auto [place, is_new] = op_types_.try_emplace(name, StringId{});
-  if (is_new) place->second = intern(op_type_of(trace_.strings[name]));
-  return place->second;
-}
-
-void TraceBuilder::nest_stored() {
-  for (std::size_t index = 0; index < stored_.size(); ++index) {
-    const auto lane = static_cast<LaneId>(index);
-    std::vector<StoredEvent>& events = lane_states_[index].same_start;
-    events = std::move(stored_[index]);
-    nest_held(lane);
-  }
-}
-
 Trace TraceBuilder::finish() {
-  if (order_ == Order::any) nest_stored();
   for (std::size_t index = 0; index < lane_states_.size(); ++index) {
     const auto lane = static_cast<LaneId>(index);
     nest_held(lane);

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,27 +15,64 @@
 
 namespace doctor {
 
-/// One event as a reader hands it on. Strings are interned in the builder's trace; arguments that the kind does not
-/// use may be left out.
-struct RawEvent {
-  EventKind kind = EventKind::other;
-  StringId name{};  ///< long name of an iterator, `node:Type` of an op, else the event's name
+/// One event of a thread as a reader hands it on: what nesting needs of it, strings and instances looked up.
+struct LaneEvent {
   Picoseconds start = 0;
   Picoseconds duration = 0;
-  std::optional<std::uint64_t> id;          ///< of an iterator, function run or executor span
-  std::optional<std::uint64_t> parent_id;   ///< of an iterator
-  std::optional<std::uint64_t> element_id;  ///< of Produce and Consume
-  std::int64_t step_number = 0;             ///< of a step marker
-  StringId dataset_name{};                  ///< argument `name` of an iterator
-  std::span<const Attribute> attributes;    ///< further arguments of an iterator, see is_iterator_attribute()
+  std::uint64_t id = 0;           ///< of a function, the element of Produce and Consume, a step's number; 0 if none
+  std::uint32_t subject = 0;      ///< InstanceId of an iterator, StringId of an op's type
+  std::uint16_t name_length = 0;  ///< of the full name, see name_length_of(): orders events that are alike in time
+  EventKind kind = EventKind::other;
+};
+
+/// The value of an iterator's argument and the start of the event that carried it.
+struct SeenAttribute {
+  Attribute attribute;
+  Picoseconds seen = 0;
+};
+
+/// What tells iterator instances apart; 0 stands for an id that the trace does not have.
+struct InstanceKey {
+  StringId long_name{};
+  std::uint64_t id = 0;
+  std::uint64_t parent_id = 0;
+
+  friend bool operator==(const InstanceKey&, const InstanceKey&) = default;
+};
+
+struct InstanceKeyHash {
+  std::size_t operator()(const InstanceKey& key) const {
+    // Ids are random or counted, long names are small numbers: an odd multiplier spreads all of them.
+    const std::uint64_t mixed = (key.id ^ (key.parent_id << 1)) * 0x9e37'79b9'7f4a'7c15u + index_of(key.long_name);
+    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+  }
+};
+
+/// What one or more events say about the iterator instance that made them.
+struct InstanceSighting {
+  StringId long_name{};
+  StringId dataset_name{};  ///< argument `name` of the first event
+  std::optional<std::uint64_t> id;
+  std::optional<std::uint64_t> parent_id;
+  Picoseconds first_start = 0;
+  Picoseconds last_start = 0;
+  std::uint64_t event_count = 0;
+  std::span<const SeenAttribute> attributes;  ///< see is_iterator_attribute(); the latest value of each
 };
 
 /// Whether an iterator's argument of this name is kept: what was configured and what autotune chose.
 bool is_iterator_attribute(std::string_view name);
 
+/// The length of an event's name as LaneEvent holds it.
+std::uint16_t name_length_of(std::string_view name);
+
+/// Why an event with these times cannot be kept, as a reason of Loss; null if it can. Durations of no event are
+/// negative, and times must fit PackedSpan.
+const char* time_fault(Picoseconds start, Picoseconds duration);
+
 /// Turns the events of a trace into a Trace, resolving the nesting of each thread with one stack as they arrive.
 ///
-/// Events of different lanes may be mixed. Within a lane they should come sorted by (start, longest first), as every
+/// Events of different lanes may come in any order. Within a lane they should come sorted by (start, longest first), as every
 /// profiler writes them. Where one does not, saw_disorder() becomes true and the trace is unusable: begin again with
 /// Order::any, which keeps all events until finish() and sorts them, at the price of memory.
 class TraceBuilder {
@@ -55,10 +91,14 @@ class TraceBuilder {
   LaneId lane(std::uint64_t process, std::uint64_t thread);
   void name_lane(LaneId lane, std::string_view name);
 
-  /// Takes one event. Negative durations are counted as loss and dropped; kind `other` is only counted.
-  void add(LaneId lane, const RawEvent& event);
+  /// The instance that these events belong to: known by its long name and ids, or new. Of each attribute the value
+  /// that was seen last counts; of equally late ones that of the later call.
+  InstanceId see(const InstanceSighting& sighting);
 
-  /// Counts events that a reader did not need to decode because of their names.
+  /// Takes events of one lane. Each has a kind other than `other` and no time_fault().
+  void add(LaneId lane, std::span<const LaneEvent> events);
+
+  /// Counts events that are not kept.
   void count_other(std::uint64_t events) { trace_.event_count += events; }
 
   bool saw_disorder() const { return saw_disorder_; }
@@ -72,30 +112,23 @@ class TraceBuilder {
  private:
   struct OpenEvent;
   struct LaneState;
-  struct StoredEvent;
 
   using ThreadKey = std::pair<std::uint64_t, std::uint64_t>;
-  using InstanceKey = std::tuple<StringId, std::uint64_t, std::uint64_t>;  ///< long name, id, parent id
-
-  bool comes_before(const StoredEvent& a, const StoredEvent& b) const;
+  std::size_t take_group(LaneId lane, std::span<const LaneEvent> events, std::size_t begin);
   void nest_held(LaneId lane);
-  void nest_stored();
-  void nest(LaneId lane, const StoredEvent& event);
-  void close_until(LaneId lane, Picoseconds start, Picoseconds end);
+  void nest(LaneId lane, const LaneEvent& event);
+  static void close_until(Lane& tables, LaneState& state, Picoseconds start, Picoseconds end);
   static void close(Lane& tables, const OpenEvent& event);
-  void add_row(Lane& tables, LaneState& state, const StoredEvent& event, OpenEvent& opened);
-  InstanceId instance_of(const RawEvent& event);
-  StringId op_type(StringId name);
+  void add_row(Lane& tables, LaneState& state, const LaneEvent& event, OpenEvent& opened);
 
   Order order_;
   bool saw_disorder_ = false;
   Trace trace_;
   Interval window_{std::numeric_limits<Picoseconds>::max(), std::numeric_limits<Picoseconds>::min()};
   std::map<ThreadKey, LaneId> lane_ids_;
-  std::vector<LaneState> lane_states_;            ///< indexed by LaneId
-  std::vector<std::vector<StoredEvent>> stored_;  ///< indexed by LaneId; only with Order::any
-  std::map<InstanceKey, InstanceId> instance_ids_;
-  std::unordered_map<StringId, StringId> op_types_;  ///< interned `node:Type` -> interned `Type`
+  std::vector<LaneState> lane_states_;  ///< indexed by LaneId
+  std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> instance_ids_;
+  std::vector<std::vector<Picoseconds>> attribute_seen_;  ///< by InstanceId and position: when the value was seen
 };
 
 }  // namespace doctor

@@ -4,13 +4,6 @@
 #include <cstring>
 
 namespace doctor {
-namespace {
-
-constexpr std::size_t kWindowLength = 1 << 20;
-constexpr std::size_t kLongestVarint = 10;
-
-}  // namespace
-
 WireStream::WireStream(ByteSource& source) : source_(source), window_(kWindowLength) {}
 
 void WireStream::fill(std::size_t count) {
@@ -27,6 +20,15 @@ void WireStream::fill(std::size_t count) {
     if (!got || *got == 0) source_ended_ = true;
     if (got) end_ += *got;
   }
+}
+
+void WireStream::hand_over(std::vector<char>& window) {
+  window.resize(std::max(kWindowLength, available()));
+  std::memcpy(window.data(), window_.data() + begin_, available());
+  window.swap(window_);
+  window_offset_ += begin_;
+  end_ -= begin_;
+  begin_ = 0;
 }
 
 bool WireStream::at_end() {
@@ -50,6 +52,17 @@ std::optional<std::string_view> WireStream::read_bytes(std::uint64_t length) {
   const std::string_view bytes(window_.data() + begin_, length);
   begin_ += length;
   return bytes;
+}
+
+void WireStream::skip_run(unsigned char tag, std::uint64_t end) {
+  const std::size_t limit = begin_ + static_cast<std::size_t>(std::min<std::uint64_t>(available(), end - position()));
+  const std::string_view window(window_.data(), limit);
+  while (begin_ < limit && static_cast<unsigned char>(window[begin_]) == tag) {
+    std::size_t next = begin_ + 1;
+    const std::optional<std::uint64_t> length = read_varint(window, next);
+    if (!length || *length > limit - next) return;
+    begin_ = next + static_cast<std::size_t>(*length);
+  }
 }
 
 bool WireStream::skip_to(std::uint64_t position) {

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -45,21 +46,25 @@ inline std::optional<WireTag> to_tag(std::uint64_t value) {
   return WireTag{static_cast<std::uint32_t>(field), type};
 }
 
-/// One field of a message: `number` holds a varint or a fixed value, `bytes` a string, bytes or message.
+/// One field of a message. The tag is kept as one number, so that asking for a field is one comparison.
 struct WireField {
-  std::uint32_t field = 0;
-  WireType type = WireType::varint;
-  std::uint64_t number = 0;
-  std::string_view bytes;
+  std::uint32_t tag = 0;     ///< field number and type as the format packs them
+  std::uint64_t number = 0;  ///< a varint or fixed value; the length of a string, bytes or message
+  const char* data = nullptr;
+
+  std::uint32_t field() const { return tag >> 3; }
+  WireType type() const { return static_cast<WireType>(tag & 7u); }
+  bool is(std::uint32_t field, WireType type) const { return tag == (field << 3 | static_cast<std::uint32_t>(type)); }
 
   std::int64_t as_signed() const { return static_cast<std::int64_t>(number); }
   double as_double() const { return std::bit_cast<double>(number); }
+  std::string_view bytes() const { return {data, number}; }  ///< only of type bytes
 };
 
 /// The fields of one message in memory, in order.
 class WireMessage {
  public:
-  explicit WireMessage(std::string_view bytes) : bytes_(bytes) {}
+  explicit WireMessage(std::string_view bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   /// Moves to the next field; false at the end and at damage, which is_damaged() tells apart.
   bool next(WireField& field);
@@ -68,44 +73,91 @@ class WireMessage {
  private:
   bool damaged() {
     is_damaged_ = true;
+    next_ = end_;
     return false;
   }
 
-  std::string_view bytes_;
-  std::size_t position_ = 0;
+  bool read_varint(std::uint64_t& value);
+  bool read_fixed(std::size_t width, std::uint64_t& value);
+
+  const char* next_;
+  const char* end_;
   bool is_damaged_ = false;
 };
 
-inline bool WireMessage::next(WireField& field) {
-  if (position_ >= bytes_.size() || is_damaged_) return false;
-  const std::optional<std::uint64_t> key = read_varint(bytes_, position_);
-  const std::optional<WireTag> tag = key ? to_tag(*key) : std::nullopt;
-  if (!tag) return damaged();
-  field.field = tag->field;
-  field.type = tag->type;
-  if (tag->type == WireType::varint || tag->type == WireType::bytes) {
-    const std::optional<std::uint64_t> value = read_varint(bytes_, position_);
-    if (!value) return damaged();
-    field.number = *value;
-    if (tag->type == WireType::varint) return true;
-    if (*value > bytes_.size() - position_) return damaged();
-    field.bytes = bytes_.substr(position_, *value);
-    position_ += *value;
+/// The 7-bit groups of up to 8 varint bytes, lowest byte first, as one number. The top bits must be clear.
+inline std::uint64_t join_varint_groups(std::uint64_t bytes) {
+  bytes = (bytes & 0x007f'007f'007f'007fu) | (bytes & 0x7f00'7f00'7f00'7f00u) >> 1;
+  bytes = (bytes & 0x0000'3fff'0000'3fffu) | (bytes & 0x3fff'0000'3fff'0000u) >> 2;
+  return (bytes & 0x0000'0000'0fff'ffffu) | (bytes & 0x0fff'ffff'0000'0000u) >> 4;
+}
+
+inline bool WireMessage::read_varint(std::uint64_t& value) {
+  // Tags, lengths and small numbers, which are most of a trace, take one byte.
+  if (next_ != end_ && static_cast<unsigned char>(*next_) < 0x80) {
+    value = static_cast<unsigned char>(*next_++);
     return true;
   }
-  const std::size_t width = tag->type == WireType::fixed64 ? 8 : 4;
-  if (width > bytes_.size() - position_) return damaged();
-  field.number = 0;
-  for (std::size_t byte = 0; byte < width; ++byte) {
-    field.number |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[position_ + byte])) << (8 * byte);
+  // Times take five or six bytes: up to eight are joined at once.
+  constexpr std::uint64_t kTopBits = 0x8080'8080'8080'8080u;
+  if (std::endian::native == std::endian::little && end_ - next_ >= 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, next_, sizeof bytes);
+    const std::uint64_t ends = ~bytes & kTopBits;
+    if (ends != 0) {
+      next_ += std::countr_zero(ends) / 8 + 1;
+      value = join_varint_groups(bytes & (ends ^ (ends - 1)) & ~kTopBits);
+      return true;
+    }
   }
-  position_ += width;
+  value = 0;
+  for (unsigned shift = 0; shift < 64 && next_ != end_; shift += 7) {
+    const auto byte = static_cast<unsigned char>(*next_++);
+    value |= static_cast<std::uint64_t>(byte & 0x7fu) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+inline bool WireMessage::read_fixed(std::size_t width, std::uint64_t& value) {
+  if (width > static_cast<std::size_t>(end_ - next_)) return false;
+  value = 0;
+  for (std::size_t byte = 0; byte < width; ++byte) {
+    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(next_[byte])) << (8 * byte);
+  }
+  next_ += width;
   return true;
 }
 
-/// The same over a source that is larger than memory should be: a window of 1 MB moves over the bytes.
+inline bool WireMessage::next(WireField& field) {
+  if (next_ == end_) return false;
+  std::uint64_t tag = 0;
+  if (!read_varint(tag) || tag < 8 || tag > UINT32_MAX) return damaged();
+  field.tag = static_cast<std::uint32_t>(tag);
+  switch (field.type()) {
+    case WireType::varint:
+      return read_varint(field.number) || damaged();
+    case WireType::bytes: {
+      if (!read_varint(field.number) || field.number > static_cast<std::size_t>(end_ - next_)) return damaged();
+      field.data = next_;
+      next_ += field.number;
+      return true;
+    }
+    case WireType::fixed64:
+      return read_fixed(8, field.number) || damaged();
+    case WireType::fixed32:
+      return read_fixed(4, field.number) || damaged();
+    default:
+      return damaged();
+  }
+}
+
+/// The same over a source that is larger than memory should be: a window moves over the bytes.
 class WireStream {
  public:
+  static constexpr std::size_t kWindowLength = std::size_t{512} << 10;
+  static constexpr std::size_t kLongestVarint = 10;
+
   explicit WireStream(ByteSource& source);
 
   /// Uncompressed bytes consumed so far.
@@ -121,6 +173,24 @@ class WireStream {
 
   /// The next `length` bytes, valid until the next call. nullopt if the source has fewer.
   std::optional<std::string_view> read_bytes(std::uint64_t length);
+
+  /// Whether `count` bytes can be read, or all that are left, while the window stays where it is.
+  bool holds(std::uint64_t count) const { return available() >= count || source_ended_; }
+
+  /// Reads on until holds(count); the window moves.
+  void prepare(std::uint64_t count) { fill(count); }
+
+  /// Index in the window of the next byte; go_back() returns to such an index while the window stayed where it is.
+  std::size_t place() const { return begin_; }
+  void go_back(std::size_t place) { begin_ = place; }
+
+  /// Gives the window away: `window` becomes the bytes that place() counts in. The stream goes on with `window`'s
+  /// memory.
+  void hand_over(std::vector<char>& window);
+
+  /// Moves over fields of type bytes and this tag (one byte long) that stand one after another, as far as they lie
+  /// within the window and end until `end`.
+  void skip_run(unsigned char tag, std::uint64_t end);
 
   /// Moves on to `position`; false if the source ends before.
   bool skip_to(std::uint64_t position);

@@ -4,11 +4,14 @@
 #include <string>
 #include <utility>
 
+#include "base/ordered_work.h"
 #include "trace/event_kind.h"
 #include "trace/format.h"
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
+#include "trace/xspace_events.h"
 #include "trace/xspace_names.h"
+#include "trace/xspace_windows.h"
 
 // XSpace (`*.xplane.pb`), the profiler's own format. Its schema is xspace.proto beside this file. The names of a
 // plane's events follow the events in the file, so the file is walked twice: first over the names, skipping the lines,
@@ -17,48 +20,39 @@
 namespace doctor {
 namespace {
 
-/// An event is a few hundred bytes; one that claims to be larger than this is damage.
-constexpr std::uint64_t kLargestEvent = 16 << 20;
-
 /// Reads one XSpace in two walks.
 class XSpaceReader {
  public:
-  XSpaceReader(ByteSource& source, TraceBuilder::Order order) : source_(source), builder_(order) {}
+  XSpaceReader(ByteSource& source, TraceBuilder::Order order, const WorkOptions& work)
+      : source_(source), builder_(order), work_(work) {}
 
   Result<Trace> read();
   bool saw_disorder() const { return builder_.saw_disorder(); }
 
  private:
-  enum class Walk { names, events };
+  /// A window on its way through the threads.
+  struct WindowWork {
+    EventWindow window;
+    DecodedEvents decoded;
+  };
 
-  void walk(Walk which);
-  void walk_plane(WireStream& stream, std::uint64_t end, Walk which, PlaneNames& plane);
-  void walk_line(WireStream& stream, std::uint64_t end, PlaneNames& plane);
-  void add_event(PlaneNames& plane, std::string_view bytes);
-  bool decode_event(PlaneNames& plane, std::string_view bytes, const EventName& name, RawEvent& event);
-  bool decode_stat(PlaneNames& plane, std::string_view bytes, RawEvent& event);
-  Attribute to_attribute(PlaneNames& plane, StatName& stat, const WireField& value);
-  StringId text_of(PlaneNames& plane, const WireField& value);
-  StringId interned(StatName& stat);
-  void start_line();
+  void read_names();
+  void read_plane_names(WireStream& stream, std::uint64_t end, PlaneNames& plane);
+  void read_events();
+  void merge(DecodedEvents& decoded);
+  InstanceId merge(const RawSighting& sighting);
+  Attribute to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value);
+  StringId text_of(const PlaneNames& plane, const WireField& value);
   void damage(const WireStream& stream, std::string_view what);
 
   Loss& loss() { return builder_.trace().loss; }
 
   ByteSource& source_;
   TraceBuilder builder_;
+  WorkOptions work_;
   std::vector<PlaneNames> planes_;  ///< in file order; filled by the first walk
-  std::vector<Attribute> attributes_;
-
-  // The line that is being walked.
-  std::size_t plane_index_ = 0;
-  std::uint64_t line_id_ = 0;
-  std::string line_name_;
-  std::int64_t line_timestamp_ns_ = 0;
-  LaneId lane_{};
-  bool line_has_lane_ = false;
-  std::optional<std::int64_t> origin_ns_;  ///< timestamp of the first host line: all times are relative to it
-  Picoseconds line_start_ = 0;
+  std::vector<SeenAttribute> attributes_;
+  std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
 };
 
 void XSpaceReader::damage(const WireStream& stream, std::string_view what) {
@@ -71,204 +65,118 @@ void XSpaceReader::damage(const WireStream& stream, std::string_view what) {
   }
 }
 
-void XSpaceReader::walk(Walk which) {
+/// The first walk. Damage outside of lines is reported by it alone: both walks meet the same bytes.
+void XSpaceReader::read_names() {
   WireStream stream(source_);
-  std::size_t plane_count = 0;
-  // Damage is reported by the walk over the names only: both meet the same bytes.
-  const auto report = [&](std::string_view what) {
-    if (which == Walk::names) damage(stream, what);
-  };
   while (!stream.at_end()) {
     const std::optional<WireTag> tag = stream.read_tag();
-    if (!tag) return report("the file is no longer an XSpace");
+    if (!tag) return damage(stream, "the file is no longer an XSpace");
     const bool is_plane = tag->field == 1 && tag->type == WireType::bytes;
-    const bool is_host_name = tag->field == 4 && tag->type == WireType::bytes && which == Walk::names;
+    const bool is_host_name = tag->field == 4 && tag->type == WireType::bytes;
     if (!is_plane && !is_host_name) {
-      if (!stream.skip_value(*tag)) return report("the file ends inside a field");
+      if (!stream.skip_value(*tag)) return damage(stream, "the file ends inside a field");
       continue;
     }
     const std::optional<std::uint64_t> length = stream.read_number();
-    if (!length || *length > UINT64_MAX - stream.position()) return report("a field has no valid length");
+    if (!length || *length > UINT64_MAX - stream.position()) return damage(stream, "a field has no valid length");
     const std::uint64_t end = stream.position() + *length;
     if (is_host_name) {
       const std::optional<std::string_view> name = stream.read_bytes(*length);
-      if (!name) return report("the file ends inside a host name");
+      if (!name) return damage(stream, "the file ends inside a host name");
       builder_.trace().hosts.emplace_back(*name);
       continue;
     }
-    if (which == Walk::names) planes_.emplace_back();
-    plane_index_ = plane_count++;
-    walk_plane(stream, end, which, planes_[plane_index_]);
-    if (!stream.skip_to(end)) return report("the file ends inside a plane: it was cut off");
+    planes_.emplace_back().index = planes_.size() - 1;
+    read_plane_names(stream, end, planes_.back());
+    if (!stream.skip_to(end)) return damage(stream, "the file ends inside a plane: it was cut off");
   }
-  if (stream.error()) report("read error");
+  if (stream.error()) damage(stream, "read error");
 }
 
-void XSpaceReader::walk_plane(WireStream& stream, std::uint64_t end, Walk which, PlaneNames& plane) {
+void XSpaceReader::read_plane_names(WireStream& stream, std::uint64_t end, PlaneNames& plane) {
   while (stream.position() < end && !stream.at_end()) {
     const std::optional<WireTag> tag = stream.read_tag();
-    if (!tag) return which == Walk::names ? damage(stream, "a plane holds bytes that are no field") : void();
+    if (!tag) return damage(stream, "a plane holds bytes that are no field");
     if (tag->type != WireType::bytes) {
       if (!stream.skip_value(*tag)) return;
       continue;
     }
     const std::optional<std::uint64_t> length = stream.read_number();
     if (!length || *length > end - std::min(end, stream.position())) {
-      return which == Walk::names ? damage(stream, "a field is longer than its plane") : void();
+      return damage(stream, "a field is longer than its plane");
     }
     const std::uint64_t field_end = stream.position() + *length;
-    if (which == Walk::names && (tag->field == 2 || tag->field == 4 || tag->field == 5)) {
+    if (tag->field == 2 || tag->field == 4 || tag->field == 5) {
       const std::optional<std::string_view> bytes = stream.read_bytes(*length);
       if (!bytes) return;
       if (tag->field == 2) plane.name = *bytes;
       if (tag->field == 4) add_event_name(plane, *bytes, builder_);
       if (tag->field == 5) add_stat_name(plane, *bytes);
     }
-    if (which == Walk::events && tag->field == 3) walk_line(stream, field_end, plane);
     if (!stream.skip_to(field_end)) return;
   }
 }
 
-void XSpaceReader::start_line() {
-  line_has_lane_ = true;
-  lane_ = builder_.lane(plane_index_, line_id_);
-  builder_.name_lane(lane_, line_name_);
-  if (!origin_ns_) origin_ns_ = line_timestamp_ns_;
-  // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
-  // of range for the builder to count.
-  std::int64_t since_origin = 0;
-  constexpr std::int64_t kFarAway = PackedSpan::kMaxStart / kPicosecondsPerNanosecond * 2;
-  if (__builtin_sub_overflow(line_timestamp_ns_, *origin_ns_, &since_origin)) since_origin = kFarAway;
-  line_start_ = std::clamp(since_origin, -kFarAway, kFarAway) * kPicosecondsPerNanosecond;
-}
-
-void XSpaceReader::walk_line(WireStream& stream, std::uint64_t end, PlaneNames& plane) {
-  line_id_ = 0;
-  line_name_.clear();
-  line_timestamp_ns_ = 0;
-  line_has_lane_ = false;
-  std::uint64_t uncounted = 0;
-  while (stream.position() < end && !stream.at_end()) {
-    const std::optional<WireTag> tag = stream.read_tag();
-    const std::optional<std::uint64_t> number =
-        tag && (tag->type == WireType::varint || tag->type == WireType::bytes) ? stream.read_number() : std::nullopt;
-    if (!number) {
-      damage(stream, "a line holds bytes that are no field");
-      break;
-    }
-    if (tag->type == WireType::varint) {
-      if (tag->field == 1) line_id_ = *number;
-      if (tag->field == 3) line_timestamp_ns_ = static_cast<std::int64_t>(*number);
-      if (tag->field == 3 && line_has_lane_) loss().add("lines_with_late_timestamp");
-      continue;
-    }
-    if (*number > end - std::min(end, stream.position())) {
-      damage(stream, "an event is longer than its line");
-      break;
-    }
-    const std::uint64_t field_end = stream.position() + *number;
-    const bool is_event = tag->field == 4;
-    const bool is_wanted = (is_event && plane.is_host()) || tag->field == 2;
-    if (is_event && !plane.is_host()) ++uncounted;
-    if (is_wanted && *number <= kLargestEvent) {
-      const std::optional<std::string_view> bytes = stream.read_bytes(*number);
-      if (!bytes) break;
-      if (is_event) {
-        add_event(plane, *bytes);
-      } else {
-        line_name_ = *bytes;
-      }
-    } else {
-      if (is_wanted) loss().add("events_malformed");
-      if (!stream.skip_to(field_end)) break;
-    }
+/// The second walk: windows are decoded by several threads and merged in file order.
+void XSpaceReader::read_events() {
+  XSpaceWindows windows(source_, planes_);
+  const auto take = [&](WindowWork& item) {
+    if (work_.progress != nullptr) work_.progress->bytes_read = source_.stored_position();
+    return windows.take(item.window);
+  };
+  const auto decode = [](WindowWork& item) { decode_events(item.window, item.decoded); };
+  OrderedWork<WindowWork, decltype(take), decltype(decode)> items(work_.threads, take, decode);
+  while (WindowWork* item = items.next()) {
+    merge(item->decoded);
+    if (builder_.saw_disorder()) return;
+    if (work_.progress != nullptr) work_.progress->event_count = builder_.trace().event_count;
   }
-  builder_.count_other(uncounted);
 }
 
-void XSpaceReader::add_event(PlaneNames& plane, std::string_view bytes) {
-  // The metadata id comes first in practice; an event without one has no name.
-  std::uint64_t metadata_id = 0;
-  WireMessage peek(bytes);
-  WireField field;
-  if (peek.next(field) && field.field == 1) metadata_id = field.number;
-  const EventName* found = plane.events.find(metadata_id);
-  const EventName name = found == nullptr ? EventName{} : *found;
-  if (name.kind == EventKind::other && !plane.has_step_numbers) return builder_.count_other(1);
+void XSpaceReader::merge(DecodedEvents& decoded) {
+  builder_.count_other(decoded.other_events);
+  for (const auto& [reason, count] : decoded.loss.counts) loss().add(reason, count);
+  loss().notes.insert(loss().notes.end(), decoded.loss.notes.begin(), decoded.loss.notes.end());
+  instances_.clear();
+  for (const RawSighting& sighting : decoded.instances.sightings()) instances_.push_back(merge(sighting));
+  std::size_t begin = 0;
+  for (const LineRun& run : decoded.runs) {
+    const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
+    for (LaneEvent& event : events) {
+      if (event.kind != EventKind::iterator) continue;
+      event.subject = static_cast<std::uint32_t>(index_of(instances_[event.subject]));
+    }
+    const LaneId lane = builder_.lane(run.line->plane->index, run.line->line_id);
+    builder_.name_lane(lane, run.line->line_name);
+    builder_.add(lane, events);
+    begin = run.end;
+  }
+}
 
+InstanceId XSpaceReader::merge(const RawSighting& sighting) {
   attributes_.clear();
-  RawEvent event;
-  if (!decode_event(plane, bytes, name, event)) return loss().add("events_malformed");
-  if (event.kind == EventKind::other) return builder_.count_other(1);
-  if (!line_has_lane_) start_line();
-  event.start += line_start_;
-  event.attributes = attributes_;
-  builder_.add(lane_, event);
-}
-
-bool XSpaceReader::decode_event(PlaneNames& plane, std::string_view bytes, const EventName& name, RawEvent& event) {
-  event.kind = name.kind;
-  event.name = name.name;
-  WireMessage message(bytes);
-  for (WireField field; message.next(field);) {
-    if (field.type == WireType::varint) {
-      if (field.field == 2) event.start = field.as_signed();
-      if (field.field == 3) event.duration = field.as_signed();
-    } else if (field.field == 4 && field.type == WireType::bytes) {
-      if (!decode_stat(plane, field.bytes, event)) return false;
-    }
+  for (const RawStat& raw : sighting.attributes) {
+    attributes_.push_back({to_attribute(*sighting.plane, *raw.stat, raw.value), raw.seen});
   }
-  // An offset beyond the range of a trace must not wrap around when the line's start is added.
-  event.start = std::clamp(event.start, 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart);
-  return !message.is_damaged();
+  InstanceSighting merged;
+  merged.long_name = sighting.long_name;
+  merged.id = sighting.id;
+  merged.parent_id = sighting.parent_id;
+  merged.dataset_name = text_of(*sighting.plane, sighting.dataset_name);
+  merged.first_start = sighting.first_start;
+  merged.last_start = sighting.last_start;
+  merged.event_count = sighting.event_count;
+  merged.attributes = attributes_;
+  return builder_.see(merged);
 }
 
-bool XSpaceReader::decode_stat(PlaneNames& plane, std::string_view bytes, RawEvent& event) {
-  WireMessage message(bytes);
-  WireField field;
-  StatName* stat = nullptr;
-  while (message.next(field)) {
-    if (field.field == 1) {
-      stat = plane.stats.find(field.number);
-      continue;
-    }
-    if (stat == nullptr || stat->role == StatRole::unused) continue;
-    const bool is_iterator = event.kind == EventKind::iterator;
-    switch (stat->role) {
-      case StatRole::id:
-        event.id = field.number;
-        break;
-      case StatRole::parent_id:
-        event.parent_id = field.number;
-        break;
-      case StatRole::element_id:
-        event.element_id = field.number;
-        break;
-      case StatRole::step_number:
-        // Whatever its name: user code names its steps.
-        if (event.kind == EventKind::other) event.kind = EventKind::step;
-        event.step_number = field.as_signed();
-        break;
-      case StatRole::dataset_name:
-        if (is_iterator) event.dataset_name = text_of(plane, field);
-        break;
-      case StatRole::attribute:
-        if (is_iterator) attributes_.push_back(to_attribute(plane, *stat, field));
-        break;
-      case StatRole::unused:
-        break;
-    }
-  }
-  return !message.is_damaged();
-}
-
-Attribute XSpaceReader::to_attribute(PlaneNames& plane, StatName& stat, const WireField& value) {
+Attribute XSpaceReader::to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value) {
   Attribute attribute;
-  attribute.name = interned(stat);
-  attribute.is_number = value.type != WireType::bytes && value.field != 7;
+  attribute.name = builder_.intern(stat.name);
+  attribute.is_number = value.type() != WireType::bytes && value.field() != 7;
   if (!attribute.is_number) {
     attribute.text = text_of(plane, value);
-  } else if (value.type == WireType::fixed64) {
+  } else if (value.type() == WireType::fixed64) {
     attribute.number = static_cast<std::int64_t>(std::clamp(value.as_double(), -9e18, 9e18));
   } else {
     attribute.number = value.as_signed();
@@ -276,22 +184,14 @@ Attribute XSpaceReader::to_attribute(PlaneNames& plane, StatName& stat, const Wi
   return attribute;
 }
 
-StringId XSpaceReader::text_of(PlaneNames& plane, const WireField& value) {
-  if (value.type == WireType::bytes) return builder_.intern(value.bytes);
-  StatName* referred = value.field == 7 ? plane.stats.find(value.number) : nullptr;
-  return referred == nullptr ? StringId{} : interned(*referred);
-}
-
-StringId XSpaceReader::interned(StatName& stat) {
-  if (!stat.is_interned) {
-    stat.text = builder_.intern(stat.name);
-    stat.is_interned = true;
-  }
-  return stat.text;
+StringId XSpaceReader::text_of(const PlaneNames& plane, const WireField& value) {
+  if (value.type() == WireType::bytes) return builder_.intern(value.bytes());
+  const StatName* const referred = value.field() == 7 ? plane.stats.find(value.number) : nullptr;
+  return referred == nullptr ? StringId{} : builder_.intern(referred->name);
 }
 
 Result<Trace> XSpaceReader::read() {
-  walk(Walk::names);
+  read_names();
   for (const PlaneNames& plane : planes_) {
     if (plane.is_device()) builder_.trace().devices.push_back(plane.name);
     if (plane.is_host() && plane.event_name_count == 0 && !loss().complete()) {
@@ -303,7 +203,7 @@ Result<Trace> XSpaceReader::read() {
     }
   }
   if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
-  walk(Walk::events);
+  read_events();
   return builder_.finish();
 }
 
@@ -321,18 +221,19 @@ bool sniff_xspace(std::string_view head) {
   if (tag->field != 1) return true;
   WireMessage plane(head.substr(position, std::min<std::uint64_t>(*length, head.size() - position)));
   for (WireField field; plane.next(field);) {
-    const WireType expected = field.field == 1 ? WireType::varint : WireType::bytes;
-    if (field.field > 6 || field.type != expected) return false;
-    if (field.field != 2) continue;
-    return std::none_of(field.bytes.begin(), field.bytes.end(), [](char c) { return c >= 0 && c < ' '; });
+    const WireType expected = field.field() == 1 ? WireType::varint : WireType::bytes;
+    if (field.field() > 6 || field.type() != expected) return false;
+    if (field.field() != 2) continue;
+    const std::string_view name = field.bytes();
+    return std::none_of(name.begin(), name.end(), [](char c) { return c >= 0 && c < ' '; });
   }
   return true;
 }
 
-Result<Trace> read_xspace(ByteSource& source, const WorkOptions& /*work*/) {
+Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work) {
   for (const auto order : {TraceBuilder::Order::sorted, TraceBuilder::Order::any}) {
     if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
-    XSpaceReader reader(source, order);
+    XSpaceReader reader(source, order, work);
     Result<Trace> trace = reader.read();
     if (!trace || !reader.saw_disorder()) return trace;
   }

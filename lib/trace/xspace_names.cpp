@@ -21,8 +21,8 @@ std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry
   std::pair<std::uint64_t, std::string_view> result{0, {}};
   WireMessage message(entry);
   for (WireField field; message.next(field);) {
-    if (field.field == 1 && field.type == WireType::varint) result.first = field.number;
-    if (field.field == 2 && field.type == WireType::bytes) result.second = field.bytes;
+    if (field.is(1, WireType::varint)) result.first = field.number;
+    if (field.is(2, WireType::bytes)) result.second = field.bytes();
   }
   return result;
 }
@@ -32,7 +32,7 @@ std::string_view read_metadata_name(std::string_view metadata) {
   std::string_view name;
   WireMessage message(metadata);
   for (WireField field; message.next(field);) {
-    if (field.field == 2 && field.type == WireType::bytes) name = field.bytes;
+    if (field.is(2, WireType::bytes)) name = field.bytes();
   }
   return name;
 }
@@ -46,8 +46,10 @@ void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& bui
   // A plane's name stands before its metadata as far as known writers go; a plane that has none yet may be a host.
   if (!plane.is_host() && !plane.name.empty()) return;
   name = name.substr(0, name.find('#'));  // TraceMe arguments that the runtime left encoded: "Iterator::Map#id=1#"
-  const EventKind kind = classify_event(name);
-  plane.events[id] = {kind, kind == EventKind::other ? StringId{} : builder.intern(name)};
+  EventName event{classify_event(name), name_length_of(name), {}};
+  if (event.kind == EventKind::iterator) event.subject = builder.intern(name);
+  if (event.kind == EventKind::op) event.subject = builder.intern(op_type_of(name));
+  plane.events[id] = event;
 }
 
 void add_stat_name(PlaneNames& plane, std::string_view entry) {

@@ -17,13 +17,12 @@ enum class StatRole : std::uint8_t { unused, id, parent_id, element_id, step_num
 struct StatName {
   std::string name;
   StatRole role = StatRole::unused;
-  StringId text{};  ///< the name interned: attributes are named by it, and `ref_value` statistics mean it
-  bool is_interned = false;
 };
 
 struct EventName {
   EventKind kind = EventKind::other;
-  StringId name{};
+  std::uint16_t length = 0;  ///< see name_length_of()
+  StringId subject{};        ///< the long name of an iterator, the type of an op
 };
 
 /// A table by metadata id. Ids are small and dense in practice, but a file may hold any int64.
@@ -35,7 +34,7 @@ class MetadataTable {
     if (id >= dense_.size()) dense_.resize(id + 1);
     return dense_[id];
   }
-  Value* find(std::uint64_t id) {
+  const Value* find(std::uint64_t id) const {
     if (id < dense_.size()) return &dense_[id];
     const auto found = sparse_.find(id);
     return found == sparse_.end() ? nullptr : &found->second;
@@ -53,6 +52,7 @@ struct PlaneNames {
   MetadataTable<EventName> events;
   MetadataTable<StatName> stats;
   std::uint64_t event_name_count = 0;
+  std::size_t index = 0;  ///< among the planes of the file
   bool has_step_numbers = false;
 
   bool is_host() const { return name.starts_with("/host:CPU"); }

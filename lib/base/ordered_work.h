@@ -1,0 +1,153 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace doctor {
+
+/// Work on a row of items by several threads, handed on in order. Reading a file is such a row: its windows must be
+/// taken one after another and used one after another, and in between each can be parsed by itself.
+///
+/// `Take` fills an item and returns false when there are no more; it is called by one thread at a time, in order.
+/// `Work` works on an item, on several of them at once. Items are used again and keep their buffers: their number is
+/// bounded, so memory is too.
+///
+/// The thread that calls next() works too while its item is not ready. With one thread none is started, and next()
+/// takes and works in turn. An exception of `Take` or `Work` leaves next() in place of its item, which ends the row.
+template <typename Item, typename Take, typename Work>
+class OrderedWork {
+ public:
+  OrderedWork(unsigned threads, Take take, Work work)
+      : take_(std::move(take)), work_(std::move(work)), slots_(threads > 1 ? threads * std::size_t{2} : 1) {
+    try {
+      for (unsigned thread = 1; thread < threads; ++thread) workers_.emplace_back([this] { run_worker(); });
+    } catch (const std::system_error&) {
+      // Threads that the system refuses are not needed: the caller works too.
+    }
+  }
+  OrderedWork(const OrderedWork&) = delete;
+  OrderedWork& operator=(const OrderedWork&) = delete;
+  ~OrderedWork() { stop(); }
+
+  /// The next item, valid until the next call; null at the end.
+  Item* next() {
+    std::unique_lock lock(mutex_);
+    if (has_used_) {
+      ++used_;
+      has_used_ = false;
+      changed_.notify_all();
+    }
+    while (true) {
+      if (used_ < taken_ && slot(used_).is_done) return use_first();
+      if (used_ == taken_ && is_finished_ && !is_taking_) return nullptr;
+      if (can_take()) {
+        take_and_work(lock);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+  }
+
+  /// Ends the work: no further item is taken, and no thread is at work afterwards. Calls `visit` with each item that
+  /// was taken and not handed on, in order; those may or may not be worked on.
+  template <typename Visit>
+  void abandon(Visit visit) {
+    stop();
+    if (has_used_) ++used_;
+    has_used_ = false;
+    for (; used_ < taken_; ++used_) visit(slot(used_).item);
+  }
+
+ private:
+  struct Slot {
+    Item item;
+    bool is_done = false;
+    std::exception_ptr error;
+  };
+
+  Slot& slot(std::size_t index) { return slots_[index % slots_.size()]; }
+  bool can_take() const { return !is_finished_ && !is_taking_ && taken_ - used_ < slots_.size(); }
+
+  Item* use_first() {
+    Slot& first = slot(used_);
+    has_used_ = true;
+    if (first.error) {
+      is_finished_ = true;
+      std::rethrow_exception(first.error);
+    }
+    return &first.item;
+  }
+
+  void take_and_work(std::unique_lock<std::mutex>& lock) {
+    Slot& mine = slot(taken_);
+    mine.is_done = false;
+    mine.error = nullptr;
+    is_taking_ = true;
+    lock.unlock();
+    bool is_taken = false;
+    std::exception_ptr error;
+    try {
+      is_taken = take_(mine.item);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    is_taking_ = false;
+    if (is_taken || error) ++taken_;
+    if (!is_taken) is_finished_ = true;
+    changed_.notify_all();
+    if (is_taken) {
+      lock.unlock();
+      try {
+        work_(mine.item);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+    }
+    mine.error = error;
+    mine.is_done = true;
+    changed_.notify_all();
+  }
+
+  void run_worker() {
+    std::unique_lock lock(mutex_);
+    while (!is_finished_) {
+      if (can_take()) {
+        take_and_work(lock);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_finished_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+  }
+
+  Take take_;
+  Work work_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Slot> slots_;   ///< a ring: item n is in slot n modulo their number
+  std::size_t taken_ = 0;     ///< items taken so far
+  std::size_t used_ = 0;      ///< items handed on and given back
+  bool has_used_ = false;     ///< whether item `used_` is in the caller's hands
+  bool is_taking_ = false;
+  bool is_finished_ = false;  ///< no more items will be taken
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace doctor

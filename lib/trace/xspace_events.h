@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace_builder.h"
+#include "trace/wire.h"
+#include "trace/xspace_windows.h"
+
+namespace doctor {
+
+/// A statistic of an event as it stands in the file. Its bytes lie in the window.
+struct RawStat {
+  const StatName* stat = nullptr;
+  WireField value;
+  Picoseconds seen = 0;  ///< start of the event
+};
+
+/// What the events of one window say about one iterator instance.
+struct RawSighting {
+  const PlaneNames* plane = nullptr;
+  StringId long_name{};
+  std::optional<std::uint64_t> id;
+  std::optional<std::uint64_t> parent_id;
+  WireField dataset_name;  ///< of the first event; without a tag if it has none
+  Picoseconds first_start = 0;
+  Picoseconds last_start = 0;
+  std::uint64_t event_count = 0;
+  std::vector<RawStat> attributes;  ///< the latest value of each
+};
+
+/// The instances that are met in one window.
+class SightingTable {
+ public:
+  /// The index of the instance in sightings(), a new one if need be.
+  std::uint32_t find(const PlaneNames& plane, const InstanceKey& key, bool& is_new);
+
+  RawSighting& operator[](std::uint32_t index) { return sightings_[index]; }
+  const std::vector<RawSighting>& sightings() const { return sightings_; }
+  void clear();
+
+ private:
+  struct Recent {
+    InstanceKey key;
+    std::uint32_t index = kNoRow;
+  };
+
+  std::vector<RawSighting> sightings_;
+  std::unordered_map<InstanceKey, std::uint32_t, InstanceKeyHash> indices_;
+  std::array<Recent, 64> recent_;  ///< by hash: the events of a thread repeat a few instances over and over
+};
+
+/// The events of one line in a window.
+struct LineRun {
+  const LinePart* line = nullptr;
+  std::size_t end = 0;  ///< they are events [end of the run before, end) of DecodedEvents
+};
+
+/// The events of one window. The subject of an iterator's event is an index into `instances` until the window is
+/// merged into a trace.
+struct DecodedEvents {
+  std::vector<LaneEvent> events;
+  std::vector<LineRun> runs;
+  SightingTable instances;
+  std::uint64_t other_events = 0;
+  Loss loss;
+};
+
+/// Replaces `decoded` by the events of `window`: what their names call for, and nothing else. Depends on the window
+/// alone.
+void decode_events(const EventWindow& window, DecodedEvents& decoded);
+
+}  // namespace doctor

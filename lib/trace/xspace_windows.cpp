@@ -1,0 +1,188 @@
+#include "trace/xspace_windows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace doctor {
+namespace {
+
+/// An event is a few hundred bytes; one that claims to be larger than this is damage.
+constexpr std::uint64_t kLargestEvent = 16 << 20;
+
+/// A tag and the number behind it.
+constexpr std::size_t kFieldHead = 2 * WireStream::kLongestVarint;
+
+// Field numbers of XSpace, XPlane and XLine, see xspace.proto.
+constexpr std::uint32_t kPlane = 1;
+constexpr std::uint32_t kLineOfPlane = 3;
+constexpr std::uint32_t kLineId = 1;
+constexpr std::uint32_t kLineName = 2;
+constexpr std::uint32_t kLineTimestamp = 3;
+constexpr std::uint32_t kEventOfLine = 4;
+
+}  // namespace
+
+bool XSpaceWindows::take(EventWindow& window) {
+  window.parts.clear();
+  window.other_events = 0;
+  window.loss = {};
+  while (!is_finished_ && advance(window)) {
+  }
+  if (!window.parts.empty()) stream_.hand_over(window.bytes);
+  return !is_finished_ || !window.is_empty();
+}
+
+bool XSpaceWindows::advance(EventWindow& window) {
+  if (!stream_.holds(kFieldHead)) {
+    if (!window.parts.empty()) return false;
+    stream_.prepare(kFieldHead);
+  }
+  if (is_damaged_ || stream_.position() >= end_of_level() || stream_.at_end()) return leave(window);
+  const std::optional<Field> field = read_field();
+  if (level_ == Level::line) {
+    const bool is_known = field && (field->tag.type == WireType::varint || field->tag.type == WireType::bytes);
+    if (is_known && (field->tag.type == WireType::varint || field->number <= line_end_ - stream_.position())) {
+      return take_line_field(*field, window);
+    }
+    window.loss.add("messages_malformed");
+    window.loss.notes.push_back(fmt::format("{}: {} at byte {}", source_name_,
+                                            is_known ? "an event is longer than its line"
+                                                     : "a line holds bytes that are no field",
+                                            stream_.position()));
+  } else if (field && (field->tag.type != WireType::bytes || field->number <= end_of_level() - stream_.position())) {
+    return level_ == Level::plane ? take_plane_field(*field, window) : take_file_field(*field, window);
+  }
+  is_damaged_ = true;
+  return true;
+}
+
+std::uint64_t XSpaceWindows::end_of_level() const {
+  if (level_ == Level::file) return UINT64_MAX;
+  return level_ == Level::plane ? plane_end_ : line_end_;
+}
+
+/// The tag of the next field, and its number where its type has one; the length of a fixed value.
+std::optional<XSpaceWindows::Field> XSpaceWindows::read_field() {
+  Field field;
+  field.place = stream_.place();
+  const std::optional<WireTag> tag = stream_.read_tag();
+  if (!tag) return std::nullopt;
+  field.tag = *tag;
+  if (tag->type == WireType::fixed64 || tag->type == WireType::fixed32) {
+    field.number = tag->type == WireType::fixed64 ? 8 : 4;
+    return field;
+  }
+  const std::optional<std::uint64_t> number = stream_.read_number();
+  if (!number) return std::nullopt;
+  field.number = *number;
+  return field;
+}
+
+/// Out of a line or plane, whose rest is skipped; out of the file where nothing is left.
+bool XSpaceWindows::leave(EventWindow& window) {
+  if (level_ == Level::file) {
+    is_finished_ = true;
+    return false;
+  }
+  const std::uint64_t end = end_of_level();
+  if (!skip_to(end, stream_.place(), window)) return false;
+  level_ = level_ == Level::line ? Level::plane : Level::file;
+  is_damaged_ = stream_.position() > end;  // the last number ran over the end
+  return true;
+}
+
+/// Skips what nobody wants. Where that would move the stream's window away from under the parts of `window`, it goes
+/// back to `place` and the window is cut first.
+bool XSpaceWindows::skip_to(std::uint64_t end, std::size_t place, EventWindow& window) {
+  if (!window.parts.empty() && !stream_.holds(end - std::min(end, stream_.position()))) {
+    stream_.go_back(place);
+    return false;
+  }
+  if (stream_.position() < end && !stream_.skip_to(end)) is_finished_ = true;
+  return !is_finished_;
+}
+
+/// Makes the bytes of a field available. False: they are not there; whoever called returns what advance() returns
+/// next.
+bool XSpaceWindows::hold(const Field& field, EventWindow& window) {
+  if (stream_.holds(field.number)) return true;
+  stream_.go_back(field.place);
+  if (window.parts.empty()) stream_.prepare(kFieldHead + field.number);
+  return false;
+}
+
+bool XSpaceWindows::take_file_field(const Field& field, EventWindow& window) {
+  if (field.tag.type == WireType::varint) return true;
+  const std::uint64_t end = stream_.position() + field.number;
+  if (field.tag.field != kPlane || field.tag.type != WireType::bytes || plane_count_ == planes_.size()) {
+    return skip_to(end, field.place, window);
+  }
+  plane_ = &planes_[plane_count_++];
+  plane_end_ = end;
+  level_ = Level::plane;
+  return true;
+}
+
+bool XSpaceWindows::take_plane_field(const Field& field, EventWindow& window) {
+  if (field.tag.type == WireType::varint) return true;
+  const std::uint64_t end = stream_.position() + field.number;
+  if (field.tag.field != kLineOfPlane || field.tag.type != WireType::bytes) return skip_to(end, field.place, window);
+  line_end_ = end;
+  line_id_ = 0;
+  line_name_.clear();
+  line_timestamp_ns_ = 0;
+  line_has_events_ = false;
+  level_ = Level::line;
+  return true;
+}
+
+bool XSpaceWindows::take_line_field(const Field& field, EventWindow& window) {
+  if (field.tag.type == WireType::varint) {
+    if (field.tag.field == kLineId) line_id_ = field.number;
+    if (field.tag.field == kLineTimestamp) line_timestamp_ns_ = static_cast<std::int64_t>(field.number);
+    if (field.tag.field == kLineTimestamp && line_has_events_) window.loss.add("lines_with_late_timestamp");
+    return true;
+  }
+  const bool is_event = field.tag.field == kEventOfLine;
+  const bool is_wanted = (is_event && plane_->is_host()) || field.tag.field == kLineName;
+  if (!is_wanted || field.number > kLargestEvent) {
+    const std::uint64_t end = stream_.position() + field.number;
+    if (!skip_to(end, field.place, window)) return false;
+    if (is_event && !is_wanted) ++window.other_events;
+    if (is_wanted) window.loss.add("events_malformed");
+    return true;
+  }
+  if (!hold(field, window)) return window.parts.empty();
+  const std::optional<std::string_view> bytes = stream_.read_bytes(field.number);
+  if (!bytes) {
+    is_finished_ = true;  // the file ends here, which the first walk has told
+  } else if (is_event) {
+    add_event(field, window);
+  } else {
+    line_name_ = *bytes;
+  }
+  return !is_finished_;
+}
+
+void XSpaceWindows::add_event(const Field& field, EventWindow& window) {
+  if (!line_has_events_) start_line();
+  const bool continues = !window.parts.empty() && window.parts.back().end == field.place;
+  if (!continues) window.parts.push_back({plane_, line_id_, line_name_, line_start_, field.place, field.place});
+  constexpr unsigned char kEventTag = kEventOfLine << 3 | static_cast<unsigned char>(WireType::bytes);
+  stream_.skip_run(kEventTag, line_end_);  // most of a file: one event after another
+  window.parts.back().end = stream_.place();
+}
+
+void XSpaceWindows::start_line() {
+  line_has_events_ = true;
+  if (!origin_ns_) origin_ns_ = line_timestamp_ns_;
+  // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
+  // of range for the builder to count.
+  std::int64_t since_origin = 0;
+  constexpr std::int64_t kFarAway = PackedSpan::kMaxStart / kPicosecondsPerNanosecond * 2;
+  if (__builtin_sub_overflow(line_timestamp_ns_, *origin_ns_, &since_origin)) since_origin = kFarAway;
+  line_start_ = std::clamp(since_origin, -kFarAway, kFarAway) * kPicosecondsPerNanosecond;
+}
+
+}  // namespace doctor

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "io/byte_source.h"
+#include "trace/trace.h"
+#include "trace/wire.h"
+#include "trace/xspace_names.h"
+
+namespace doctor {
+
+/// Events of one line that stand one after another in a window: bytes [begin, end) are `events` fields.
+struct LinePart {
+  const PlaneNames* plane = nullptr;
+  std::uint64_t line_id = 0;
+  std::string line_name;
+  Picoseconds line_start = 0;  ///< relative to the origin of the trace
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// A piece of a file whose events can be decoded without the rest of it.
+struct EventWindow {
+  std::vector<char> bytes;
+  std::vector<LinePart> parts;
+  std::uint64_t other_events = 0;  ///< events of planes that are not decoded
+  Loss loss;                       ///< met on the way to these parts
+
+  std::string_view bytes_of(const LinePart& part) const { return {bytes.data() + part.begin, part.end - part.begin}; }
+  bool is_empty() const { return parts.empty() && other_events == 0 && loss.complete(); }
+};
+
+/// Cuts an XSpace into windows, in file order. The second walk over the file: `planes` are the yield of the first,
+/// which has reported damage outside of lines.
+class XSpaceWindows {
+ public:
+  XSpaceWindows(ByteSource& source, const std::vector<PlaneNames>& planes)
+      : planes_(planes), stream_(source), source_name_(source.name()) {}
+
+  /// Fills `window`, whose buffers are used again; false at the end, when the window is empty.
+  bool take(EventWindow& window);
+
+ private:
+  enum class Level { file, plane, line };
+
+  /// One field on its way in: of type varint its number, of type bytes its length.
+  struct Field {
+    WireTag tag;
+    std::uint64_t number = 0;
+    std::size_t place = 0;  ///< where its tag stands in the stream's window
+  };
+
+  // Each goes over one field, or out of a message. False: `window` must be cut here, or the file has ended.
+  bool advance(EventWindow& window);
+  bool take_file_field(const Field& field, EventWindow& window);
+  bool take_plane_field(const Field& field, EventWindow& window);
+  bool take_line_field(const Field& field, EventWindow& window);
+  bool hold(const Field& field, EventWindow& window);
+  bool skip_to(std::uint64_t end, std::size_t place, EventWindow& window);
+  bool leave(EventWindow& window);
+
+  std::uint64_t end_of_level() const;
+  std::optional<Field> read_field();
+  void add_event(const Field& field, EventWindow& window);
+  void start_line();
+
+  const std::vector<PlaneNames>& planes_;
+  WireStream stream_;
+  std::string source_name_;
+  Level level_ = Level::file;
+  bool is_finished_ = false;
+  std::size_t plane_count_ = 0;
+  const PlaneNames* plane_ = nullptr;
+  std::uint64_t plane_end_ = 0;
+  bool is_damaged_ = false;  ///< the rest of the plane or line cannot be told apart
+
+  // The line that is being walked.
+  std::uint64_t line_end_ = 0;
+  std::uint64_t line_id_ = 0;
+  std::string line_name_;
+  std::int64_t line_timestamp_ns_ = 0;
+  bool line_has_events_ = false;
+  Picoseconds line_start_ = 0;
+  std::optional<std::int64_t> origin_ns_;  ///< timestamp of the first host line with events
+};
+
+}  // namespace doctor
