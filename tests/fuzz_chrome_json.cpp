@@ -6,17 +6,29 @@
 #include "trace/format.h"
 #include "trace/json_events.h"
 
-// Any bytes, read in one large window and in many small ones.
+namespace {
+
+std::size_t count_events(std::string_view bytes, unsigned threads) {
+  const auto source = doctor::memory_source(bytes, "fuzz");
+  doctor::JsonReadOptions options;
+  options.window_size = 32;
+  options.largest_event = 4096;
+  options.work.threads = threads;
+  doctor::JsonEventReader reader(*source, options);
+  std::size_t count = 0;
+  while (const doctor::JsonEventBatch* batch = reader.next()) count += batch->events.size();
+  return count;
+}
+
+}  // namespace
+
+// Any bytes, read in one large window and in many small ones, by one thread and by two.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   doctor::sniff_chrome_json(bytes);
   const auto source = doctor::memory_source(bytes, "fuzz");
   const auto trace = doctor::read_chrome_json(*source);
   static_cast<void>(trace);
-
-  const auto again = doctor::memory_source(bytes, "fuzz");
-  doctor::JsonEventReader reader(*again, {32, 4096});
-  while (reader.next() != nullptr) {
-  }
+  if (count_events(bytes, 1) != count_events(bytes, 2)) __builtin_trap();
   return 0;
 }

@@ -141,10 +141,10 @@ class OrderedWork {
   Work work_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Slot> slots_;   ///< a ring: item n is in slot n modulo their number
-  std::size_t taken_ = 0;     ///< items taken so far
-  std::size_t used_ = 0;      ///< items handed on and given back
-  bool has_used_ = false;     ///< whether item `used_` is in the caller's hands
+  std::vector<Slot> slots_;  ///< a ring: item n is in slot n modulo their number
+  std::size_t taken_ = 0;    ///< items taken so far
+  std::size_t used_ = 0;     ///< items handed on and given back
+  bool has_used_ = false;    ///< whether item `used_` is in the caller's hands
   bool is_taking_ = false;
   bool is_finished_ = false;  ///< no more items will be taken
   std::vector<std::thread> workers_;

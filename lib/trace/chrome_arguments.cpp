@@ -95,14 +95,14 @@ void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind, Trace
   }
 }
 
-const ChromeArguments& ChromeArgumentDecoder::decode(std::string_view text, EventKind kind, TraceBuilder& builder) {
+const ChromeArguments& ChromeArgumentDecoder::decode(std::span<const JsonMember> members, EventKind kind,
+                                                     TraceBuilder& builder) {
   std::vector<Attribute> attributes = std::move(arguments_.attributes);
   attributes.clear();
   arguments_ = {};
   arguments_.attributes = std::move(attributes);
   if (!uses_arguments(kind)) return arguments_;
-  JsonMembers members(text);
-  for (JsonMember member; members.next(member);) take(member, kind, builder);
+  for (const JsonMember& member : members) take(member, kind, builder);
   return arguments_;
 }
 

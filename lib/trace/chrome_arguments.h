@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,8 @@ struct ChromeArguments {
 /// to one builder, whose string ids it remembers.
 class ChromeArgumentDecoder {
  public:
-  /// Decodes what events of `kind` use from `text`, the whole object. Attribute names and texts are interned.
-  const ChromeArguments& decode(std::string_view text, EventKind kind, TraceBuilder& builder);
+  /// Decodes what events of `kind` use. Attribute names and texts are interned.
+  const ChromeArguments& decode(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
 
  private:
   enum class Role : std::uint8_t { none, id, parent_id, element_id, long_name, dataset_name, step_number, attribute };

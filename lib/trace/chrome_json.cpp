@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -50,7 +51,7 @@ class ChromeReading {
   void take_complete(const JsonEvent& event);
   void take_begin(const JsonEvent& event);
   void take_end(const JsonEvent& event);
-  void keep(const JsonEvent& event, Picoseconds start, Picoseconds duration);
+  void keep(const JsonEvent& event, std::span<const JsonMember> members, Picoseconds start, Picoseconds duration);
   InstanceId see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start);
   void hand_on(LaneId lane, const LaneEvent& event);
   void flush();
@@ -63,6 +64,7 @@ class ChromeReading {
 
   ChromeThreads& threads_;
   TraceBuilder builder_;
+  const JsonEventBatch* batch_ = nullptr;
   ChromeArgumentDecoder decoder_;
   TimeOrigin origin_;
   Place place_;  ///< of the last event: neighbours in a file are mostly of one thread
@@ -78,6 +80,7 @@ class ChromeReading {
 };
 
 void ChromeReading::add(const JsonEventBatch& batch) {
+  batch_ = &batch;
   for (const JsonEvent& event : batch.events) take(event);
   flush();
 }
@@ -104,8 +107,7 @@ void ChromeReading::take_metadata(const JsonEvent& event) {
   const bool is_process = event.name == "process_name";
   if (!is_process && event.name != "thread_name") return;
   std::string scratch;
-  JsonMembers members(event.arguments);
-  for (JsonMember member; members.next(member);) {
+  for (const JsonMember& member : batch_->arguments_of(event)) {
     if (member.key != "name" || !member.is_string) continue;
     const std::string_view name = unescape_json(member.value, scratch);
     if (is_process) {
@@ -147,7 +149,7 @@ void ChromeReading::take_complete(const JsonEvent& event) {
   if (!start || !is_usable(event.duration_text, "events_without_duration")) return;
   const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
   if (!duration) return builder_.trace().loss.add("events_outside_time_range");
-  keep(event, *start, *duration);
+  keep(event, batch_->arguments_of(event), *start, *duration);
 }
 
 void ChromeReading::take_begin(const JsonEvent& event) {
@@ -169,8 +171,10 @@ void ChromeReading::take_end(const JsonEvent& event) {
   }
   JsonEvent whole = event;
   whole.name = begun.name;
-  whole.arguments = begun.arguments;
-  keep(whole, begun.start, duration);
+  std::vector<JsonMember> arguments;
+  JsonMembers members(begun.arguments);
+  for (JsonMember member; members.next(member);) arguments.push_back(member);
+  keep(whole, arguments, begun.start, duration);
 }
 
 const ChromeReading::Place& ChromeReading::place_of(const JsonEvent& event) {
@@ -190,7 +194,8 @@ LaneId ChromeReading::lane_of(const Place& place) {
   return *place.of->lane;
 }
 
-void ChromeReading::keep(const JsonEvent& event, Picoseconds start, Picoseconds duration) {
+void ChromeReading::keep(const JsonEvent& event, std::span<const JsonMember> members, Picoseconds start,
+                         Picoseconds duration) {
   const Place& place = place_of(event);
   if (place.is_accelerator || place.of->is_derived) return builder_.count_other(1);
   if (place.of->is_step_line) return keep_derived_step(place, event, start, duration);
@@ -199,7 +204,7 @@ void ChromeReading::keep(const JsonEvent& event, Picoseconds start, Picoseconds 
   kept.start = start;
   kept.duration = duration;
   kept.kind = classify_event(event.name);
-  const ChromeArguments& arguments = decoder_.decode(event.arguments, kept.kind, builder_);
+  const ChromeArguments& arguments = decoder_.decode(members, kept.kind, builder_);
   std::string_view name = event.name;
   if (kept.kind == EventKind::iterator && !arguments.long_name.empty()) name = arguments.long_name;
   if (kept.kind == EventKind::other) {
@@ -265,8 +270,8 @@ void ChromeReading::keep_derived_step(const Place& place, const JsonEvent& event
   step.kind = EventKind::step;
   step.start = start;
   step.duration = duration;
-  step.id = static_cast<std::uint64_t>(
-      parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size())));
+  step.id =
+      static_cast<std::uint64_t>(parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size())));
   derived_steps_.emplace_back(lane_of(place), step);
 }
 
@@ -307,13 +312,18 @@ bool sniff_chrome_json(std::string_view head) {
   return head.find("\"traceEvents\"") != std::string_view::npos || head.size() >= kSniffLength;
 }
 
-Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& /*work*/) {
+Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work) {
   ChromeThreads threads;
   auto order = TraceBuilder::Order::sorted;
   while (true) {
-    JsonEventReader reader(source);
+    JsonReadOptions options;
+    options.work = work;
+    JsonEventReader reader(source, options);
     ChromeReading reading(threads, order);
-    while (const JsonEventBatch* batch = reader.next()) reading.add(*batch);
+    while (const JsonEventBatch* batch = reader.next()) {
+      reading.add(*batch);
+      if (work.progress != nullptr) work.progress->event_count = reading.phase_count();
+    }
     const JsonDocument& document = reader.document();
     if (reading.saw_disorder() || threads.came_too_late()) {
       if (reading.saw_disorder()) order = TraceBuilder::Order::any;

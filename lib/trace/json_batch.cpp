@@ -3,13 +3,13 @@
 #include <simdjson.h>
 
 #include <cstring>
+#include <new>
+#include <span>
 
 #include "trace/json_text.h"
 
 namespace doctor {
 namespace {
-
-namespace ondemand = simdjson::ondemand;
 
 std::string_view trim_end(std::string_view text) {
   while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
@@ -20,10 +20,6 @@ std::string_view trim_end(std::string_view text) {
 std::string_view unquoted(std::string_view token) {
   const bool is_string = token.size() >= 2 && token.front() == '"' && token.back() == '"';
   return is_string ? token.substr(1, token.size() - 2) : token;
-}
-
-bool is_key(const char* key, std::string_view name) {
-  return std::memcmp(key, name.data(), name.size()) == 0 && key[name.size()] == '"';
 }
 
 /// FNV-1a, so that the key of a name is the same in every run.
@@ -49,116 +45,213 @@ void take_name(std::string_view token, JsonEvent& event, JsonEventBatch& batch) 
   event.name = text;
 }
 
-simdjson::error_code take_arguments(ondemand::value value, JsonEvent& event) {
-  ondemand::object object;
-  if (const auto error = value.get_object().get(object)) return error;
-  return object.raw_json().get(event.arguments);
+/// Walks over the structural characters of a piece of text, which simdjson has found: brackets, commas, colons, and the
+/// first character of every string, number or word. Checks the grammar of events; of what lies deeper only that
+/// brackets match.
+class StructureWalk {
+ public:
+  /// `places` holds the offsets of the structural characters and behind them the size of the text.
+  StructureWalk(std::string_view text, std::span<const std::uint32_t> places) : text_(text), places_(places) {}
+
+  bool at_end() const { return next_ == places_.size(); }
+  /// The character that comes next; '\0' at the end.
+  char peek() const { return at_end() ? '\0' : text_[places_[next_]]; }
+  std::size_t place() const { return places_[next_]; }
+  void advance() { ++next_; }
+
+  /// Takes a string, number or word with the white space behind it stripped; empty if a bracket or nothing is next.
+  std::string_view take_scalar() {
+    const char first = peek();
+    if (first != '"' && !is_scalar_start(first)) return {};
+    const std::size_t begin = places_[next_++];
+    const std::size_t end = at_end() ? text_.size() : places_[next_];
+    return trim_end(text_.substr(begin, end - begin));
+  }
+
+  /// Takes the key of a member and the colon; the key without its quotes, escapes not undone.
+  bool take_key(std::string_view& key) {
+    if (peek() != '"') return false;
+    const std::string_view token = take_scalar();
+    if (token.size() < 2 || token.back() != '"' || peek() != ':') return false;
+    advance();
+    key = token.substr(1, token.size() - 2);
+    return true;
+  }
+
+  /// Takes an object or array with everything in it; its text, empty if its end is missing.
+  std::string_view take_nested() {
+    const std::size_t begin = place();
+    std::size_t depth = 0;
+    for (; !at_end(); advance()) {
+      const char c = peek();
+      if (c == '{' || c == '[') ++depth;
+      if ((c == '}' || c == ']') && --depth == 0) {
+        const std::size_t end = place() + 1;
+        advance();
+        return text_.substr(begin, end - begin);
+      }
+    }
+    return {};
+  }
+
+  /// Takes any value; empty if there is none.
+  std::string_view take_value() { return peek() == '{' || peek() == '[' ? take_nested() : take_scalar(); }
+
+ private:
+  static bool is_scalar_start(char c) {
+    return c != '\0' && c != '{' && c != '}' && c != '[' && c != ']' && c != ',' && c != ':';
+  }
+
+  std::string_view text_;
+  std::span<const std::uint32_t> places_;
+  std::size_t next_ = 0;
+};
+
+/// The members of an `args` object, as far as they can be told apart. The walk ends behind the object.
+bool take_arguments(StructureWalk& walk, JsonEvent& event, JsonEventBatch& batch) {
+  StructureWalk inside = walk;
+  event.arguments = walk.take_nested();
+  event.first_member = static_cast<std::uint32_t>(batch.members.size());
+  event.member_count = 0;
+  if (event.arguments.empty()) return false;
+  do {
+    inside.advance();  // the bracket, or the comma
+    JsonMember member;
+    if (!inside.take_key(member.key)) break;
+    member.value = inside.take_value();
+    if (member.value.empty()) break;
+    member.is_string = member.value.front() == '"';
+    member.value = unquoted(member.value);
+    batch.members.push_back(member);
+    ++event.member_count;
+  } while (inside.peek() == ',');
+  return true;
 }
 
-/// Takes a member of an event if it is one of those that every event needs. The last of equal keys counts.
-simdjson::error_code take_member(const char* key, ondemand::value value, JsonEvent& event, JsonEventBatch& batch) {
-  const auto token = [&value] { return trim_end(value.raw_json_token()); };
+/// The processes and threads of events that follow each other are mostly the same: a token that stands there again
+/// need not be understood again.
+struct LastKey {
+  std::string_view token;
+  std::uint64_t key = 0;
+
+  std::uint64_t of(std::string_view next) {
+    if (next != token) {
+      key = key_of(next);
+      token = next;
+    }
+    return key;
+  }
+};
+
+/// What is read of a piece of text, and where it goes.
+struct BatchWalk {
+  StructureWalk walk;
+  JsonEventBatch& batch;
+  LastKey process{};
+  LastKey thread{};
+
+  ParsedBatch take_events(std::size_t text_size);
+  bool take_event();
+  bool take_member(std::string_view key, JsonEvent& event);
+};
+
+/// Takes the value of a member if it is one of those that every event needs. The last of equal keys counts.
+bool BatchWalk::take_member(std::string_view key, JsonEvent& event) {
+  if (key == "args" && walk.peek() == '{') return take_arguments(walk, event, batch);
+  const std::string_view token = walk.take_value();
+  if (token.empty() || key.empty()) return !token.empty();
   switch (key[0]) {
-    case 'a':
-      if (is_key(key, "args") && value.raw_json_token().starts_with('{')) return take_arguments(value, event);
-      break;
     case 'd':
-      if (is_key(key, "dur")) event.duration_text = parse_microseconds(unquoted(token()), event.duration);
+      if (key == "dur") event.duration_text = parse_microseconds(unquoted(token), event.duration);
       break;
     case 'n':
-      if (is_key(key, "name")) take_name(token(), event, batch);
+      if (key == "name") take_name(token, event, batch);
       break;
     case 'p':
-      if (is_key(key, "pid")) {
-        event.process = key_of(token());
-      } else if (is_key(key, "ph")) {
-        const std::string_view phase = unquoted(token());
+      if (key == "pid") {
+        event.process = process.of(token);
+      } else if (key == "ph") {
+        const std::string_view phase = unquoted(token);
         event.phase = phase.empty() ? '\0' : phase.front();
       }
       break;
     case 't':
-      if (is_key(key, "tid")) {
-        event.thread = key_of(token());
-      } else if (is_key(key, "ts")) {
-        event.start_text = parse_microseconds(unquoted(token()), event.start);
+      if (key == "tid") {
+        event.thread = thread.of(token);
+      } else if (key == "ts") {
+        event.start_text = parse_microseconds(unquoted(token), event.start);
       }
       break;
     default:
       break;
   }
-  return simdjson::SUCCESS;
+  return true;
 }
 
-simdjson::error_code take_event(ondemand::value element, JsonEventBatch& batch) {
-  ondemand::object object;
-  if (const auto error = element.get_object().get(object)) return error;
-  JsonEvent& event = batch.events.emplace_back();
-  bool is_empty = true;
-  for (auto member : object) {
-    ondemand::raw_json_string key;
-    ondemand::value value;
-    if (const auto error = member.key().get(key)) return error;
-    if (const auto error = member.value().get(value)) return error;
-    if (const auto error = take_member(key.raw(), value, event, batch)) return error;
-    is_empty = false;
+/// Takes one event. False where it is not JSON; what was added to the batch must then be taken back.
+bool BatchWalk::take_event() {
+  walk.advance();
+  if (walk.peek() == '}') {  // `{}`, which TF writes as the last element
+    walk.advance();
+    return true;
   }
-  if (is_empty) batch.events.pop_back();
-  return simdjson::SUCCESS;
+  JsonEvent& event = batch.events.emplace_back();
+  while (true) {
+    std::string_view key;
+    if (!walk.take_key(key) || !take_member(key, event)) return false;
+    const char after = walk.peek();
+    if (after != ',' && after != '}') return false;
+    walk.advance();
+    if (after == '}') return true;
+  }
+}
+
+/// How far the text is a list of events.
+ParsedBatch BatchWalk::take_events(std::size_t text_size) {
+  ParsedBatch parsed;
+  parsed.has_structure = true;
+  while (walk.peek() == '{') {
+    const std::size_t events_before = batch.events.size();
+    if (!take_event()) {
+      batch.events.resize(events_before);
+      return parsed;
+    }
+    parsed.consumed = walk.at_end() ? text_size : walk.place();
+    if (walk.peek() != ',') break;
+    walk.advance();
+  }
+  parsed.is_end_of_array = walk.peek() == ']';
+  if (parsed.is_end_of_array) parsed.consumed = walk.place() + 1;
+  return parsed;
 }
 
 }  // namespace
 
-const std::size_t JsonBatchParser::kPadding = simdjson::SIMDJSON_PADDING + 1;
+const std::size_t JsonBatchParser::kPadding = simdjson::SIMDJSON_PADDING;
 
 struct JsonBatchParser::State {
-  ondemand::parser parser{std::size_t{1} << 32};
-
-  ParsedBatch parse_array(char* array, std::size_t size, JsonEventBatch& batch);
+  std::unique_ptr<simdjson::internal::dom_parser_implementation> structure;
 };
 
 JsonBatchParser::JsonBatchParser() : state_(std::make_unique<State>()) {}
 JsonBatchParser::~JsonBatchParser() = default;
 
-ParsedBatch JsonBatchParser::State::parse_array(char* array, std::size_t size, JsonEventBatch& batch) {
-  ParsedBatch parsed;
-  ondemand::document document;
-  ondemand::array elements;
-  const simdjson::padded_string_view text(array, size, size + simdjson::SIMDJSON_PADDING);
-  if (parser.iterate(text).get(document) != simdjson::SUCCESS) return parsed;
-  if (document.get_array().get(elements) != simdjson::SUCCESS) return parsed;
-  parsed.has_structure = true;
-
-  for (auto item : elements) {
-    ondemand::value element;
-    if (item.get(element) != simdjson::SUCCESS) return parsed;
-    const std::string_view token = element.raw_json_token();
-    const std::size_t events_before = batch.events.size();
-    if (!token.starts_with('{') || take_event(element, batch) != simdjson::SUCCESS) {
-      batch.events.resize(events_before);
-      return parsed;
-    }
-    const char* next = nullptr;
-    if (document.current_location().get(next) != simdjson::SUCCESS) return parsed;
-    parsed.consumed = static_cast<std::size_t>(next - array) - 1;
+ParsedBatch JsonBatchParser::parse(std::string_view text, JsonEventBatch& batch) {
+  // simdjson's first stage alone, in the implementation for this processor: it validates UTF-8 and strings and finds
+  // the structural characters. Its second stage would build values that nobody wants.
+  constexpr std::size_t kDepth = 1;  // of the second stage
+  auto& structure = state_->structure;
+  if (!structure) {
+    const auto error =
+        simdjson::get_active_implementation()->create_dom_parser_implementation(text.size(), kDepth, structure);
+    if (error != simdjson::SUCCESS) throw std::bad_alloc();
+  } else if (structure->capacity() < text.size() && structure->set_capacity(text.size()) != simdjson::SUCCESS) {
+    throw std::bad_alloc();
   }
-  const char* rest = nullptr;
-  parsed.is_end_of_array = document.current_location().get(rest) == simdjson::SUCCESS;
-  parsed.consumed = parsed.is_end_of_array ? static_cast<std::size_t>(rest - array) - 1 : size - 2;
-  return parsed;
-}
-
-ParsedBatch JsonBatchParser::parse(char* text, std::size_t size, JsonEventBatch& batch) {
-  // A bracket after the array would look like a part of it to simdjson's quick check for unbalanced documents.
-  const char before = text[-1];
-  const char after[2] = {text[size], text[size + 1]};
-  text[-1] = '[';
-  text[size] = ']';
-  text[size + 1] = ' ';
-  const ParsedBatch parsed = state_->parse_array(text - 1, size + 2, batch);
-  text[-1] = before;
-  text[size] = after[0];
-  text[size + 1] = after[1];
-  return parsed;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  if (structure->stage1(bytes, text.size(), simdjson::stage1_mode::regular) != simdjson::SUCCESS) return {};
+  const std::span places(structure->structural_indexes.get(), structure->n_structural_indexes);
+  return BatchWalk{StructureWalk(text, places), batch}.take_events(text.size());
 }
 
 }  // namespace doctor

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 
 #include "trace/json_events.h"
 
@@ -20,12 +21,11 @@ class JsonBatchParser {
   JsonBatchParser();
   ~JsonBatchParser();
 
-  /// Bytes that must be readable after `text + size`; their values do not matter.
+  /// Bytes that must be readable behind the text; their values do not matter.
   static const std::size_t kPadding;
 
-  /// Appends the events of `text` ("{…},{…}") to `batch`. The bytes before and after the text must be writable: they
-  /// hold the array's brackets during the call. Views in `batch` point into `text`.
-  ParsedBatch parse(char* text, std::size_t size, JsonEventBatch& batch);
+  /// Appends the events of `text` ("{…},{…}") to `batch`, whose views point into the text.
+  ParsedBatch parse(std::string_view text, JsonEventBatch& batch);
 
  private:
   struct State;

@@ -1,7 +1,10 @@
 #include "trace/json_events.h"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
+#include "base/ordered_work.h"
 #include "trace/json_batch.h"
 #include "trace/json_text.h"
 #include "trace/json_window.h"
@@ -22,10 +25,26 @@ struct JsonEventReader::State {
   /// What became of the event at the front of the window.
   enum class Step { taken, needs_more, left_events };
 
+  /// A piece of the array on its way through the threads.
+  struct Piece {
+    std::vector<char> buffer;
+    std::string_view text;  ///< in the buffer
+    JsonBatchParser parser;
+    JsonEventBatch batch;
+    ParsedBatch parsed;
+  };
+  using Pieces = OrderedWork<Piece, std::function<bool(Piece&)>, std::function<void(Piece&)>>;
+
   State(ByteSource& bytes, const JsonReadOptions& read_options)
       : source(bytes), options(read_options), window(bytes, JsonBatchParser::kPadding) {
     options.window_size = std::max<std::size_t>(options.window_size, 16);
   }
+
+  void start_threads();
+  bool cut_piece(Piece& piece);
+  const JsonEventBatch* next_piece();
+  void go_on_alone(const Piece& last);
+  void note_progress();
 
   void find_events();
   bool skip_member();
@@ -52,7 +71,61 @@ struct JsonEventReader::State {
   std::size_t wanted = 0;           ///< window size that the event at the front needs
   std::uint64_t careful_until = 0;  ///< up to this offset events are told apart one by one
   bool is_searching = false;        ///< the front lies within a malformed event
+
+  bool is_ahead = false;         ///< windows are parsed ahead by `pieces`
+  std::optional<Pieces> pieces;  ///< last, for its threads use what stands above
 };
+
+void JsonEventReader::State::note_progress() {
+  if (options.work.progress != nullptr) options.work.progress->bytes_read = source.stored_position();
+}
+
+void JsonEventReader::State::start_threads() {
+  is_ahead = place == Place::events && options.work.threads > 1;
+  if (!is_ahead) return;
+  const auto parse = [](Piece& piece) {
+    piece.batch.clear();
+    piece.parsed = piece.parser.parse(piece.text, piece.batch);
+  };
+  pieces.emplace(
+      options.work.threads, [this](Piece& piece) { return cut_piece(piece); }, parse);
+}
+
+/// Cuts the next window off the text. False where the end is near or no event ends within a window: what remains is
+/// read by one thread.
+bool JsonEventReader::State::cut_piece(Piece& piece) {
+  window.fill(options.window_size);
+  note_progress();
+  skip_separators();
+  const std::size_t end = window.is_last() ? 0 : last_event_boundary(window.text());
+  if (end == 0) return false;
+  piece.text = window.cut(end, piece.buffer);
+  return true;
+}
+
+/// The events of the next window that was parsed ahead; null where the rest is for one thread.
+const JsonEventBatch* JsonEventReader::State::next_piece() {
+  while (is_ahead) {
+    const Piece* const piece = pieces->next();
+    if (piece == nullptr) {
+      is_ahead = false;
+      return nullptr;
+    }
+    if (piece->parsed.consumed != piece->text.size() || piece->parsed.is_end_of_array) go_on_alone(*piece);
+    if (!piece->batch.events.empty()) return &piece->batch;
+  }
+  return nullptr;
+}
+
+/// Takes everything back that was cut off behind the last understood event.
+void JsonEventReader::State::go_on_alone(const Piece& last) {
+  is_ahead = false;
+  std::string rest(last.text.substr(last.parsed.consumed));
+  pieces->abandon([&](const Piece& piece) { rest.append(",").append(piece.text); });
+  skip_separators();
+  window.put_back(rest.append(","));
+  if (last.parsed.is_end_of_array) leave_events(true);
+}
 
 /// The next character that is no whitespace, left in place; kNothing at the end.
 int JsonEventReader::State::peek() {
@@ -144,6 +217,7 @@ void JsonEventReader::State::skip_separators() {
 /// Fills the batch with the events of the next window, or finds out that there are none left.
 void JsonEventReader::State::read_window() {
   window.fill(std::max(options.window_size, wanted));
+  note_progress();
   if (is_searching) return find_next_event();
   skip_separators();
   if (window.text().empty()) {
@@ -160,7 +234,7 @@ bool JsonEventReader::State::parse_window() {
   ParsedBatch parsed;
   for (int guess = 0; guess < kBoundaryGuesses && end > 0 && !parsed.has_structure; ++guess) {
     careful_until = std::max(careful_until, window.offset() + end);
-    parsed = parser.parse(window.data(), end, batch);
+    parsed = parser.parse(window.text().substr(0, end), batch);
     if (!parsed.has_structure) end = last_event_boundary(window.text().substr(0, end));
   }
   if (parsed.consumed == 0) return false;
@@ -214,7 +288,7 @@ JsonEventReader::State::Step JsonEventReader::State::take_front() {
 
 JsonEventReader::State::Step JsonEventReader::State::take_object(std::string_view text, std::size_t size) {
   const bool is_object = text.front() == '{';
-  const bool is_understood = is_object && parser.parse(window.data(), size, batch).consumed == size;
+  const bool is_understood = is_object && parser.parse(text.substr(0, size), batch).consumed == size;
   if (!is_understood) ++document.malformed_events;
   window.consume(size);
   return Step::taken;
@@ -267,9 +341,12 @@ const JsonDocument& JsonEventReader::document() const {
 }
 
 const JsonEventBatch* JsonEventReader::next() {
-  state_->batch.events.clear();
-  state_->batch.unescaped.clear();
-  if (state_->place == State::Place::before_events) state_->find_events();
+  state_->batch.clear();
+  if (state_->place == State::Place::before_events) {
+    state_->find_events();
+    state_->start_threads();
+  }
+  if (const JsonEventBatch* const batch = state_->next_piece()) return batch;
   while (state_->place == State::Place::events && state_->batch.events.empty()) state_->read_window();
   if (!state_->batch.events.empty()) return &state_->batch;
   if (state_->place == State::Place::after_events) state_->drain();

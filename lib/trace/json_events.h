@@ -5,13 +5,16 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/json_number.h"
+#include "trace/json_text.h"
 
 namespace doctor {
 
@@ -23,6 +26,8 @@ struct JsonEvent {
   std::uint64_t thread = 0;    ///< `tid`, likewise
   std::string_view name;       ///< escapes undone
   std::string_view arguments;  ///< text of `args`, "{…}", not decoded; empty if there are none
+  std::uint32_t first_member = 0;
+  std::uint32_t member_count = 0;  ///< the members of `args` are members [first_member, + member_count) of the batch
   NumberText start_text = NumberText::missing;
   NumberText duration_text = NumberText::missing;
   MicrosecondTime start;     ///< `ts`
@@ -32,12 +37,23 @@ struct JsonEvent {
 /// The events of one window of a document.
 struct JsonEventBatch {
   std::vector<JsonEvent> events;
+  std::vector<JsonMember> members;    ///< of all events' arguments
   std::deque<std::string> unescaped;  ///< names that had escapes
+
+  std::span<const JsonMember> arguments_of(const JsonEvent& event) const {
+    return std::span(members).subspan(event.first_member, event.member_count);
+  }
+  void clear() {
+    events.clear();
+    members.clear();
+    unescaped.clear();
+  }
 };
 
 struct JsonReadOptions {
   std::size_t window_size = std::size_t{512} << 10;   ///< bytes parsed at a time
   std::size_t largest_event = std::size_t{64} << 20;  ///< an event with more bytes is dropped and counted
+  WorkOptions work;
 };
 
 /// What was found around the events, complete once JsonEventReader::next() has returned null.
@@ -58,6 +74,9 @@ struct JsonDocument {
 /// A window ends where an event seems to end and is parsed completely before any of its events is handed on. Where the
 /// guess was wrong (`},{` within an event) or an event is malformed, the events up to that place stand and the next
 /// ones are told apart one by one with measure_json_value().
+///
+/// With several threads the windows are cut by guess and parsed ahead. The first wrong guess ends that: from there on
+/// one thread goes on, so that the events are the same, in the same order, with any number of threads.
 class JsonEventReader {
  public:
   explicit JsonEventReader(ByteSource& source, const JsonReadOptions& options = {});

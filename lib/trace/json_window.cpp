@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace doctor {
 
 void ByteWindow::fill(std::size_t size) {
   if (is_last_ || end_ - begin_ >= size) return;
   if (begin_ + size + padding_ > buffer_.size()) {
-    std::memmove(buffer_.data() + 1, buffer_.data() + begin_, end_ - begin_);
-    end_ -= begin_ - 1;
-    begin_ = 1;
-    if (1 + size + padding_ > buffer_.size()) buffer_.resize(1 + size + padding_);
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    if (size + padding_ > buffer_.size()) buffer_.resize(size + padding_);
   }
   while (end_ - begin_ < size && !is_last_) {
     const Result<std::size_t> count = source_.read(buffer_.data() + end_, begin_ + size - end_);
@@ -22,6 +23,26 @@ void ByteWindow::fill(std::size_t size) {
       bytes_read_ += *count;
     }
   }
+}
+
+std::string_view ByteWindow::cut(std::size_t size, std::vector<char>& buffer) {
+  const std::string_view rest = text().substr(size);
+  if (buffer.size() < std::max(buffer_.size(), rest.size() + padding_)) buffer.resize(buffer_.size());
+  std::memcpy(buffer.data(), rest.data(), rest.size());
+  buffer.swap(buffer_);
+  const std::string_view taken(buffer.data() + begin_, size);
+  begin_ = 0;
+  end_ = rest.size();
+  return taken;
+}
+
+void ByteWindow::put_back(std::string_view bytes) {
+  std::vector<char> buffer(bytes.size() + text().size() + padding_);
+  std::memcpy(buffer.data(), bytes.data(), bytes.size());
+  std::memcpy(buffer.data() + bytes.size(), text().data(), text().size());
+  end_ = bytes.size() + text().size();
+  begin_ = 0;
+  buffer_ = std::move(buffer);
 }
 
 }  // namespace doctor

@@ -11,10 +11,10 @@
 
 namespace doctor {
 
-/// A sliding piece of a source's bytes. One writable byte lies before the text, and `padding` after it.
+/// A sliding piece of a source's bytes, with `padding` readable bytes behind it.
 class ByteWindow {
  public:
-  ByteWindow(ByteSource& source, std::size_t padding) : source_(source), padding_(padding), buffer_(1 + padding) {}
+  ByteWindow(ByteSource& source, std::size_t padding) : source_(source), padding_(padding), buffer_(padding) {}
 
   /// Reads until the window has `size` bytes or the source has no more. Moves the text: views into it are lost.
   void fill(std::size_t size);
@@ -22,7 +22,13 @@ class ByteWindow {
   /// Gives up the first `size` bytes. Views stay valid until the next fill().
   void consume(std::size_t size) { begin_ += size; }
 
-  char* data() { return buffer_.data() + begin_; }
+  /// Gives up the first `size` bytes by giving the memory away that they lie in: they are returned, within `buffer`,
+  /// whose own memory the window goes on with. They are followed by padding as the window's text is.
+  std::string_view cut(std::size_t size, std::vector<char>& buffer);
+
+  /// Puts bytes back in front of the text that were cut or consumed before.
+  void put_back(std::string_view bytes);
+
   std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
 
   /// Offset of text() in the document.
@@ -37,8 +43,8 @@ class ByteWindow {
   ByteSource& source_;
   std::size_t padding_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 1;
-  std::size_t end_ = 1;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
   std::uint64_t bytes_read_ = 0;
   bool is_last_ = false;
   std::optional<Error> error_;

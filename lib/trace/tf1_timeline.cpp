@@ -321,9 +321,11 @@ bool sniff_tf1_timeline(std::string_view head) {
   return false;
 }
 
-Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& /*work*/) {
+Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work) {
   Timeline timeline;
-  JsonEventReader reader(source);
+  JsonReadOptions options;
+  options.work = work;
+  JsonEventReader reader(source, options);
   while (const JsonEventBatch* batch = reader.next()) {
     for (const JsonEvent& event : batch->events) take(event, timeline);
   }

@@ -55,8 +55,8 @@ std::uint16_t name_length_of(std::string_view name) {
 
 const char* time_fault(Picoseconds start, Picoseconds duration) {
   if (duration < 0) return "events_negative_duration";
-  const bool fits = start >= PackedSpan::kMinStart && start <= PackedSpan::kMaxStart &&
-                    duration <= PackedSpan::kMaxDuration;
+  const bool fits =
+      start >= PackedSpan::kMinStart && start <= PackedSpan::kMaxStart && duration <= PackedSpan::kMaxDuration;
   return fits ? nullptr : "events_outside_time_range";
 }
 
@@ -67,11 +67,11 @@ struct TraceBuilder::OpenEvent {
   bool in_executor = false;
   Picoseconds start = 0;
   Picoseconds end = 0;
-  std::uint64_t function_id = 0;         ///< of the innermost executor span, else of the innermost function run
-  std::uint32_t own_row = kNoRow;        ///< row of this event in the table of its kind
-  std::uint32_t iterator_row = kNoRow;   ///< innermost iterator call, this one included
-  std::uint32_t get_next = kNoRow;       ///< outermost GetNext call, this one included
-  std::uint32_t produce = kNoRow;        ///< innermost Produce with no iterator call in between
+  std::uint64_t function_id = 0;        ///< of the innermost executor span, else of the innermost function run
+  std::uint32_t own_row = kNoRow;       ///< row of this event in the table of its kind
+  std::uint32_t iterator_row = kNoRow;  ///< innermost iterator call, this one included
+  std::uint32_t get_next = kNoRow;      ///< outermost GetNext call, this one included
+  std::uint32_t produce = kNoRow;       ///< innermost Produce with no iterator call in between
 };
 
 struct TraceBuilder::LaneState {
@@ -107,8 +107,14 @@ InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
   const auto [place, is_new] = instance_ids_.try_emplace(key, static_cast<InstanceId>(trace_.instances.size()));
   const std::size_t index = index_of(place->second);
   if (is_new) {
-    trace_.instances.push_back({sighting.long_name, sighting.dataset_name, sighting.id, sighting.parent_id, {},
-                                sighting.first_start, sighting.last_start, 0});
+    trace_.instances.push_back({sighting.long_name,
+                                sighting.dataset_name,
+                                sighting.id,
+                                sighting.parent_id,
+                                {},
+                                sighting.first_start,
+                                sighting.last_start,
+                                0});
     attribute_seen_.emplace_back();
   }
   IteratorInstance& instance = trace_.instances[index];

@@ -72,9 +72,9 @@ const char* time_fault(Picoseconds start, Picoseconds duration);
 
 /// Turns the events of a trace into a Trace, resolving the nesting of each thread with one stack as they arrive.
 ///
-/// Events of different lanes may come in any order. Within a lane they should come sorted by (start, longest first), as every
-/// profiler writes them. Where one does not, saw_disorder() becomes true and the trace is unusable: begin again with
-/// Order::any, which keeps all events until finish() and sorts them, at the price of memory.
+/// Events of different lanes may come in any order. Within a lane they should come sorted by (start, longest first), as
+/// every profiler writes them. Where one does not, saw_disorder() becomes true and the trace is unusable: begin again
+/// with Order::any, which keeps all events until finish() and sorts them, at the price of memory.
 class TraceBuilder {
  public:
   enum class Order { sorted, any };

@@ -15,7 +15,8 @@ constexpr std::uint32_t kStat = 4;
 struct EventStats {
   std::optional<std::uint64_t> id;
   std::optional<std::uint64_t> parent_id;
-  std::optional<std::int64_t> step_number;
+  bool has_step_number = false;
+  std::int64_t step_number = 0;
   std::uint64_t element_id = 0;
   WireField dataset_name;
   std::vector<RawStat> attributes;
@@ -44,8 +45,8 @@ void keep_latest(std::vector<RawStat>& kept, const std::vector<RawStat>& attribu
   std::size_t expected = 0;
   for (const RawStat& attribute : attributes) {
     if (expected < kept.size() && kept[expected].stat != attribute.stat) {
-      const auto found = std::find_if(kept.begin(), kept.end(),
-                                      [&](const RawStat& other) { return other.stat == attribute.stat; });
+      const auto found =
+          std::find_if(kept.begin(), kept.end(), [&](const RawStat& other) { return other.stat == attribute.stat; });
       expected = static_cast<std::size_t>(found - kept.begin());
     }
     if (expected == kept.size()) {
@@ -94,7 +95,7 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
 bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, const EventName& name,
                                  LaneEvent& event) {
   stats_.id.reset();
-  stats_.step_number.reset();
+  stats_.has_step_number = false;
   stats_.element_id = 0;
   if (name.kind == EventKind::iterator) {
     stats_.parent_id.reset();
@@ -118,10 +119,10 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   event.id = stats_.id.value_or(0);
   if (name.kind == EventKind::produce || name.kind == EventKind::consume) event.id = stats_.element_id;
   if (name.kind == EventKind::op) event.subject = static_cast<std::uint32_t>(index_of(name.subject));
-  if (name.kind == EventKind::other && stats_.step_number) {
+  if (name.kind == EventKind::other && stats_.has_step_number) {
     // Whatever its name: user code names its steps.
     event.kind = EventKind::step;
-    event.id = static_cast<std::uint64_t>(*stats_.step_number);
+    event.id = static_cast<std::uint64_t>(stats_.step_number);
   }
   return true;
 }
@@ -152,6 +153,7 @@ void WindowDecoder::take_stat(const StatName& stat, const WireField& value, Even
       stats_.element_id = value.number;
       break;
     case StatRole::step_number:
+      stats_.has_step_number = true;
       stats_.step_number = value.as_signed();
       break;
     case StatRole::dataset_name:

@@ -46,10 +46,9 @@ bool XSpaceWindows::advance(EventWindow& window) {
       return take_line_field(*field, window);
     }
     window.loss.add("messages_malformed");
-    window.loss.notes.push_back(fmt::format("{}: {} at byte {}", source_name_,
-                                            is_known ? "an event is longer than its line"
-                                                     : "a line holds bytes that are no field",
-                                            stream_.position()));
+    window.loss.notes.push_back(fmt::format(
+        "{}: {} at byte {}", source_name_,
+        is_known ? "an event is longer than its line" : "a line holds bytes that are no field", stream_.position()));
   } else if (field && (field->tag.type != WireType::bytes || field->number <= end_of_level() - stream_.position())) {
     return level_ == Level::plane ? take_plane_field(*field, window) : take_file_field(*field, window);
   }
