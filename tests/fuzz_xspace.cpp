@@ -6,12 +6,27 @@
 #include "trace/format.h"
 #include "tree/iterator_forest.h"
 
-/// Any bytes as an XSpace, through all stages up to the measurements: none may crash or lose time.
+namespace {
+
+doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOptions& work) {
+  const auto source = doctor::memory_source(bytes, "fuzz");
+  return doctor::read_xspace(*source, work);
+}
+
+}  // namespace
+
+/// Any bytes as an XSpace, through all stages up to the measurements: none may crash or lose time, and small windows
+/// on two threads lose the same events.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto source = doctor::memory_source(bytes, "fuzz");
-  const doctor::Result<doctor::Trace> trace = doctor::read_xspace(*source);
+  const doctor::Result<doctor::Trace> trace = read(bytes, {});
+  doctor::WorkOptions work;
+  work.threads = 2;
+  work.window_size = 16;
+  const doctor::Result<doctor::Trace> again = read(bytes, work);
+  if (trace.has_value() != again.has_value()) __builtin_trap();
   if (!trace) return 0;
+  if (trace->event_count != again->event_count || trace->loss.counts != again->loss.counts) __builtin_trap();
   const doctor::HostMeasurement measured = doctor::measure(*trace, doctor::build_tree(*trace));
   if (measured.unattributed != 0) __builtin_trap();
   return 0;

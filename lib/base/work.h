@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace doctor {
@@ -15,7 +16,9 @@ struct Progress {
 
 /// What the stages may use. No result depends on it.
 struct WorkOptions {
-  unsigned threads = 1;          ///< threads that work at once, the calling one included; at least 1
+  unsigned threads = 1;  ///< threads that work at once, the calling one included; at least 1
+  /// Bytes of a file that are handled at a time by a thread. Half a megabyte stays within a core's cache.
+  std::size_t window_size = std::size_t{512} << 10;
   Progress* progress = nullptr;  ///< told how far the work has come; may be null
 };
 

@@ -4,7 +4,8 @@
 #include <cstring>
 
 namespace doctor {
-WireStream::WireStream(ByteSource& source) : source_(source), window_(kWindowLength) {}
+WireStream::WireStream(ByteSource& source, std::size_t window_size)
+    : source_(source), window_size_(window_size), window_(window_size) {}
 
 void WireStream::fill(std::size_t count) {
   if (available() >= count || source_ended_) return;
@@ -23,7 +24,7 @@ void WireStream::fill(std::size_t count) {
 }
 
 void WireStream::hand_over(std::vector<char>& window) {
-  window.resize(std::max(kWindowLength, available()));
+  window.resize(std::max(window_size_, available()));
   std::memcpy(window.data(), window_.data() + begin_, available());
   window.swap(window_);
   window_offset_ += begin_;

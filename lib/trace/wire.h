@@ -155,10 +155,9 @@ inline bool WireMessage::next(WireField& field) {
 /// The same over a source that is larger than memory should be: a window moves over the bytes.
 class WireStream {
  public:
-  static constexpr std::size_t kWindowLength = std::size_t{512} << 10;
   static constexpr std::size_t kLongestVarint = 10;
 
-  explicit WireStream(ByteSource& source);
+  WireStream(ByteSource& source, std::size_t window_size);
 
   /// Uncompressed bytes consumed so far.
   std::uint64_t position() const { return window_offset_ + begin_; }
@@ -204,6 +203,7 @@ class WireStream {
   std::size_t available() const { return end_ - begin_; }
 
   ByteSource& source_;
+  std::size_t window_size_;
   std::vector<char> window_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

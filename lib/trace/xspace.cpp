@@ -67,7 +67,7 @@ void XSpaceReader::damage(const WireStream& stream, std::string_view what) {
 
 /// The first walk. Damage outside of lines is reported by it alone: both walks meet the same bytes.
 void XSpaceReader::read_names() {
-  WireStream stream(source_);
+  WireStream stream(source_, work_.window_size);
   while (!stream.at_end()) {
     const std::optional<WireTag> tag = stream.read_tag();
     if (!tag) return damage(stream, "the file is no longer an XSpace");
@@ -119,7 +119,7 @@ void XSpaceReader::read_plane_names(WireStream& stream, std::uint64_t end, Plane
 
 /// The second walk: windows are decoded by several threads and merged in file order.
 void XSpaceReader::read_events() {
-  XSpaceWindows windows(source_, planes_);
+  XSpaceWindows windows(source_, planes_, work_.window_size);
   const auto take = [&](WindowWork& item) {
     if (work_.progress != nullptr) work_.progress->bytes_read = source_.stored_position();
     return windows.take(item.window);

@@ -40,8 +40,8 @@ struct EventWindow {
 /// which has reported damage outside of lines.
 class XSpaceWindows {
  public:
-  XSpaceWindows(ByteSource& source, const std::vector<PlaneNames>& planes)
-      : planes_(planes), stream_(source), source_name_(source.name()) {}
+  XSpaceWindows(ByteSource& source, const std::vector<PlaneNames>& planes, std::size_t window_size)
+      : planes_(planes), stream_(source, window_size), source_name_(source.name()) {}
 
   /// Fills `window`, whose buffers are used again; false at the end, when the window is empty.
   bool take(EventWindow& window);
