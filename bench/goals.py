@@ -1,0 +1,144 @@
+"""The goals, as data, and how a run is judged by them."""
+
+import math
+from dataclasses import dataclass
+
+from measuring import Measurement
+from programs import SIZES
+
+MET, NOT_MET, NOT_RUN = 'met', 'NOT MET', 'not run'
+
+JSON, GZIP, XSPACE = 'aggregate-json', 'aggregate-json-gz', 'aggregate-xspace'
+DIAGNOSES = {'JSON': 'diagnose-json', 'JSON.gz': 'diagnose-json-gz', 'XSpace': 'diagnose-xspace'}
+AGGREGATES = {'JSON': JSON, 'JSON.gz': GZIP, 'XSpace': XSPACE}
+TOOL, TWO_THREADS = 'tfdata-doctor', 'tfdata-doctor, 2 threads'
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """`of` over `to`, two (task, program), in CPU seconds unless `quantity` says otherwise."""
+    text: str
+    of: tuple
+    to: tuple
+    at_least: float = None
+    at_most: float = None
+    quantity: str = 'cpu'
+    size: str = ''  # the largest at which both were measured, if left out
+
+    def judge(self, results, inputs_mb):
+        del inputs_mb
+        for size in [self.size] if self.size else reversed(SIZES):
+            of, to = results.get((*self.of, size)), results.get((*self.to, size))
+            if isinstance(of, Measurement) and isinstance(to, Measurement):
+                value = getattr(of, self.quantity) / getattr(to, self.quantity)
+                return judgement(self, size, value, '%.3g x', self.at_least, self.at_most)
+        return missing(self, results, [self.of, self.to])
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Peak memory of one program: at most `base_mb` and `share` of the uncompressed input."""
+    text: str
+    of: tuple
+    base_mb: float
+    share: float = 0.0
+
+    def judge(self, results, inputs_mb):
+        for size in reversed(SIZES):
+            of = results.get((*self.of, size))
+            if isinstance(of, Measurement):
+                limit = self.base_mb + self.share * inputs_mb[(self.of[0], size)]
+                return judgement(self, size, of.peak_mb, '%.0f MB', None, limit)
+        return missing(self, results, [self.of])
+
+
+@dataclass(frozen=True)
+class Growth:
+    """CPU time grows with the power 1 +- `within` of the input's size."""
+    text: str
+    of: tuple
+    within: float
+    sizes: tuple = ('10mb', '1gb')
+
+    def judge(self, results, inputs_mb):
+        value = exponent(self.of, self.sizes, results, inputs_mb)
+        if value is None:
+            return missing(self, results, [self.of])
+        return judgement(self, ' to '.join(self.sizes), value, '%.2f', 1 - self.within, 1 + self.within)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    text: str
+    status: str
+    size: str = ''
+    value: str = ''
+    limit: str = ''
+    reason: str = ''
+
+
+# Set on 2026-11-21 from what a prototype and the alternatives reached on a machine with 2 cores. Ratios are of CPU
+# seconds measured side by side in one run, so that a busy machine does not decide. MB are 10^6 bytes.
+GOALS = (
+    Ratio('JSON aggregate: RapidJSON SAX / ours', (JSON, 'RapidJSON SAX'), (JSON, 'ours'), at_least=1.5),
+    Ratio('JSON aggregate: json + pandas / ours', (JSON, 'json + pandas'), (JSON, 'ours'), at_least=20),
+    Ratio('JSON aggregate: ours / floor', (JSON, 'ours'), (JSON, 'floor'), at_most=7),
+    Ratio('JSON.gz aggregate: ours / floor', (GZIP, 'ours'), (GZIP, 'floor'), at_most=3.5),
+    Ratio('JSON.gz diagnosis: wall of 2 threads / 1 thread', ('diagnose-json-gz', TWO_THREADS),
+          ('diagnose-json-gz', TOOL), at_most=0.6, quantity='wall'),
+    Ratio('XSpace aggregate: protobuf Arena / ours', (XSPACE, 'protobuf Arena'), (XSPACE, 'ours'), at_least=5),
+    Ratio('XSpace aggregate: ours / floor', (XSPACE, 'ours'), (XSPACE, 'floor'), at_most=12),
+    *(Ratio('XSpace diagnosis: XProf / tfdata-doctor', ('diagnose-xspace', 'XProf'), ('diagnose-xspace', TOOL),
+            at_least=50, size=size) for size in ('10mb', '100mb')),
+    *(Ratio('XSpace diagnosis: peak memory, tfdata-doctor / XProf', ('diagnose-xspace', TOOL),
+            ('diagnose-xspace', 'XProf'), at_most=1 / 20, quantity='peak_mb', size=size) for size in ('10mb', '100mb')),
+    *(Memory('%s aggregate: peak memory' % kind, (task, 'ours'), 64) for kind, task in AGGREGATES.items()),
+    *(Memory('%s diagnosis: peak memory' % kind, (task, TOOL), 48, 0.2) for kind, task in DIAGNOSES.items()),
+    *(Growth('%s aggregate: exponent of growth' % kind, (task, 'ours'), 0.1) for kind, task in AGGREGATES.items()),
+    *(Growth('%s diagnosis: exponent of growth' % kind, (task, TOOL), 0.1) for kind, task in DIAGNOSES.items()),
+)
+
+
+def judgement(goal, size, value, unit, at_least, at_most):
+    is_met = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
+    limits = []
+    if at_least is not None:
+        limits.append('>= ' + unit % at_least)
+    if at_most is not None:
+        limits.append('<= ' + unit % at_most)
+    return Judgement(goal.text, MET if is_met else NOT_MET, size, unit % value, ', '.join(limits))
+
+
+def missing(goal, results, needed):
+    """Not run, for the reason that the first missing measurement has."""
+    for task, program in needed:
+        found = [results[(task, program, size)] for size in reversed(SIZES) if (task, program, size) in results]
+        reasons = [result for result in found if not isinstance(result, Measurement)]
+        if not found:
+            return not_run(goal, '%s was left out' % program)
+        if reasons:
+            return not_run(goal, '%s: %s' % (program, reasons[0].reason))
+    return not_run(goal, 'not measured at the sizes that it needs')
+
+
+def not_run(goal, reason):
+    return Judgement(goal.text, NOT_RUN, size=getattr(goal, 'size', ''), reason=reason)
+
+
+def exponent(of, sizes, results, inputs_mb):
+    """The power of the size with which the CPU time of a (task, program) grows; None if it was not measured."""
+    small, large = (results.get((*of, size)) for size in sizes)
+    if not isinstance(small, Measurement) or not isinstance(large, Measurement) or small.cpu <= 0:
+        return None
+    ratio = inputs_mb[(of[0], sizes[1])] / inputs_mb[(of[0], sizes[0])]
+    return math.log(large.cpu / small.cpu) / math.log(ratio)
+
+
+def judge_all(results, inputs_mb, with_wall):
+    """`with_wall`: also the goals of wall time, which only mean something on a machine that does nothing else."""
+    return [goal.judge(results, inputs_mb) if with_wall or not is_of_wall(goal) else
+            not_run(goal, 'wall time, which is not judged with --quick') for goal in GOALS]
+
+
+def is_of_wall(goal):
+    return isinstance(goal, Ratio) and goal.quantity == 'wall'

@@ -1,0 +1,114 @@
+import unittest
+
+import goals
+from measuring import Measurement, NotRun
+from programs import TASKS
+
+OURS, OTHER = ('task', 'ours'), ('task', 'other')
+INPUTS_MB = {('task', '10mb'): 10.0, ('task', '100mb'): 100.0, ('task', '1gb'): 1000.0}
+
+
+def took(cpu, wall=0.0, peak_mb=0.0):
+    return Measurement(user=cpu * 0.75, system=cpu * 0.25, wall=wall, peak_mb=peak_mb)
+
+
+def results(ours, other=()):
+    """Lists of measurements by size, smallest first."""
+    sizes = ('10mb', '100mb', '1gb')
+    return {(*program, size): result for program, column in ((OURS, ours), (OTHER, other))
+            for size, result in zip(sizes, column)}
+
+
+class RatioTest(unittest.TestCase):
+    def judge(self, ours, other, **limits):
+        return goals.Ratio('text', OTHER, OURS, **limits).judge(results(ours, other), INPUTS_MB)
+
+    def test_a_lower_limit_is_met_at_the_limit_and_above(self):
+        self.assertEqual(self.judge([took(1)], [took(2)], at_least=2.0).status, goals.MET)
+        self.assertEqual(self.judge([took(1)], [took(3)], at_least=2.0).status, goals.MET)
+        self.assertEqual(self.judge([took(1)], [took(1.9)], at_least=2.0).status, goals.NOT_MET)
+
+    def test_an_upper_limit_is_met_at_the_limit_and_below(self):
+        self.assertEqual(self.judge([took(1)], [took(2)], at_most=2.0).status, goals.MET)
+        self.assertEqual(self.judge([took(1)], [took(2.1)], at_most=2.0).status, goals.NOT_MET)
+
+    def test_cpu_time_is_user_and_system(self):
+        judged = goals.Ratio('text', OTHER, OURS, at_least=2.0).judge(
+            results([Measurement(0.5, 0.5, 9, 9)], [Measurement(1.0, 1.0, 9, 9)]), INPUTS_MB)
+        self.assertEqual((judged.status, judged.value), (goals.MET, '2 x'))
+
+    def test_another_quantity(self):
+        judged = self.judge([took(1, wall=10)], [took(1, wall=5)], at_most=0.6, quantity='wall')
+        self.assertEqual((judged.status, judged.value, judged.limit), (goals.MET, '0.5 x', '<= 0.6 x'))
+
+    def test_the_largest_common_size_counts(self):
+        judged = self.judge([took(1), took(10), took(100)], [took(9), took(20), NotRun('too large')], at_least=3.0)
+        self.assertEqual((judged.status, judged.size), (goals.NOT_MET, '100mb'))
+
+    def test_a_size_of_its_own(self):
+        judged = self.judge([took(1), took(10)], [took(9), took(20)], at_least=3.0, size='10mb')
+        self.assertEqual((judged.status, judged.size), (goals.MET, '10mb'))
+
+    def test_what_is_missing_is_not_run_and_says_why(self):
+        judged = self.judge([took(1)], [NotRun('no such program')], at_least=3.0)
+        self.assertEqual((judged.status, judged.reason), (goals.NOT_RUN, 'other: no such program'))
+        judged = self.judge([took(1)], [], at_least=3.0)
+        self.assertEqual((judged.status, judged.reason), (goals.NOT_RUN, 'other was left out'))
+
+
+class MemoryTest(unittest.TestCase):
+    def judge(self, peak_mb, **limits):
+        return goals.Memory('text', OURS, **limits).judge(results([took(1), took(1, peak_mb=peak_mb)]), INPUTS_MB)
+
+    def test_a_fixed_limit(self):
+        self.assertEqual(self.judge(64, base_mb=64).status, goals.MET)
+        self.assertEqual(self.judge(65, base_mb=64).status, goals.NOT_MET)
+
+    def test_a_share_of_the_input(self):
+        self.assertEqual(self.judge(68, base_mb=48, share=0.2).status, goals.MET)
+        judged = self.judge(69, base_mb=48, share=0.2)
+        self.assertEqual((judged.status, judged.limit, judged.size), (goals.NOT_MET, '<= 68 MB', '100mb'))
+
+
+class GrowthTest(unittest.TestCase):
+    def judge(self, *seconds):
+        return goals.Growth('text', OURS, 0.1).judge(results([took(cpu) for cpu in seconds]), INPUTS_MB)
+
+    def test_the_exponent(self):
+        linear = results([took(0.1), took(1), took(10)])
+        square = results([took(0.1), took(10), took(1000)])
+        constant = results([took(2), took(2), took(2)])
+        self.assertAlmostEqual(goals.exponent(OURS, ('10mb', '1gb'), linear, INPUTS_MB), 1)
+        self.assertAlmostEqual(goals.exponent(OURS, ('10mb', '100mb'), square, INPUTS_MB), 2)
+        self.assertAlmostEqual(goals.exponent(OURS, ('100mb', '1gb'), constant, INPUTS_MB), 0)
+
+    def test_the_inputs_ratio_is_the_measured_one(self):
+        uneven = {('task', '10mb'): 10.0, ('task', '1gb'): 40.0}
+        square = results([took(1), took(0), took(16)])
+        self.assertAlmostEqual(goals.exponent(OURS, ('10mb', '1gb'), square, uneven), 2)
+
+    def test_both_sides_are_limited(self):
+        self.assertEqual(self.judge(0.1, 1, 10).status, goals.MET)
+        self.assertEqual(self.judge(0.1, 1, 20).status, goals.NOT_MET)
+        self.assertEqual(self.judge(0.1, 1, 5).status, goals.NOT_MET)
+
+    def test_one_size_is_no_growth(self):
+        self.assertEqual(self.judge(0.1, 1).status, goals.NOT_RUN)
+
+
+class GoalTableTest(unittest.TestCase):
+    def test_every_goal_names_programs_that_exist(self):
+        there = {(task.name, program.name) for task in TASKS for program in task.programs}
+        for goal in goals.GOALS:
+            named = {goal.of, getattr(goal, 'to', goal.of)}
+            self.assertLessEqual(named, there, goal.text)
+
+    def test_wall_time_can_be_left_out(self):
+        def of_wall(judgements):
+            return [judged.reason for judged in judgements if 'wall' in judged.text]
+        self.assertIn('--quick', of_wall(goals.judge_all({}, {}, with_wall=False))[0])
+        self.assertNotIn('--quick', of_wall(goals.judge_all({}, {}, with_wall=True))[0])
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,87 @@
+"""What is run: the tasks and the programs of each, one table."""
+
+from dataclasses import dataclass
+
+# Copies of the base trace in each input; the base has 10 MB.
+SIZES = {'10mb': 1, '100mb': 10, '1gb': 100}
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of a task. In `command`, {file} is the input, {bench} and {tool} what was built, {pandas} and {pypi}
+    a Python that has the package."""
+    name: str
+    role: str  # 'ours', 'baseline' or 'floor'
+    command: tuple
+    note: str = ''
+    largest: str = '1gb'  # the largest input that it is given
+    memory_factor: float = 0.1  # peak memory over uncompressed size, generously: it is not run where that is not free
+    package: str = ''  # the Python package that it needs
+    in_quick: bool = True
+    is_tool: bool = False  # the tool: exits with 1 when it finds something
+
+    def python(self):
+        """The Python that the command needs: 'pandas', 'pypi', or '' for none."""
+        return next((name for name in ('pandas', 'pypi') if '{%s}' % name in self.command), '')
+
+
+@dataclass(frozen=True)
+class Task:
+    """Programs that do the same work over the same inputs."""
+    name: str
+    title: str
+    suffix: str  # of the inputs
+    programs: tuple
+
+
+def built(program):
+    return '{bench}/' + program, '{file}'
+
+
+def tool(threads):
+    """`--threads` is left out where the tool has no such option, see commands.py."""
+    return '{tool}', 'diagnose', '--format', 'json', '-o', '/dev/null', '--threads', str(threads), '{file}'
+
+
+def script(python, program):
+    return '{%s}' % python, '{source}/' + program, '{file}'
+
+
+ONE_THREAD = Program('tfdata-doctor', 'ours', tool(1), is_tool=True)
+TWO_THREADS = Program('tfdata-doctor, 2 threads', 'ours', tool(2), is_tool=True)
+FLOOR_JSON = Program('floor', 'floor', built('floor_json'), 'read, simdjson stage 1')
+FLOOR_GZIP = Program('floor', 'floor', built('floor_gzip'), 'read, ISA-L, simdjson stage 1')
+FLOOR_XSPACE = Program('floor', 'floor', built('floor_xspace'), 'read, walk over planes, lines, events')
+
+TASKS = (
+    Task('aggregate-json', 'JSON: load + aggregate', 'trace.json', (
+        Program('ours', 'ours', built('aggregate_ours_json')),
+        Program('RapidJSON SAX', 'baseline', built('aggregate_rapidjson')),
+        Program('simdjson On-Demand', 'baseline', built('aggregate_simdjson'), 'whole document', memory_factor=2.2,
+                in_quick=False),
+        Program('nlohmann SAX', 'baseline', built('aggregate_nlohmann'), in_quick=False),
+        Program('json + pandas', 'baseline', script('pandas', 'aggregate_pandas.py'), largest='100mb', memory_factor=7,
+                package='pandas', in_quick=False),
+        Program('DuckDB', 'baseline', script('pypi', 'aggregate_duckdb.py'), 'no self time', largest='100mb',
+                memory_factor=8, package='duckdb', in_quick=False),
+        FLOOR_JSON,
+    )),
+    Task('aggregate-json-gz', 'JSON.gz: load + aggregate', 'trace.json.gz', (
+        Program('ours', 'ours', built('aggregate_ours_json')),
+        FLOOR_GZIP,
+    )),
+    Task('aggregate-xspace', 'XSpace: load + aggregate, ids and stats read', 'xplane.pb', (
+        Program('ours', 'ours', built('aggregate_ours_xspace')),
+        Program('protobuf Arena', 'baseline', built('aggregate_protobuf'), 'whole message tree', memory_factor=9),
+        FLOOR_XSPACE,
+    )),
+    Task('diagnose-json', 'JSON: full diagnosis', 'trace.json', (ONE_THREAD, TWO_THREADS, FLOOR_JSON)),
+    Task('diagnose-json-gz', 'JSON.gz: full diagnosis', 'trace.json.gz', (ONE_THREAD, TWO_THREADS, FLOOR_GZIP)),
+    Task('diagnose-xspace', 'XSpace: full diagnosis', 'xplane.pb', (
+        ONE_THREAD,
+        TWO_THREADS,
+        Program('XProf', 'baseline', script('pypi', 'xprof_input_pipeline.py'), 'input_pipeline_analyzer',
+                largest='100mb', memory_factor=20, package='xprof', in_quick=False),
+        FLOOR_XSPACE,
+    )),
+)

@@ -1,0 +1,105 @@
+"""Renders a run as Markdown."""
+
+import goals
+from measuring import Measurement
+from programs import SIZES
+
+INTRODUCTION = """# Performance
+
+Written by `scripts/bench --output docs/performance.md`; [bench/README.md](../bench/README.md) says what is measured and
+how. CPU is user and system time, the least of several runs in which the programs take turns; wall and memory are the
+least likewise. MB and GB are powers of ten, of uncompressed input. The floor is what reading costs at least: every byte
+once, and the structure found. "CPU / ours" says how many times the CPU time of ours a program takes.
+"""
+
+
+def cell(text):
+    """Foreign text in a table."""
+    return str(text).replace('|', '\\|').replace('\n', ' ')
+
+
+def table(header, rows):
+    """A Markdown table; columns whose title ends with a space are of numbers."""
+    lines = [[title.strip() for title in header]] + [[cell(value) for value in row] for row in rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    widths = [max(width, 3) for width in widths]
+
+    def render(line):
+        padded = [value.rjust(width) if title.endswith(' ') else value.ljust(width)
+                  for value, width, title in zip(line, widths, header)]
+        return '| %s |' % ' | '.join(padded)
+
+    rule = ['-' * (width - 1) + ':' if title.endswith(' ') else '-' * width for width, title in zip(widths, header)]
+    return '\n'.join([render(lines[0]), '| %s |' % ' | '.join(rule), *map(render, lines[1:])]) + '\n'
+
+
+def seconds(value):
+    """Three digits, but no more than the clock has."""
+    return '%.3f' % value if value < 10 else '%.1f' % value
+
+
+def ratio(result, reference):
+    if not isinstance(reference, Measurement) or reference.cpu <= 0:
+        return ''
+    value = result.cpu / reference.cpu
+    return '%.2f' % value if value < 10 else '%.1f' % value
+
+
+def result_row(task, program, size, results, inputs_mb):
+    result = results[(task.name, program.name, size)]
+    if not isinstance(result, Measurement):
+        return [size, program.name, '', '', '', '', '', '', '', 'not run: ' + result.reason]
+    floor = next((other for other in task.programs if other.role == 'floor'), program)
+    ours = next((other for other in task.programs if other.role == 'ours'), program)
+    throughput = inputs_mb[(task.name, size)] / 1e3 / result.cpu if result.cpu > 0 else 0
+    return [size, program.name, seconds(result.cpu), seconds(result.system), seconds(result.wall),
+            '%.0f' % result.peak_mb, '%.2f' % throughput, ratio(result, results.get((task.name, ours.name, size))),
+            ratio(result, results.get((task.name, floor.name, size))), program.note]
+
+
+RESULT_HEADER = ('input', 'program', 'CPU s ', 'of it system ', 'wall s ', 'peak MB ', 'GB/CPU s ', 'CPU / ours ',
+                 'CPU / floor ', 'note')
+
+
+def result_section(task, sizes, results, inputs_mb):
+    rows = [result_row(task, program, size, results, inputs_mb) for size in sizes for program in task.programs
+            if (task.name, program.name, size) in results]
+    return '## %s\n\n%s' % (task.title, table(RESULT_HEADER, rows)) if rows else ''
+
+
+def goal_section(judgements):
+    rows = [[judged.text, judged.size, judged.value, judged.limit,
+             judged.status + (': ' + judged.reason if judged.reason else '')] for judged in judgements]
+    counts = ', '.join('%d %s' % (sum(judged.status == status for judged in judgements), status)
+                       for status in (goals.MET, goals.NOT_MET, goals.NOT_RUN))
+    return '## Goals\n\n%s\n%s.\n' % (table(('what', 'input', 'measured ', 'goal ', 'status'), rows), counts)
+
+
+def growth_section(tasks, results, inputs_mb):
+    steps = [pair for pair in (('10mb', '100mb'), ('100mb', '1gb'), ('10mb', '1gb')) if set(pair) <= set(SIZES)]
+    rows = []
+    for task in tasks:
+        for program in task.programs:
+            powers = [goals.exponent((task.name, program.name), step, results, inputs_mb) for step in steps]
+            if any(power is not None for power in powers):
+                rows.append([task.title, program.name] + ['' if power is None else '%.2f' % power for power in powers])
+    header = ['task', 'program'] + ['%s to %s ' % step for step in steps]
+    text = 'CPU time grows with this power of the size; the start of a program weighs on the small inputs.'
+    return '## Growth\n\n%s\n\n%s' % (text, table(header, rows)) if rows else ''
+
+
+def check_section(checks):
+    words = {True: 'good', False: 'FAILED', None: 'not run'}
+    return '## Checks\n\n' + table(('what', 'result', 'detail'),
+                                   [[check.text, words[check.is_good], check.detail] for check in checks])
+
+
+def machine_section(machine):
+    return '## Machine\n\n' + table(('what', 'value'), machine)
+
+
+def document(tasks, sizes, results, inputs_mb, judgements, checks, machine):
+    sections = [INTRODUCTION, goal_section(judgements), check_section(checks),
+                *(result_section(task, sizes, results, inputs_mb) for task in tasks),
+                growth_section(tasks, results, inputs_mb), machine_section(machine)]
+    return '\n'.join(section for section in sections if section)

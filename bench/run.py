@@ -1,0 +1,173 @@
+"""The benchmark's driver; scripts/bench starts it. README.md says what is measured."""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+import checks
+import goals
+import machine
+import pypi
+import report
+from commands import Commands
+from inputs import Inputs
+from measuring import NotRun, measure_alternating
+from programs import SIZES, TASKS
+
+SOURCE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(SOURCE)
+BUILD = os.path.join(ROOT, 'build', 'bench')
+QUICK_SIZES = ['10mb', '100mb']
+
+
+def parse(arguments):
+    def sizes(text):
+        chosen = text.split(',')
+        unknown = [size for size in chosen if size not in SIZES]
+        if unknown:
+            raise argparse.ArgumentTypeError('no size %s; there are %s' % (', '.join(unknown), ', '.join(SIZES)))
+        return [size for size in SIZES if size in chosen]
+
+    def pattern(text):
+        try:
+            return re.compile(text)
+        except re.error as error:
+            raise argparse.ArgumentTypeError('%s: %s' % (text, error)) from error
+
+    def count(text):
+        if not text.isdigit() or int(text) == 0:
+            raise argparse.ArgumentTypeError('%s is no number of runs' % text)
+        return int(text)
+
+    parser = argparse.ArgumentParser(prog='scripts/bench', description='Times tfdata-doctor beside its alternatives and '
+                                     'judges it by its goals. Builds preset bench first.')
+    parser.add_argument('--quick', action='store_true', help='judge the goals that need no large input and no Python, '
+                        'in less than a minute; exit with 1 if one is not met')
+    parser.add_argument('--sizes', type=sizes, metavar='SIZE,...', help='of %s (default: all)' % ','.join(SIZES))
+    parser.add_argument('--only', type=pattern, metavar='REGEX', default='',
+                        help='run only what matches, among TASK/PROGRAM as --list prints them')
+    parser.add_argument('--runs', type=count, metavar='N', help='of each program (default: 3)')
+    parser.add_argument('--pypi', action='store_true', help='run the baselines from PyPI as well: %s; the environment '
+                        'variable TFDATA_DOCTOR_BENCH_PYTHON names the Python to install them for' %
+                        ', '.join(pypi.PACKAGES))
+    parser.add_argument('--output', metavar='FILE', help='write the tables there, too')
+    parser.add_argument('--list', action='store_true', help='print what would be run')
+    parser.add_argument('--self-test', action='store_true', help="test the benchmark's own arithmetic")
+    options = parser.parse_args(arguments)
+    if options.quick and (options.pypi or options.sizes):
+        parser.error('--quick takes neither --pypi nor --sizes')
+    if options.output and not os.path.isdir(os.path.dirname(os.path.abspath(options.output))):
+        parser.error('--output: there is no folder %s' % os.path.dirname(options.output))
+    options.sizes = QUICK_SIZES if options.quick else options.sizes or list(SIZES)
+    options.runs = options.runs or 3
+    return options
+
+
+def say(text):
+    print('bench: ' + text, file=sys.stderr, flush=True)
+
+
+def chosen_programs(task, options):
+    return [program for program in task.programs
+            if (program.in_quick or not options.quick) and options.only.search('%s/%s' % (task.name, program.name))]
+
+
+def build():
+    for command in (['cmake', '--preset', 'bench'], ['cmake', '--build', '--preset', 'bench']):
+        process = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if process.returncode != 0:
+            sys.exit('%s%s\nscripts/bench: %s failed, see above' % (process.stdout, process.stderr, ' '.join(command)))
+
+
+def run_task(task, size, commands, inputs, options):
+    """All programs of a task over one input: {(task, program, size): Measurement or NotRun}."""
+    inputs.warm(size, task.suffix)
+    file = inputs.path(size, task.suffix)
+    input_bytes = inputs.uncompressed_bytes(size, task.suffix)
+    programs = chosen_programs(task, options)
+    planned = {program.name: commands.command(program, file, size, input_bytes) for program in programs}
+    runnable = {program.name: (planned[program.name], (0, 1) if program.is_tool else (0,))
+                for program in programs if not isinstance(planned[program.name], NotRun)}
+    say('%s, %s: %s' % (task.name, size, ', '.join(runnable) or 'nothing to run'))
+    measured = measure_alternating(commands.launcher, runnable, options.runs)
+    return {(task.name, name, size): measured.get(name, command) for name, command in planned.items()}
+
+
+def run_all(tasks, commands, inputs, options):
+    results = {}
+    inputs_mb = {}
+    for size in options.sizes:
+        for task in tasks:
+            inputs.make(size, task.suffix, say)
+            inputs_mb[(task.name, size)] = inputs.uncompressed_bytes(size, task.suffix) / 1e6
+            results.update(run_task(task, size, commands, inputs, options))
+    return results, inputs_mb
+
+
+def check_all(tasks, commands, inputs, options, results):
+    say('comparing answers')
+    suffixes = [task.suffix for task in tasks if any(program.is_tool for program in chosen_programs(task, options))]
+    return [checks.same_work(tasks, options.sizes, results),
+            checks.same_answers(commands, inputs, suffixes, options.sizes),
+            checks.same_reports(commands, inputs, suffixes, options.sizes)]
+
+
+def exit_status(options, results, judgements, checked):
+    """1 for what must not be overlooked: a failed program or check, and with --quick a goal that is not met."""
+    failed = [key for key, result in results.items() if isinstance(result, NotRun) and result.is_failure]
+    for task, program, size in failed:
+        say('%s of %s at %s: %s' % (program, task, size, results[(task, program, size)].reason))
+    is_bad = bool(failed) or any(check.is_good is False for check in checked)
+    if options.quick:
+        is_bad = is_bad or any(judged.status == goals.NOT_MET for judged in judgements)
+    return 1 if is_bad else 0
+
+
+def self_test():
+    suite = unittest.defaultTestLoader.discover(SOURCE, pattern='*_test.py')
+    if suite.countTestCases() == 0:
+        sys.exit('scripts/bench: no tests found')
+    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1
+
+
+def main(arguments):
+    # An end by signal is an exception like an interrupt, so that no half-written input stays.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    options = parse(arguments)
+    if options.self_test:
+        return self_test()
+    tasks = [task for task in TASKS if chosen_programs(task, options)]
+    if not tasks:
+        sys.exit('scripts/bench: nothing matches --only %s' % options.only.pattern)
+    if options.list:
+        print('\n'.join('%s/%s' % (task.name, program.name)
+                        for task in tasks for program in chosen_programs(task, options)))
+        return 0
+
+    say('building')
+    build()
+    python = pypi.prepare(os.path.join(BUILD, 'python'), say) if options.pypi else NotRun('needs --pypi')
+    commands = Commands(BUILD, SOURCE, python, ['/usr/bin/python3', sys.executable])
+    inputs = Inputs(os.path.join(BUILD, 'inputs'), os.path.join(ROOT, 'testdata', 'bench'), commands.places['bench'])
+    load = os.getloadavg()[0]
+    results, inputs_mb = run_all(tasks, commands, inputs, options)
+    checked = check_all(tasks, commands, inputs, options, results)
+    judgements = goals.judge_all(results, inputs_mb, with_wall=not options.quick)
+    described = machine.describe(BUILD, isinstance(python, str), load)
+    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described)
+    print(text, end='')
+    if options.output:
+        with open(options.output, 'w', encoding='utf-8') as file:
+            file.write(text)
+    return exit_status(options, results, judgements, checked)
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit('scripts/bench: interrupted')
