@@ -21,21 +21,6 @@ struct WireTag {
   WireType type = WireType::varint;
 };
 
-/// Reads one varint from `bytes` at `position` and moves on; nullopt if it is cut off or longer than 64 bits.
-inline std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& position) {
-  // Tags, lengths and small numbers, which are most of a trace, take one byte.
-  if (position < bytes.size() && static_cast<unsigned char>(bytes[position]) < 0x80) {
-    return static_cast<unsigned char>(bytes[position++]);
-  }
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && position < bytes.size(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[position++]);
-    value |= static_cast<std::uint64_t>(byte & 0x7fu) << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
-}
-
 /// The tag that `value` encodes; nullopt for field number 0 and for the wire types that no current message uses.
 inline std::optional<WireTag> to_tag(std::uint64_t value) {
   const auto type = static_cast<WireType>(value & 7);
@@ -45,6 +30,9 @@ inline std::optional<WireTag> to_tag(std::uint64_t value) {
   if (!is_known || field == 0 || field > 0x1fff'ffff) return std::nullopt;
   return WireTag{static_cast<std::uint32_t>(field), type};
 }
+
+/// A number of up to 8 bytes, lowest byte first.
+std::uint64_t read_fixed(std::string_view bytes);
 
 /// One field of a message. The tag is kept as one number, so that asking for a field is one comparison.
 struct WireField {
@@ -61,6 +49,29 @@ struct WireField {
   std::string_view bytes() const { return {data, number}; }  ///< only of type bytes
 };
 
+/// A varint and where it ends; null if it is cut off or longer than 64 bits. Small enough to be returned in registers.
+struct ParsedVarint {
+  const char* end = nullptr;
+  std::uint64_t value = 0;
+};
+
+/// A varint of more than one byte at `at`.
+ParsedVarint parse_long_varint(const char* at, const char* end);
+
+inline ParsedVarint parse_varint(const char* at, const char* end) {
+  // Tags, lengths and small numbers, which are most of a trace, take one byte.
+  if (at != end && static_cast<unsigned char>(*at) < 0x80) return {at + 1, static_cast<unsigned char>(*at)};
+  return parse_long_varint(at, end);
+}
+
+/// Reads one varint from `bytes` at `position` and moves on; nullopt if it is cut off or longer than 64 bits.
+inline std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& position) {
+  const ParsedVarint parsed = parse_varint(bytes.data() + position, bytes.data() + bytes.size());
+  if (parsed.end == nullptr) return std::nullopt;
+  position = static_cast<std::size_t>(parsed.end - bytes.data());
+  return parsed.value;
+}
+
 /// The fields of one message in memory, in order.
 class WireMessage {
  public:
@@ -68,88 +79,48 @@ class WireMessage {
 
   /// Moves to the next field; false at the end and at damage, which is_damaged() tells apart.
   bool next(WireField& field);
-  bool is_damaged() const { return is_damaged_; }
+  bool is_damaged() const { return next_ == nullptr; }
 
  private:
-  bool damaged() {
-    is_damaged_ = true;
-    next_ = end_;
-    return false;
-  }
-
-  bool read_varint(std::uint64_t& value);
-  bool read_fixed(std::size_t width, std::uint64_t& value);
-
-  const char* next_;
+  const char* next_;  ///< null after damage
   const char* end_;
-  bool is_damaged_ = false;
 };
 
-/// The 7-bit groups of up to 8 varint bytes, lowest byte first, as one number. The top bits must be clear.
-inline std::uint64_t join_varint_groups(std::uint64_t bytes) {
-  bytes = (bytes & 0x007f'007f'007f'007fu) | (bytes & 0x7f00'7f00'7f00'7f00u) >> 1;
-  bytes = (bytes & 0x0000'3fff'0000'3fffu) | (bytes & 0x3fff'0000'3fff'0000u) >> 2;
-  return (bytes & 0x0000'0000'0fff'ffffu) | (bytes & 0x0fff'ffff'0000'0000u) >> 4;
-}
-
-inline bool WireMessage::read_varint(std::uint64_t& value) {
-  // Tags, lengths and small numbers, which are most of a trace, take one byte.
-  if (next_ != end_ && static_cast<unsigned char>(*next_) < 0x80) {
-    value = static_cast<unsigned char>(*next_++);
-    return true;
-  }
-  // Times take five or six bytes: up to eight are joined at once.
-  constexpr std::uint64_t kTopBits = 0x8080'8080'8080'8080u;
-  if (std::endian::native == std::endian::little && end_ - next_ >= 8) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, next_, sizeof bytes);
-    const std::uint64_t ends = ~bytes & kTopBits;
-    if (ends != 0) {
-      next_ += std::countr_zero(ends) / 8 + 1;
-      value = join_varint_groups(bytes & (ends ^ (ends - 1)) & ~kTopBits);
-      return true;
-    }
-  }
-  value = 0;
-  for (unsigned shift = 0; shift < 64 && next_ != end_; shift += 7) {
-    const auto byte = static_cast<unsigned char>(*next_++);
-    value |= static_cast<std::uint64_t>(byte & 0x7fu) << shift;
-    if (byte < 0x80) return true;
-  }
-  return false;
-}
-
-inline bool WireMessage::read_fixed(std::size_t width, std::uint64_t& value) {
-  if (width > static_cast<std::size_t>(end_ - next_)) return false;
-  value = 0;
-  for (std::size_t byte = 0; byte < width; ++byte) {
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(next_[byte])) << (8 * byte);
-  }
-  next_ += width;
-  return true;
-}
-
-inline bool WireMessage::next(WireField& field) {
-  if (next_ == end_) return false;
-  std::uint64_t tag = 0;
-  if (!read_varint(tag) || tag < 8 || tag > UINT32_MAX) return damaged();
-  field.tag = static_cast<std::uint32_t>(tag);
-  switch (field.type()) {
+// Inlined by force: three of four instructions of reading an XSpace are in here, and a call would keep the position in
+// memory instead of a register.
+[[gnu::always_inline]] inline bool WireMessage::next(WireField& field) {
+  if (next_ == end_ || next_ == nullptr) return false;
+  const ParsedVarint tag = parse_varint(next_, end_);
+  next_ = tag.end;
+  if (next_ == nullptr) return false;
+  field.tag = static_cast<std::uint32_t>(tag.value);
+  switch (tag.value >= 8 && tag.value <= UINT32_MAX ? field.type() : WireType::group_start) {
     case WireType::varint:
-      return read_varint(field.number) || damaged();
     case WireType::bytes: {
-      if (!read_varint(field.number) || field.number > static_cast<std::size_t>(end_ - next_)) return damaged();
-      field.data = next_;
-      next_ += field.number;
-      return true;
+      const ParsedVarint number = parse_varint(next_, end_);
+      next_ = number.end;
+      field.number = number.value;
+      if (next_ == nullptr || field.type() == WireType::varint) return next_ != nullptr;
+      break;
     }
     case WireType::fixed64:
-      return read_fixed(8, field.number) || damaged();
+      field.number = sizeof(std::uint64_t);
+      break;
     case WireType::fixed32:
-      return read_fixed(4, field.number) || damaged();
+      field.number = sizeof(std::uint32_t);
+      break;
     default:
-      return damaged();
+      next_ = nullptr;
+      return false;
   }
+  if (field.number > static_cast<std::size_t>(end_ - next_)) {
+    next_ = nullptr;
+    return false;
+  }
+  field.data = next_;
+  next_ += field.number;
+  if (field.type() != WireType::bytes) field.number = read_fixed(field.bytes());
+  return true;
 }
 
 /// The same over a source that is larger than memory should be: a window moves over the bytes.
