@@ -1,7 +1,6 @@
-#include "measure/critical_path.h"
-
 #include <doctest/doctest.h>
 
+#include "measure/path_walker.h"
 #include "synthetic_trace.h"
 
 using namespace doctor;
@@ -15,12 +14,11 @@ std::string held(const SyntheticTrace& written) {
   const CriticalPath path(trace, forest);
   constexpr std::string_view kKinds[] = {"self", "function", "handoff", "unseen", "outside"};
   std::map<std::string, Picoseconds> sums;
-  std::vector<Segment> segments;
+  CriticalPath::Walker walker(path);
   for (const RootCall& call : forest.root_calls) {
     if (call.root != kNoIterator && path.has_device_hop(call.root) != (forest.roots.size() > 1)) continue;
-    path.attribute(call, segments);
     Picoseconds done = call.span.start;
-    for (const Segment& segment : segments) {
+    for (const Segment& segment : walker.attribute(call)) {
       CHECK(segment.span.start == done);
       done = segment.span.end;
       const std::string name = segment.iterator == kNoIterator ? "-" : forest[segment.iterator].short_name;

@@ -86,10 +86,11 @@ double average_busy_threads(const Trace& trace, const IteratorForest& forest, st
   for (const Lane& lane : trace.lanes) {
     CoveredTime covered(waits);
     LaneActivity activity(trace, lane, covered);
+    std::size_t next_run = 0;
     visit_own_times(lane.iterator_calls, [&](std::uint32_t row, Interval own) {
       if (forest[forest.iterator_of(lane.iterator_calls[row])].is_async) return;
       Picoseconds done = own.start;
-      visit_function_runs(lane, row, own, [&](Interval run) {
+      visit_function_runs(lane, row, own, next_run, [&](Interval run) {
         activity.add_own_work({done, run.start});
         done = run.end;
       });

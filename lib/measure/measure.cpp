@@ -11,6 +11,7 @@
 #include "measure/iterator_times.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
+#include "measure/path_walker.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -28,7 +29,7 @@ struct CallsOfRoot {
 class HostMeasurer {
  public:
   HostMeasurer(const Trace& trace, const IteratorForest& forest)
-      : trace_(trace), forest_(forest), path_(trace, forest) {}
+      : trace_(trace), forest_(forest), path_(trace, forest), walker_(path_) {}
 
   HostMeasurement measure();
 
@@ -46,7 +47,7 @@ class HostMeasurer {
   const Trace& trace_;
   const IteratorForest& forest_;
   CriticalPath path_;
-  std::vector<Segment> segments_;
+  CriticalPath::Walker walker_;
   HostMeasurement result_;
 };
 
@@ -81,11 +82,10 @@ std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
 }
 
 void HostMeasurer::add_call(const RootCall& call, CallsOfRoot& group, PhaseMeasurement& phase) {
-  path_.attribute(call, segments_);
   ++phase.call_count;
   phase.waited += call.span.end - call.span.start;
   Picoseconds attributed = 0;
-  for (const Segment& segment : segments_) {
+  for (const Segment& segment : walker_.attribute(call)) {
     const Picoseconds length = segment.span.end - segment.span.start;
     attributed += length;
     if (segment.kind == SegmentKind::handoff) phase.handoff += length;
@@ -140,9 +140,8 @@ void HostMeasurer::measure_function(std::span<const std::size_t> calls, PhaseMea
   std::vector<Interval> windows;
   Picoseconds done = std::numeric_limits<Picoseconds>::min();
   for (const std::size_t call : calls) {
-    path_.attribute(forest_.root_calls[call], segments_);
     windows.clear();
-    for (const Segment& segment : segments_) {
+    for (const Segment& segment : walker_.attribute(forest_.root_calls[call])) {
       const Interval window{std::max(segment.span.start, done), segment.span.end};
       const bool is_wanted = segment.iterator == phase.culprit && segment.kind == SegmentKind::function;
       if (is_wanted && window.start < window.end) windows.push_back(window);

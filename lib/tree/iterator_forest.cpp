@@ -177,8 +177,7 @@ class ProducedCursor {
 
   Key key_of(std::size_t index) const {
     const ProducedElement& element = lane_->produced[index];
-    return {element.element_id.value(),
-            element.row == kNoRow ? 0 : lane_->iterator_calls[element.row].span.start()};
+    return {element.element_id.value(), element.row == kNoRow ? 0 : lane_->iterator_calls[element.row].span.start()};
   }
   void settle() {
     if (!done()) key_ = key_of(ref().index);
