@@ -44,6 +44,10 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
       if (forest[above].is_async) descendants_[index_of(above)].push_back(static_cast<IteratorId>(index));
     }
   }
+  for (std::vector<IteratorId>& below : descendants_) {
+    std::stable_sort(below.begin(), below.end(),
+                     [&](IteratorId a, IteratorId b) { return forest[a].depth < forest[b].depth; });
+  }
   find_device_hops();
   for (std::size_t index = 0; index < count; ++index) gap_kinds_.push_back(gap_kind_of(static_cast<IteratorId>(index)));
   Picoseconds latest = std::numeric_limits<Picoseconds>::min();

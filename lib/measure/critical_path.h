@@ -63,12 +63,13 @@ class CriticalPath {
 
   const Trace& trace_;
   const IteratorForest& forest_;
-  std::vector<std::vector<IteratorId>> descendants_;  ///< indexed by IteratorId: those with background calls
-  std::vector<bool> is_device_hop_;                   ///< indexed by IteratorId
-  std::vector<bool> has_device_hop_;                  ///< indexed by IteratorId, true at roots
-  std::vector<GapKind> gap_kinds_;                    ///< indexed by IteratorId
-  std::vector<Picoseconds> root_calls_latest_end_;    ///< prefix maximum over forest.root_calls
-  std::vector<Picoseconds> loose_latest_end_;         ///< prefix maximum over forest.loose_root_calls
+  std::vector<std::vector<IteratorId>>
+      descendants_;                   ///< indexed by IteratorId: those with background calls, nearest first
+  std::vector<bool> is_device_hop_;   ///< indexed by IteratorId
+  std::vector<bool> has_device_hop_;  ///< indexed by IteratorId, true at roots
+  std::vector<GapKind> gap_kinds_;    ///< indexed by IteratorId
+  std::vector<Picoseconds> root_calls_latest_end_;  ///< prefix maximum over forest.root_calls
+  std::vector<Picoseconds> loose_latest_end_;       ///< prefix maximum over forest.loose_root_calls
 };
 
 }  // namespace doctor

@@ -16,14 +16,14 @@ void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, s
   next =
       partition_point_near(runs.size(), next, [&](std::size_t run) { return runs[run].span.start() < window.start; });
   std::size_t index = next;
-  // A run that began before the window may reach into it. Between the two there are only runs of nested calls; a few
-  // are looked through, since a function that contains iterator calls contains few.
+  // A run that began before the window may reach into it. Between the two there are only runs of nested calls, which
+  // have later rows; a few are looked through, since a function that contains iterator calls contains few.
   constexpr std::size_t kLookBack = 64;
   const std::size_t earliest = index > kLookBack ? index - kLookBack : 0;
   for (std::size_t before = index; before > earliest; --before) {
-    if (runs[before - 1].row != row) continue;
-    index = before - 1;
-    break;
+    const std::uint32_t row_before = runs[before - 1].row;
+    if (row_before == row) index = before - 1;
+    if (row_before <= row || row_before == kNoRow) break;
   }
   Picoseconds done = window.start;
   for (; index < runs.size() && runs[index].span.start() < window.end; ++index) {

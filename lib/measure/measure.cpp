@@ -29,7 +29,12 @@ struct CallsOfRoot {
 class HostMeasurer {
  public:
   HostMeasurer(const Trace& trace, const IteratorForest& forest)
-      : trace_(trace), forest_(forest), path_(trace, forest), walker_(path_) {}
+      : trace_(trace),
+        forest_(forest),
+        path_(trace, forest),
+        walker_(path_),
+        op_kinds_(op_kinds_of(trace.strings)),
+        times_(add_up_calls(trace, forest)) {}
 
   HostMeasurement measure();
 
@@ -48,6 +53,8 @@ class HostMeasurer {
   const IteratorForest& forest_;
   CriticalPath path_;
   CriticalPath::Walker walker_;
+  std::vector<OpKind> op_kinds_;      ///< indexed by StringId
+  std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
   HostMeasurement result_;
 };
 
@@ -65,7 +72,7 @@ void HostMeasurer::describe_trace() {
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
-  result_.iterators = measure_iterators(trace_, forest_, is_device_hop);
+  result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
 }
 
 std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
@@ -126,7 +133,7 @@ void HostMeasurer::finish_phase(const CallsOfRoot& group, std::size_t first, std
   if (!forest_.iterators.empty()) {
     std::vector<Interval> waits;
     for (std::size_t index = first; index < last; ++index) waits.push_back(forest_.root_calls[group.calls[index]].span);
-    phase.busy_threads = average_busy_threads(trace_, forest_, united(std::move(waits)));
+    phase.busy_threads = average_busy_threads(trace_, forest_, op_kinds_, united(std::move(waits)));
   }
   if (phase.culprit == kNoIterator) return;
   if (phase.in_function[index_of(phase.culprit)] > 0) {
@@ -136,7 +143,8 @@ void HostMeasurer::finish_phase(const CallsOfRoot& group, std::size_t first, std
 
 /// What the culprit's function did during the waits. Where calls of several consumers overlap, a moment counts once.
 void HostMeasurer::measure_function(std::span<const std::size_t> calls, PhaseMeasurement& phase) {
-  FunctionOps ops(trace_, forest_, phase.culprit);
+  const FunctionIds functions(trace_, forest_, phase.culprit);
+  FunctionOps ops(trace_, op_kinds_, functions);
   std::vector<Interval> windows;
   Picoseconds done = std::numeric_limits<Picoseconds>::min();
   for (const std::size_t call : calls) {
@@ -149,10 +157,12 @@ void HostMeasurer::measure_function(std::span<const std::size_t> calls, PhaseMea
     ops.add(windows);
     done = std::max(done, forest_.root_calls[call].span.end);
   }
-  phase.function_ops = ops.totals();
-  for (const FunctionOp& op : phase.function_ops) {
-    if (is_python_op(op.op)) phase.python += op.self;
+  for (const auto& [type, total] : ops.totals()) {
+    if (total > 0) phase.function_ops.push_back({std::string(trace_.strings[type]), total});
+    if (op_kinds_[index_of(type)] == OpKind::python) phase.python += total;
   }
+  std::sort(phase.function_ops.begin(), phase.function_ops.end(),
+            [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });
 }
 
 /// From the root's own attribute; before TF 2.5 it has none, and the runtime sizes its pools by the cores.
@@ -184,7 +194,7 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
     most_work = result_.iterators[index_of(member)].self;
     pipeline.busiest = member;
   }
-  pipeline.shuffle_fill = find_shuffle_fill(trace_, forest_, pipeline.members);
+  pipeline.shuffle_fill = find_shuffle_fill(trace_, forest_, times_, pipeline.members);
   pipeline.cache_fills = find_cache_fills(forest_, pipeline.members);
   pipeline.cpu_budget = cpu_budget(group.root);
   if (group.root == kNoIterator) return;

@@ -182,23 +182,48 @@ void CriticalPath::Walker::add_makers_of(std::uint64_t element, Wait& wait) {
   }
 }
 
-/// The background calls below the waiting iterator that are active in `window`.
+/// Adds the background calls of one iterator below the waiting one that are active in `window`, the latest first.
+void CriticalPath::Walker::add_candidates(IteratorId id, Interval window, Wait& wait) {
+  const LogicalIterator& iterator = forest_[id];
+  const std::uint32_t distance = iterator.depth - forest_[wait.iterator].depth;
+  std::size_t& next = next_top_call_[index_of(id)];
+  next = partition_point_near(iterator.top_calls.size(), next, [&](std::size_t index) {
+    return call_of(trace_, iterator.top_calls[index]).span.start() < window.end;
+  });
+  for (std::size_t index = next; index > 0; --index) {
+    if (iterator.block_latest_end[(index - 1) / kCallBlock] <= window.start) break;
+    const CallRef ref = iterator.top_calls[index - 1];
+    const PackedSpan span = call_of(trace_, ref).span;
+    if (span.end() <= window.start || span.duration() == 0) continue;
+    const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
+    wait.candidates.push_back({{span.start(), span.end()}, ref, made, distance});
+  }
+}
+
+/// The background calls below the waiting iterator that may be the best ranked of those active in `window`. Nearer ones
+/// win over farther ones, of which there may be a thousand times as many, so farther ones are looked for only in what
+/// the nearer leave open at both ends; a call that made the element wins wherever it is.
 void CriticalPath::Walker::find_candidates(Wait& wait, Interval window) {
   wait.candidates.clear();
+  std::uint32_t farthest_maker = 0;
+  for (const CallRef maker : wait.makers) farthest_maker = std::max(farthest_maker, forest_[iterator_of(maker)].depth);
+  Interval open = window;        // not covered by nearer calls
+  Interval still_open = window;  // nor by those as near
+  std::uint32_t depth = 0;
   for (const IteratorId id : path_.descendants_[index_of(wait.iterator)]) {
-    const LogicalIterator& iterator = forest_[id];
-    std::size_t& next = next_top_call_[index_of(id)];
-    next = partition_point_near(iterator.top_calls.size(), next, [&](std::size_t index) {
-      return call_of(trace_, iterator.top_calls[index]).span.start() < window.end;
-    });
-    for (std::size_t index = next; index > 0; --index) {
-      if (iterator.block_latest_end[(index - 1) / kCallBlock] <= window.start) break;
-      const CallRef ref = iterator.top_calls[index - 1];
-      const PackedSpan span = call_of(trace_, ref).span;
-      if (span.end() <= window.start || span.duration() == 0) continue;
-      const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
-      const std::uint32_t distance = iterator.depth - forest_[wait.iterator].depth;
-      wait.candidates.push_back({{span.start(), span.end()}, ref, made, distance});
+    if (forest_[id].depth > std::max(depth, farthest_maker)) open = still_open;
+    if (open.start >= open.end) break;
+    depth = forest_[id].depth;
+    const auto first = static_cast<std::ptrdiff_t>(wait.candidates.size());
+    add_candidates(id, open, wait);
+    for (auto latest = wait.candidates.begin() + first; latest != wait.candidates.end(); ++latest) {
+      if (latest->span.end >= still_open.end) still_open.end = std::min(still_open.end, latest->span.start);
+    }
+    for (auto earliest = wait.candidates.end(); earliest != wait.candidates.begin() + first;) {
+      --earliest;
+      if (earliest->span.start <= still_open.start) {
+        still_open.start = std::max(still_open.start, earliest->span.end);
+      }
     }
   }
   std::sort(wait.candidates.begin(), wait.candidates.end(),

@@ -62,6 +62,7 @@ class CriticalPath::Walker {
   void wait(CallRef ref, IteratorId iterator, Interval window, bool has_function, int depth);
   void find_makers(Wait& wait);
   void add_makers_of(std::uint64_t element, Wait& wait);
+  void add_candidates(IteratorId id, Interval window, Wait& wait);
   void find_candidates(Wait& wait, Interval window);
   void follow_best(Wait& wait, Interval window);
   void follow(const Wait& wait, const Candidate* chosen, Interval window);
