@@ -1,9 +1,12 @@
 #include "measure/busy_threads.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "base/parallel.h"
 #include "measure/function_runs.h"
 #include "measure/intervals.h"
+#include "measure/lane_order.h"
 #include "measure/op_kind.h"
 
 namespace doctor {
@@ -98,11 +101,13 @@ Picoseconds busy_time(const Lane& lane, const IteratorForest& forest, const std:
 }  // namespace
 
 double average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                            std::span<const Interval> waits) {
+                            std::span<const Interval> waits, const WorkOptions& work) {
   const Picoseconds waited = total_length(waits);
   if (waited <= 0) return 0;
-  Picoseconds busy = 0;
-  for (const Lane& lane : trace.lanes) busy += busy_time(lane, forest, op_kinds, waits);
+  std::atomic<Picoseconds> busy = 0;
+  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(),
+               [&](std::size_t index) { busy += busy_time(*lanes[index], forest, op_kinds, waits); });
   return static_cast<double>(busy) / static_cast<double>(waited);
 }
 

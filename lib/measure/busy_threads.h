@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "base/work.h"
 #include "measure/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
@@ -14,6 +15,6 @@ namespace doctor {
 /// count as running, so the result may exceed the number of cores. 0 if the waits are empty. `op_kinds` is indexed by
 /// StringId.
 double average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                            std::span<const Interval> waits);
+                            std::span<const Interval> waits, const WorkOptions& work = {});
 
 }  // namespace doctor

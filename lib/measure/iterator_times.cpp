@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 #include <set>
 
+#include "base/parallel.h"
+#include "measure/lane_order.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -106,6 +109,16 @@ std::uint64_t usual_inputs(const std::map<std::uint64_t, CallsAlike>& by_inputs,
 
 }  // namespace
 
+void IteratorTimes::add(const IteratorTimes& other) {
+  calls += other.calls;
+  total += other.total;
+  own += other.own;
+  for (const auto& [inputs, alike] : other.by_inputs) {
+    by_inputs[inputs].count += alike.count;
+    by_inputs[inputs].duration += alike.duration;
+  }
+}
+
 std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
   for (const AttributeValue& value : attributes) {
     if (value.name == attribute) return value.number;
@@ -113,13 +126,22 @@ std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribu
   return std::nullopt;
 }
 
-std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest) {
-  std::vector<IteratorTimes> times(forest.iterators.size());
-  for (std::size_t index = 0; index < times.size(); ++index) {
-    times[index].is_shuffle = forest.iterators[index].short_name.starts_with("Shuffle");
+std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
+  std::vector<IteratorTimes> none(forest.iterators.size());
+  for (std::size_t index = 0; index < none.size(); ++index) {
+    none[index].is_shuffle = forest.iterators[index].short_name.starts_with("Shuffle");
   }
-  for (const Lane& lane : trace.lanes) add_calls(lane, forest, times);
-  return times;
+  std::vector<IteratorTimes> sums = none;
+  std::mutex mutex;
+  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+    if (lanes[index]->iterator_calls.empty()) return;
+    std::vector<IteratorTimes> times = none;
+    add_calls(*lanes[index], forest, times);
+    const std::lock_guard lock(mutex);
+    for (std::size_t id = 0; id < sums.size(); ++id) sums[id].add(times[id]);
+  });
+  return sums;
 }
 
 std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const IteratorForest& forest,

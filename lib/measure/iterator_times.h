@@ -21,10 +21,12 @@ struct IteratorTimes {
   bool is_shuffle = false;
   /// Of a shuffle: the calls by the number of inputs that each read. It has millions of calls, but few numbers.
   std::map<std::uint64_t, CallsAlike> by_inputs;
+
+  void add(const IteratorTimes& other);
 };
 
 /// One pass over all iterator calls of the trace; indexed by IteratorId.
-std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest);
+std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {});
 
 /// Names, links, attributes and times of every logical iterator, indexed by IteratorId.
 /// `times` and `is_device_hop` are indexed likewise.

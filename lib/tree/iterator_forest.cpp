@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/merge.h"
+#include "base/parallel.h"
 #include "tree/logical_iterators.h"
 
 namespace doctor {
@@ -216,12 +217,14 @@ std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIt
   return std::nullopt;
 }
 
-IteratorForest build_tree(const Trace& trace) {
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work) {
   IteratorForest forest;
   build_logical_iterators(trace, forest);
-  collect_outermost_calls(trace, forest);
-  collect_root_calls(trace, forest);
-  collect_produced_elements(trace, forest);
+  run_parallel(threads_for(work, trace.iterator_event_count), 2, [&](std::size_t task) {
+    if (task == 0) return collect_produced_elements(trace, forest);
+    collect_outermost_calls(trace, forest);
+    collect_root_calls(trace, forest);
+  });
   return forest;
 }
 
