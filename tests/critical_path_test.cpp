@@ -124,6 +124,33 @@ TEST_CASE("farther descendants count where nearer ones leave time open, at the e
   }
 }
 
+TEST_CASE("of equally near descendants the one that began first wins, whichever the tree lists first") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::ParallelInterleaveV4", 2, 1, 0, 100);
+  trace.iterator("worker-1", "Iterator::Root::ParallelInterleaveV4[0]::TFRecord", 3, 2, -100, 10);
+  trace.iterator("worker-1", "Iterator::Root::ParallelInterleaveV4[0]::TFRecord", 3, 2, -5, 200);
+  trace.iterator("worker-2", "Iterator::Root::ParallelInterleaveV4[1]::TextLine", 4, 2, -10, 70);
+  for (auto& event : trace.events) event.start_us += 200;
+  CHECK(held(trace) == "TFRecord:self 40, TextLine:self 60");
+}
+
+TEST_CASE("the function that is waited for is found behind an element whose input ended before") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 100, 100);
+  trace.iterator("main", "Iterator::Root::ParallelMapV2", 2, 1, 100, 100);
+  trace.add("main", "ParallelMapConsume", 101, 0).ids["element_id"] = 42;
+  // The later element of the id shows no run of its function, the earlier one does.
+  trace.add("runner", "ParallelMapProduce", 0, 40).ids["element_id"] = 42;
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 1, 10);
+  trace.add("runner", "InstantiatedCapturedFunction::RunAsync", 20, 5).ids["id"] = 9;
+  trace.add("runner", "ParallelMapProduce", 50, 20).ids["element_id"] = 42;
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 51, 10);
+  // Something else is read during the wait.
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 120, 50);
+  CHECK(held(trace) == "ParallelMapV2:function 100");
+}
+
 TEST_CASE("a farther call that made the element wins over a nearer one") {
   SyntheticTrace trace;
   trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <random>
 #include <stdexcept>
@@ -33,6 +34,12 @@ class LongTrace {
       trace_.add("consumer", "PrefetchConsume", start + 3, 0).ids["element_id"] = element(batch);
       trace_.add("batcher", "PrefetchProduce", start - 50, 600).ids["element_id"] = element(batch);
       trace_.iterator("batcher", name("Prefetch::BatchV2"), 3, 2, start - 49, 590);
+      if (batch % 3 == 0) {
+        // Another consumer, whose calls overlap several of the first: a moment counts once.
+        trace_.add("consumer-2", "IteratorGetNextOp::DoCompute", start + 100, 2500);
+        trace_.iterator("consumer-2", "Iterator::Root", 1, 0, start + 101, 2490);
+        trace_.iterator("consumer-2", name("Prefetch"), 2, 1, start + 102, 2480);
+      }
       for (int part = 0; part < 16; ++part) add_element(batch * 16 + part, start - 48 + 36 * part);
     }
     return std::move(trace_);
@@ -123,6 +130,16 @@ TEST_CASE("what a task throws is thrown to the caller, whichever thread it ran o
       if (threads == 1) CHECK(runs == static_cast<int>(culprit) + 1);
     }
   }
+  // The other thread does not go on with the tasks that are left, once its own is done.
+  std::atomic<int> runs = 0;
+  CHECK_THROWS_AS(run_parallel(2, 100,
+                               [&](std::size_t task) {
+                                 ++runs;
+                                 if (task == 0) throw std::runtime_error("broken");
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                               }),
+                  std::runtime_error);
+  CHECK(runs < 100);
   // Both threads throw at once: one of the two arrives.
   std::atomic<int> begun = 0;
   CHECK_THROWS_AS(run_parallel(2, 2,
