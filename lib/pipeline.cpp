@@ -33,8 +33,8 @@ Result<HostMeasurement> measure_file(const std::string& file, const WorkOptions&
   if (!source) return Unexpected(std::move(source.error()));
   Result<Trace> trace = timed(timings, work, "read", [&] { return read_trace(**source, work); });
   if (!trace) return Unexpected(std::move(trace.error()));
-  const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(*trace); });
-  return timed(timings, work, "measure", [&] { return measure(*trace, forest); });
+  const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(*trace, work); });
+  return timed(timings, work, "measure", [&] { return measure(*trace, forest, work); });
 }
 
 /// Stands for a file that could not be read, so that its absence is evidence like any other loss.

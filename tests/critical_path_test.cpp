@@ -1,7 +1,6 @@
-#include "measure/critical_path.h"
-
 #include <doctest/doctest.h>
 
+#include "measure/path_walker.h"
 #include "synthetic_trace.h"
 
 using namespace doctor;
@@ -15,12 +14,11 @@ std::string held(const SyntheticTrace& written) {
   const CriticalPath path(trace, forest);
   constexpr std::string_view kKinds[] = {"self", "function", "handoff", "unseen", "outside"};
   std::map<std::string, Picoseconds> sums;
-  std::vector<Segment> segments;
+  CriticalPath::Walker walker(path);
   for (const RootCall& call : forest.root_calls) {
     if (call.root != kNoIterator && path.has_device_hop(call.root) != (forest.roots.size() > 1)) continue;
-    path.attribute(call, segments);
     Picoseconds done = call.span.start;
-    for (const Segment& segment : segments) {
+    for (const Segment& segment : walker.attribute(call)) {
       CHECK(segment.span.start == done);
       done = segment.span.end;
       const std::string name = segment.iterator == kNoIterator ? "-" : forest[segment.iterator].short_name;
@@ -105,6 +103,100 @@ TEST_CASE("a nearer descendant wins over a farther one") {
   trace.iterator("reader", "Iterator::Root::Prefetch::BatchV2::TFRecord", 4, 3, 0, 50);
   // Until 20 only the reader runs; from there on the batch is what the prefetch waits for.
   CHECK(held(trace) == "BatchV2:self 80, TFRecord:self 20");
+}
+
+TEST_CASE("farther descendants count where nearer ones leave time open, at the ends or between") {
+  for (const bool fills_the_middle : {false, true}) {
+    SyntheticTrace trace;
+    trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+    trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 0, 100);
+    const std::vector<std::pair<double, double>> near = fills_the_middle
+                                                            ? std::vector<std::pair<double, double>>{{30, 40}}
+                                                            : std::vector<std::pair<double, double>>{{0, 30}, {60, 40}};
+    for (const auto& [start, length] : near) {
+      trace.iterator("worker", "Iterator::Root::Prefetch::BatchV2", 3, 2, start, length);
+    }
+    for (int read = 0; read < 10; ++read) {
+      trace.iterator("reader", "Iterator::Root::Prefetch::BatchV2::TFRecord", 4, 3, read * 10, 10);
+    }
+    CHECK(held(trace) ==
+          (fills_the_middle ? "BatchV2:self 40, TFRecord:self 60" : "BatchV2:self 70, TFRecord:self 30"));
+  }
+}
+
+TEST_CASE("of equally near descendants the one that began first wins, whichever the tree lists first") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::ParallelInterleaveV4", 2, 1, 0, 100);
+  trace.iterator("worker-1", "Iterator::Root::ParallelInterleaveV4[0]::TFRecord", 3, 2, -100, 10);
+  trace.iterator("worker-1", "Iterator::Root::ParallelInterleaveV4[0]::TFRecord", 3, 2, -5, 200);
+  trace.iterator("worker-2", "Iterator::Root::ParallelInterleaveV4[1]::TextLine", 4, 2, -10, 70);
+  for (auto& event : trace.events) event.start_us += 200;
+  CHECK(held(trace) == "TFRecord:self 40, TextLine:self 60");
+}
+
+TEST_CASE("the function that is waited for is found behind an element whose input ended before") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 100, 100);
+  trace.iterator("main", "Iterator::Root::ParallelMapV2", 2, 1, 100, 100);
+  trace.add("main", "ParallelMapConsume", 101, 0).ids["element_id"] = 42;
+  // The later element of the id shows no run of its function, the earlier one does.
+  trace.add("runner", "ParallelMapProduce", 0, 40).ids["element_id"] = 42;
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 1, 10);
+  trace.add("runner", "InstantiatedCapturedFunction::RunAsync", 20, 5).ids["id"] = 9;
+  trace.add("runner", "ParallelMapProduce", 50, 20).ids["element_id"] = 42;
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 51, 10);
+  // Something else is read during the wait.
+  trace.iterator("runner", "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, 120, 50);
+  CHECK(held(trace) == "ParallelMapV2:function 100");
+}
+
+TEST_CASE("a farther call that made the element wins over a nearer one") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::ParallelInterleaveV4", 2, 1, 0, 100);
+  trace.add("main", "ParallelInterleaveConsume", 1, 0).ids["element_id"] = 7;
+  trace.iterator("worker-1", "Iterator::Root::ParallelInterleaveV4::FlatMap", 3, 2, 0, 100);
+  // Two iterators of one name: the tree puts both where the first stands, the ids say who calls whom.
+  trace.iterator("worker-2", "Iterator::Root::ParallelInterleaveV4::FlatMap::TFRecord", 4, 3, -100, 10);
+  trace.add("worker-2", "ParallelInterleaveProduce", 9, 52).ids["element_id"] = 7;
+  trace.iterator("worker-2", "Iterator::Root::ParallelInterleaveV4::FlatMap::TFRecord", 5, 2, 10, 50);
+  for (auto& event : trace.events) event.start_us += 200;
+  CHECK(held(trace) == "FlatMap:self 50, TFRecord:self 50");
+}
+
+TEST_CASE("an element id that comes again means the element made last before the wait ended") {
+  SyntheticTrace trace;
+  for (int round = 0; round < 3; ++round) {
+    const double start = 1000 * round;
+    trace.iterator("main", "Iterator::Root", 1, 0, start, 100);
+    trace.iterator("main", "Iterator::Root::ParallelMapV2", 2, 1, start, 100);
+    trace.add("main", "ParallelMapConsume", start + 1, 0).ids["element_id"] = 42;
+    // The same id on two threads: whichever ran its function last before the end is waited for.
+    for (const std::string thread : {"runner-1", "runner-2"}) {
+      const double begin = start + (thread == "runner-1" ? 0 : 20);
+      trace.add(thread, "ParallelMapProduce", begin, 40).ids["element_id"] = 42;
+      trace.iterator(thread, "Iterator::Root::ParallelMapV2::TFRecord", 3, 2, begin + 1, 10 + round);
+      trace.add(thread, "InstantiatedCapturedFunction::RunAsync", begin + 31, 5).ids["id"] = 9;
+    }
+  }
+  // Ids that are no times: in no order on the thread.
+  for (const std::uint64_t id : {90u, 80u, 5u}) {
+    trace.add("runner-1", "ParallelMapProduce", 4000 - static_cast<double>(id), 1).ids["element_id"] = id;
+  }
+  CHECK(held(trace) == "ParallelMapV2:function 234, TFRecord:self 66");
+}
+
+TEST_CASE("after a nested call with a run of its own the outer run goes on") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", "Iterator::Root::FlatMap", 2, 1, 0, 100);
+  trace.add("main", "InstantiatedCapturedFunction::Run", 10, 80).ids["id"] = 1;
+  for (int nested = 0; nested < 3; ++nested) {
+    trace.iterator("main", "Iterator::Root::FlatMap::Map", 3, 2, 20 + nested * 20, 10);
+    trace.add("main", "InstantiatedCapturedFunction::Run", 22 + nested * 20, 5).ids["id"] = 2;
+  }
+  CHECK(held(trace) == "FlatMap:function 50, FlatMap:self 20, Map:function 15, Map:self 15");
 }
 
 TEST_CASE("a device pipeline hops to its host pipeline, never to a sibling replica") {

@@ -1,8 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "diagnose/judgement.h"
 #include "measure/busy_threads.h"
 #include "measure/cadence.h"
+#include "measure/function_ids.h"
 #include "measure/intervals.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
@@ -97,6 +101,56 @@ TEST_CASE("the slow function of a sequential map is found with its ops and share
   CHECK(pipeline.cpu_budget == 2);
   CHECK(measured.iterators[index_of(pipeline.prefetch)].short_name == "Prefetch");
   CHECK(pipeline.steady.busy_threads == doctest::Approx(792.0 / 810 + 11.0 / 810).epsilon(0.02));
+}
+
+TEST_CASE("a culprit that shows only after the first calls is measured over all calls") {
+  // Two maps: the outer one's function is slow in the first 8 of 64 calls, the inner one's in the others.
+  SyntheticTrace written;
+  for (int call = 0; call < 64; ++call) {
+    const double start = 1000 * (call + 1);
+    const double inner_us = call < 8 ? 100 : 700;
+    const auto function = static_cast<std::uint64_t>(call) * 2 + 1;
+    written.iterator("main", "Iterator::Root", 1, 0, start, 900);
+    written.iterator("main", "Iterator::Root::Map", 2, 1, start, 900);
+    written.iterator("main", "Iterator::Root::Map::Map", 3, 2, start, inner_us + 10);
+    written.add("main", "InstantiatedCapturedFunction::Run", start + 1, inner_us).ids["id"] = function;
+    written.add("main", "InstantiatedCapturedFunction::Run", start + 20 + inner_us, 800 - inner_us).ids["id"] =
+        function + 1;
+    for (const std::uint64_t id : {function, function + 1}) {
+      const double begin = id == function ? start + 2 : start + 21 + inner_us;
+      written.add("pool", "ExecutorState::Process", begin, 50).ids["id"] = id;
+      written.add("pool", id == function ? "f/MatMul:MatMul" : "f/Cast:Cast", begin + 1, 10);
+    }
+  }
+  const Trace trace = written.to_trace();
+  const HostMeasurement measured = measure(trace, build_tree(trace));
+  const PhaseMeasurement& steady = measured.pipelines.at(0).steady;
+  CHECK(steady.call_count == 64);
+  CHECK(measured.iterators[index_of(steady.culprit)].long_name == "Iterator::Root::Map::Map");
+  REQUIRE(steady.function_ops.size() == 1);
+  CHECK(steady.function_ops[0].op == "MatMul");
+  CHECK(steady.function_ops[0].self == 640 * kPicosecondsPerMicrosecond);
+}
+
+TEST_CASE("a set of function ids holds its ids and no others, however they are spread") {
+  std::mt19937_64 random(1);
+  for (const std::size_t count : {0u, 1u, 2u, 3u, 17u, 1000u}) {
+    for (int spread = 0; spread < 4; ++spread) {
+      std::vector<std::uint64_t> ids;
+      for (std::size_t index = 0; index < count; ++index) {
+        const std::uint64_t choices[] = {random(), index, index == 0 ? ~0ull : index, random() << 60};
+        ids.push_back(choices[spread]);
+      }
+      const FunctionIds functions(ids);
+      CHECK(functions.empty() == ids.empty());
+      std::sort(ids.begin(), ids.end());
+      std::vector<std::uint64_t> asked = {0, 1, ~0ull, ~0ull - 1, 1ull << 63};
+      for (const std::uint64_t id : ids) asked.insert(asked.end(), {id, id - 1, id + 1});
+      for (const std::uint64_t id : asked) {
+        REQUIRE(functions.contains(id) == std::binary_search(ids.begin(), ids.end(), id));
+      }
+    }
+  }
 }
 
 TEST_CASE("one outlier does not make a share, and the step markers' share stands beside it") {

@@ -1,123 +1,171 @@
-// The number of threads, and where windows happen to end, must not show in any result.
-
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <random>
 #include <stdexcept>
-#include <string>
-#include <vector>
+#include <thread>
 
-#include "base/ordered_work.h"
+#include "base/parallel.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
+#include "synthetic_trace.h"
 
-namespace doctor {
+using namespace doctor;
+
 namespace {
 
-namespace fs = std::filesystem;
+/// Root > Prefetch > BatchV2 > ParallelMapV2 > Shuffle > ParallelInterleaveV4 > TFRecord with 5000 calls and more on
+/// several threads, so that threads are started for it. Times are random, and element ids come again.
+class LongTrace {
+ public:
+  explicit LongTrace(unsigned seed) : random_(seed) {}
 
-/// Everything that is printed about a trace.
-std::string pages_of(const fs::path& trace, const WorkOptions& work) {
+  SyntheticTrace make() {
+    for (int batch = 0; batch < 80; ++batch) {
+      const double start = 1000 * batch + pick(0, 200);
+      const double length = pick(300, 700);
+      trace_.add("consumer", "IteratorGetNextOp::DoCompute", start, length);
+      trace_.iterator("consumer", "Iterator::Root", 1, 0, start + 1, length - 2).numbers["cpu_budget"] = 4;
+      trace_.iterator("consumer", name("Prefetch"), 2, 1, start + 2, length - 4);
+      trace_.add("consumer", "PrefetchConsume", start + 3, 0).ids["element_id"] = element(batch);
+      trace_.add("batcher", "PrefetchProduce", start - 50, 600).ids["element_id"] = element(batch);
+      trace_.iterator("batcher", name("Prefetch::BatchV2"), 3, 2, start - 49, 590);
+      if (batch % 3 == 0) {
+        // Another consumer, whose calls overlap several of the first: a moment counts once.
+        trace_.add("consumer-2", "IteratorGetNextOp::DoCompute", start + 100, 2500);
+        trace_.iterator("consumer-2", "Iterator::Root", 1, 0, start + 101, 2490);
+        trace_.iterator("consumer-2", name("Prefetch"), 2, 1, start + 102, 2480);
+      }
+      for (int part = 0; part < 16; ++part) add_element(batch * 16 + part, start - 48 + 36 * part);
+    }
+    return std::move(trace_);
+  }
+
+ private:
+  int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  static std::uint64_t element(int number) { return static_cast<std::uint64_t>(1000 + number % 700); }
+  static std::string name(const std::string& below_root) { return "Iterator::Root::" + below_root; }
+
+  /// One element of a batch is taken and one a little later is made.
+  void add_element(int number, double start) {
+    const std::string map = "Prefetch::BatchV2::ParallelMapV2";
+    trace_.iterator("batcher", name(map), 4, 3, start, 35);
+    trace_.add("batcher", "ParallelMapConsume", start + 1, 0).ids["element_id"] = element(number);
+    trace_.add("runner", "ParallelMapProduce", start - 20, 30).ids["element_id"] = element(number);
+    trace_.iterator("runner", name(map + "::Shuffle"), 5, 4, start - 19, 22);
+    const int inputs = number == 3 ? 40 : 1;  // the buffer is filled
+    for (int input = 0; input < inputs; ++input) {
+      const double share = 20.0 / inputs;
+      trace_.iterator("runner", name(map + "::Shuffle::ParallelInterleaveV4"), 6, 5, start - 18 + share * input, share);
+    }
+    const std::string worker = "worker-" + std::to_string(pick(0, 3));
+    trace_.iterator(worker, name(map + "::Shuffle::ParallelInterleaveV4[0]::TFRecord"), 7, 6, start - pick(0, 30),
+                    pick(1, 30));
+    const auto function = static_cast<std::uint64_t>(number + 1) * 0x9e37'79b9'7f4a'7c15u;
+    trace_.add("runner", "InstantiatedCapturedFunction::RunAsync", start + 5, 3).ids["id"] = function;
+    const std::string pool = "tf_data-" + std::to_string(pick(0, 2));
+    trace_.add(pool, "ExecutorState::Process", start + 8, 25).ids["id"] = function;
+    trace_.add(pool, "f/MatMul:MatMul", start + 9, pick(1, 20));
+    trace_.add(pool, "f/Python:PyFunc", start + 30, pick(1, 3));
+  }
+
+  std::mt19937 random_;
+  SyntheticTrace trace_;
+};
+
+/// All that is printed for a trace.
+std::string report(const Trace& trace, unsigned threads) {
+  const WorkOptions work{threads, nullptr};
+  Measurements measurements;
+  measurements.hosts.push_back(measure(trace, build_tree(trace, work), work));
   std::vector<Rule> rules;
   for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  const std::vector<std::string> files = {trace.string()};
-  const Analysis analysis = analyze(files, rules, {}, work);
-  return render_json(analysis.measurements, analysis.diagnosis) +
-         render_tree_json(analysis.measurements, analysis.diagnosis);
-}
-
-std::vector<fs::path> recorded_traces() {
-  std::vector<fs::path> traces;
-  for (const char* const folder : {"traces", "formats"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
-      const std::string name = entry.path().filename().string();
-      if (entry.is_regular_file() && !name.ends_with("expected.json")) traces.push_back(entry.path());
-    }
-  }
-  return traces;
-}
-
-/// Squares the numbers 1 .. `count`, which are taken in order; where `fails_at` is taken or worked on, it throws.
-std::vector<int> squares(unsigned threads, int count, int fails_at_take = 0, int fails_at_work = 0) {
-  int taken = 0;
-  const auto take = [&](int& item) {
-    if (taken == count) return false;
-    item = ++taken;
-    if (item == fails_at_take) throw std::runtime_error("take");
-    return true;
-  };
-  const auto work = [&](int& item) {
-    if (item == fails_at_work) throw std::runtime_error("work");
-    item *= item;
-  };
-  std::vector<int> results;
-  OrderedWork<int, decltype(take), decltype(work)> row(threads, take, work);
-  try {
-    while (const int* item = row.next()) results.push_back(*item);
-  } catch (const std::runtime_error&) {
-    results.push_back(-1);
-  }
-  return results;
+  const Diagnosis diagnosis = diagnose(measurements, rules, {});
+  return render_json(measurements, diagnosis) + render_tree_json(measurements, diagnosis);
 }
 
 }  // namespace
 
-TEST_CASE("every recorded trace gives the same pages with any number of threads and any windows") {
-  const std::vector<fs::path> traces = recorded_traces();
-  REQUIRE(traces.size() > 20);
-  for (const fs::path& trace : traces) {
-    CAPTURE(trace.string());
-    const std::string expected = pages_of(trace, {});
-    for (const unsigned threads : {1u, 2u, 3u}) {
-      for (const std::size_t window_size : {std::size_t{100}, std::size_t{7'000}, WorkOptions{}.window_size}) {
-        CAPTURE(threads);
-        CAPTURE(window_size);
-        WorkOptions work;
-        work.threads = threads;
-        work.window_size = window_size;
-        CHECK(pages_of(trace, work) == expected);
-      }
+TEST_CASE("every task runs once, with any number of threads") {
+  for (const unsigned threads : {0u, 1u, 2u, 3u, 8u}) {
+    for (const std::size_t count : {0u, 1u, 2u, 100u}) {
+      std::vector<std::atomic<int>> runs(count);
+      run_parallel(threads, count, [&](std::size_t task) { ++runs[task]; });
+      CHECK(std::all_of(runs.begin(), runs.end(), [](const std::atomic<int>& run) { return run == 1; }));
     }
   }
 }
 
-TEST_CASE("work of several threads is handed on in order") {
-  std::vector<int> expected;
-  for (int number = 1; number <= 1000; ++number) expected.push_back(number * number);
-  for (const unsigned threads : {1u, 2u, 5u}) {
-    CAPTURE(threads);
-    CHECK(squares(threads, 1000) == expected);
-    CHECK(squares(threads, 0).empty());
+TEST_CASE("one thread is the caller's own, two are two") {
+  std::vector<std::size_t> order;
+  const std::thread::id caller = std::this_thread::get_id();
+  run_parallel(1, 3, [&](std::size_t task) {
+    order.push_back(task);
+    CHECK(std::this_thread::get_id() == caller);
+  });
+  CHECK(order == std::vector<std::size_t>{0, 1, 2});
+  // Both tasks wait for each other: with less than two threads this would never end.
+  std::atomic<int> begun = 0;
+  run_parallel(2, 2, [&](std::size_t) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  });
+  CHECK(begun == 2);
+}
+
+TEST_CASE("what a task throws is thrown to the caller, whichever thread it ran on") {
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    for (const std::size_t culprit : {0u, 1u, 49u}) {
+      std::atomic<int> runs = 0;
+      const auto run = [&](std::size_t task) {
+        ++runs;
+        if (task == culprit) throw std::runtime_error("broken");
+      };
+      CHECK_THROWS_WITH(run_parallel(threads, 50, run), "broken");
+      CHECK(runs >= static_cast<int>(culprit) + 1);
+      if (threads == 1) CHECK(runs == static_cast<int>(culprit) + 1);
+    }
+  }
+  // Both threads throw at once: one of the two arrives.
+  std::atomic<int> begun = 0;
+  CHECK_THROWS_AS(run_parallel(2, 2,
+                               [&](std::size_t) {
+                                 ++begun;
+                                 while (begun < 2) std::this_thread::yield();
+                                 throw std::runtime_error("broken");
+                               }),
+                  std::runtime_error);
+}
+
+TEST_CASE("threads are for traces that are worth them") {
+  CHECK(threads_for({2, nullptr}, 100) == 1);
+  CHECK(threads_for({2, nullptr}, 100'000) == 2);
+  CHECK(threads_for({0, nullptr}, 100'000) == 1);
+}
+
+TEST_CASE("a report is the same with any number of threads") {
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Trace trace = LongTrace(seed).make().to_trace();
+    REQUIRE(threads_for({2, nullptr}, trace.iterator_event_count) == 2);
+    const std::string expected = report(trace, 1);
+    CHECK(expected.find("MatMul") != std::string::npos);
+    for (const unsigned threads : {2u, 3u, 8u}) CHECK(report(trace, threads) == expected);
   }
 }
 
-TEST_CASE("an exception takes the place of its item and ends the work") {
-  for (const unsigned threads : {1u, 2u, 5u}) {
-    CAPTURE(threads);
-    CHECK(squares(threads, 9, 4) == std::vector<int>{1, 4, 9, -1});
-    CHECK(squares(threads, 9, 0, 3) == std::vector<int>{1, 4, -1});
+TEST_CASE("a report of a recorded trace is the same with any number of threads") {
+  for (const auto& file : std::filesystem::directory_iterator(DOCTOR_SOURCE_DIR "/testdata/traces")) {
+    if (file.path().string().ends_with(".expected.json")) continue;
+    CAPTURE(file.path().string());
+    const auto source = open_source(file.path());
+    REQUIRE(source);
+    const Result<Trace> trace = read_trace(**source);
+    REQUIRE(trace);
+    const std::string expected = report(*trace, 1);
+    for (const unsigned threads : {2u, 3u}) CHECK(report(*trace, threads) == expected);
   }
 }
-
-TEST_CASE("abandoned work leaves the items that were taken, in order") {
-  for (const unsigned threads : {1u, 2u, 5u}) {
-    CAPTURE(threads);
-    int taken = 0;
-    const auto take = [&](int& item) {
-      item = ++taken;
-      return true;
-    };
-    const auto work = [](int&) {};
-    OrderedWork<int, decltype(take), decltype(work)> row(threads, take, work);
-    REQUIRE(row.next() != nullptr);
-    REQUIRE(*row.next() == 2);
-    int next = 3;
-    row.abandon([&](int item) { CHECK(item == next++); });
-    CHECK(next == taken + 1);
-    CHECK(row.next() == nullptr);
-  }
-}
-
-}  // namespace doctor

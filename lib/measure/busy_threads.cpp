@@ -1,18 +1,21 @@
 #include "measure/busy_threads.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "base/parallel.h"
 #include "measure/function_runs.h"
 #include "measure/intervals.h"
+#include "measure/lane_order.h"
 #include "measure/op_kind.h"
 
 namespace doctor {
 namespace {
 
 /// Calls `visit(row, Interval)` for every piece of time of an iterator call outside of its nested calls, in order of
-/// start over the whole lane.
+/// start over the whole lane. Calls that start at `until` or later are left out.
 template <typename Visit>
-void visit_own_times(const ChunkedVector<IteratorCall>& calls, Visit visit) {
+void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until, Visit visit) {
   struct Open {
     std::uint32_t row;
     Picoseconds done;
@@ -26,8 +29,9 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Visit visit) {
     if (!open.empty()) open.back().done = std::max(open.back().done, std::max(closed.done, end));
   };
   for (std::uint32_t row = 0; row < calls.size(); ++row) {
-    while (!open.empty() && calls[open.back().row].subtree_end <= row) close();
     const Picoseconds start = calls[row].span.start();
+    if (start >= until) break;
+    while (!open.empty() && calls[open.back().row].subtree_end <= row) close();
     if (!open.empty()) {
       visit(open.back().row, Interval{open.back().done, start});
       open.back().done = std::max(open.back().done, start);
@@ -40,8 +44,8 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Visit visit) {
 /// Adds the busy times of one thread in order of start.
 class LaneActivity {
  public:
-  LaneActivity(const Trace& trace, const Lane& lane, CoveredTime& covered)
-      : trace_(trace), lane_(lane), covered_(covered) {}
+  LaneActivity(const Lane& lane, const std::vector<OpKind>& op_kinds, std::span<const Interval> waits)
+      : lane_(lane), op_kinds_(op_kinds), covered_(waits) {}
 
   void add_own_work(Interval work) {
     if (work.start >= work.end) return;
@@ -64,40 +68,46 @@ class LaneActivity {
     }
   }
 
- private:
-  bool is_work(const OpCall& op) const {
-    const std::string_view type = trace_.strings[op.type];
-    return !is_python_op(type) && !is_wrapper_op(type);
-  }
+  Picoseconds total() const { return covered_.total(); }
 
-  const Trace& trace_;
+ private:
+  bool is_work(const OpCall& op) const { return op_kinds_[index_of(op.type)] == OpKind::ordinary; }
+
   const Lane& lane_;
-  CoveredTime& covered_;
+  const std::vector<OpKind>& op_kinds_;
+  CoveredTime covered_;
   std::size_t next_op_ = 0;
   std::size_t next_region_ = 0;
 };
 
+Picoseconds busy_time(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                      std::span<const Interval> waits) {
+  LaneActivity activity(lane, op_kinds, waits);
+  std::size_t next_run = 0;
+  const Picoseconds until = waits.back().end;
+  visit_own_times(lane.iterator_calls, until, [&](std::uint32_t row, Interval own) {
+    if (own.start >= own.end || forest[forest.iterator_of(lane.iterator_calls[row])].is_async) return;
+    Picoseconds done = own.start;
+    visit_function_runs(lane, row, own, next_run, [&](Interval run) {
+      activity.add_own_work({done, run.start});
+      done = run.end;
+    });
+    activity.add_own_work({done, own.end});
+  });
+  activity.add_until(until);
+  return activity.total();
+}
+
 }  // namespace
 
-double average_busy_threads(const Trace& trace, const IteratorForest& forest, std::span<const Interval> waits) {
+double average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                            std::span<const Interval> waits, const WorkOptions& work) {
   const Picoseconds waited = total_length(waits);
   if (waited <= 0) return 0;
-  Picoseconds busy = 0;
-  for (const Lane& lane : trace.lanes) {
-    CoveredTime covered(waits);
-    LaneActivity activity(trace, lane, covered);
-    visit_own_times(lane.iterator_calls, [&](std::uint32_t row, Interval own) {
-      if (forest[forest.iterator_of(lane.iterator_calls[row])].is_async) return;
-      Picoseconds done = own.start;
-      visit_function_runs(lane, row, own, [&](Interval run) {
-        activity.add_own_work({done, run.start});
-        done = run.end;
-      });
-      activity.add_own_work({done, own.end});
-    });
-    activity.add_until(std::numeric_limits<Picoseconds>::max());
-    busy += covered.total();
-  }
+  std::atomic<Picoseconds> busy = 0;
+  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(),
+               [&](std::size_t index) { busy += busy_time(*lanes[index], forest, op_kinds, waits); });
   return static_cast<double>(busy) / static_cast<double>(waited);
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "base/work.h"
+#include "measure/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -9,7 +12,9 @@ namespace doctor {
 
 /// How many threads were at work on average during `waits` (disjoint, sorted): in an op that is neither Python nor a
 /// wrapper, in a region of the compute pool, or in the own time of a synchronous iterator. Ops that wait for a core
-/// count as running, so the result may exceed the number of cores. 0 if the waits are empty.
-double average_busy_threads(const Trace& trace, const IteratorForest& forest, std::span<const Interval> waits);
+/// count as running, so the result may exceed the number of cores. 0 if the waits are empty. `op_kinds` is indexed by
+/// StringId.
+double average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                            std::span<const Interval> waits, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -28,7 +28,8 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// Walks from the consumer to whatever it waited for, across threads.
+/// Walks from the consumer to whatever it waited for, across threads. This is what the walks need to know of the whole
+/// trace; a CriticalPath::Walker walks (measure/path_walker.h).
 ///
 /// Invariant: the segments of a call are in order of time, without gaps or overlaps, and sum to its latency exactly.
 ///
@@ -37,10 +38,9 @@ struct Segment {
 /// the element (by element id and parent id, else the nearest descendant, else the earliest).
 class CriticalPath {
  public:
-  CriticalPath(const Trace& trace, const IteratorForest& forest);
+  class Walker;
 
-  /// The segments of one call; the vector is replaced.
-  void attribute(const RootCall& call, std::vector<Segment>& segments) const;
+  CriticalPath(const Trace& trace, const IteratorForest& forest);
 
   /// Whether a Generator only fetches from a pipeline on another device or host. The other kind, from_generator(),
   /// runs Python code: it stands under the flat_map that the API wraps around it, or a Python op is seen in it.
@@ -50,15 +50,26 @@ class CriticalPath {
   bool has_device_hop(IteratorId root) const { return has_device_hop_[index_of(root)]; }
 
  private:
-  struct Walk;
+  /// What an iterator does in the gaps between the calls nested in its own.
+  enum class GapKind : std::uint8_t {
+    own_work,
+    wait,               ///< for the iterators below, which run on other threads
+    wait_for_function,  ///< likewise, and for its function, which runs on other threads too
+    device_hop,         ///< for another pipeline
+  };
+
+  void find_device_hops();
+  GapKind gap_kind_of(IteratorId iterator) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;
-  std::vector<std::vector<IteratorId>> descendants_;  ///< indexed by IteratorId: those with background calls
-  std::vector<bool> is_device_hop_;                   ///< indexed by IteratorId
-  std::vector<bool> has_device_hop_;                  ///< indexed by IteratorId, true at roots
-  std::vector<Picoseconds> root_calls_latest_end_;    ///< prefix maximum over forest.root_calls
-  std::vector<Picoseconds> loose_latest_end_;         ///< prefix maximum over forest.loose_root_calls
+  std::vector<std::vector<IteratorId>>
+      descendants_;                   ///< indexed by IteratorId: those with background calls, nearest first
+  std::vector<bool> is_device_hop_;   ///< indexed by IteratorId
+  std::vector<bool> has_device_hop_;  ///< indexed by IteratorId, true at roots
+  std::vector<GapKind> gap_kinds_;    ///< indexed by IteratorId
+  std::vector<Picoseconds> root_calls_latest_end_;  ///< prefix maximum over forest.root_calls
+  std::vector<Picoseconds> loose_latest_end_;       ///< prefix maximum over forest.loose_root_calls
 };
 
 }  // namespace doctor

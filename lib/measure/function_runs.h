@@ -2,24 +2,28 @@
 
 #include <algorithm>
 
+#include "base/search.h"
 #include "trace/trace.h"
 
 namespace doctor {
 
 /// Calls `visit(Interval)` for each run of the user's function by the iterator call `row`, clipped to `window`, which
-/// must be a part of that call without nested calls. In order of time, never overlapping.
+/// must be a part of that call without nested calls. In order of time, never overlapping. `next` is where the search
+/// for runs begins and, afterwards, where it ended: windows in order of time are found at once.
 template <typename Visit>
-void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, Visit visit) {
+void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, std::size_t& next, Visit visit) {
   const ChunkedVector<FunctionRun>& runs = lane.function_runs;
-  std::size_t index = runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < window.start; });
-  // A run that began before the window may reach into it. Between the two there are only runs of nested calls; a few
-  // are looked through, since a function that contains iterator calls contains few.
+  next =
+      partition_point_near(runs.size(), next, [&](std::size_t run) { return runs[run].span.start() < window.start; });
+  std::size_t index = next;
+  // A run that began before the window may reach into it. Between the two there are only runs of nested calls, which
+  // have later rows; a few are looked through, since a function that contains iterator calls contains few.
   constexpr std::size_t kLookBack = 64;
   const std::size_t earliest = index > kLookBack ? index - kLookBack : 0;
   for (std::size_t before = index; before > earliest; --before) {
-    if (runs[before - 1].row != row) continue;
-    index = before - 1;
-    break;
+    const std::uint32_t row_before = runs[before - 1].row;
+    if (row_before == row) index = before - 1;
+    if (row_before <= row || row_before == kNoRow) break;
   }
   Picoseconds done = window.start;
   for (; index < runs.size() && runs[index].span.start() < window.end; ++index) {

@@ -2,33 +2,53 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <mutex>
 #include <set>
 
+#include "base/parallel.h"
+#include "measure/lane_order.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
 
-/// Time of a call that is in none of the calls nested in it.
-Picoseconds own_time(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
+/// What the calls nested directly in a call leave of it.
+struct OwnPart {
+  Picoseconds time = 0;  ///< in none of them
+  std::uint64_t inputs = 0;
+};
+
+OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
   const PackedSpan span = calls[row].span;
-  Picoseconds nested = 0;
+  const Picoseconds call_end = span.end();
+  const std::uint32_t subtree_end = calls[row].subtree_end;
+  OwnPart own{span.duration(), 0};
   Picoseconds done = span.start();
-  for (std::uint32_t child = row + 1; child < calls[row].subtree_end; child = calls[child].subtree_end) {
+  for (std::uint32_t child = row + 1; child < subtree_end; child = calls[child].subtree_end) {
+    ++own.inputs;
     const Picoseconds start = std::max(calls[child].span.start(), done);
-    const Picoseconds end = std::min(calls[child].span.end(), span.end());
+    const Picoseconds end = std::min(calls[child].span.end(), call_end);
     if (start >= end) continue;
-    nested += end - start;
+    own.time -= end - start;
     done = end;
   }
-  return span.duration() - nested;
+  return own;
 }
 
-std::size_t nested_call_count(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
-  std::size_t count = 0;
-  for (std::uint32_t child = row + 1; child < calls[row].subtree_end; child = calls[child].subtree_end) ++count;
-  return count;
+void add_calls(const Lane& lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
+  const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+    const OwnPart own = own_part(calls, row);
+    const Picoseconds duration = calls[row].span.duration();
+    IteratorTimes& iterator = times[index_of(forest.iterator_of(calls[row]))];
+    ++iterator.calls;
+    iterator.total += duration;
+    iterator.own += own.time;
+    if (!iterator.is_shuffle) continue;
+    CallsAlike& alike = iterator.by_inputs[own.inputs];
+    ++alike.count;
+    alike.duration += duration;
+  }
 }
 
 /// Index of the last Repeat in a long name: the epoch that an iterator belongs to. Since TF 2.15 or so every epoch has
@@ -76,27 +96,6 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   return measured;
 }
 
-/// Calls that read equally many inputs, and how long they took together.
-struct CallsAlike {
-  std::uint64_t count = 0;
-  Picoseconds duration = 0;
-};
-
-/// The calls of one iterator by the number of inputs that each read: a shuffle has millions of calls, but few numbers.
-std::map<std::uint64_t, CallsAlike> calls_by_inputs(const Trace& trace, const IteratorForest& forest, IteratorId id) {
-  std::map<std::uint64_t, CallsAlike> by_inputs;
-  for (const Lane& lane : trace.lanes) {
-    for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
-      const IteratorCall& call = lane.iterator_calls[row];
-      if (forest.iterator_of(call) != id) continue;
-      CallsAlike& calls = by_inputs[nested_call_count(lane.iterator_calls, row)];
-      ++calls.count;
-      calls.duration += call.span.duration();
-    }
-  }
-  return by_inputs;
-}
-
 /// The median number of inputs. Calls that read nothing (draining) count: case 9 of the shared design "diagnosis".
 std::uint64_t usual_inputs(const std::map<std::uint64_t, CallsAlike>& by_inputs, std::uint64_t call_count) {
   std::uint64_t usual = 0;
@@ -110,6 +109,16 @@ std::uint64_t usual_inputs(const std::map<std::uint64_t, CallsAlike>& by_inputs,
 
 }  // namespace
 
+void IteratorTimes::add(const IteratorTimes& other) {
+  calls += other.calls;
+  total += other.total;
+  own += other.own;
+  for (const auto& [inputs, alike] : other.by_inputs) {
+    by_inputs[inputs].count += alike.count;
+    by_inputs[inputs].duration += alike.duration;
+  }
+}
+
 std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
   for (const AttributeValue& value : attributes) {
     if (value.name == attribute) return value.number;
@@ -117,33 +126,45 @@ std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribu
   return std::nullopt;
 }
 
+std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
+  std::vector<IteratorTimes> none(forest.iterators.size());
+  for (std::size_t index = 0; index < none.size(); ++index) {
+    none[index].is_shuffle = forest.iterators[index].short_name.starts_with("Shuffle");
+  }
+  std::vector<IteratorTimes> sums = none;
+  std::mutex mutex;
+  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+    if (lanes[index]->iterator_calls.empty()) return;
+    std::vector<IteratorTimes> times = none;
+    add_calls(*lanes[index], forest, times);
+    const std::lock_guard lock(mutex);
+    for (std::size_t id = 0; id < sums.size(); ++id) sums[id].add(times[id]);
+  });
+  return sums;
+}
+
 std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const IteratorForest& forest,
+                                                   const std::vector<IteratorTimes>& times,
                                                    const std::vector<bool>& is_device_hop) {
   std::vector<IteratorMeasurement> measured;
-  std::vector<bool> waits;  // indexed by IteratorId: own time on the calling thread is spent waiting for others
   for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
     const LogicalIterator& iterator = forest.iterators[index];
     measured.push_back(describe(trace, iterator));
     measured.back().is_device_hop = is_device_hop[index];
     if (is_device_hop[index]) measured.back().is_source = false;
+    measured.back().calls = times[index].calls;
+    measured.back().total = times[index].total;
+    // Own time on the calling thread is spent waiting for others.
     const bool runs_python = is_generator(iterator.short_name) && !is_device_hop[index];
-    waits.push_back(iterator.is_async && !runs_python);
-  }
-  for (const Lane& lane : trace.lanes) {
-    for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
-      const IteratorCall& call = lane.iterator_calls[row];
-      const std::size_t index = index_of(forest.iterator_of(call));
-      IteratorMeasurement& iterator = measured[index];
-      ++iterator.calls;
-      iterator.total += call.span.duration();
-      const Picoseconds own = own_time(lane.iterator_calls, row);
-      (waits[index] ? iterator.wait : iterator.self) += own;
-    }
+    const bool waits = iterator.is_async && !runs_python;
+    (waits ? measured.back().wait : measured.back().self) = times[index].own;
   }
   return measured;
 }
 
 std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorForest& forest,
+                                             const std::vector<IteratorTimes>& times,
                                              const std::vector<IteratorId>& members) {
   // A call that reads many inputs where the usual call reads one fills the buffer.
   constexpr std::uint64_t kFewestInputs = 8;
@@ -151,8 +172,8 @@ std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorF
   std::optional<ShuffleFill> fill;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];
-    if (!iterator.short_name.starts_with("Shuffle")) continue;
-    const std::map<std::uint64_t, CallsAlike> by_inputs = calls_by_inputs(trace, forest, id);
+    if (!times[index_of(id)].is_shuffle) continue;
+    const std::map<std::uint64_t, CallsAlike>& by_inputs = times[index_of(id)].by_inputs;
     const std::uint64_t usual = std::max<std::uint64_t>(1, usual_inputs(by_inputs, iterator.call_count));
     ShuffleFill found{id, 0, 0, number_attribute(trace, iterator, "buffer_size")};
     for (const auto& [inputs, calls] : by_inputs) {

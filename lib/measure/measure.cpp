@@ -3,14 +3,12 @@
 #include <set>
 #include <span>
 
-#include "measure/busy_threads.h"
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
-#include "measure/function_ops.h"
-#include "measure/intervals.h"
 #include "measure/iterator_times.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
+#include "measure/phase.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -23,12 +21,15 @@ struct CallsOfRoot {
   std::set<IteratorId> feeding_roots;  ///< other pipelines that its waits were followed into
 };
 
-/// Measures one trace: attributes every call once to rank the iterators, and those of the culprits once more to see
-/// what their functions did, so that the segments of a long trace need not be kept.
 class HostMeasurer {
  public:
-  HostMeasurer(const Trace& trace, const IteratorForest& forest)
-      : trace_(trace), forest_(forest), path_(trace, forest) {}
+  HostMeasurer(const Trace& trace, const IteratorForest& forest, const WorkOptions& work)
+      : trace_(trace),
+        forest_(forest),
+        path_(trace, forest),
+        op_kinds_(op_kinds_of(trace.strings)),
+        times_(add_up_calls(trace, forest, work)),
+        tools_{trace, forest, path_, op_kinds_, work} {}
 
   HostMeasurement measure();
 
@@ -36,17 +37,16 @@ class HostMeasurer {
   void describe_trace();
   std::vector<CallsOfRoot> group_calls() const;
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
-  void add_call(const RootCall& call, CallsOfRoot& group, PhaseMeasurement& phase);
-  void finish_phase(const CallsOfRoot& group, std::size_t first, std::size_t last, PhaseMeasurement& phase);
-  void measure_function(std::span<const std::size_t> calls, PhaseMeasurement& phase);
-  IteratorId find_culprit(const PhaseMeasurement& phase) const;
+  PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;
   CriticalPath path_;
-  std::vector<Segment> segments_;
+  std::vector<OpKind> op_kinds_;      ///< indexed by StringId
+  std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
+  PhaseTools tools_;
   HostMeasurement result_;
 };
 
@@ -64,7 +64,7 @@ void HostMeasurer::describe_trace() {
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
-  result_.iterators = measure_iterators(trace_, forest_, is_device_hop);
+  result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
 }
 
 std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
@@ -78,82 +78,6 @@ std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
   result.reserve(groups.size());
   for (auto& [root, group] : groups) result.push_back(std::move(group));
   return result;
-}
-
-void HostMeasurer::add_call(const RootCall& call, CallsOfRoot& group, PhaseMeasurement& phase) {
-  path_.attribute(call, segments_);
-  ++phase.call_count;
-  phase.waited += call.span.end - call.span.start;
-  Picoseconds attributed = 0;
-  for (const Segment& segment : segments_) {
-    const Picoseconds length = segment.span.end - segment.span.start;
-    attributed += length;
-    if (segment.kind == SegmentKind::handoff) phase.handoff += length;
-    if (segment.kind == SegmentKind::unseen) phase.unseen += length;
-    if (segment.kind == SegmentKind::outside) phase.outside += length;
-    if (segment.iterator == kNoIterator) continue;
-    const IteratorId root = forest_[segment.iterator].root;
-    if (root != group.root) group.feeding_roots.insert(root);
-    if (segment.kind != SegmentKind::self && segment.kind != SegmentKind::function) continue;
-    phase.critical[index_of(segment.iterator)] += length;
-    if (segment.kind == SegmentKind::function) phase.in_function[index_of(segment.iterator)] += length;
-  }
-  result_.unattributed += call.span.end - call.span.start - attributed;
-}
-
-IteratorId HostMeasurer::find_culprit(const PhaseMeasurement& phase) const {
-  IteratorId culprit = kNoIterator;
-  bool culprit_is_root = true;
-  for (std::size_t index = 0; index < phase.critical.size(); ++index) {
-    if (phase.critical[index] == 0) continue;
-    const std::string& kind = forest_.iterators[index].short_name;
-    // The runtime's own outermost iterator is the culprit only if nothing that the user wrote is.
-    const bool is_root = kind == "Root" || kind == "Model";
-    const bool is_better = culprit == kNoIterator || (culprit_is_root && !is_root) ||
-                           (culprit_is_root == is_root && phase.critical[index] > phase.critical[index_of(culprit)]);
-    if (!is_better) continue;
-    culprit = static_cast<IteratorId>(index);
-    culprit_is_root = is_root;
-  }
-  return culprit;
-}
-
-/// `first` and `last` delimit the phase within group.calls.
-void HostMeasurer::finish_phase(const CallsOfRoot& group, std::size_t first, std::size_t last,
-                                PhaseMeasurement& phase) {
-  if (first == last) return;
-  phase.culprit = find_culprit(phase);
-  if (!forest_.iterators.empty()) {
-    std::vector<Interval> waits;
-    for (std::size_t index = first; index < last; ++index) waits.push_back(forest_.root_calls[group.calls[index]].span);
-    phase.busy_threads = average_busy_threads(trace_, forest_, united(std::move(waits)));
-  }
-  if (phase.culprit == kNoIterator) return;
-  if (phase.in_function[index_of(phase.culprit)] > 0) {
-    measure_function(std::span(group.calls).subspan(first, last - first), phase);
-  }
-}
-
-/// What the culprit's function did during the waits. Where calls of several consumers overlap, a moment counts once.
-void HostMeasurer::measure_function(std::span<const std::size_t> calls, PhaseMeasurement& phase) {
-  FunctionOps ops(trace_, forest_, phase.culprit);
-  std::vector<Interval> windows;
-  Picoseconds done = std::numeric_limits<Picoseconds>::min();
-  for (const std::size_t call : calls) {
-    path_.attribute(forest_.root_calls[call], segments_);
-    windows.clear();
-    for (const Segment& segment : segments_) {
-      const Interval window{std::max(segment.span.start, done), segment.span.end};
-      const bool is_wanted = segment.iterator == phase.culprit && segment.kind == SegmentKind::function;
-      if (is_wanted && window.start < window.end) windows.push_back(window);
-    }
-    ops.add(windows);
-    done = std::max(done, forest_.root_calls[call].span.end);
-  }
-  phase.function_ops = ops.totals();
-  for (const FunctionOp& op : phase.function_ops) {
-    if (is_python_op(op.op)) phase.python += op.self;
-  }
 }
 
 /// From the root's own attribute; before TF 2.5 it has none, and the runtime sizes its pools by the cores.
@@ -185,7 +109,7 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
     most_work = result_.iterators[index_of(member)].self;
     pipeline.busiest = member;
   }
-  pipeline.shuffle_fill = find_shuffle_fill(trace_, forest_, pipeline.members);
+  pipeline.shuffle_fill = find_shuffle_fill(trace_, forest_, times_, pipeline.members);
   pipeline.cache_fills = find_cache_fills(forest_, pipeline.members);
   pipeline.cpu_budget = cpu_budget(group.root);
   if (group.root == kNoIterator) return;
@@ -199,6 +123,13 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
   if (forest_[iterator].short_name == "Prefetch") pipeline.prefetch = iterator;
 }
 
+PhaseMeasurement HostMeasurer::measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls) {
+  MeasuredPhase measured = doctor::measure_phase(tools_, group.root, calls);
+  group.feeding_roots.insert(measured.feeding_roots.begin(), measured.feeding_roots.end());
+  result_.unattributed += measured.unattributed;
+  return std::move(measured.phase);
+}
+
 PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   PipelineMeasurement pipeline;
   pipeline.root = group.root;
@@ -210,16 +141,9 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   }
   pipeline.warmup_count = count_warmup_calls(latencies, trace_.make_iterator_count > 0);
   measure_cadence(trace_, pipeline);
-  for (PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
-    phase->critical.assign(forest_.iterators.size(), 0);
-    phase->in_function.assign(forest_.iterators.size(), 0);
-  }
-  for (std::size_t index = 0; index < group.calls.size(); ++index) {
-    PhaseMeasurement& phase = index < pipeline.warmup_count ? pipeline.warmup : pipeline.steady;
-    add_call(forest_.root_calls[group.calls[index]], group, phase);
-  }
-  finish_phase(group, 0, pipeline.warmup_count, pipeline.warmup);
-  finish_phase(group, pipeline.warmup_count, group.calls.size(), pipeline.steady);
+  const std::span<const std::size_t> calls(group.calls);
+  pipeline.warmup = measure_phase(group, calls.first(pipeline.warmup_count));
+  pipeline.steady = measure_phase(group, calls.subspan(pipeline.warmup_count));
   describe_pipeline(group, pipeline);
   return pipeline;
 }
@@ -248,8 +172,8 @@ bool shows_tf_data(const Measurements& measurements) {
                      [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
 }
 
-HostMeasurement measure(const Trace& trace, const IteratorForest& forest) {
-  return HostMeasurer(trace, forest).measure();
+HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
+  return HostMeasurer(trace, forest, work).measure();
 }
 
 }  // namespace doctor

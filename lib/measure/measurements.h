@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "base/work.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -148,6 +149,6 @@ struct Measurements {
 bool shows_tf_data(const Measurements& measurements);
 
 /// Measures one trace. Total: an empty forest gives empty measurements.
-HostMeasurement measure(const Trace& trace, const IteratorForest& forest);
+HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -5,28 +5,35 @@
 
 namespace doctor {
 
-bool is_python_op(std::string_view op_type) {
-  static constexpr std::array<std::string_view, 4> kNames = {"PyFunc", "EagerPyFunc", "PyFuncStateless",
-                                                             "NumpyFunction"};
-  return std::find(kNames.begin(), kNames.end(), op_type) != kNames.end();
+OpKind op_kind_of(std::string_view op_type) {
+  static constexpr std::array<std::string_view, 4> kPython = {"PyFunc", "EagerPyFunc", "PyFuncStateless",
+                                                              "NumpyFunction"};
+  static constexpr std::array<std::string_view, 15> kWrappers = {"IteratorGetNext",
+                                                                 "IteratorGetNextAsOptional",
+                                                                 "IteratorGetNextSync",
+                                                                 "IteratorGetNextV2",
+                                                                 "StatefulPartitionedCall",
+                                                                 "PartitionedCall",
+                                                                 "While",
+                                                                 "If",
+                                                                 "StatelessWhile",
+                                                                 "StatelessIf",
+                                                                 "ReduceDataset",
+                                                                 "GeneratorDataset",
+                                                                 "RemoteCall",
+                                                                 "MakeIterator",
+                                                                 "OneShotIterator"};
+  if (std::find(kPython.begin(), kPython.end(), op_type) != kPython.end()) return OpKind::python;
+  const bool is_wrapper = std::find(kWrappers.begin(), kWrappers.end(), op_type) != kWrappers.end();
+  return is_wrapper ? OpKind::wrapper : OpKind::ordinary;
 }
 
-bool is_wrapper_op(std::string_view op_type) {
-  static constexpr std::array<std::string_view, 14> kNames = {"IteratorGetNext",
-                                                              "IteratorGetNextAsOptional",
-                                                              "IteratorGetNextSync",
-                                                              "IteratorGetNextV2",
-                                                              "StatefulPartitionedCall",
-                                                              "PartitionedCall",
-                                                              "While",
-                                                              "If",
-                                                              "StatelessWhile",
-                                                              "StatelessIf",
-                                                              "ReduceDataset",
-                                                              "GeneratorDataset",
-                                                              "RemoteCall",
-                                                              "MakeIterator"};
-  return std::find(kNames.begin(), kNames.end(), op_type) != kNames.end() || op_type == "OneShotIterator";
+std::vector<OpKind> op_kinds_of(const StringTable& strings) {
+  std::vector<OpKind> kinds;
+  for (std::size_t index = 0; index < strings.size(); ++index) {
+    kinds.push_back(op_kind_of(strings[static_cast<StringId>(index)]));
+  }
+  return kinds;
 }
 
 }  // namespace doctor

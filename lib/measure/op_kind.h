@@ -1,13 +1,27 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
+#include <vector>
+
+#include "trace/string_table.h"
 
 namespace doctor {
 
-/// Ops that run Python code and hold its lock.
-bool is_python_op(std::string_view op_type);
+/// What the time of an op means.
+enum class OpKind : std::uint8_t {
+  ordinary,
+  python,   ///< runs Python code and holds its lock
+  wrapper,  ///< only contains or waits for other ops: their time is counted where it is spent
+};
 
-/// Ops that only contain or wait for other ops: their time is counted where it is spent.
-bool is_wrapper_op(std::string_view op_type);
+OpKind op_kind_of(std::string_view op_type);
+
+/// The kinds of all strings of a trace as op types, indexed by StringId: a trace has millions of ops of few types.
+std::vector<OpKind> op_kinds_of(const StringTable& strings);
+
+inline bool is_python_op(std::string_view op_type) {
+  return op_kind_of(op_type) == OpKind::python;
+}
 
 }  // namespace doctor

@@ -1,16 +1,15 @@
 #include "tree/iterator_forest.h"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
+#include <utility>
 
+#include "base/merge.h"
+#include "base/parallel.h"
 #include "tree/logical_iterators.h"
 
 namespace doctor {
 namespace {
-
-Picoseconds start_of(const Trace& trace, CallRef ref) {
-  return call_of(trace, ref).span.start();
-}
 
 IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef ref) {
   return forest.iterator_of(call_of(trace, ref));
@@ -20,42 +19,73 @@ bool has_parent_id(const Trace& trace, CallRef ref) {
   return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
 }
 
-/// Sorts the calls of one lane after another into one order; in place, for a stable sort needs half as much again.
-void sort_by_start(const Trace& trace, std::vector<CallRef>& calls) {
-  const auto starts_before = [&](CallRef a, CallRef b) {
-    return std::make_tuple(start_of(trace, a), a.lane, a.row) < std::make_tuple(start_of(trace, b), b.lane, b.row);
-  };
-  if (!std::is_sorted(calls.begin(), calls.end(), starts_before)) std::sort(calls.begin(), calls.end(), starts_before);
+/// Stands on one of a lane's calls that neither an iterator call nor a GetNext op encloses.
+class OutermostCall {
+ public:
+  OutermostCall(const Trace& trace, LaneId lane) : lane_(&trace.lanes[index_of(lane)]), ref_{lane, 0} { settle(); }
+
+  bool done() const { return ref_.row >= lane_->iterator_calls.size(); }
+  void next() {
+    ref_.row = lane_->iterator_calls[ref_.row].subtree_end;
+    settle();
+  }
+  CallRef ref() const { return ref_; }
+  const IteratorCall& call() const { return lane_->iterator_calls[ref_.row]; }
+
+  friend bool operator<(const OutermostCall& a, const OutermostCall& b) {
+    return a.start_ != b.start_ ? a.start_ < b.start_ : a.ref_.lane < b.ref_.lane;
+  }
+
+ private:
+  /// Goes on to the next call that is in no GetNext op.
+  void settle() {
+    const ChunkedVector<GetNextCall>& get_next = lane_->get_next_calls;
+    for (; !done(); ref_.row = lane_->iterator_calls[ref_.row].subtree_end) {
+      while (next_get_next_ < get_next.size() && get_next[next_get_next_].end_row <= ref_.row) ++next_get_next_;
+      if (next_get_next_ < get_next.size() && get_next[next_get_next_].first_row <= ref_.row) continue;
+      start_ = call().span.start();
+      return;
+    }
+  }
+
+  const Lane* lane_;
+  CallRef ref_;
+  std::size_t next_get_next_ = 0;
+  Picoseconds start_ = 0;
+};
+
+/// Makes room for just as many calls as will come: growing would need twice as much for a moment.
+void reserve_outermost_calls(const Trace& trace, IteratorForest& forest) {
+  std::vector<std::size_t> counts(forest.iterators.size(), 0);
+  std::size_t loose_count = 0;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    for (OutermostCall call(trace, static_cast<LaneId>(lane)); !call.done(); call.next()) {
+      const IteratorId id = forest.iterator_of(call.call());
+      ++counts[index_of(id)];
+      if (forest[id].parent == kNoIterator) ++loose_count;
+    }
+  }
+  for (std::size_t index = 0; index < counts.size(); ++index) forest.iterators[index].top_calls.reserve(counts[index]);
+  forest.loose_root_calls.reserve(loose_count);
 }
 
-/// Splits the calls that no other iterator call encloses into those of the consumer's GetNext ops and background work.
+/// The calls that no other iterator call encloses and that are not the consumer's: background work.
 void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
-  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
-    const Lane& lane = trace.lanes[index];
-    const auto lane_id = static_cast<LaneId>(index);
-    std::size_t next_get_next = 0;
-    for (std::uint32_t row = 0; row < lane.iterator_calls.size(); row = lane.iterator_calls[row].subtree_end) {
-      while (next_get_next < lane.get_next_calls.size() && lane.get_next_calls[next_get_next].end_row <= row) {
-        ++next_get_next;
-      }
-      if (next_get_next < lane.get_next_calls.size() && lane.get_next_calls[next_get_next].first_row <= row) continue;
-      const CallRef call{lane_id, row};
-      const IteratorId id = iterator_of(trace, forest, call);
-      forest.iterators[index_of(id)].top_calls.push_back(call);
-      if (forest[id].parent == kNoIterator) forest.loose_root_calls.push_back(call);
+  reserve_outermost_calls(trace, forest);
+  std::vector<OutermostCall> lanes;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) lanes.emplace_back(trace, static_cast<LaneId>(lane));
+  visit_merged(std::move(lanes), [&](const OutermostCall& outermost) {
+    const IteratorCall& call = outermost.call();
+    LogicalIterator& iterator = forest.iterators[index_of(forest.iterator_of(call))];
+    const Picoseconds end = call.span.end();
+    if (iterator.top_calls.size() % kCallBlock == 0) {
+      const Picoseconds latest = iterator.top_calls.empty() ? end : iterator.block_latest_end.back();
+      iterator.block_latest_end.push_back(latest);
     }
-  }
-  for (LogicalIterator& iterator : forest.iterators) {
-    sort_by_start(trace, iterator.top_calls);
-    Picoseconds latest = std::numeric_limits<Picoseconds>::min();
-    iterator.top_calls.shrink_to_fit();
-    iterator.block_latest_end.assign((iterator.top_calls.size() + kCallBlock - 1) / kCallBlock, latest);
-    for (std::size_t index = 0; index < iterator.top_calls.size(); ++index) {
-      latest = std::max(latest, call_of(trace, iterator.top_calls[index]).span.end());
-      iterator.block_latest_end[index / kCallBlock] = latest;
-    }
-  }
-  sort_by_start(trace, forest.loose_root_calls);
+    iterator.block_latest_end.back() = std::max(iterator.block_latest_end.back(), end);
+    iterator.top_calls.push_back(outermost.ref());
+    if (iterator.parent == kNoIterator) forest.loose_root_calls.push_back(outermost.ref());
+  });
 }
 
 /// GetNext ops with iterator calls inside: the ordinary consumer.
@@ -116,23 +146,60 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
                    [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
 }
 
+/// Stands on one of a lane's produced elements, in order of element id and start of the input.
+class ProducedCursor {
+ public:
+  ProducedCursor(const Trace& trace, LaneId lane) : lane_(&trace.lanes[index_of(lane)]), lane_id_(lane) {
+    // Ids are times in nanoseconds, so a thread's elements are almost always in order already.
+    const std::size_t count = lane_->produced.size();
+    for (std::size_t index = 1; index < count && order_.empty(); ++index) {
+      if (key_of(index) < key_of(index - 1)) order_.resize(count);
+    }
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return std::make_pair(key_of(a), a) < std::make_pair(key_of(b), b);
+    });
+    settle();
+  }
+
+  bool done() const { return position_ >= lane_->produced.size(); }
+  void next() {
+    ++position_;
+    settle();
+  }
+  ProducedRef ref() const { return {lane_id_, order_.empty() ? position_ : order_[position_]}; }
+
+  friend bool operator<(const ProducedCursor& a, const ProducedCursor& b) {
+    return a.key_ != b.key_ ? a.key_ < b.key_ : a.lane_id_ < b.lane_id_;
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, Picoseconds>;
+
+  Key key_of(std::size_t index) const {
+    const ProducedElement& element = lane_->produced[index];
+    return {element.element_id.value(), element.row == kNoRow ? 0 : lane_->iterator_calls[element.row].span.start()};
+  }
+  void settle() {
+    if (!done()) key_ = key_of(ref().index);
+  }
+
+  const Lane* lane_;
+  LaneId lane_id_;
+  std::uint32_t position_ = 0;
+  std::vector<std::uint32_t> order_;  ///< empty if the elements are in order as they are
+  Key key_;
+};
+
 void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
   std::size_t count = 0;
-  for (const Lane& lane : trace.lanes) count += lane.produced.size();
-  forest.produced.reserve(count);
-  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
-    for (std::uint32_t position = 0; position < trace.lanes[index].produced.size(); ++position) {
-      forest.produced.push_back({static_cast<LaneId>(index), position});
-    }
+  std::vector<ProducedCursor> lanes;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    count += trace.lanes[lane].produced.size();
+    lanes.emplace_back(trace, static_cast<LaneId>(lane));
   }
-  const auto key = [&](ProducedRef ref) {
-    const Lane& lane = trace.lanes[index_of(ref.lane)];
-    const ProducedElement& element = lane.produced[ref.index];
-    const Picoseconds start = element.row == kNoRow ? 0 : lane.iterator_calls[element.row].span.start();
-    return std::make_tuple(element.element_id.value(), start, ref.lane, ref.index);
-  };
-  std::sort(forest.produced.begin(), forest.produced.end(),
-            [&](ProducedRef a, ProducedRef b) { return key(a) < key(b); });
+  forest.produced.reserve(count);
+  visit_merged(std::move(lanes), [&](const ProducedCursor& produced) { forest.produced.push_back(produced.ref()); });
 }
 
 }  // namespace
@@ -150,12 +217,14 @@ std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIt
   return std::nullopt;
 }
 
-IteratorForest build_tree(const Trace& trace) {
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work) {
   IteratorForest forest;
   build_logical_iterators(trace, forest);
-  collect_outermost_calls(trace, forest);
-  collect_root_calls(trace, forest);
-  collect_produced_elements(trace, forest);
+  run_parallel(threads_for(work, trace.iterator_event_count), 2, [&](std::size_t task) {
+    if (task == 0) return collect_produced_elements(trace, forest);
+    collect_outermost_calls(trace, forest);
+    collect_root_calls(trace, forest);
+  });
   return forest;
 }
 

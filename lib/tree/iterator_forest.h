@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/work.h"
 #include "trace/trace.h"
 
 namespace doctor {
@@ -81,6 +82,6 @@ std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIt
 
 /// Builds the trees: parents by parent id, else by the longest long-name prefix in the same pipeline. Survives cycles
 /// of parent ids, duplicate ids and missing parents.
-IteratorForest build_tree(const Trace& trace);
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work = {});
 
 }  // namespace doctor

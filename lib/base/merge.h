@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace doctor {
+
+/// Calls `visit(cursor)` for every item of several sorted rows, in the order of all of them together. A cursor stands
+/// on an item of its row and has `done()`, `next()` and `operator<`, which must order all items strictly.
+template <typename Cursor, typename Visit>
+void visit_merged(std::vector<Cursor> cursors, Visit visit) {
+  std::erase_if(cursors, [](const Cursor& cursor) { return cursor.done(); });
+  std::make_heap(cursors.begin(), cursors.end(), [](const Cursor& a, const Cursor& b) { return b < a; });
+  while (!cursors.empty()) {
+    visit(std::as_const(cursors.front()));
+    cursors.front().next();
+    if (cursors.front().done()) {
+      std::swap(cursors.front(), cursors.back());
+      cursors.pop_back();
+    }
+    // The heap of the standard library cannot replace its top in one go; neighbours in time are often of one row.
+    for (std::size_t parent = 0, child = 1; child < cursors.size(); parent = child, child = 2 * parent + 1) {
+      if (child + 1 < cursors.size() && cursors[child + 1] < cursors[child]) ++child;
+      if (!(cursors[child] < cursors[parent])) break;
+      std::swap(cursors[child], cursors[parent]);
+    }
+  }
+}
+
+}  // namespace doctor

@@ -1,0 +1,215 @@
+#include "measure/phase.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "base/parallel.h"
+#include "measure/busy_threads.h"
+#include "measure/function_ops.h"
+#include "measure/intervals.h"
+#include "measure/path_walker.h"
+
+namespace doctor {
+namespace {
+
+using OpTotals = std::map<StringId, Picoseconds>;
+
+/// Some of the calls, by position: [first, last).
+struct CallRange {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// What to attribute calls for.
+struct Purpose {
+  bool adds_up = true;                     ///< who held them
+  const FunctionIds* functions = nullptr;  ///< if set, the ops of these as well, while the calls wait for the function
+  IteratorId culprit = kNoIterator;        ///< of this iterator
+};
+
+/// What some of the calls add up to. All are integers: no result depends on how the calls were split.
+struct Sums {
+  MeasuredPhase measured;
+  OpTotals ops;  ///< of the culprit's function
+};
+
+void add(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& more) {
+  for (std::size_t index = 0; index < sums.size(); ++index) sums[index] += more[index];
+}
+
+class PhaseMeasurer {
+ public:
+  PhaseMeasurer(const PhaseTools& tools, IteratorId root, std::span<const std::size_t> calls)
+      : tools_(tools), root_(root), calls_(calls) {}
+
+  MeasuredPhase measure();
+
+ private:
+  const RootCall& call(std::size_t position) const { return tools_.forest.root_calls[calls_[position]]; }
+  Sums no_sums() const;
+  void attribute(CallRange range, Purpose purpose, Sums& sums) const;
+  void attribute_parallel(CallRange range, Purpose purpose);
+  void add_segments(const RootCall& call, std::span<const Segment> segments, MeasuredPhase& sums) const;
+  IteratorId find_culprit() const;
+  void measure_function();
+  double busy_threads() const;
+
+  const PhaseTools& tools_;
+  const IteratorId root_;
+  const std::span<const std::size_t> calls_;
+  Sums sums_ = no_sums();
+};
+
+Sums PhaseMeasurer::no_sums() const {
+  Sums sums;
+  sums.measured.phase.critical.assign(tools_.forest.iterators.size(), 0);
+  sums.measured.phase.in_function.assign(tools_.forest.iterators.size(), 0);
+  return sums;
+}
+
+void PhaseMeasurer::add_segments(const RootCall& call, std::span<const Segment> segments, MeasuredPhase& sums) const {
+  PhaseMeasurement& phase = sums.phase;
+  const Picoseconds latency = call.span.end - call.span.start;
+  ++phase.call_count;
+  phase.waited += latency;
+  sums.unattributed += latency;
+  for (const Segment& segment : segments) {
+    const Picoseconds length = segment.span.end - segment.span.start;
+    sums.unattributed -= length;
+    if (segment.kind == SegmentKind::handoff) phase.handoff += length;
+    if (segment.kind == SegmentKind::unseen) phase.unseen += length;
+    if (segment.kind == SegmentKind::outside) phase.outside += length;
+    if (segment.iterator == kNoIterator) continue;
+    const IteratorId root = tools_.forest[segment.iterator].root;
+    if (root != root_) sums.feeding_roots.insert(root);
+    if (segment.kind != SegmentKind::self && segment.kind != SegmentKind::function) continue;
+    phase.critical[index_of(segment.iterator)] += length;
+    if (segment.kind == SegmentKind::function) phase.in_function[index_of(segment.iterator)] += length;
+  }
+}
+
+/// Attributes the calls of a range one after another. Where calls of several consumers overlap, a moment of the
+/// function counts once.
+void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) const {
+  CriticalPath::Walker walker(tools_.path);
+  std::optional<FunctionOps> ops;
+  if (purpose.functions != nullptr) ops.emplace(tools_.trace, tools_.op_kinds, *purpose.functions);
+  Picoseconds done = std::numeric_limits<Picoseconds>::min();
+  for (std::size_t before = 0; before < range.first; ++before) done = std::max(done, call(before).span.end);
+  std::vector<Interval> windows;
+  for (std::size_t position = range.first; position < range.last; ++position) {
+    const std::span<const Segment> segments = walker.attribute(call(position));
+    if (purpose.adds_up) add_segments(call(position), segments, sums.measured);
+    if (!ops) continue;
+    windows.clear();
+    for (const Segment& segment : segments) {
+      const Interval window{std::max(segment.span.start, done), segment.span.end};
+      const bool is_wanted = segment.iterator == purpose.culprit && segment.kind == SegmentKind::function;
+      if (is_wanted && window.start < window.end) windows.push_back(window);
+    }
+    ops->add(windows);
+    done = std::max(done, call(position).span.end);
+  }
+  if (ops) sums.ops = ops->totals();
+}
+
+void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
+  const unsigned threads = threads_for(tools_.work, tools_.trace.iterator_event_count);
+  // Two parts for each thread: one that finishes early takes over from the others.
+  const std::size_t count = range.last - range.first;
+  const std::size_t parts = std::min<std::size_t>(count, threads == 1 ? 1 : 2 * threads);
+  std::vector<Sums> results(parts, no_sums());
+  run_parallel(threads, parts, [&](std::size_t part) {
+    const CallRange some{range.first + count * part / parts, range.first + count * (part + 1) / parts};
+    attribute(some, purpose, results[part]);
+  });
+  for (const Sums& result : results) {
+    MeasuredPhase& sums = sums_.measured;
+    const MeasuredPhase& more = result.measured;
+    sums.phase.call_count += more.phase.call_count;
+    sums.phase.waited += more.phase.waited;
+    add(sums.phase.critical, more.phase.critical);
+    add(sums.phase.in_function, more.phase.in_function);
+    sums.phase.handoff += more.phase.handoff;
+    sums.phase.unseen += more.phase.unseen;
+    sums.phase.outside += more.phase.outside;
+    sums.feeding_roots.insert(more.feeding_roots.begin(), more.feeding_roots.end());
+    sums.unattributed += more.unattributed;
+    for (const auto& [type, total] : result.ops) sums_.ops[type] += total;
+  }
+}
+
+IteratorId PhaseMeasurer::find_culprit() const {
+  const std::vector<Picoseconds>& critical = sums_.measured.phase.critical;
+  IteratorId culprit = kNoIterator;
+  bool culprit_is_root = true;
+  for (std::size_t index = 0; index < critical.size(); ++index) {
+    if (critical[index] == 0) continue;
+    const std::string& kind = tools_.forest.iterators[index].short_name;
+    // The runtime's own outermost iterator is the culprit only if nothing that the user wrote is.
+    const bool is_root = kind == "Root" || kind == "Model";
+    const bool is_better = culprit == kNoIterator || (culprit_is_root && !is_root) ||
+                           (culprit_is_root == is_root && critical[index] > critical[index_of(culprit)]);
+    if (!is_better) continue;
+    culprit = static_cast<IteratorId>(index);
+    culprit_is_root = is_root;
+  }
+  return culprit;
+}
+
+double PhaseMeasurer::busy_threads() const {
+  if (tools_.forest.iterators.empty()) return 0;
+  std::vector<Interval> waits;
+  for (std::size_t position = 0; position < calls_.size(); ++position) waits.push_back(call(position).span);
+  return average_busy_threads(tools_.trace, tools_.forest, tools_.op_kinds, united(std::move(waits)), tools_.work);
+}
+
+/// Attributes all calls, and those of a first part twice if that part knew the culprit, else all.
+void PhaseMeasurer::measure_function() {
+  const PhaseMeasurement& phase = sums_.measured.phase;
+  const auto runs_function = [&](IteratorId id) { return id != kNoIterator && phase.in_function[index_of(id)] > 0; };
+  const CallRange all{0, calls_.size()};
+  const CallRange sample{0, (all.last + 15) / 16};
+  const CallRange rest{sample.last, all.last};
+  attribute_parallel(sample, {});
+  const IteratorId guess = find_culprit();
+  const bool is_guessed = runs_function(guess);
+  std::optional<FunctionIds> functions;
+  if (is_guessed) functions.emplace(tools_.trace, tools_.forest, guess);
+  attribute_parallel(rest, {true, is_guessed ? &*functions : nullptr, guess});
+  const IteratorId culprit = find_culprit();
+  sums_.measured.phase.culprit = culprit;
+  if (!runs_function(culprit)) {
+    sums_.ops.clear();
+  } else if (is_guessed && guess == culprit) {
+    attribute_parallel(sample, {false, &*functions, culprit});
+  } else {
+    sums_.ops.clear();
+    functions.emplace(tools_.trace, tools_.forest, culprit);
+    attribute_parallel(all, {false, &*functions, culprit});
+  }
+}
+
+MeasuredPhase PhaseMeasurer::measure() {
+  if (calls_.empty()) return std::move(sums_.measured);
+  measure_function();
+  PhaseMeasurement& phase = sums_.measured.phase;
+  phase.busy_threads = busy_threads();
+  for (const auto& [type, total] : sums_.ops) {
+    if (total > 0) phase.function_ops.push_back({std::string(tools_.trace.strings[type]), total});
+    if (tools_.op_kinds[index_of(type)] == OpKind::python) phase.python += total;
+  }
+  std::sort(phase.function_ops.begin(), phase.function_ops.end(),
+            [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });
+  return std::move(sums_.measured);
+}
+
+}  // namespace
+
+MeasuredPhase measure_phase(const PhaseTools& tools, IteratorId root, std::span<const std::size_t> calls) {
+  return PhaseMeasurer(tools, root, calls).measure();
+}
+
+}  // namespace doctor

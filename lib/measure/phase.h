@@ -1,0 +1,36 @@
+#pragma once
+
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/work.h"
+#include "measure/critical_path.h"
+#include "measure/measurements.h"
+#include "measure/op_kind.h"
+
+namespace doctor {
+
+/// What measuring any phase of one trace needs. Nothing here is changed by it.
+struct PhaseTools {
+  const Trace& trace;
+  const IteratorForest& forest;
+  const CriticalPath& path;
+  const std::vector<OpKind>& op_kinds;  ///< indexed by StringId
+  WorkOptions work;
+};
+
+/// The calls of one pipeline in one phase, with what only the measurer of the pipeline wants to know.
+struct MeasuredPhase {
+  PhaseMeasurement phase;
+  std::set<IteratorId> feeding_roots;  ///< other pipelines that its waits were followed into
+  Picoseconds unattributed = 0;        ///< latency that the segments missed
+};
+
+/// Attributes the calls (by index into forest.root_calls, in order of time) of the pipeline `root`, finds the culprit
+/// and adds up what its function did. The segments of a long trace need not be kept: an early part of the calls says
+/// which iterator will likely be the culprit, and the ops of its function are added up on the way. Where that turns out
+/// wrong the calls are attributed again.
+MeasuredPhase measure_phase(const PhaseTools& tools, IteratorId root, std::span<const std::size_t> calls);
+
+}  // namespace doctor
