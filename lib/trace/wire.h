@@ -58,7 +58,7 @@ struct ParsedVarint {
 /// A varint of more than one byte at `at`.
 ParsedVarint parse_long_varint(const char* at, const char* end);
 
-inline ParsedVarint parse_varint(const char* at, const char* end) {
+[[gnu::always_inline]] inline ParsedVarint parse_varint(const char* at, const char* end) {
   // Tags, lengths and small numbers, which are most of a trace, take one byte.
   if (at != end && static_cast<unsigned char>(*at) < 0x80) return {at + 1, static_cast<unsigned char>(*at)};
   return parse_long_varint(at, end);
@@ -80,6 +80,10 @@ class WireMessage {
   /// Moves to the next field; false at the end and at damage, which is_damaged() tells apart.
   bool next(WireField& field);
   bool is_damaged() const { return next_ == nullptr; }
+
+  /// The bytes of the fields to come; skip() goes over some of them, whole fields.
+  std::string_view rest() const { return {next_, static_cast<std::size_t>(end_ - next_)}; }
+  void skip(std::size_t size) { next_ += size; }
 
  private:
   const char* next_;  ///< null after damage

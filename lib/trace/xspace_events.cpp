@@ -11,15 +11,14 @@ constexpr std::uint32_t kOffset = 2;
 constexpr std::uint32_t kDuration = 3;
 constexpr std::uint32_t kStat = 4;
 
-/// What the statistics of one event say. Iterators have all of them; of the rest only ids.
+/// What the statistics of one event say.
 struct EventStats {
   std::optional<std::uint64_t> id;
   std::optional<std::uint64_t> parent_id;
   bool has_step_number = false;
   std::int64_t step_number = 0;
   std::uint64_t element_id = 0;
-  WireField dataset_name;
-  std::vector<RawStat> attributes;
+  std::uint64_t signature = 0;  ///< see UnreadAttributes
 };
 
 class WindowDecoder {
@@ -31,31 +30,56 @@ class WindowDecoder {
  private:
   void add_event(const LinePart& line, std::string_view bytes);
   bool decode_event(const PlaneNames& plane, WireMessage message, const EventName& name, LaneEvent& event);
-  bool decode_stat(const PlaneNames& plane, std::string_view bytes, EventKind kind);
-  void take_stat(const StatName& stat, const WireField& value, EventKind kind);
-  std::uint32_t see_instance(const PlaneNames& plane, const EventName& name, Picoseconds start);
+  void skip_stats(const PlaneNames& plane, WireMessage& message);
+  bool decode_stat(const PlaneNames& plane, std::string_view bytes);
+  bool is_decoded(StatRole role, std::uint64_t id);
+  void take_stat(StatRole role, const WireField& value);
+  std::uint32_t see_instance(const PlaneNames& plane, const EventName& name, std::string_view event, Picoseconds start);
 
   DecodedEvents& decoded_;
   EventStats stats_;
 };
 
-/// The latest value of each attribute is kept. Events of an instance carry their attributes in one order, so the
-/// place where one was is looked at first.
-void keep_latest(std::vector<RawStat>& kept, const std::vector<RawStat>& attributes) {
+/// Calls `visit(StatName, value)` for the statistics of an event that have a role.
+template <typename Visit>
+void visit_stats(const PlaneNames& plane, std::string_view event, Visit visit) {
+  WireMessage message(event);
+  for (WireField field; message.next(field);) {
+    if (!field.is(kStat, WireType::bytes)) continue;
+    WireMessage stat(field.bytes());
+    const StatName* name = nullptr;
+    for (WireField part; stat.next(part);) {
+      if (part.field() == kMetadataId) {
+        name = plane.stats.find(part.number);
+      } else if (name != nullptr && name->role != StatRole::unused) {
+        visit(*name, part);
+      }
+    }
+  }
+}
+
+/// Keeps the latest value of each attribute. Events of an instance carry their attributes in one order, so the place
+/// behind the last one is looked at first.
+void read_attributes(RawSighting& instance) {
+  if (instance.unread.event.empty()) return;
+  std::vector<RawStat>& kept = instance.attributes;
+  const Picoseconds seen = instance.unread.seen;
   std::size_t expected = 0;
-  for (const RawStat& attribute : attributes) {
-    if (expected < kept.size() && kept[expected].stat != attribute.stat) {
+  visit_stats(*instance.plane, instance.unread.event, [&](const StatName& stat, const WireField& value) {
+    if (stat.role != StatRole::attribute) return;
+    if (expected >= kept.size() || kept[expected].stat != &stat) {
       const auto found =
-          std::find_if(kept.begin(), kept.end(), [&](const RawStat& other) { return other.stat == attribute.stat; });
+          std::find_if(kept.begin(), kept.end(), [&](const RawStat& other) { return other.stat == &stat; });
       expected = static_cast<std::size_t>(found - kept.begin());
     }
     if (expected == kept.size()) {
-      kept.push_back(attribute);
-    } else if (attribute.seen >= kept[expected].seen) {
-      kept[expected] = attribute;
+      kept.push_back({&stat, value, seen});
+    } else if (seen >= kept[expected].seen) {
+      kept[expected] = {&stat, value, seen};
     }
     ++expected;
-  }
+  });
+  instance.unread = {};
 }
 
 void WindowDecoder::decode(const LinePart& line, std::string_view bytes) {
@@ -88,23 +112,16 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
     ++decoded_.other_events;
     return;
   }
-  if (event.kind == EventKind::iterator) event.subject = see_instance(*line.plane, name, event.start);
+  if (event.kind == EventKind::iterator) event.subject = see_instance(*line.plane, name, bytes, event.start);
   decoded_.events.push_back(event);
 }
 
 bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, const EventName& name,
                                  LaneEvent& event) {
-  stats_.id.reset();
-  stats_.has_step_number = false;
-  stats_.element_id = 0;
-  if (name.kind == EventKind::iterator) {
-    stats_.parent_id.reset();
-    stats_.dataset_name = {};
-    stats_.attributes.clear();
-  }
-  for (WireField field; message.next(field);) {
+  stats_ = {};
+  for (WireField field; skip_stats(plane, message), message.next(field);) {
     if (field.is(kStat, WireType::bytes)) {
-      if (!decode_stat(plane, field.bytes(), name.kind)) return false;
+      if (!decode_stat(plane, field.bytes())) return false;
     } else if (field.is(kOffset, WireType::varint)) {
       event.start = field.as_signed();
     } else if (field.is(kDuration, WireType::varint)) {
@@ -127,22 +144,47 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   return true;
 }
 
-bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes, EventKind kind) {
+/// Whether a statistic is read with each event; if not it is an attribute, of which only the signature counts for now,
+/// or nothing that events are asked for.
+bool WindowDecoder::is_decoded(StatRole role, std::uint64_t id) {
+  if (role == StatRole::attribute) stats_.signature = (stats_.signature ^ id) * 0x100'0000'01b3u;  // FNV-1a
+  return role != StatRole::unused && role != StatRole::dataset_name && role != StatRole::attribute;
+}
+
+/// Goes over the statistics that are not decoded, by the four bytes that tell them in practice: tag, length, tag of the
+/// id, id. They are four of five, so this is the half of reading an XSpace.
+void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
+  constexpr std::size_t kHead = 4;
+  constexpr char kStatTag = kStat << 3 | static_cast<int>(WireType::bytes);
+  constexpr char kIdTag = kMetadataId << 3 | static_cast<int>(WireType::varint);
+  std::string_view rest = message.rest();
+  while (rest.size() >= kHead && rest[0] == kStatTag && rest[2] == kIdTag) {
+    const auto length = static_cast<unsigned char>(rest[1]);
+    const auto id = static_cast<unsigned char>(rest[3]);
+    const std::size_t size = 2 + std::size_t{length};
+    if (length >= 0x80 || id >= 0x80 || size < kHead || size > rest.size()) return;
+    if (is_decoded(plane.role_of_stat(id), id)) return;
+    message.skip(size);
+    rest.remove_prefix(size);
+  }
+}
+
+bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes) {
   WireMessage message(bytes);
-  const StatName* stat = nullptr;
+  StatRole role = StatRole::unused;
   for (WireField field; message.next(field);) {
-    if (field.field() == kMetadataId) {
-      stat = plane.stats.find(field.number);
-      if (stat != nullptr && stat->role == StatRole::unused) return true;
-    } else if (stat != nullptr) {
-      take_stat(*stat, field, kind);
+    if (field.field() != kMetadataId) {
+      take_stat(role, field);
+      continue;
     }
+    role = plane.role_of_stat(field.number);
+    if (!is_decoded(role, field.number)) return true;
   }
   return !message.is_damaged();
 }
 
-void WindowDecoder::take_stat(const StatName& stat, const WireField& value, EventKind kind) {
-  switch (stat.role) {
+void WindowDecoder::take_stat(StatRole role, const WireField& value) {
+  switch (role) {
     case StatRole::id:
       stats_.id = value.number;
       break;
@@ -157,17 +199,14 @@ void WindowDecoder::take_stat(const StatName& stat, const WireField& value, Even
       stats_.step_number = value.as_signed();
       break;
     case StatRole::dataset_name:
-      if (kind == EventKind::iterator) stats_.dataset_name = value;
-      break;
     case StatRole::attribute:
-      if (kind == EventKind::iterator) stats_.attributes.push_back({&stat, value, 0});
-      break;
     case StatRole::unused:
       break;
   }
 }
 
-std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventName& name, Picoseconds start) {
+std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventName& name, std::string_view event,
+                                          Picoseconds start) {
   bool is_new = false;
   const InstanceKey key{name.subject, stats_.id.value_or(0), stats_.parent_id.value_or(0)};
   const std::uint32_t index = decoded_.instances.find(plane, key, is_new);
@@ -175,14 +214,17 @@ std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventNa
   if (is_new) {
     instance.id = stats_.id;
     instance.parent_id = stats_.parent_id;
-    instance.dataset_name = stats_.dataset_name;
     instance.first_start = instance.last_start = start;
+    visit_stats(plane, event, [&](const StatName& stat, const WireField& value) {
+      if (stat.role == StatRole::dataset_name) instance.dataset_name = value;
+    });
   }
   instance.first_start = std::min(instance.first_start, start);
   instance.last_start = std::max(instance.last_start, start);
   ++instance.event_count;
-  for (RawStat& attribute : stats_.attributes) attribute.seen = start;
-  keep_latest(instance.attributes, stats_.attributes);
+  if (stats_.signature == instance.unread.signature && start < instance.unread.seen) return index;
+  if (stats_.signature != instance.unread.signature) read_attributes(instance);
+  instance.unread = {event, stats_.signature, start};
   return index;
 }
 
@@ -217,6 +259,7 @@ void decode_events(const EventWindow& window, DecodedEvents& decoded) {
   decoded.loss = window.loss;
   WindowDecoder decoder(decoded);
   for (const LinePart& line : window.parts) decoder.decode(line, window.bytes_of(line));
+  for (RawSighting& instance : decoded.instances.sightings()) read_attributes(instance);
 }
 
 }  // namespace doctor

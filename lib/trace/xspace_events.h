@@ -14,11 +14,19 @@
 
 namespace doctor {
 
-/// A statistic of an event as it stands in the file. Its bytes lie in the window.
+/// An attribute of an event as it stands in the file. Its bytes lie in the window.
 struct RawStat {
   const StatName* stat = nullptr;
   WireField value;
   Picoseconds seen = 0;  ///< start of the event
+};
+
+/// The latest event of an instance whose attributes are not yet looked at, so that this need not be done for each of
+/// its events: nearly all carry the same attributes.
+struct UnreadAttributes {
+  std::string_view event;
+  std::uint64_t signature = 0;  ///< which attributes in which order
+  Picoseconds seen = 0;
 };
 
 /// What the events of one window say about one iterator instance.
@@ -31,6 +39,7 @@ struct RawSighting {
   Picoseconds first_start = 0;
   Picoseconds last_start = 0;
   std::uint64_t event_count = 0;
+  UnreadAttributes unread;
   std::vector<RawStat> attributes;  ///< the latest value of each
 };
 
@@ -41,7 +50,7 @@ class SightingTable {
   std::uint32_t find(const PlaneNames& plane, const InstanceKey& key, bool& is_new);
 
   RawSighting& operator[](std::uint32_t index) { return sightings_[index]; }
-  const std::vector<RawSighting>& sightings() const { return sightings_; }
+  std::vector<RawSighting>& sightings() { return sightings_; }
   void clear();
 
  private:

@@ -58,6 +58,11 @@ void add_stat_name(PlaneNames& plane, std::string_view entry) {
   stat.name = read_metadata_name(metadata);
   stat.role = role_of(stat.name);
   if (stat.role == StatRole::step_number) plane.has_step_numbers = true;
+  constexpr std::uint64_t kSmallId = 4096;
+  if (id < kSmallId) {
+    if (id >= plane.stat_roles.size()) plane.stat_roles.resize(id + 1, StatRole::unused);
+    plane.stat_roles[id] = stat.role;
+  }
   plane.stats[id] = std::move(stat);
 }
 

@@ -55,6 +55,14 @@ struct PlaneNames {
   std::size_t index = 0;  ///< among the planes of the file
   bool has_step_numbers = false;
 
+  std::vector<StatRole> stat_roles;  ///< indexed by metadata id, as far as ids are small
+
+  StatRole role_of_stat(std::uint64_t id) const {
+    if (id < stat_roles.size()) return stat_roles[id];
+    const StatName* const stat = stats.find(id);
+    return stat == nullptr ? StatRole::unused : stat->role;
+  }
+
   bool is_host() const { return name.starts_with("/host:CPU"); }
   bool is_device() const { return name.starts_with("/device:"); }
 };
