@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <tuple>
+
 #include "synthetic_trace.h"
 #include "tree/dataset_kind.h"
 #include "tree/iterator_forest.h"
@@ -151,6 +154,52 @@ TEST_CASE("the consumer's calls are GetNext ops, else calls of roots, else bare 
   const IteratorForest bare_forest = build_tree(bare_trace);
   REQUIRE(bare_forest.root_calls.size() == 1);
   CHECK(bare_forest.root_calls[0].root == kNoIterator);
+}
+
+TEST_CASE("produced elements are in order of id, then time, whatever the order of ids on the threads") {
+  // Ids that ascend, that begin again, and that are in no order.
+  for (const std::uint64_t factor : {1ull, 2ull, 0x9e37'79b9'7f4a'7c15ull}) {
+    SyntheticTrace written;
+    for (std::uint64_t element = 0; element < 400; ++element) {
+      const std::string thread = "worker-" + std::to_string(element * 7 % 3);
+      const double start = static_cast<double>(element) * 10;
+      written.add(thread, "PrefetchProduce", start, 8).ids["element_id"] = (element + 1) * factor % 401;
+      if (element % 5 != 0) written.iterator(thread, "Iterator::Root::Map", 2, 1, start + 1, 5);
+    }
+    const Trace trace = written.to_trace();
+    const auto key = [&](ProducedRef ref) {
+      const ProducedElement& element = trace.lanes[index_of(ref.lane)].produced[ref.index];
+      const Picoseconds start = element.row == kNoRow ? 0 : call_of(trace, CallRef{ref.lane, element.row}).span.start();
+      return std::make_tuple(element.element_id.value(), start, ref.lane, ref.index);
+    };
+    const IteratorForest forest = build_tree(trace);
+    CHECK(forest.produced.size() == 400);
+    for (std::size_t index = 1; index < forest.produced.size(); ++index) {
+      REQUIRE(key(forest.produced[index - 1]) < key(forest.produced[index]));
+    }
+  }
+}
+
+TEST_CASE("background calls are in order of start over all threads, and blocks know their latest end") {
+  SyntheticTrace written;
+  for (int call = 0; call < 500; ++call) {
+    const double length = call == 3 ? 1e6 : 5;
+    written.iterator("worker-" + std::to_string(call * 7 % 11), "Iterator::Root::Map", 2, 1, call / 2 * 20, length);
+  }
+  const Trace trace = written.to_trace();
+  const IteratorForest forest = build_tree(trace);
+  const std::vector<CallRef>& calls = find(forest, "Iterator::Root::Map")->top_calls;
+  const std::vector<Picoseconds>& blocks = find(forest, "Iterator::Root::Map")->block_latest_end;
+  REQUIRE(blocks.size() == (calls.size() + kCallBlock - 1) / kCallBlock);
+  REQUIRE(calls.size() > 3 * kCallBlock);
+  Picoseconds latest = call_of(trace, calls[0]).span.end();
+  for (std::size_t index = 1; index < calls.size(); ++index) {
+    const auto key = [&](CallRef ref) { return std::make_tuple(call_of(trace, ref).span.start(), ref.lane, ref.row); };
+    REQUIRE(key(calls[index - 1]) < key(calls[index]));
+    latest = std::max(latest, call_of(trace, calls[index]).span.end());
+    const bool ends_block = (index + 1) % kCallBlock == 0 || index + 1 == calls.size();
+    if (ends_block) REQUIRE(blocks[index / kCallBlock] == latest);
+  }
 }
 
 TEST_CASE("a text where a number is expected is no number") {

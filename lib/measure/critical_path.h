@@ -59,7 +59,7 @@ class CriticalPath {
   };
 
   void find_device_hops();
-  GapKind gap_kind_of(IteratorId iterator) const;
+  GapKind gap_kind_of(IteratorId id) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;

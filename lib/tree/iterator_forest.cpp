@@ -1,7 +1,7 @@
 #include "tree/iterator_forest.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/merge.h"
@@ -146,60 +146,79 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
                    [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
 }
 
-/// Stands on one of a lane's produced elements, in order of element id and start of the input.
-class ProducedCursor {
+std::uint64_t element_id_of(const Trace& trace, ProducedRef ref) {
+  return trace.lanes[index_of(ref.lane)].produced[ref.index].element_id.value();
+}
+
+/// The order of IteratorForest::produced.
+bool comes_before(const Trace& trace, ProducedRef a, ProducedRef b) {
+  const std::uint64_t a_id = element_id_of(trace, a);
+  const std::uint64_t b_id = element_id_of(trace, b);
+  if (a_id != b_id) return a_id < b_id;
+  const auto key = [&](ProducedRef ref) {
+    const Lane& lane = trace.lanes[index_of(ref.lane)];
+    const std::uint32_t row = lane.produced[ref.index].row;
+    const Picoseconds start = row == kNoRow ? 0 : lane.iterator_calls[row].span.start();
+    return std::make_tuple(start, ref.lane, ref.index);
+  };
+  return key(a) < key(b);
+}
+
+/// Stands on one of a lane's produced elements, in a part of them that is in order.
+class ProducedRun {
  public:
-  ProducedCursor(const Trace& trace, LaneId lane) : lane_(&trace.lanes[index_of(lane)]), lane_id_(lane) {
-    // Ids are times in nanoseconds, so a thread's elements are almost always in order already.
-    const std::size_t count = lane_->produced.size();
-    for (std::size_t index = 1; index < count && order_.empty(); ++index) {
-      if (key_of(index) < key_of(index - 1)) order_.resize(count);
-    }
-    std::iota(order_.begin(), order_.end(), 0u);
-    std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
-      return std::make_pair(key_of(a), a) < std::make_pair(key_of(b), b);
-    });
-    settle();
+  /// From `first` as far as the elements are in order.
+  ProducedRun(const Trace& trace, ProducedRef first)
+      : trace_(&trace), ref_(first), end_(first.index + 1), id_(element_id_of(trace, first)) {
+    const auto count = static_cast<std::uint32_t>(trace.lanes[index_of(first.lane)].produced.size());
+    while (end_ < count && comes_before(trace, {first.lane, end_ - 1}, {first.lane, end_})) ++end_;
   }
 
-  bool done() const { return position_ >= lane_->produced.size(); }
+  bool done() const { return ref_.index == end_; }
   void next() {
-    ++position_;
-    settle();
+    ++ref_.index;
+    if (!done()) id_ = element_id_of(*trace_, ref_);
   }
-  ProducedRef ref() const { return {lane_id_, order_.empty() ? position_ : order_[position_]}; }
+  ProducedRef ref() const { return ref_; }
+  std::uint32_t end() const { return end_; }
 
-  friend bool operator<(const ProducedCursor& a, const ProducedCursor& b) {
-    return a.key_ != b.key_ ? a.key_ < b.key_ : a.lane_id_ < b.lane_id_;
+  friend bool operator<(const ProducedRun& a, const ProducedRun& b) {
+    return a.id_ != b.id_ ? a.id_ < b.id_ : comes_before(*a.trace_, a.ref_, b.ref_);
   }
 
  private:
-  using Key = std::pair<std::uint64_t, Picoseconds>;
-
-  Key key_of(std::size_t index) const {
-    const ProducedElement& element = lane_->produced[index];
-    return {element.element_id.value(), element.row == kNoRow ? 0 : lane_->iterator_calls[element.row].span.start()};
-  }
-  void settle() {
-    if (!done()) key_ = key_of(ref().index);
-  }
-
-  const Lane* lane_;
-  LaneId lane_id_;
-  std::uint32_t position_ = 0;
-  std::vector<std::uint32_t> order_;  ///< empty if the elements are in order as they are
-  Key key_;
+  const Trace* trace_;
+  ProducedRef ref_;
+  std::uint32_t end_;
+  std::uint64_t id_;
 };
 
+/// Ids are times in nanoseconds, so a thread's elements are almost always in order already. Where they are in no order
+/// at all, sorting takes less time and memory than merging.
 void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
   std::size_t count = 0;
-  std::vector<ProducedCursor> lanes;
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    count += trace.lanes[lane].produced.size();
-    lanes.emplace_back(trace, static_cast<LaneId>(lane));
-  }
+  for (const Lane& lane : trace.lanes) count += lane.produced.size();
   forest.produced.reserve(count);
-  visit_merged(std::move(lanes), [&](const ProducedCursor& produced) { forest.produced.push_back(produced.ref()); });
+  const std::size_t most_runs = trace.lanes.size() + count / 64;
+  std::vector<ProducedRun> runs;
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    ProducedRef next{static_cast<LaneId>(index), 0};
+    for (; next.index < trace.lanes[index].produced.size() && runs.size() <= most_runs;
+         next.index = runs.back().end()) {
+      runs.emplace_back(trace, next);
+    }
+  }
+  if (runs.size() <= most_runs) {
+    visit_merged(std::move(runs), [&](const ProducedRun& run) { forest.produced.push_back(run.ref()); });
+    return;
+  }
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    for (std::uint32_t position = 0; position < trace.lanes[index].produced.size(); ++position) {
+      forest.produced.push_back({static_cast<LaneId>(index), position});
+    }
+  }
+  std::sort(forest.produced.begin(), forest.produced.end(),
+            [&](ProducedRef a, ProducedRef b) { return comes_before(trace, a, b); });
 }
 
 }  // namespace
