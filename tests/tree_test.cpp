@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "synthetic_trace.h"
@@ -184,7 +185,8 @@ TEST_CASE("background calls are in order of start over all threads, and blocks k
   SyntheticTrace written;
   for (int call = 0; call < 500; ++call) {
     const double length = call == 3 ? 1e6 : 5;
-    written.iterator("worker-" + std::to_string(call * 7 % 11), "Iterator::Root::Map", 2, 1, call / 2 * 20, length);
+    written.iterator("worker-" + std::to_string(call * 7 % 11), "Iterator::Root::Map", 2, 1,
+                     20.0 * std::floor(call / 2.0), length);
   }
   const Trace trace = written.to_trace();
   const IteratorForest forest = build_tree(trace);
