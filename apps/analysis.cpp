@@ -1,26 +1,42 @@
 #include "analysis.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
+#include "current_work.h"
 #include "diagnose/catalog.h"
 #include "exit_code.h"
 #include "io/trace_inputs.h"
+#include "memory_limit.h"
 #include "output.h"
+#include "progress_bar.h"
 #include "settings.h"
+#include "timings.h"
 
 namespace doctor {
 namespace {
 
-double to_milliseconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double, std::milli>(duration).count();
+Result<void> limit_if_wanted(const Options& options) {
+  if (!options.max_memory) return {};
+  return limit_memory(options.max_memory->bytes, options.max_memory->text);
+}
+
+/// Analyses the files, with a progress bar where a person waits.
+Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const std::vector<Rule>& rules,
+                         const ThresholdSettings& settings) {
+  Progress& progress = current_work().progress;
+  name_current_files(files);
+  std::optional<ProgressBar> bar;
+  if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, files.size(), status_line());
+  return analyze(files, rules, settings, {.threads = options.threads, .progress = &progress});
 }
 
 /// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
-/// standard error. Errors: no trace, a wrong setting, no file that could be read.
+/// standard error. Errors: no trace, a wrong setting, a limit that cannot be set, no file that could be read.
 Result<Analysis> analyze_traces(const Options& options) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
   const Result<ThresholdSettings> settings = parse_settings(options.settings, catalog);
@@ -28,29 +44,19 @@ Result<Analysis> analyze_traces(const Options& options) {
   const Result<std::vector<std::string>> files = resolve_inputs(options.traces, options.run);
   if (!files) return Unexpected(files.error());
   if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
+  // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
+  if (const Result<void> limited = limit_if_wanted(options); !limited) return Unexpected(limited.error());
 
   std::vector<Rule> rules;
   rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
-  Analysis analysis = analyze(*files, rules, *settings);
+  Analysis analysis = analyze_watched(options, *files, rules, *settings);
   for (const Error& error : analysis.unreadable) {
     const bool is_last = &error == &analysis.unreadable.back();
     if (!analysis.has_readable_file() && is_last) return Unexpected(error);
     if (!options.quiet || !analysis.has_readable_file()) print_error(error);
   }
   return analysis;
-}
-
-/// Every stage and rule, to standard error. `rendered` is the time since the analysis ended.
-void print_timings(const Analysis& analysis, std::chrono::nanoseconds rendered) {
-  std::string text;
-  for (const StageTiming& timing : analysis.timings) {
-    text += fmt::format("{:<32}{:>10.3f} ms\n", timing.stage, to_milliseconds(timing.duration));
-  }
-  for (const RuleTiming& timing : analysis.diagnosis.timings) {
-    text += fmt::format("  {:<30}{:>10.3f} ms\n", timing.rule, to_milliseconds(timing.duration));
-  }
-  print_note(text + fmt::format("{:<32}{:>10.3f} ms\n", "render and write", to_milliseconds(rendered)));
 }
 
 }  // namespace
@@ -62,9 +68,11 @@ int run_page(const Options& options, const std::function<std::string(const Analy
     print_error(analysis.error());
     return kExitFailure;
   }
+  current_work().progress.stage = "render and write";
   const auto begin = std::chrono::steady_clock::now();
   const Result<void> written = write_output(render(*analysis), options.output);
-  if (options.timings) print_timings(*analysis, std::chrono::steady_clock::now() - begin);
+  const auto rendered = std::chrono::steady_clock::now() - begin;
+  if (options.timings) print_note(render_timings(*analysis, rendered, options.threads));
   if (!written) {
     print_error(written.error());
     return kExitFailure;

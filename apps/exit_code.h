@@ -5,7 +5,7 @@ namespace doctor {
 // How the program ends; scripts rely on it.
 inline constexpr int kExitClean = 0;    ///< analysed, nothing at or above --fail-on
 inline constexpr int kExitFinding = 1;  ///< analysed, a finding at or above --fail-on
-inline constexpr int kExitFailure = 2;  ///< wrong usage, unreadable input, output that could not be written
+inline constexpr int kExitFailure = 2;  ///< wrong usage, unreadable input, unwritable output, too little memory
 inline constexpr int kExitNothing = 3;  ///< nothing to judge: no tf.data events, or too little evidence
 
 }  // namespace doctor

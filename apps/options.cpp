@@ -1,14 +1,21 @@
 #include "options.h"
 
+#include <fmt/format.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "memory_size.h"
 #include "nearest.h"
 
 namespace doctor {
@@ -30,8 +37,11 @@ constexpr std::array<CommandEntry, 4> kCommands = {{
 const std::vector<std::string_view> kPages = {"tree"};
 
 /// Options whose next argument is their value: it is not mistaken for the command.
-const std::vector<std::string_view> kValueOptions = {"--format",  "-o",    "--output", "--color",
-                                                     "--fail-on", "--set", "--run"};
+const std::vector<std::string_view> kValueOptions = {"--format", "-o",    "--output",  "--color",     "--fail-on",
+                                                     "--set",    "--run", "--threads", "--max-memory"};
+
+constexpr unsigned kMostUsefulThreads = 4;  // more do not read faster
+constexpr unsigned kMostThreads = 256;
 
 constexpr std::string_view kFooter =
     "TRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), - for standard input, the "
@@ -39,9 +49,10 @@ constexpr std::string_view kFooter =
     "of a profiling run, or a TensorBoard log directory (its newest run is taken). Several files are hosts of one "
     "run.\n"
     "\n"
-    "Exit status: 0 analysed and no finding at or above --fail-on; 1 such a finding; 2 wrong usage, unreadable input "
-    "or\n"
-    "output that could not be written; 3 nothing to judge: no tf.data events, or too little evidence.\n";
+    "Exit status: 0 analysed and no finding at or above --fail-on; 1 such a finding; 2 wrong usage, unreadable "
+    "input,\n"
+    "output that could not be written, or more memory needed than --max-memory allows; 3 nothing to judge: no tf.data\n"
+    "events, or too little evidence.\n";
 
 /// Texts as CLI11 hands them over, before their meaning is checked.
 struct RawOptions {
@@ -49,6 +60,8 @@ struct RawOptions {
   std::string color = "auto";
   std::string fail_on = "warning";
   std::string run;
+  std::optional<std::string> threads;
+  std::optional<std::string> max_memory;
 };
 
 /// CLI11's help with usage lines that show what people type.
@@ -56,7 +69,7 @@ class HelpPage : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     const bool is_program = app->get_parent() == nullptr;
-    if (!is_program) return CLI::Formatter::make_usage(app, "tfdata-doctor " + name);
+    if (!is_program) return CLI::Formatter::make_usage(app, name);
     return "Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...\n"
            "       tfdata-doctor show tree [OPTIONS] TRACE...\n"
            "       tfdata-doctor explain RULE\n"
@@ -130,6 +143,11 @@ void add_trace_options(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--run", raw.run, "Take this run of a log directory instead of the newest")->type_name("NAME");
   app.add_flag("--list-runs", options.list_runs, "List the runs of a log directory, newest first");
   app.add_flag("--timings", options.timings, "Print the time of every stage and rule to standard error");
+  app.add_option("--threads", raw.threads, "Threads that read a trace, 1 to 256 (default: the cores, at most 4)")
+      ->type_name("N");
+  app.add_option("--max-memory", raw.max_memory,
+                 "End with an error where more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024)")
+      ->type_name("SIZE");
 }
 
 void add_set_option(CLI::App& app, Options& options) {
@@ -169,6 +187,37 @@ Result<std::size_t> choose(const std::string& option, const std::string& word,
   const auto found = std::find(names.begin(), names.end(), word);
   if (found == names.end()) return fail("unknown value '" + word + "'", option, suggestion(word, names));
   return static_cast<std::size_t>(found - names.begin());
+}
+
+/// Cores that this process may run on. Not hardware_concurrency(): glibc counts those of the machine.
+unsigned usable_cores() {
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<unsigned>(CPU_COUNT(&cores));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+Result<unsigned> parse_threads(const std::string& text) {
+  unsigned threads = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, threads);
+  if (error != std::errc() || end != text_end || threads < 1 || threads > kMostThreads) {
+    return fail(fmt::format("'{}' is no whole number from 1 to {}", text, kMostThreads), "--threads");
+  }
+  return threads;
+}
+
+Result<void> take_limits(const RawOptions& raw, Options& options) {
+  options.threads = std::min(usable_cores(), kMostUsefulThreads);
+  if (raw.threads) {
+    const Result<unsigned> threads = parse_threads(*raw.threads);
+    if (!threads) return Unexpected(threads.error());
+    options.threads = *threads;
+  }
+  if (!raw.max_memory) return {};
+  const std::optional<std::uint64_t> bytes = parse_memory_size(*raw.max_memory);
+  if (!bytes) return fail("'" + *raw.max_memory + "' is no size", "--max-memory", std::string(kMemorySizes));
+  options.max_memory = MemoryLimit{*bytes, *raw.max_memory};
+  return {};
 }
 
 Result<void> take_choices(const RawOptions& raw, Options& options) {
@@ -252,6 +301,7 @@ Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string
     if (const Result<void> known = check_extras(*commands[index]); !known) return Unexpected(known.error());
   }
   if (const Result<void> chosen = take_choices(raw, options); !chosen) return Unexpected(chosen.error());
+  if (const Result<void> limited = take_limits(raw, options); !limited) return Unexpected(limited.error());
   if (const Result<void> complete = check_arguments(options); !complete) return Unexpected(complete.error());
   return options;
 }

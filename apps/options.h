@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -14,6 +15,12 @@ enum class Command { diagnose, explain, rules, show };
 enum class OutputFormat { text, json };
 enum class ColorChoice { automatic, always, never };
 
+/// The most memory that may be used.
+struct MemoryLimit {
+  std::uint64_t bytes = 0;
+  std::string text;  ///< as written
+};
+
 /// What the user asked for.
 struct Options {
   Command command = Command::diagnose;
@@ -27,6 +34,8 @@ struct Options {
   bool quiet = false;
   bool verbose = false;
   bool timings = false;
+  unsigned threads = 1;  ///< that read and measure a trace
+  std::optional<MemoryLimit> max_memory;
   std::optional<Severity> fail_on = Severity::warning;  ///< nullopt: never
   std::vector<std::string> settings;                    ///< "rule.threshold=value"
   std::optional<std::string> run;                       ///< name of a run in a log directory

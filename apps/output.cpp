@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "report/escape.h"
@@ -84,6 +85,7 @@ Result<void> write_atomically(std::string_view page, const std::string& path, co
 std::string followed(const std::string& path) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // else the link would be replaced
   return error ? path : target.string();
 }
 
@@ -113,8 +115,19 @@ void print_error(const Error& error) {
 }
 
 void print_note(std::string_view text) {
+  status_line().erase();
   // Nothing is left to tell it to where standard error cannot be written.
   static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+void print_last_note(std::string_view text) {
+  status_line().close();
+  print_note(text);
+}
+
+StatusLine& status_line() {
+  static StatusLine line(STDERR_FILENO);
+  return line;
 }
 
 }  // namespace doctor

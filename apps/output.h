@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "status_line.h"
 
 namespace doctor {
 
@@ -19,7 +20,13 @@ Result<void> check_output(const std::string& path, std::span<const std::string> 
 /// reader of our output went away on purpose (`tfdata-doctor … | head`).
 void print_error(const Error& error);
 
-/// Progress, timings and warnings: standard error, escaped by the caller.
+/// Timings and warnings: standard error, escaped by the caller. In place of the status line where one is shown.
 void print_note(std::string_view text);
+
+/// The same for the last words of a process whose other threads go on: no status line appears after it.
+void print_last_note(std::string_view text);
+
+/// The status line of standard error.
+StatusLine& status_line();
 
 }  // namespace doctor

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "memory_limit.h"
 #include "output.h"
 
 namespace {
@@ -55,10 +56,12 @@ int run(int count, char** values) {
 int main(int count, char** values) {
   reserve_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is a write error like any other
+  use_small_thread_stacks();
+  end_when_memory_runs_out();
   try {
     return run(count, values);
   } catch (const std::bad_alloc&) {
-    print_note("tfdata-doctor: out of memory; try a shorter trace, or fewer files at once\n");
+    end_without_memory();
   } catch (const std::exception& error) {
     print_error({std::string("internal error: ") + error.what(), {}, {}, "please report it"});
   }

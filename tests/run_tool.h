@@ -33,7 +33,9 @@ struct Ended {
 class Tool {
  public:
   std::string input;         ///< what it reads on standard input
+  int input_from = -1;       ///< a descriptor that is its standard input instead
   std::string output_path;   ///< where standard output goes; empty: caught
+  int errors_to = -1;        ///< a descriptor that is its standard error; -1: caught
   bool pipes_input = false;  ///< a pipe instead of a file, for inputs that fit into its buffer
   bool has_closed_output = false;
   bool has_reader = true;  ///< false: standard output is a pipe that nobody reads
@@ -60,6 +62,8 @@ class Tool {
       ::close(pipe_ends[0]);
       posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
     }
+    if (input_from >= 0) posix_spawn_file_actions_adddup2(&actions, input_from, 0);
+    if (errors_to >= 0) posix_spawn_file_actions_adddup2(&actions, errors_to, 2);
     if (has_closed_output) posix_spawn_file_actions_addclose(&actions, 1);
     Ended ended;
     ended.code = wait_for(start(arguments, actions));

@@ -9,7 +9,8 @@ if(NOT DOCTOR_FUZZ)
   add_executable(unit_tests tests/main.cpp ${test_sources})
   doctor_warnings(unit_tests)
   target_compile_definitions(unit_tests PRIVATE DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-  target_link_libraries(unit_tests PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_rules>
+  target_link_libraries(unit_tests PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_commands>
+                                           $<TARGET_NAME_IF_EXISTS:doctor_rules>
                                            $<TARGET_NAME_IF_EXISTS:xspace_proto> doctest::doctest)
   if(TARGET tfdata-doctor)
     target_compile_definitions(unit_tests PRIVATE DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>")
