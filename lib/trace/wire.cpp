@@ -96,7 +96,8 @@ std::optional<std::string_view> WireStream::read_bytes(std::uint64_t length) {
 }
 
 void WireStream::skip_run(unsigned char tag, std::uint64_t end) {
-  const std::size_t limit = begin_ + static_cast<std::size_t>(std::min<std::uint64_t>(available(), end - position()));
+  const std::size_t limit =
+      begin_ + static_cast<std::size_t>(std::min<std::uint64_t>(available(), end - std::min(end, position())));
   const std::string_view window(window_.data(), limit);
   while (begin_ < limit && static_cast<unsigned char>(window[begin_]) == tag) {
     std::size_t next = begin_ + 1;

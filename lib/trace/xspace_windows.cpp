@@ -42,14 +42,14 @@ bool XSpaceWindows::advance(EventWindow& window) {
   const std::optional<Field> field = read_field();
   if (level_ == Level::line) {
     const bool is_known = field && (field->tag.type == WireType::varint || field->tag.type == WireType::bytes);
-    if (is_known && (field->tag.type == WireType::varint || field->number <= line_end_ - stream_.position())) {
+    if (is_known && (field->tag.type == WireType::varint || field->number <= left_of_level())) {
       return take_line_field(*field, window);
     }
     window.loss.add("messages_malformed");
     window.loss.notes.push_back(fmt::format(
         "{}: {} at byte {}", source_name_,
         is_known ? "an event is longer than its line" : "a line holds bytes that are no field", stream_.position()));
-  } else if (field && (field->tag.type != WireType::bytes || field->number <= end_of_level() - stream_.position())) {
+  } else if (field && (field->tag.type != WireType::bytes || field->number <= left_of_level())) {
     return level_ == Level::plane ? take_plane_field(*field, window) : take_file_field(*field, window);
   }
   is_damaged_ = true;
@@ -59,6 +59,11 @@ bool XSpaceWindows::advance(EventWindow& window) {
 std::uint64_t XSpaceWindows::end_of_level() const {
   if (level_ == Level::file) return UINT64_MAX;
   return level_ == Level::plane ? plane_end_ : line_end_;
+}
+
+/// Bytes up to the end of the level; 0 also where a number ran over it.
+std::uint64_t XSpaceWindows::left_of_level() const {
+  return end_of_level() - std::min(end_of_level(), stream_.position());
 }
 
 /// The tag of the next field, and its number where its type has one; the length of a fixed value.
