@@ -11,7 +11,7 @@ namespace {
 std::size_t count_events(std::string_view bytes, unsigned threads) {
   const auto source = doctor::memory_source(bytes, "fuzz");
   doctor::JsonReadOptions options;
-  options.window_size = 32;
+  options.work.window_size = 32;
   options.largest_event = 4096;
   options.work.threads = threads;
   doctor::JsonEventReader reader(*source, options);

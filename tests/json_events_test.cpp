@@ -43,6 +43,13 @@ Reading read_once(std::string_view text, const JsonReadOptions& options) {
   return reading;
 }
 
+JsonReadOptions small(std::size_t window_size, std::size_t largest_event) {
+  JsonReadOptions options;
+  options.work.window_size = window_size;
+  options.largest_event = largest_event;
+  return options;
+}
+
 /// Reads with one, two and three threads, which must make no difference.
 Reading read(std::string_view text, JsonReadOptions options = {}) {
   options.work.threads = 1;
@@ -205,7 +212,7 @@ TEST_CASE("the array of events is found wherever it stands") {
     CAPTURE(document);
     for (const std::size_t window : {16u, 64u, 100u, 1000u, 1u << 20}) {
       CAPTURE(window);
-      const Reading reading = read(document, {window, 1 << 20, {}});
+      const Reading reading = read(document, small(window, 1 << 20));
       CHECK(reading.events == Lines{seen("a"), seen("b")});
       CHECK(reading.document.has_events);
       CHECK_FALSE(reading.document.is_cut_off);
@@ -270,7 +277,7 @@ TEST_CASE("a malformed event is dropped and counted, its neighbours survive") {
     for (const std::size_t window : {16u, 80u, 1u << 20}) {
       CAPTURE(window);
       const Reading reading =
-          read("[" + event("a") + "," + broken + "," + event("b") + "," + event("c") + "]", {window, 1 << 20, {}});
+          read("[" + event("a") + "," + broken + "," + event("b") + "," + event("c") + "]", small(window, 1 << 20));
       CHECK(reading.document.malformed_events >= 1);
       REQUIRE(reading.events.size() >= 2);
       CHECK(reading.events.front() == seen("a"));
@@ -287,7 +294,7 @@ TEST_CASE("only one event is lost to one fault") {
     for (int i = 0; i < 100; ++i)
       text += event(std::to_string(i)) + "," + (i % 7 == 3 ? broken + std::string(",") : "");
     text += "{}]";
-    const Reading reading = read(text, {1024, 1 << 20, {}});
+    const Reading reading = read(text, small(1024, 1 << 20));
     CHECK(reading.events.size() == 100);
     CHECK(reading.document.malformed_events == 14);
     CHECK_FALSE(reading.document.is_cut_off);
@@ -313,7 +320,7 @@ TEST_CASE("what looks like the border of two events within one does not cut it")
     }
     text += "{}]";
     for (std::size_t window = 16; window < 1500; window += 7) {
-      const Reading reading = read(text, {window, 1 << 20, {}});
+      const Reading reading = read(text, small(window, 1 << 20));
       CHECK(reading.document.malformed_events == 0);
       REQUIRE(reading.events == expected);
     }
@@ -324,9 +331,9 @@ TEST_CASE("an event longer than a window is read, beyond the limit it is dropped
   const std::string long_name(5'000, 'n');
   const std::string text =
       "[" + event("a") + "," + event(long_name, R"(,"args":{"l":[{},{},{}]})") + "," + event("b") + "]";
-  const Reading whole = read(text, {64, 100'000, {}});
+  const Reading whole = read(text, small(64, 100'000));
   CHECK(whole.events.size() == 3);
-  const Reading without = read(text, {64, 1'000, {}});
+  const Reading without = read(text, small(64, 1'000));
   CHECK(without.events == Lines{seen("a"), seen("b")});
   CHECK(without.document.oversized_events == 1);
   CHECK(without.document.malformed_events == 0);
@@ -335,9 +342,9 @@ TEST_CASE("an event longer than a window is read, beyond the limit it is dropped
 TEST_CASE("nesting of any depth is survived") {
   constexpr std::size_t kLevels = 100'000;
   const std::string deep = std::string(kLevels, '[') + std::string(kLevels, ']');
-  const Reading closed = read("[" + event("a", ",\"x\":" + deep) + "," + event("b") + "]", {1024, 1 << 20, {}});
+  const Reading closed = read("[" + event("a", ",\"x\":" + deep) + "," + event("b") + "]", small(1024, 1 << 20));
   CHECK(closed.events == Lines{seen("a"), seen("b")});
-  const Reading open = read("[" + event("a") + "," + std::string(kLevels, '['), {1024, 1 << 20, {}});
+  const Reading open = read("[" + event("a") + "," + std::string(kLevels, '['), small(1024, 1 << 20));
   CHECK(open.events == Lines{seen("a")});
   CHECK(open.document.is_cut_off);
   std::string objects;
@@ -357,7 +364,7 @@ TEST_CASE("a document cut anywhere yields the events before the cut") {
   for (std::size_t size = 0; size < text.size(); ++size) {
     CAPTURE(size);
     for (const std::size_t window : {16u, 64u, 1u << 20}) {
-      const Reading reading = read(std::string_view(text).substr(0, size), {window, 1 << 20, {}});
+      const Reading reading = read(std::string_view(text).substr(0, size), small(window, 1 << 20));
       REQUIRE(reading.events.size() <= all.size());
       CHECK(Lines(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(reading.events.size())) == reading.events);
       CHECK(reading.document.has_events == (size > list_start));
@@ -373,7 +380,7 @@ TEST_CASE("text that is no event array yields nothing") {
        {"", " ", "\xEF\xBB\xBF", "{}", "{", "17", "\"[{}]\"", "hello", "{\"a\":1}", "{\"traceEvents\":7}", "{\"a\"",
         "{\"a\":", "{:", "{,}", "{\"traceEvents\"", "{\"traceEvents\":{}}", "}", "]"}) {
     CAPTURE(text);
-    const Reading reading = read(text, {16, 64, {}});
+    const Reading reading = read(text, small(16, 64));
     CHECK(reading.events.empty());
     CHECK_FALSE(reading.document.has_events);
   }

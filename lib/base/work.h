@@ -24,9 +24,8 @@ struct Progress {
 struct WorkOptions {
   unsigned threads = 1;          ///< threads that work at once, the calling one included; at least 1
   Progress* progress = nullptr;  ///< told how far the work has come; may be null
-  /// Bytes of a file that a thread handles at a time. A quarter of a megabyte stays within a core's cache with all that
-  /// is made of it.
-  std::size_t window_size = std::size_t{256} << 10;
+  /// Bytes of a file that a thread handles at a time. With all that is made of them they stay within a core's cache.
+  std::size_t window_size = std::size_t{128} << 10;
 };
 
 }  // namespace doctor

@@ -318,7 +318,6 @@ Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work) {
   while (true) {
     JsonReadOptions options;
     options.work = work;
-    options.window_size = work.window_size;
     JsonEventReader reader(source, options);
     ChromeReading reading(threads, order);
     while (const JsonEventBatch* batch = reader.next()) {

@@ -37,7 +37,7 @@ struct JsonEventReader::State {
 
   State(ByteSource& bytes, const JsonReadOptions& read_options)
       : source(bytes), options(read_options), window(bytes, JsonBatchParser::kPadding) {
-    options.window_size = std::max<std::size_t>(options.window_size, 16);
+    options.work.window_size = std::max<std::size_t>(options.work.window_size, 16);
   }
 
   void start_threads();
@@ -94,7 +94,7 @@ void JsonEventReader::State::start_threads() {
 /// Cuts the next window off the text. False where the end is near or no event ends within a window: what remains is
 /// read by one thread.
 bool JsonEventReader::State::cut_piece(Piece& piece) {
-  window.fill(options.window_size);
+  window.fill(options.work.window_size);
   note_progress();
   skip_separators();
   const std::size_t end = window.is_last() ? 0 : last_event_boundary(window.text());
@@ -130,7 +130,7 @@ void JsonEventReader::State::go_on_alone(const Piece& last) {
 /// The next character that is no whitespace, left in place; kNothing at the end.
 int JsonEventReader::State::peek() {
   while (true) {
-    if (window.text().empty()) window.fill(options.window_size);
+    if (window.text().empty()) window.fill(options.work.window_size);
     const std::string_view text = window.text();
     if (text.empty()) return kNothing;
     const auto found = std::find_if_not(text.begin(), text.end(), is_json_space);
@@ -141,7 +141,7 @@ int JsonEventReader::State::peek() {
 
 /// Goes to the first event: into a bare array, or over the members of the top-level object to traceEvents.
 void JsonEventReader::State::find_events() {
-  window.fill(options.window_size);
+  window.fill(options.work.window_size);
   if (window.text().starts_with(kByteOrderMark)) window.consume(kByteOrderMark.size());
   const int first = peek();
   if (first == '[') {
@@ -216,7 +216,7 @@ void JsonEventReader::State::skip_separators() {
 
 /// Fills the batch with the events of the next window, or finds out that there are none left.
 void JsonEventReader::State::read_window() {
-  window.fill(std::max(options.window_size, wanted));
+  window.fill(std::max(options.work.window_size, wanted));
   note_progress();
   if (is_searching) return find_next_event();
   skip_separators();
@@ -278,7 +278,7 @@ JsonEventReader::State::Step JsonEventReader::State::take_front() {
     return Step::left_events;
   }
   if (text.size() < options.largest_event) {
-    wanted = std::min(std::max(text.size(), options.window_size) * 2, options.largest_event);
+    wanted = std::min(std::max(text.size(), options.work.window_size) * 2, options.largest_event);
   } else if (batch.events.empty()) {  // skipping reads on, which would pull the text from under the batch
     ++document.oversized_events;
     skip_value();

@@ -51,7 +51,6 @@ struct JsonEventBatch {
 };
 
 struct JsonReadOptions {
-  std::size_t window_size = std::size_t{512} << 10;   ///< bytes parsed at a time
   std::size_t largest_event = std::size_t{64} << 20;  ///< an event with more bytes is dropped and counted
   WorkOptions work;
 };

@@ -325,7 +325,6 @@ Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work) {
   Timeline timeline;
   JsonReadOptions options;
   options.work = work;
-  options.window_size = work.window_size;
   JsonEventReader reader(source, options);
   while (const JsonEventBatch* batch = reader.next()) {
     for (const JsonEvent& event : batch->events) take(event, timeline);

@@ -32,7 +32,7 @@ class WindowDecoder {
   bool decode_event(const PlaneNames& plane, WireMessage message, const EventName& name, LaneEvent& event);
   void skip_stats(const PlaneNames& plane, WireMessage& message);
   bool decode_stat(const PlaneNames& plane, std::string_view bytes);
-  bool is_decoded(StatRole role, std::uint64_t id);
+  bool wants_value(StatRole role, std::uint64_t id);
   void take_stat(StatRole role, const WireField& value);
   std::uint32_t see_instance(const PlaneNames& plane, const EventName& name, std::string_view event, Picoseconds start);
 
@@ -144,15 +144,14 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   return true;
 }
 
-/// Whether a statistic is read with each event; if not it is an attribute, of which only the signature counts for now,
-/// or nothing that events are asked for.
-bool WindowDecoder::is_decoded(StatRole role, std::uint64_t id) {
+/// Whether the value of a statistic is read with each event. Of an attribute only the signature is noted for now.
+bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
   if (role == StatRole::attribute) stats_.signature = (stats_.signature ^ id) * 0x100'0000'01b3u;  // FNV-1a
   return role != StatRole::unused && role != StatRole::dataset_name && role != StatRole::attribute;
 }
 
 /// Goes over the statistics that are not decoded, by the four bytes that tell them in practice: tag, length, tag of the
-/// id, id. They are four of five, so this is the half of reading an XSpace.
+/// id, id. They are four of five.
 void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
   constexpr std::size_t kHead = 4;
   constexpr char kStatTag = kStat << 3 | static_cast<int>(WireType::bytes);
@@ -163,7 +162,7 @@ void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
     const auto id = static_cast<unsigned char>(rest[3]);
     const std::size_t size = 2 + std::size_t{length};
     if (length >= 0x80 || id >= 0x80 || size < kHead || size > rest.size()) return;
-    if (is_decoded(plane.role_of_stat(id), id)) return;
+    if (wants_value(plane.role_of_stat(id), id)) return;
     message.skip(size);
     rest.remove_prefix(size);
   }
@@ -178,7 +177,7 @@ bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes)
       continue;
     }
     role = plane.role_of_stat(field.number);
-    if (!is_decoded(role, field.number)) return true;
+    if (!wants_value(role, field.number)) return true;
   }
   return !message.is_damaged();
 }
