@@ -13,6 +13,7 @@
 #include <regex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "io/file_descriptor.h"
 #include "pseudo_terminal.h"
@@ -412,10 +413,10 @@ TEST_CASE("timings go to standard error and leave the report as it is") {
 }
 
 TEST_CASE("the peak memory is the program's own, not that of the process that started it") {
-  if (kHasAddressSanitizer) return;  // it needs more than what is taken here
+  if (kHasSanitizer) return;  // it needs more than what is taken here
   const TemporaryDirectory folder;
   const std::string slow = folder.write("slow.trace.json", slow_trace());
-  const std::string taken(100'000'000, 'x');
+  const std::vector<char> taken(100'000'000, 'x');
   const std::string errors = run_tool({slow, "--timings"}).errors;
   REQUIRE(taken.back() == 'x');
   const std::size_t line = errors.rfind("peak memory");
@@ -463,7 +464,7 @@ TEST_CASE("as many threads as cores that may be used, but no more than four, are
 }
 
 TEST_CASE("--max-memory may stand before the command and may be more than there is") {
-  if (kHasAddressSanitizer) return;  // its shadow memory counts, too: nothing fits under a limit
+  if (kHasSanitizer) return;  // see sanitizer.h
   const TemporaryDirectory folder;
   const std::string slow = folder.write("slow.trace.json", slow_trace());
   const Ended ended = run_tool({"--max-memory", "100T", "show", "tree", slow});
@@ -480,7 +481,7 @@ TEST_CASE("a size of memory that is none is an error that says what is one") {
 }
 
 TEST_CASE("under a limit of memory the report is whole, or one line says that more is needed") {
-  if (kHasAddressSanitizer) return;  // its shadow memory counts, too: nothing fits under a limit
+  if (kHasSanitizer) return;  // see sanitizer.h
   const TemporaryDirectory folder;
   const SyntheticTrace trace = steps_with_waits(9'000, 20'000);
   const std::vector<std::string> files = {folder.write("host.xplane.pb", trace.to_xspace()),
@@ -489,7 +490,7 @@ TEST_CASE("under a limit of memory the report is whole, or one line says that mo
     const std::string expected = run_tool({file, "--format", "json"}).output;
     const auto run_within = [&](const std::string& size) {
       CAPTURE(size);
-      const Ended ended = run_tool({file, "--format", "json", "--max-memory", size});
+      Ended ended = run_tool({file, "--format", "json", "--max-memory", size});
       if (ended.code == 1) {
         CHECK(ended.output == expected);
         CHECK(ended.errors.empty());

@@ -86,9 +86,9 @@ TEST_CASE("sizes are read as people write them") {
       {"2TB", 2'000'000'000'000},
       {"1.0009765625k", 1'025},
   };
-  for (const auto& [text, bytes] : sizes) {
-    CAPTURE(text);
-    CHECK(parse_memory_size(text) == bytes);
+  for (const auto& size : sizes) {
+    CAPTURE(size.first);
+    CHECK(parse_memory_size(size.first) == size.second);
   }
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("anything else is no size") {
 }
 
 TEST_CASE("memory that runs out in several threads at once ends the process with one message") {
-  if (kHasAddressSanitizer) return;  // its shadow memory counts, too: nothing fits under a limit
+  if (kHasSanitizer) return;  // see sanitizer.h
   const auto [message, status] = run_in_child([] {
     end_when_memory_runs_out();
     name_current_files({"a.pb", "b\x1b.pb"});
@@ -114,6 +114,7 @@ TEST_CASE("memory that runs out in several threads at once ends the process with
     progress.bytes_total = 1'027'000'000;
     if (!limit_memory(300'000'000, "300MB")) return;
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int index = 0; index < 8; ++index) threads.emplace_back(take_memory);
     for (std::thread& thread : threads) thread.join();
   });
@@ -124,7 +125,7 @@ TEST_CASE("memory that runs out in several threads at once ends the process with
 }
 
 TEST_CASE("the message says what was being done, and to which file") {
-  if (kHasAddressSanitizer) return;  // see above
+  if (kHasSanitizer) return;  // see sanitizer.h
   const auto place = [](const char* stage, std::uint64_t bytes_total) {
     const auto [message, status] = run_in_child([&] {
       name_current_files({"a.pb"});
@@ -147,7 +148,7 @@ TEST_CASE("the message says what was being done, and to which file") {
 }
 
 TEST_CASE("a limit that is too small for the program itself is told at once") {
-  if (kHasAddressSanitizer) return;  // see above
+  if (kHasSanitizer) return;  // see sanitizer.h
   const auto [message, status] = run_in_child([] {
     end_when_memory_runs_out();
     static_cast<void>(limit_memory(1, "1"));
@@ -157,7 +158,7 @@ TEST_CASE("a limit that is too small for the program itself is told at once") {
 }
 
 TEST_CASE("a lower limit that the system has set already is not blamed on the option") {
-  if (kHasAddressSanitizer) return;  // see above
+  if (kHasSanitizer) return;  // see sanitizer.h
   const auto [message, status] = run_in_child([] {
     end_when_memory_runs_out();
     const rlimit limit{300'000'000, RLIM_INFINITY};
