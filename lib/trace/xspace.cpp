@@ -38,6 +38,8 @@ class XSpaceReader {
 
   void read_names();
   void read_plane_names(WireStream& stream, std::uint64_t end, PlaneNames& plane);
+  bool skip_to(WireStream& stream, std::uint64_t end);
+  void note_position();
   void read_events();
   void merge(DecodedEvents& decoded);
   InstanceId merge(const RawSighting& sighting);
@@ -113,15 +115,29 @@ void XSpaceReader::read_plane_names(WireStream& stream, std::uint64_t end, Plane
       if (tag->field == 4) add_event_name(plane, *bytes, builder_);
       if (tag->field == 5) add_stat_name(plane, *bytes);
     }
-    if (!stream.skip_to(field_end)) return;
+    if (!skip_to(stream, field_end)) return;
   }
+}
+
+/// Moves on in steps: where the source must be inflated to be skipped, that is the work which progress is about.
+bool XSpaceReader::skip_to(WireStream& stream, std::uint64_t end) {
+  constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
+  while (stream.position() < end) {
+    if (!stream.skip_to(std::min(end, stream.position() + kStep))) return false;
+    note_position();
+  }
+  return stream.position() == end;
+}
+
+void XSpaceReader::note_position() {
+  if (work_.progress != nullptr) work_.progress->bytes_read = source_.stored_position();
 }
 
 /// The second walk: windows are decoded by several threads and merged in file order.
 void XSpaceReader::read_events() {
   XSpaceWindows windows(source_, planes_, work_.window_size);
   const auto take = [&](WindowWork& item) {
-    if (work_.progress != nullptr) work_.progress->bytes_read = source_.stored_position();
+    note_position();
     return windows.take(item.window);
   };
   const auto decode = [](WindowWork& item) { decode_events(item.window, item.decoded); };
