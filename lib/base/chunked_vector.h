@@ -10,7 +10,7 @@
 namespace doctor {
 
 /// A vector that grows by chunks: elements never move, so growing needs no second copy of the data in memory.
-/// The first chunk holds 64 elements and chunks double up to 16,384, so a thousand short lanes stay small.
+/// The first chunk holds 64 elements and chunks double up to 1,024, so a thousand short lanes stay small.
 template <typename T>
 class ChunkedVector {
  public:
@@ -63,8 +63,8 @@ class ChunkedVector {
   };
 
   static constexpr std::size_t kFirstLength = 64;
-  static constexpr std::size_t kFullLength = 16'384;
-  static constexpr std::size_t kGrowingChunks = 8;                             // 64, 128, ..., 8,192
+  static constexpr std::size_t kFullLength = 1'024;
+  static constexpr std::size_t kGrowingChunks = 4;                             // 64, 128, 256, 512
   static constexpr std::size_t kGrowingElements = kFullLength - kFirstLength;  // held by them together
 
   static constexpr std::size_t chunk_length(std::size_t chunk) {
