@@ -23,7 +23,9 @@ void add_event(const doctor::JsonEvent& event, Aggregate& aggregate) {
 void read(const std::string& path, Aggregate& aggregate) {
   const auto source = doctor::open_source(path);
   if (!source) throw std::runtime_error(to_string(source.error()));
-  doctor::JsonEventReader reader(**source);
+  doctor::JsonReadOptions options;
+  options.splits_arguments = false;
+  doctor::JsonEventReader reader(**source, options);
   while (const doctor::JsonEventBatch* batch = reader.next()) {
     for (const doctor::JsonEvent& event : batch->events) add_event(event, aggregate);
   }

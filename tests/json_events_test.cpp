@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdio>
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +84,39 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("times that were printed with 17 digits are read exactly") {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    const auto picoseconds =
+        static_cast<std::int64_t>(random() >> (13 + round % 51));  // of every size that doubles hold to the ps
+    char text[64];
+    std::snprintf(text, sizeof text, "%.17g", static_cast<double>(picoseconds) / 1e6);
+    MicrosecondTime time;
+    CAPTURE(text);
+    REQUIRE(parse_microseconds(text, time) == NumberText::valid);
+    REQUIRE(to_picoseconds(time, 0) == picoseconds);
+  }
+}
+
+TEST_CASE("the members of arguments are told apart unless nobody wants them") {
+  const std::string text = "[" + event("a", R"(,"args":{"id":"1","x":[{}],"y":2})") + "]";
+  for (const bool splits : {true, false}) {
+    const auto source = memory_source(text, "test");
+    JsonReadOptions options;
+    options.splits_arguments = splits;
+    JsonEventReader reader(*source, options);
+    const JsonEventBatch* const batch = reader.next();
+    REQUIRE(batch != nullptr);
+    const std::span<const JsonMember> members = batch->arguments_of(batch->events[0]);
+    CHECK(batch->events[0].arguments == R"({"id":"1","x":[{}],"y":2})");
+    REQUIRE(members.size() == (splits ? 3 : 0));
+    if (!splits) continue;
+    CHECK((members[0].key == "id" && members[0].value == "1" && members[0].is_string));
+    CHECK((members[1].key == "x" && members[1].value == "[{}]" && !members[1].is_string));
+    CHECK((members[2].key == "y" && members[2].value == "2" && !members[2].is_string));
+  }
+}
+
 TEST_CASE("microseconds are read from their decimal text, rounded to picoseconds") {
   struct Case {
     const char* text;
@@ -101,6 +137,23 @@ TEST_CASE("microseconds are read from their decimal text, rounded to picoseconds
       {"123456789e-3", valid, 123'456, 789'000},
       {"0e999999", valid, 0, 0},
       {"1e-999999", valid, 0, 0},
+      {"1e-06", valid, 0, 1},
+      {"5e-07", valid, 0, 1},
+      {"4.9999999e-07", valid, 0, 0},
+      {"-2.5e-05", valid, 0, -25},
+      {"9.9999996e-01", valid, 1, 0},
+      {"9.5e-00", valid, 9, 500'000},
+      {"1.23e-05", valid, 0, 12},
+      {"1e-99", valid, 0, 0},
+      {"1.e-05", NumberText::malformed, 0, 0},
+      {".5e-05", NumberText::malformed, 0, 0},
+      {"1.2.3e-05", NumberText::malformed, 0, 0},
+      {"e-05", NumberText::malformed, 0, 0},
+      {"12345678.5", valid, 12'345'678, 500'000},
+      {"123456789012345.25", valid, 123'456'789'012'345, 250'000},
+      {"1234567890123456.25", valid, 1'234'567'890'123'456, 250'000},
+      {"0.123456789012345678901234", valid, 0, 123'457},
+      {"0.12345678901234x", NumberText::malformed, 0, 0},
       {"-0.5", valid, 0, -500'000},
       {"-12.25", valid, -12, -250'000},
       {"1795272473592009", valid, 1'795'272'473'592'009, 0},

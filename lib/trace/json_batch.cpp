@@ -19,7 +19,13 @@ std::string_view trim_end(std::string_view text) {
 /// The text between the quotes of a string token; any other token as it stands.
 std::string_view unquoted(std::string_view token) {
   const bool is_string = token.size() >= 2 && token.front() == '"' && token.back() == '"';
-  return is_string ? token.substr(1, token.size() - 2) : token;
+  return is_string ? std::string_view(token.data() + 1, token.size() - 2) : token;
+}
+
+/// Whether `key` is the string literal `name`, whose size the compiler knows.
+template <std::size_t kSize>
+bool is_key(std::string_view key, const char (&name)[kSize]) {
+  return key.size() == kSize - 1 && std::memcmp(key.data(), name, kSize - 1) == 0;
 }
 
 /// FNV-1a, so that the key of a name is the same in every run.
@@ -65,7 +71,7 @@ class StructureWalk {
     if (first != '"' && !is_scalar_start(first)) return {};
     const std::size_t begin = places_[next_++];
     const std::size_t end = at_end() ? text_.size() : places_[next_];
-    return trim_end(text_.substr(begin, end - begin));
+    return trim_end({text_.data() + begin, end - begin});
   }
 
   /// Takes the key of a member and the colon; the key without its quotes, escapes not undone.
@@ -74,7 +80,7 @@ class StructureWalk {
     const std::string_view token = take_scalar();
     if (token.size() < 2 || token.back() != '"' || peek() != ':') return false;
     advance();
-    key = token.substr(1, token.size() - 2);
+    key = {token.data() + 1, token.size() - 2};
     return true;
   }
 
@@ -107,13 +113,10 @@ class StructureWalk {
   std::size_t next_ = 0;
 };
 
-/// The members of an `args` object, as far as they can be told apart. The walk ends behind the object.
-bool take_arguments(StructureWalk& walk, JsonEvent& event, JsonEventBatch& batch) {
-  StructureWalk inside = walk;
-  event.arguments = walk.take_nested();
+/// Takes the members of an `args` object, as far as they can be told apart.
+void take_members(StructureWalk inside, JsonEvent& event, JsonEventBatch& batch) {
   event.first_member = static_cast<std::uint32_t>(batch.members.size());
   event.member_count = 0;
-  if (event.arguments.empty()) return false;
   do {
     inside.advance();  // the bracket, or the comma
     JsonMember member;
@@ -125,7 +128,6 @@ bool take_arguments(StructureWalk& walk, JsonEvent& event, JsonEventBatch& batch
     batch.members.push_back(member);
     ++event.member_count;
   } while (inside.peek() == ',');
-  return true;
 }
 
 /// The processes and threads of events that follow each other are mostly the same: a token that stands there again
@@ -147,6 +149,7 @@ struct LastKey {
 struct BatchWalk {
   StructureWalk walk;
   JsonEventBatch& batch;
+  bool splits_arguments;
   LastKey process{};
   LastKey thread{};
 
@@ -157,28 +160,33 @@ struct BatchWalk {
 
 /// Takes the value of a member if it is one of those that every event needs. The last of equal keys counts.
 bool BatchWalk::take_member(std::string_view key, JsonEvent& event) {
-  if (key == "args" && walk.peek() == '{') return take_arguments(walk, event, batch);
+  if (is_key(key, "args") && walk.peek() == '{') {
+    const StructureWalk arguments = walk;
+    event.arguments = walk.take_nested();
+    if (splits_arguments) take_members(arguments, event, batch);
+    return !event.arguments.empty();
+  }
   const std::string_view token = walk.take_value();
   if (token.empty() || key.empty()) return !token.empty();
   switch (key[0]) {
     case 'd':
-      if (key == "dur") event.duration_text = parse_microseconds(unquoted(token), event.duration);
+      if (is_key(key, "dur")) event.duration_text = parse_microseconds(unquoted(token), event.duration);
       break;
     case 'n':
-      if (key == "name") take_name(token, event, batch);
+      if (is_key(key, "name")) take_name(token, event, batch);
       break;
     case 'p':
-      if (key == "pid") {
+      if (is_key(key, "pid")) {
         event.process = process.of(token);
-      } else if (key == "ph") {
+      } else if (is_key(key, "ph")) {
         const std::string_view phase = unquoted(token);
         event.phase = phase.empty() ? '\0' : phase.front();
       }
       break;
     case 't':
-      if (key == "tid") {
+      if (is_key(key, "tid")) {
         event.thread = thread.of(token);
-      } else if (key == "ts") {
+      } else if (is_key(key, "ts")) {
         event.start_text = parse_microseconds(unquoted(token), event.start);
       }
       break;
@@ -236,7 +244,7 @@ struct JsonBatchParser::State {
 JsonBatchParser::JsonBatchParser() : state_(std::make_unique<State>()) {}
 JsonBatchParser::~JsonBatchParser() = default;
 
-ParsedBatch JsonBatchParser::parse(std::string_view text, JsonEventBatch& batch) {
+ParsedBatch JsonBatchParser::parse(std::string_view text, bool splits_arguments, JsonEventBatch& batch) {
   // simdjson's first stage alone, in the implementation for this processor: it validates UTF-8 and strings and finds
   // the structural characters. Its second stage would build values that nobody wants.
   constexpr std::size_t kDepth = 1;  // of the second stage
@@ -251,7 +259,7 @@ ParsedBatch JsonBatchParser::parse(std::string_view text, JsonEventBatch& batch)
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   if (structure->stage1(bytes, text.size(), simdjson::stage1_mode::regular) != simdjson::SUCCESS) return {};
   const std::span places(structure->structural_indexes.get(), structure->n_structural_indexes);
-  return BatchWalk{StructureWalk(text, places), batch}.take_events(text.size());
+  return BatchWalk{StructureWalk(text, places), batch, splits_arguments}.take_events(text.size());
 }
 
 }  // namespace doctor

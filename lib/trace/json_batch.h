@@ -24,8 +24,9 @@ class JsonBatchParser {
   /// Bytes that must be readable behind the text; their values do not matter.
   static const std::size_t kPadding;
 
-  /// Appends the events of `text` ("{…},{…}") to `batch`, whose views point into the text.
-  ParsedBatch parse(std::string_view text, JsonEventBatch& batch);
+  /// Appends the events of `text` ("{…},{…}") to `batch`, whose views point into the text. `splits_arguments` as in
+  /// JsonReadOptions.
+  ParsedBatch parse(std::string_view text, bool splits_arguments, JsonEventBatch& batch);
 
  private:
   struct State;

@@ -83,9 +83,9 @@ void JsonEventReader::State::note_progress() {
 void JsonEventReader::State::start_threads() {
   is_ahead = place == Place::events && options.work.threads > 1;
   if (!is_ahead) return;
-  const auto parse = [](Piece& piece) {
+  const auto parse = [splits = options.splits_arguments](Piece& piece) {
     piece.batch.clear();
-    piece.parsed = piece.parser.parse(piece.text, piece.batch);
+    piece.parsed = piece.parser.parse(piece.text, splits, piece.batch);
   };
   pieces.emplace(
       options.work.threads, [this](Piece& piece) { return cut_piece(piece); }, parse);
@@ -234,7 +234,7 @@ bool JsonEventReader::State::parse_window() {
   ParsedBatch parsed;
   for (int guess = 0; guess < kBoundaryGuesses && end > 0 && !parsed.has_structure; ++guess) {
     careful_until = std::max(careful_until, window.offset() + end);
-    parsed = parser.parse(window.text().substr(0, end), batch);
+    parsed = parser.parse(window.text().substr(0, end), options.splits_arguments, batch);
     if (!parsed.has_structure) end = last_event_boundary(window.text().substr(0, end));
   }
   if (parsed.consumed == 0) return false;
@@ -288,7 +288,8 @@ JsonEventReader::State::Step JsonEventReader::State::take_front() {
 
 JsonEventReader::State::Step JsonEventReader::State::take_object(std::string_view text, std::size_t size) {
   const bool is_object = text.front() == '{';
-  const bool is_understood = is_object && parser.parse(text.substr(0, size), batch).consumed == size;
+  const bool is_understood =
+      is_object && parser.parse(text.substr(0, size), options.splits_arguments, batch).consumed == size;
   if (!is_understood) ++document.malformed_events;
   window.consume(size);
   return Step::taken;

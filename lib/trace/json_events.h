@@ -52,6 +52,7 @@ struct JsonEventBatch {
 
 struct JsonReadOptions {
   std::size_t largest_event = std::size_t{64} << 20;  ///< an event with more bytes is dropped and counted
+  bool splits_arguments = true;  ///< tell the members of `args` apart; who only counts events does not want them
   WorkOptions work;
 };
 

@@ -95,6 +95,17 @@ Digits leading_digits(std::string_view text, std::size_t at) {
   return digits;
 }
 
+/// `fraction` in picoseconds, up to a whole microsecond.
+MicrosecondTime to_time(std::uint64_t whole, std::uint64_t fraction, bool is_negative) {
+  if (fraction == static_cast<std::uint64_t>(kOneMicrosecond)) {
+    ++whole;
+    fraction = 0;
+  }
+  const auto microseconds = static_cast<std::int64_t>(whole);
+  const auto picoseconds = static_cast<std::int32_t>(fraction);
+  return is_negative ? MicrosecondTime{-microseconds, -picoseconds} : MicrosecondTime{microseconds, picoseconds};
+}
+
 /// The usual case of parse_plain(): up to 15 digits, a point, a fraction. False for every other text.
 bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time) {
   constexpr std::uint64_t kScale[] = {0, 100'000, 10'000, 1'000, 100, 10, 1};
@@ -128,12 +139,39 @@ bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time)
     }
     if (at != text.size()) return false;
   }
-  if (fraction == static_cast<std::uint64_t>(kOneMicrosecond)) {
-    ++whole;
-    fraction = 0;
+  time = to_time(whole, fraction, is_negative);
+  return true;
+}
+
+/// One digit, perhaps a fraction, and an exponent below zero: how %.17g writes less than 100 ps,
+/// "9.9999999999999995e-07" for the 1 ps that an instant lasts. False for every other text.
+bool parse_tiny(std::string_view text, bool is_negative, MicrosecondTime& time) {
+  constexpr std::size_t kExponentSize = 4;  // "e-07"
+  if (text.size() <= kExponentSize || !is_digit(text[0])) return false;
+  const std::string_view exponent_text = text.substr(text.size() - kExponentSize);
+  const std::string_view mantissa = text.substr(0, text.size() - kExponentSize);
+  const bool has_exponent =
+      exponent_text[0] == 'e' && exponent_text[1] == '-' && is_digit(exponent_text[2]) && is_digit(exponent_text[3]);
+  const bool has_point = mantissa.size() == 1 || (mantissa.size() > 2 && mantissa[1] == '.');
+  const int exponent = (exponent_text[2] - '0') * 10 + (exponent_text[3] - '0');
+  if (!has_exponent || !has_point || exponent == 0) return false;
+  for (std::size_t at = 2; at < mantissa.size();) {
+    const Digits digits = leading_digits(mantissa, at);
+    if (digits.count == 0) return false;
+    at += digits.count;
   }
-  time.microseconds = is_negative ? -static_cast<std::int64_t>(whole) : static_cast<std::int64_t>(whole);
-  time.picoseconds = is_negative ? -static_cast<std::int32_t>(fraction) : static_cast<std::int32_t>(fraction);
+  // The digit at a place of the fraction: `exponent - 1` zeros come before those of the mantissa.
+  const auto digit_at = [&](int place) {
+    const int index = place - (exponent - 1);
+    if (index < 0) return 0;
+    if (index == 0) return mantissa[0] - '0';
+    const auto at = static_cast<std::size_t>(index) + 1;
+    return at < mantissa.size() ? mantissa[at] - '0' : 0;
+  };
+  int fraction = 0;
+  for (int place = 0; place < static_cast<int>(kFractionDigits); ++place) fraction = fraction * 10 + digit_at(place);
+  if (digit_at(kFractionDigits) >= 5) ++fraction;
+  time = to_time(0, static_cast<std::uint64_t>(fraction), is_negative);
   return true;
 }
 
@@ -169,7 +207,7 @@ NumberText parse_with_exponent(std::string_view mantissa, std::string_view expon
 NumberText parse_microseconds(std::string_view text, MicrosecondTime& time) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
-  if (parse_usual(text, is_negative, time)) return NumberText::valid;
+  if (parse_usual(text, is_negative, time) || parse_tiny(text, is_negative, time)) return NumberText::valid;
   const NumberText plain = parse_plain(text, is_negative, time);
   if (plain == NumberText::valid) return plain;
   const auto exponent = std::find_if(text.begin(), text.end(), is_exponent);
