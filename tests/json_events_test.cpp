@@ -56,7 +56,7 @@ JsonReadOptions small(std::size_t window_size, std::size_t largest_event) {
 /// Reads with one, two and three threads, which must make no difference.
 Reading read(std::string_view text, JsonReadOptions options = {}) {
   options.work.threads = 1;
-  const Reading alone = read_once(text, options);
+  Reading alone = read_once(text, options);
   for (const unsigned threads : {2u, 3u}) {
     CAPTURE(threads);
     options.work.threads = threads;
@@ -95,6 +95,19 @@ TEST_CASE("times that were printed with 17 digits are read exactly") {
     CAPTURE(text);
     REQUIRE(parse_microseconds(text, time) == NumberText::valid);
     REQUIRE(to_picoseconds(time, 0) == picoseconds);
+  }
+}
+
+TEST_CASE("what follows the array of events is not taken for events, wherever windows end") {
+  std::string text = "{\"traceEvents\":[" + event("a") + "," + event("b") + "],\"x\":[" + event("no");
+  for (int number = 0; number < 40; ++number) text += "," + event("no");
+  text += "]}";
+  for (const std::size_t window : {std::size_t{100}, std::size_t{150}, std::size_t{400}, std::size_t{4'000}}) {
+    CAPTURE(window);
+    const Reading reading = read(text, small(window, 1 << 20));
+    CHECK(reading.events == Lines{seen("a"), seen("b")});
+    CHECK_FALSE(reading.document.is_cut_off);
+    CHECK(reading.document.malformed_events == 0);
   }
 }
 

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "synthetic_trace.h"
 #include "trace/wire.h"
 
@@ -170,4 +172,83 @@ TEST_CASE("varints are refused when cut off or too long") {
   CHECK_FALSE(read(""sv));
   CHECK_FALSE(read("\xff"sv));
   CHECK_FALSE(read("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv));
+}
+
+TEST_CASE("of each attribute the latest value counts, wherever its event stands") {
+  SyntheticTrace written;
+  const auto call = [&](const std::string& thread, double start) -> SyntheticTrace::Event& {
+    return written.iterator(thread, "Iterator::Root::Prefetch", 2, 1, start, 5);
+  };
+  call("a", 0).numbers = {{"buffer_size", 1}, {"buffer_limit", 10}};
+  call("a", 10).numbers = {{"buffer_size", 2}, {"buffer_limit", 20}};
+  call("a", 20).numbers = {{"buffer_limit", 30}};
+  call("b", 15).numbers = {{"buffer_limit", 40}};                      // alike, but earlier
+  call("b", 16).numbers = {{"buffer_size", 5}, {"buffer_limit", 50}};  // a later size, an earlier limit
+  const Trace trace = written.to_trace();
+  REQUIRE(trace.instances.size() == 1);
+  CHECK(trace.instances[0].event_count == 5);
+  std::map<std::string, std::int64_t> values;
+  for (const Attribute& attribute : trace.instances[0].attributes) {
+    values[std::string(trace.strings[attribute.name])] = attribute.number;
+  }
+  CHECK(values == std::map<std::string, std::int64_t>{{"buffer_size", 5}, {"buffer_limit", 30}});
+}
+
+TEST_CASE("ids of statistics may take several bytes") {
+  xspace::XSpace space = small_pipeline().to_message();
+  xspace::XPlane& plane = *space.mutable_planes(0);
+  constexpr std::int64_t kMoved = 200;
+  const auto names = plane.stat_metadata();
+  plane.clear_stat_metadata();
+  for (const auto& [id, metadata] : names) (*plane.mutable_stat_metadata())[id + kMoved] = metadata;
+  for (auto& event : *plane.mutable_lines(0)->mutable_events()) {
+    for (auto& stat : *event.mutable_stats()) {
+      stat.set_metadata_id(stat.metadata_id() + kMoved);
+      if (stat.value_case() == xspace::XStat::kRefValue) {
+        stat.set_ref_value(stat.ref_value() + static_cast<std::uint64_t>(kMoved));
+      }
+    }
+  }
+  const Result<Trace> trace = SyntheticTrace::read(space.SerializeAsString());
+  REQUIRE(trace);
+  REQUIRE(trace->instances.size() == 2);
+  CHECK(*trace->instances[1].id == 1ull << 63);
+  CHECK(*trace->instances[1].parent_id == 1);
+  CHECK(trace->strings[trace->instances[1].dataset_name] == "MapDataset:3");
+}
+
+TEST_CASE("a line without a name has none") {
+  SyntheticTrace written;
+  written.iterator("a", "Iterator::Root", 1, 0, 0, 10);
+  written.iterator("b", "Iterator::Root::Map", 2, 1, 0, 10);
+  xspace::XSpace space = written.to_message();
+  space.mutable_planes(0)->mutable_lines(1)->clear_name();
+  const Result<Trace> trace = SyntheticTrace::read(space.SerializeAsString());
+  REQUIRE(trace);
+  REQUIRE(trace->lanes.size() == 2);
+  CHECK(trace->strings[trace->lanes[0].name] == "a");
+  CHECK(trace->strings[trace->lanes[1].name].empty());
+}
+
+TEST_CASE("an event whose length stands behind the end of its line is damage, and the next plane is read") {
+  SyntheticTrace written;
+  written.iterator("a", "Iterator::Root", 1, 0, 0, 10);
+  const std::string event = "\x22";  // the tag of an event; its length would be the first byte behind the line
+  xspace::XSpace space = written.to_message();
+  const std::string line = space.planes(0).lines(0).SerializeAsString() + event;
+  xspace::XPlane rest = space.planes(0);
+  rest.clear_lines();
+  const auto field = [](int tag, const std::string& bytes) {
+    REQUIRE(bytes.size() < 0x4000);
+    std::string text(1, static_cast<char>(tag));
+    text += static_cast<char>((bytes.size() & 0x7f) | 0x80);
+    text += static_cast<char>(bytes.size() >> 7);
+    return text + bytes;
+  };
+  const std::string first = rest.SerializeAsString() + field(0x1a, line);
+  const std::string bytes = field(0x0a, first) + field(0x0a, space.planes(0).SerializeAsString());
+  const Result<Trace> trace = SyntheticTrace::read(bytes);
+  REQUIRE(trace);
+  CHECK(trace->event_count == 2);
+  CHECK(trace->loss.counts.at("messages_malformed") >= 1);
 }

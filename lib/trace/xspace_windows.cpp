@@ -39,31 +39,31 @@ bool XSpaceWindows::advance(EventWindow& window) {
     stream_.prepare(kFieldHead);
   }
   if (is_damaged_ || stream_.position() >= end_of_level() || stream_.at_end()) return leave(window);
+  const std::size_t place = stream_.place();
   const std::optional<Field> field = read_field();
+  if (field && is_within_level(*field)) {
+    if (level_ == Level::line) return take_line_field(*field, window);
+    return level_ == Level::plane ? take_plane_field(*field, window) : take_file_field(*field, window);
+  }
   if (level_ == Level::line) {
-    const bool is_known = field && (field->tag.type == WireType::varint || field->tag.type == WireType::bytes);
-    if (is_known && (field->tag.type == WireType::varint || field->number <= left_of_level())) {
-      return take_line_field(*field, window);
-    }
     window.loss.add("messages_malformed");
     window.loss.notes.push_back(fmt::format(
         "{}: {} at byte {}", source_name_,
-        is_known ? "an event is longer than its line" : "a line holds bytes that are no field", stream_.position()));
-  } else if (field && (field->tag.type != WireType::bytes || field->number <= left_of_level())) {
-    return level_ == Level::plane ? take_plane_field(*field, window) : take_file_field(*field, window);
+        field ? "an event is longer than its line" : "a line holds bytes that are no field", stream_.position()));
   }
+  stream_.go_back(place);  // its bytes may be those behind the level
   is_damaged_ = true;
   return true;
+}
+
+bool XSpaceWindows::is_within_level(const Field& field) const {
+  if (stream_.position() > end_of_level()) return false;
+  return field.tag.type == WireType::varint || field.number <= end_of_level() - stream_.position();
 }
 
 std::uint64_t XSpaceWindows::end_of_level() const {
   if (level_ == Level::file) return UINT64_MAX;
   return level_ == Level::plane ? plane_end_ : line_end_;
-}
-
-/// Bytes up to the end of the level; 0 also where a number ran over it.
-std::uint64_t XSpaceWindows::left_of_level() const {
-  return end_of_level() - std::min(end_of_level(), stream_.position());
 }
 
 /// The tag of the next field, and its number where its type has one; the length of a fixed value.
@@ -89,10 +89,9 @@ bool XSpaceWindows::leave(EventWindow& window) {
     is_finished_ = true;
     return false;
   }
-  const std::uint64_t end = end_of_level();
-  if (!skip_to(end, stream_.place(), window)) return false;
+  if (!skip_to(end_of_level(), stream_.place(), window)) return false;
   level_ = level_ == Level::line ? Level::plane : Level::file;
-  is_damaged_ = stream_.position() > end;  // the last number ran over the end
+  is_damaged_ = false;
   return true;
 }
 
@@ -148,8 +147,9 @@ bool XSpaceWindows::take_line_field(const Field& field, EventWindow& window) {
     if (field.tag.field == kLineTimestamp && line_has_events_) window.loss.add("lines_with_late_timestamp");
     return true;
   }
-  const bool is_event = field.tag.field == kEventOfLine;
-  const bool is_wanted = (is_event && plane_->is_host()) || field.tag.field == kLineName;
+  const bool is_bytes = field.tag.type == WireType::bytes;
+  const bool is_event = is_bytes && field.tag.field == kEventOfLine;
+  const bool is_wanted = (is_event && plane_->is_host()) || (is_bytes && field.tag.field == kLineName);
   if (!is_wanted || field.number > kLargestEvent) {
     const std::uint64_t end = stream_.position() + field.number;
     if (!skip_to(end, field.place, window)) return false;

@@ -66,7 +66,7 @@ class XSpaceWindows {
   bool leave(EventWindow& window);
 
   std::uint64_t end_of_level() const;
-  std::uint64_t left_of_level() const;
+  bool is_within_level(const Field& field) const;
   std::optional<Field> read_field();
   void add_event(const Field& field, EventWindow& window);
   void start_line();
