@@ -100,7 +100,7 @@ TEST_CASE("times that were printed with 17 digits are read exactly") {
 
 TEST_CASE("what follows the array of events is not taken for events, wherever windows end") {
   std::string text = "{\"traceEvents\":[" + event("a") + "," + event("b") + "],\"x\":[" + event("no");
-  for (int number = 0; number < 40; ++number) text += "," + event("no");
+  for (int number = 0; number < 400; ++number) text += "," + event("no");  // more than one window
   text += "]}";
   for (const std::size_t window : {std::size_t{100}, std::size_t{150}, std::size_t{400}, std::size_t{4'000}}) {
     CAPTURE(window);

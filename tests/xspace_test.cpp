@@ -197,7 +197,7 @@ TEST_CASE("of each attribute the latest value counts, wherever its event stands"
 TEST_CASE("ids of statistics may take several bytes") {
   xspace::XSpace space = small_pipeline().to_message();
   xspace::XPlane& plane = *space.mutable_planes(0);
-  constexpr std::int64_t kMoved = 200;
+  constexpr std::int64_t kMoved = 300;
   const auto names = plane.stat_metadata();
   plane.clear_stat_metadata();
   for (const auto& [id, metadata] : names) (*plane.mutable_stat_metadata())[id + kMoved] = metadata;
