@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "io/byte_source.h"
 #include "trace/format.h"
@@ -8,7 +9,8 @@
 
 namespace {
 
-std::size_t count_events(std::string_view bytes, unsigned threads) {
+/// Events, and those that were dropped.
+std::pair<std::size_t, std::uint64_t> count_events(std::string_view bytes, unsigned threads) {
   const auto source = doctor::memory_source(bytes, "fuzz");
   doctor::JsonReadOptions options;
   options.work.window_size = 32;
@@ -17,7 +19,7 @@ std::size_t count_events(std::string_view bytes, unsigned threads) {
   doctor::JsonEventReader reader(*source, options);
   std::size_t count = 0;
   while (const doctor::JsonEventBatch* batch = reader.next()) count += batch->events.size();
-  return count;
+  return {count, reader.document().malformed_events};
 }
 
 }  // namespace

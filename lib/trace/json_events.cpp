@@ -18,6 +18,12 @@ constexpr std::size_t kLongestBoundary = 4096;  // `},{` with whitespace in it
 constexpr int kBoundaryGuesses = 3;
 constexpr int kNothing = -1;
 
+/// How much of the text stands before the next event: white space and commas.
+std::size_t count_separators(std::string_view text) {
+  const auto found = std::find_if_not(text.begin(), text.end(), [](char c) { return is_json_space(c) || c == ','; });
+  return static_cast<std::size_t>(found - text.begin());
+}
+
 }  // namespace
 
 struct JsonEventReader::State {
@@ -28,7 +34,9 @@ struct JsonEventReader::State {
   /// A piece of the array on its way through the threads.
   struct Piece {
     std::vector<char> buffer;
-    std::string_view text;  ///< in the buffer
+    std::string_view bytes;          ///< in the buffer: the separators before the events, and the events
+    std::string_view text;           ///< the events alone
+    std::size_t text_in_window = 0;  ///< how much text the window held from the first event on
     JsonBatchParser parser;
     JsonEventBatch batch;
     ParsedBatch parsed;
@@ -52,6 +60,7 @@ struct JsonEventReader::State {
   int peek();
 
   void read_window();
+  void read_filled_window();
   bool parse_window();
   void read_carefully();
   Step take_front();
@@ -91,15 +100,18 @@ void JsonEventReader::State::start_threads() {
       options.work.threads, [this](Piece& piece) { return cut_piece(piece); }, parse);
 }
 
-/// Cuts the next window off the text. False where the end is near or no event ends within a window: what remains is
-/// read by one thread.
+/// Cuts the next window off the text: the same that read_window() would parse. False where the end is near or no event
+/// ends within a window: what remains is read by one thread.
 bool JsonEventReader::State::cut_piece(Piece& piece) {
   window.fill(options.work.window_size);
   note_progress();
-  skip_separators();
-  const std::size_t end = window.is_last() ? 0 : last_event_boundary(window.text());
+  const std::size_t separators = count_separators(window.text());
+  const std::string_view text = window.text().substr(separators);
+  const std::size_t end = window.is_last() ? 0 : last_event_boundary(text);
   if (end == 0) return false;
-  piece.text = window.cut(end, piece.buffer);
+  piece.text_in_window = text.size();
+  piece.bytes = window.cut(separators + end, piece.buffer);
+  piece.text = piece.bytes.substr(separators);
   return true;
 }
 
@@ -109,22 +121,24 @@ const JsonEventBatch* JsonEventReader::State::next_piece() {
     const Piece* const piece = pieces->next();
     if (piece == nullptr) {
       is_ahead = false;
-      return nullptr;
+    } else if (piece->parsed.consumed != piece->text.size() || piece->parsed.is_end_of_array) {
+      go_on_alone(*piece);
+    } else if (!piece->batch.events.empty()) {
+      return &piece->batch;
     }
-    if (piece->parsed.consumed != piece->text.size() || piece->parsed.is_end_of_array) go_on_alone(*piece);
-    if (!piece->batch.events.empty()) return &piece->batch;
   }
   return nullptr;
 }
 
-/// Takes everything back that was cut off behind the last understood event.
+/// Takes everything back from the window on that was cut in the wrong place, and reads it as one thread would have
+/// done: with the same bytes in the window, so that damage is dealt with in the same way.
 void JsonEventReader::State::go_on_alone(const Piece& last) {
   is_ahead = false;
-  std::string rest(last.text.substr(last.parsed.consumed));
-  pieces->abandon([&](const Piece& piece) { rest.append(",").append(piece.text); });
-  skip_separators();
-  window.put_back(rest.append(","));
-  if (last.parsed.is_end_of_array) leave_events(true);
+  std::string rest(last.text);
+  pieces->abandon([&](const Piece& piece) { rest += piece.bytes; });
+  rest += window.text();
+  window.put_back(std::move(rest), last.text_in_window);
+  read_filled_window();
 }
 
 /// The next character that is no whitespace, left in place; kNothing at the end.
@@ -209,9 +223,7 @@ void JsonEventReader::State::skip_value() {
 }
 
 void JsonEventReader::State::skip_separators() {
-  const std::string_view text = window.text();
-  const auto found = std::find_if_not(text.begin(), text.end(), [](char c) { return is_json_space(c) || c == ','; });
-  window.consume(static_cast<std::size_t>(found - text.begin()));
+  window.consume(count_separators(window.text()));
 }
 
 /// Fills the batch with the events of the next window, or finds out that there are none left.
@@ -220,6 +232,10 @@ void JsonEventReader::State::read_window() {
   note_progress();
   if (is_searching) return find_next_event();
   skip_separators();
+  read_filled_window();
+}
+
+void JsonEventReader::State::read_filled_window() {
   if (window.text().empty()) {
     if (window.is_last()) leave_events(false);
     return;

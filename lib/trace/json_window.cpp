@@ -15,14 +15,23 @@ void ByteWindow::fill(std::size_t size) {
     if (size + padding_ > buffer_.size()) buffer_.resize(size + padding_);
   }
   while (end_ - begin_ < size && !is_last_) {
-    const Result<std::size_t> count = source_.read(buffer_.data() + end_, begin_ + size - end_);
-    if (!count) error_ = count.error();
-    is_last_ = !count || *count == 0;
-    if (count) {
-      end_ += *count;
-      bytes_read_ += *count;
-    }
+    const std::size_t count = read(buffer_.data() + end_, begin_ + size - end_);
+    is_last_ = count == 0;
+    end_ += count;
   }
+}
+
+std::size_t ByteWindow::read(char* buffer, std::size_t capacity) {
+  if (waiting_begin_ < waiting_.size()) {
+    const std::size_t count = waiting_.copy(buffer, capacity, waiting_begin_);
+    waiting_begin_ += count;
+    return count;
+  }
+  if (error_) return 0;
+  const Result<std::size_t> count = source_.read(buffer, capacity);
+  if (!count) error_ = count.error();
+  bytes_read_ += count.value_or(0);
+  return count.value_or(0);
 }
 
 std::string_view ByteWindow::cut(std::size_t size, std::vector<char>& buffer) {
@@ -36,13 +45,15 @@ std::string_view ByteWindow::cut(std::size_t size, std::vector<char>& buffer) {
   return taken;
 }
 
-void ByteWindow::put_back(std::string_view bytes) {
-  std::vector<char> buffer(bytes.size() + text().size() + padding_);
-  std::memcpy(buffer.data(), bytes.data(), bytes.size());
-  std::memcpy(buffer.data() + bytes.size(), text().data(), text().size());
-  end_ = bytes.size() + text().size();
-  begin_ = 0;
+void ByteWindow::put_back(std::string bytes, std::size_t size) {
+  std::vector<char> buffer(size + padding_);
+  std::memcpy(buffer.data(), bytes.data(), size);
   buffer_ = std::move(buffer);
+  begin_ = 0;
+  end_ = size;
+  waiting_ = std::move(bytes);
+  waiting_begin_ = size;
+  is_last_ = false;  // which the next fill() finds out
 }
 
 }  // namespace doctor

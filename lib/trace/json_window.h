@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,13 +27,14 @@ class ByteWindow {
   /// whose own memory the window goes on with. They are followed by padding as the window's text is.
   std::string_view cut(std::size_t size, std::vector<char>& buffer);
 
-  /// Puts bytes back in front of the text that were cut or consumed before.
-  void put_back(std::string_view bytes);
+  /// Makes `size` bytes of `bytes` the text; the rest of them comes before what the source still has. Together they
+  /// are bytes that were cut or consumed, and the text that was here.
+  void put_back(std::string bytes, std::size_t size);
 
   std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
 
   /// Offset of text() in the document.
-  std::uint64_t offset() const { return bytes_read_ - (end_ - begin_); }
+  std::uint64_t offset() const { return bytes_read_ - (waiting_.size() - waiting_begin_) - (end_ - begin_); }
   std::uint64_t bytes_read() const { return bytes_read_; }
 
   /// Whether text() is all that is left.
@@ -40,12 +42,17 @@ class ByteWindow {
   const std::optional<Error>& error() const { return error_; }
 
  private:
+  /// The next bytes, from those that were put back or from the source; none at the end.
+  std::size_t read(char* buffer, std::size_t capacity);
+
   ByteSource& source_;
   std::size_t padding_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::uint64_t bytes_read_ = 0;
+  std::string waiting_;  ///< bytes that were put back, from waiting_begin_ on
+  std::size_t waiting_begin_ = 0;
+  std::uint64_t bytes_read_ = 0;  ///< from the source
   bool is_last_ = false;
   std::optional<Error> error_;
 };
