@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -65,10 +66,9 @@ struct TimelineArguments {
   std::string_view op;
 };
 
-TimelineArguments decode(std::string_view text, std::string& name_text, std::string& op_text) {
+TimelineArguments decode(std::span<const JsonMember> members, std::string& name_text, std::string& op_text) {
   TimelineArguments arguments;
-  JsonMembers members(text);
-  for (JsonMember member; members.next(member);) {
+  for (const JsonMember& member : members) {
     if (!member.is_string) continue;
     if (member.key == "name") arguments.name = unescape_json(member.value, name_text);
     if (member.key == "op") arguments.op = unescape_json(member.value, op_text);
@@ -109,10 +109,10 @@ std::optional<Interval> interval_of(const JsonEvent& event, Timeline& timeline) 
   return Interval{*start, *start + *duration};
 }
 
-void take_span(const JsonEvent& event, Timeline& timeline) {
+void take_span(const JsonEvent& event, std::span<const JsonMember> members, Timeline& timeline) {
   std::string name_text;
   std::string op_text;
-  const TimelineArguments arguments = decode(event.arguments, name_text, op_text);
+  const TimelineArguments arguments = decode(members, name_text, op_text);
   std::string_view name = event.name;
   const bool is_get_next = arguments.op == kGetNextOp || arguments.op == "IteratorGetNextV2";
   const bool is_unknown = event.name == "unknown" && !arguments.name.empty();
@@ -146,18 +146,18 @@ void take_span(const JsonEvent& event, Timeline& timeline) {
   }
 }
 
-void take(const JsonEvent& event, Timeline& timeline) {
+void take(const JsonEvent& event, std::span<const JsonMember> members, Timeline& timeline) {
   if (event.phase == '\0') {
     ++timeline.other_count;
     return timeline.trace.loss.add("events_without_phase");
   }
   ++timeline.event_count;
-  if (event.phase == 'X') take_span(event, timeline);
+  if (event.phase == 'X') take_span(event, members, timeline);
   // Flows (s, t), tensors (N, O, D) and counters (C) are no spans of time.
   if (event.phase != 'M' || event.name != "process_name") return;
   std::string name_text;
   std::string op_text;
-  take_process_name(event, decode(event.arguments, name_text, op_text).name, timeline);
+  take_process_name(event, decode(members, name_text, op_text).name, timeline);
 }
 
 InstanceId instance_of(const IteratorSpan& call, std::map<StringId, InstanceId>& ids, Trace& trace) {
@@ -327,7 +327,7 @@ Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work) {
   options.work = work;
   JsonEventReader reader(source, options);
   while (const JsonEventBatch* batch = reader.next()) {
-    for (const JsonEvent& event : batch->events) take(event, timeline);
+    for (const JsonEvent& event : batch->events) take(event, batch->arguments_of(event), timeline);
   }
   const JsonDocument& document = reader.document();
   if (auto error = reason_not_a_trace(document, source, timeline.event_count, timeline.other_count)) {
