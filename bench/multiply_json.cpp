@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -16,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "multiply_main.h"
 
 namespace {
 
@@ -156,17 +157,5 @@ void multiply(const std::string& base, std::uint64_t copies, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: multiply_json BASE COPIES OUTPUT\n", stderr);
-    return 2;
-  }
-  try {
-    const std::uint64_t copies = std::stoull(argv[2]);
-    if (copies == 0) throw std::runtime_error("0 copies are none");
-    multiply(argv[1], copies, argv[3]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "multiply_json: %s\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bench::multiply_main(argc, argv, multiply);
 }

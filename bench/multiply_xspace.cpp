@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -19,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "multiply_main.h"
 
 namespace {
 
@@ -276,17 +276,5 @@ void multiply(const std::string& base, std::uint64_t copies, const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: multiply_xspace BASE COPIES OUTPUT\n", stderr);
-    return 2;
-  }
-  try {
-    const std::uint64_t copies = std::stoull(argv[2]);
-    if (copies == 0) throw std::runtime_error("0 copies are none");
-    multiply(argv[1], copies, argv[3]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "multiply_xspace: %s\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bench::multiply_main(argc, argv, multiply);
 }
