@@ -16,9 +16,12 @@ const CacheFill* largest_fill(const PipelineMeasurement& pipeline) {
   return largest;
 }
 
-std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
   const CacheFill* fill = largest_fill(ranked.pipeline);
-  if (fill == nullptr) return std::nullopt;
+  if (!examiner.holds("the input of a cache is read, by at least every second call of it", fill != nullptr)) {
+    return std::nullopt;
+  }
+  examiner.is_about(fill->iterator);
   Finding finding;
   finding.severity = Severity::note;
   finding.subject = ranked[fill->iterator].long_name;

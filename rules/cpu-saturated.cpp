@@ -24,8 +24,8 @@ std::vector<Advice> advice() {
 
 RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
-      context, [&](const RankedPipeline& ranked, double utilization) -> std::optional<Finding> {
-        if (utilization < context.thresholds["min_utilization"]) return std::nullopt;
+      context, [](const RankedPipeline& ranked, double utilization, Examiner& examiner) -> std::optional<Finding> {
+        if (!examiner.at_least(share_of("cpu_utilization", utilization), "min_utilization")) return std::nullopt;
         Finding finding = culprit_finding(
             ranked, fmt::format("{}, and {} are busy meanwhile", culprit_part(ranked), busy_cores(ranked)));
         finding.evidence.push_back(share_of("cpu_utilization", utilization));

@@ -36,11 +36,15 @@ RuleResult check(const RuleContext& context) {
   RuleResult result;
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
   for (const HostMeasurement& host : hosts) {
-    if (host.loss.complete()) continue;
+    Inquiry& inquiry = result.inquiries.emplace_back();
+    Examiner examiner(context.thresholds, inquiry);
+    const std::string statement = "parts of " + host.path + " are missing or could not be read";
+    if (!examiner.holds(statement, !host.loss.complete())) continue;
+    inquiry.has_finding = true;
     result.findings.push_back(finding_for(host));
     if (hosts.size() > 1) result.findings.back().subject = host.path;
   }
-  if (hosts.empty()) result.not_evaluated = "no trace";
+  if (hosts.empty()) result.inquiries.emplace_back().missing = "no trace";
   return result;
 }
 

@@ -26,22 +26,25 @@ std::vector<Advice> advice() {
            std::nullopt}};
 }
 
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::string_view kind = kind_of(ranked.culprit());
+  const bool is_filter = kind == "Filter" || kind == "ParallelFilter";
+  if (!examiner.holds(culprit_is(ranked, "a filter"), is_filter)) return std::nullopt;
+  const std::uint64_t inputs = input_calls(ranked);
+  const std::uint64_t outputs = std::max<std::uint64_t>(1, ranked.culprit().calls);
+  const Evidence ratio = {"inputs_per_output", static_cast<double>(inputs) / static_cast<double>(outputs), "ratio"};
+  if (!examiner.at_least(ratio, "min_inputs_per_output")) return std::nullopt;
+  Finding finding = culprit_finding(ranked, fmt::format("{}, which reads {:.1f} elements for each one that it keeps",
+                                                        culprit_part(ranked), ratio.value));
+  finding.evidence.push_back(ratio);
+  finding.evidence.push_back(number_of("inputs", inputs, "calls"));
+  finding.evidence.push_back(number_of("outputs", ranked.culprit().calls, "calls"));
+  finding.advice = advice();
+  return finding;
+}
+
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::even_at_start, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-    const std::string_view kind = kind_of(ranked.culprit());
-    if (kind != "Filter" && kind != "ParallelFilter") return std::nullopt;
-    const std::uint64_t inputs = input_calls(ranked);
-    const std::uint64_t outputs = std::max<std::uint64_t>(1, ranked.culprit().calls);
-    const double ratio = static_cast<double>(inputs) / static_cast<double>(outputs);
-    if (ratio < context.thresholds["min_inputs_per_output"]) return std::nullopt;
-    Finding finding = culprit_finding(
-        ranked, fmt::format("{}, which reads {:.1f} elements for each one that it keeps", culprit_part(ranked), ratio));
-    finding.evidence.push_back({"inputs_per_output", ratio, "ratio"});
-    finding.evidence.push_back(number_of("inputs", inputs, "calls"));
-    finding.evidence.push_back(number_of("outputs", ranked.culprit().calls, "calls"));
-    finding.advice = advice();
-    return finding;
-  });
+  return for_each_culprit(context, Waits::even_at_start, check_culprit);
 }
 
 }  // namespace

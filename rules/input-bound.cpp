@@ -33,8 +33,18 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return {{fmt::format("Begin with the culprit: {}.", culprit_part(ranked)), std::nullopt}};
 }
 
-std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
-  if (!ranked.is_slow()) return std::nullopt;
+/// The questions by which the judgement came to its level: the thresholds are those of the verdict.
+bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
+  const PipelineMeasurement& pipeline = ranked.pipeline;
+  const bool is_slow = examiner.above(time_of("mean_without_slowest_tenth", pipeline.trimmed_mean), "min_latency") &&
+                       examiner.at_least(share_of("input_share", pipeline.input_share()), "min_mild_share");
+  if (is_slow) examiner.at_least(share_of("input_share", pipeline.input_share()), "min_share");
+  return is_slow;
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.root);
+  if (!is_slow(ranked, examiner)) return std::nullopt;
   const PipelineMeasurement& pipeline = ranked.pipeline;
   Finding finding;
   finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;

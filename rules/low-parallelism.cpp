@@ -31,8 +31,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
 
 RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
-      context, [&](const RankedPipeline& ranked, double utilization) -> std::optional<Finding> {
-        if (utilization > context.thresholds["max_utilization"]) return std::nullopt;
+      context, [](const RankedPipeline& ranked, double utilization, Examiner& examiner) -> std::optional<Finding> {
+        if (!examiner.at_most(share_of("cpu_utilization", utilization), "max_utilization")) return std::nullopt;
         Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
                                                               parallelism_of(ranked.culprit()), busy_cores(ranked)));
         finding.evidence.push_back(share_of("cpu_utilization", utilization));

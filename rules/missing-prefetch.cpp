@@ -42,25 +42,22 @@ Finding injected(const RankedPipeline& ranked, const IteratorMeasurement& prefet
   return finding;
 }
 
-std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
-  if (!ranked.is_slow() || ranked.pipeline.root == kNoIterator) return std::nullopt;
-  if (ranked.pipeline.prefetch == kNoIterator) return missing(ranked);
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  if (!is_waited_for(ranked, Waits::slow, examiner)) return std::nullopt;
+  if (ranked.pipeline.root == kNoIterator) {
+    examiner.misses("the trace shows GetNext calls, but no tf.data iterator inside them");
+    return std::nullopt;
+  }
+  examiner.is_about(ranked.pipeline.outermost);
+  const bool has_none = ranked.pipeline.prefetch == kNoIterator;
+  if (examiner.holds("no prefetch stands at the end of the pipeline", has_none)) return missing(ranked);
   const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
-  return is_injected(prefetch) ? std::optional(injected(ranked, prefetch)) : std::nullopt;
-}
-
-bool is_hidden(const PipelineJudgement& judgement, const RuleContext& context) {
-  return context.pipeline(judgement).root == kNoIterator && judgement.level >= InputLevel::mild;
+  if (!examiner.holds("TF inserted the prefetch at the end", is_injected(prefetch))) return std::nullopt;
+  return injected(ranked, prefetch);
 }
 
 RuleResult check(const RuleContext& context) {
-  RuleResult result = for_each_pipeline(context, check_pipeline);
-  for (const PipelineJudgement& judgement : context.judgement.pipelines) {
-    if (result.findings.empty() && is_hidden(judgement, context)) {
-      result.not_evaluated = "the trace shows GetNext calls, but no tf.data iterator inside them";
-    }
-  }
-  return result;
+  return for_each_pipeline(context, check_pipeline);
 }
 
 }  // namespace

@@ -26,19 +26,23 @@ std::vector<Advice> advice() {
            std::nullopt}};
 }
 
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const PhaseMeasurement& phase = ranked.phase();
+  const bool has_function =
+      kind_of(ranked.culprit()) != "Generator" && phase.culprit == ranked.judgement.culprit && phase.python > 0;
+  if (!examiner.holds(culprit_is(ranked, "one whose function runs Python ops"), has_function)) return std::nullopt;
+  const double share = python_share(phase);
+  if (!examiner.at_least(share_of("python_share", share), "min_python_share")) return std::nullopt;
+  Finding finding = culprit_finding(ranked, fmt::format("{}, whose function is Python for {} of its time",
+                                                        culprit_part(ranked), format_share(share)));
+  finding.evidence.push_back(share_of("python_share", share));
+  finding.evidence.push_back(time_of("python_time", phase.python));
+  finding.advice = advice();
+  return finding;
+}
+
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::even_at_start, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-    const PhaseMeasurement& phase = ranked.phase();
-    if (kind_of(ranked.culprit()) == "Generator" || phase.culprit != ranked.judgement.culprit) return std::nullopt;
-    const double share = python_share(phase);
-    if (phase.python <= 0 || share < context.thresholds["min_python_share"]) return std::nullopt;
-    Finding finding = culprit_finding(ranked, fmt::format("{}, whose function is Python for {} of its time",
-                                                          culprit_part(ranked), format_share(share)));
-    finding.evidence.push_back(share_of("python_share", share));
-    finding.evidence.push_back(time_of("python_time", phase.python));
-    finding.advice = advice();
-    return finding;
-  });
+  return for_each_culprit(context, Waits::even_at_start, check_culprit);
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ std::vector<Advice> advice() {
            std::nullopt}};
 }
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
-  if (kind_of(ranked.culprit()) != "Generator" || ranked.culprit().is_device_hop) return std::nullopt;
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const bool is_python = kind_of(ranked.culprit()) == "Generator" && !ranked.culprit().is_device_hop;
+  if (!examiner.holds(culprit_is(ranked, "a Python generator"), is_python)) return std::nullopt;
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));

@@ -24,20 +24,26 @@ std::string code_for(const IteratorMeasurement& culprit) {
       reader.empty() ? "dataset_of_file" : reader);
 }
 
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const IteratorId interleave = sequential_interleave_above(ranked);
+  if (!examiner.holds(
+          "an interleave that works on one dataset at a time stands above the culprit, " + describe(ranked.culprit()),
+          interleave != kNoIterator) ||
+      !examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share")) {
+    return std::nullopt;
+  }
+  Finding finding = culprit_finding(ranked, fmt::format("{}, and {} above it works on one dataset at a time",
+                                                        culprit_part(ranked), describe(ranked[interleave])));
+  finding.subject = ranked[interleave].long_name;
+  finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
+                    {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
+                     "same in every run. A low cycle_length limits how many datasets are open.",
+                     std::nullopt}};
+  return finding;
+}
+
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-    if (ranked.judgement.culprit_share < context.thresholds["min_culprit_share"]) return std::nullopt;
-    const IteratorId interleave = sequential_interleave_above(ranked);
-    if (interleave == kNoIterator) return std::nullopt;
-    Finding finding = culprit_finding(ranked, fmt::format("{}, and {} above it works on one dataset at a time",
-                                                          culprit_part(ranked), describe(ranked[interleave])));
-    finding.subject = ranked[interleave].long_name;
-    finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
-                      {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
-                       "same in every run. A low cycle_length limits how many datasets are open.",
-                       std::nullopt}};
-    return finding;
-  });
+  return for_each_culprit(context, Waits::bound, check_culprit);
 }
 
 }  // namespace

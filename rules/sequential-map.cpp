@@ -26,21 +26,25 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
   return advice;
 }
 
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const IteratorMeasurement& culprit = ranked.culprit();
+  if (!examiner.holds(culprit_is(ranked, "a map that runs one call at a time"), is_sequential_map(culprit)) ||
+      !examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share")) {
+    return std::nullopt;
+  }
+  const bool has_parallelism = culprit.number("parallelism").has_value();
+  Finding finding = culprit_finding(ranked, fmt::format("{}, which runs one call at a time{}", culprit_part(ranked),
+                                                        has_parallelism ? " (parallelism 1)" : ""));
+  finding.evidence.push_back(number_of("calls", culprit.calls, "calls"));
+  if (const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase())) {
+    finding.evidence.push_back(share_of("cpu_utilization", *utilization));
+  }
+  finding.advice = advice_for(ranked, examiner["min_utilization_for_caution"]);
+  return finding;
+}
+
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::slow, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-    const IteratorMeasurement& culprit = ranked.culprit();
-    const bool weighs = ranked.judgement.culprit_share >= context.thresholds["min_culprit_share"];
-    if (!weighs || !is_sequential_map(culprit)) return std::nullopt;
-    const bool has_parallelism = culprit.number("parallelism").has_value();
-    Finding finding = culprit_finding(ranked, fmt::format("{}, which runs one call at a time{}", culprit_part(ranked),
-                                                          has_parallelism ? " (parallelism 1)" : ""));
-    finding.evidence.push_back(number_of("calls", culprit.calls, "calls"));
-    if (const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase())) {
-      finding.evidence.push_back(share_of("cpu_utilization", *utilization));
-    }
-    finding.advice = advice_for(ranked, context.thresholds["min_utilization_for_caution"]);
-    return finding;
-  });
+  return for_each_culprit(context, Waits::slow, check_culprit);
 }
 
 }  // namespace

@@ -53,10 +53,11 @@ std::vector<Advice> advice_for(const SequentialKind& kind) {
   return advice;
 }
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const auto kind = std::find_if(kSequentialKinds.begin(), kSequentialKinds.end(),
                                  [&](const SequentialKind& row) { return row.kind == kind_of(ranked.culprit()); });
-  if (kind == kSequentialKinds.end()) return std::nullopt;
+  const bool is_sequential = kind != kSequentialKinds.end();
+  if (!examiner.holds(culprit_is(ranked, "one that has no parallel form"), is_sequential)) return std::nullopt;
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", which works on one element after the other by its nature");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));

@@ -7,9 +7,13 @@
 namespace doctor::rules {
 namespace {
 
-std::optional<Finding> check_pipeline(const RankedPipeline& ranked) {
-  if (!ranked.pipeline.shuffle_fill) return std::nullopt;
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  if (!examiner.holds("a shuffle reads many elements before the first one comes out of it",
+                      ranked.pipeline.shuffle_fill.has_value())) {
+    return std::nullopt;
+  }
   const ShuffleFill& fill = *ranked.pipeline.shuffle_fill;
+  examiner.is_about(fill.iterator);
   Finding finding;
   finding.severity = Severity::note;
   finding.subject = ranked[fill.iterator].long_name;

@@ -61,8 +61,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
           {kCautions, std::nullopt}};
 }
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked) {
-  if (!ranked.culprit().is_source) return std::nullopt;
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  if (!examiner.holds(culprit_is(ranked, "a source"), ranked.culprit().is_source)) return std::nullopt;
   Finding finding = culprit_finding(ranked, culprit_part(ranked) + ", a source");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   finding.advice = advice_for(ranked);

@@ -28,20 +28,20 @@ bool is_cached(const RankedPipeline& ranked) {
 }
 
 /// Whether the culprit is called so often and for so short that the calls themselves cost: seed guide, "vectorizing".
-bool has_tiny_calls(const RankedPipeline& ranked, const ThresholdValues& thresholds) {
+bool has_tiny_calls(const RankedPipeline& ranked, const Examiner& examiner) {
   const IteratorMeasurement& culprit = ranked.culprit();
   const auto calls = static_cast<double>(culprit.calls);
-  if (calls < thresholds["min_calls_to_vectorize"] * static_cast<double>(ranked.pipeline.calls.size())) return false;
-  return to_microseconds(culprit.total) < thresholds["max_call_to_vectorize"] * calls;
+  if (calls < examiner["min_calls_to_vectorize"] * static_cast<double>(ranked.pipeline.calls.size())) return false;
+  return to_microseconds(culprit.total) < examiner["max_call_to_vectorize"] * calls;
 }
 
-std::optional<Advice> advice_for_kind(const RankedPipeline& ranked, const ThresholdValues& thresholds) {
+std::optional<Advice> advice_for_kind(const RankedPipeline& ranked, const Examiner& examiner) {
   const std::string_view kind = kind_of(ranked.culprit());
   if (kind == "FlatMap") {
     return Advice{"flat_map makes one inner dataset at a time; interleave makes several at once.",
                   "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)  # instead of flat_map(f)"};
   }
-  if (kind.find("Map") != std::string_view::npos && has_tiny_calls(ranked, thresholds)) {
+  if (kind.find("Map") != std::string_view::npos && has_tiny_calls(ranked, examiner)) {
     return Advice{
         "The function is called for each element, and the calls are short: batch first, if it can work on "
         "whole batches; one call then does the work of many.",
@@ -71,9 +71,9 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
       "dataset = dataset.cache()  # behind the slow transformation"};
 }
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked, const ThresholdValues& thresholds) {
-  const IteratorMeasurement& culprit = ranked.culprit();
-  if (culprit.is_source) return std::nullopt;
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const bool is_transformation = !ranked.culprit().is_source;
+  if (!examiner.holds(culprit_is(ranked, "a transformation"), is_transformation)) return std::nullopt;
   std::string message = culprit_part(ranked);
   const std::string ops = longest_ops(ranked.phase());
   if (!ops.empty()) message += "; in its function mostly " + ops;
@@ -82,15 +82,14 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, const Thresho
     if (finding.evidence.size() == 3 + kOpsInMessage) break;
     finding.evidence.push_back(time_of("op " + op.op, op.self));
   }
-  for (const std::optional<Advice>& advice : {advice_for_kind(ranked, thresholds), advice_to_cache(ranked)}) {
+  for (const std::optional<Advice>& advice : {advice_for_kind(ranked, examiner), advice_to_cache(ranked)}) {
     if (advice) finding.advice.push_back(*advice);
   }
   return finding;
 }
 
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound,
-                          [&](const RankedPipeline& ranked) { return check_culprit(ranked, context.thresholds); });
+  return for_each_culprit(context, Waits::bound, check_culprit);
 }
 
 }  // namespace

@@ -16,10 +16,13 @@ Advice record_longer() {
 }
 
 /// The window ends before the consumer took two elements: there is no verdict.
-std::optional<Finding> find_missing_calls(const RuleContext& context) {
+std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& examiner) {
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
-  if (context.judgement.status != VerdictStatus::inconclusive || !shows_tf_data(context.measurements))
+  const bool is_inconclusive = context.judgement.status == VerdictStatus::inconclusive;
+  if (!examiner.holds("tf.data is at work, but there is too little of it for a verdict",
+                      is_inconclusive && shows_tf_data(context.measurements))) {
     return std::nullopt;
+  }
   Finding finding;
   finding.message = context.judgement.pipelines.empty()
                         ? "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged"
@@ -32,11 +35,12 @@ std::optional<Finding> find_missing_calls(const RuleContext& context) {
   return finding;
 }
 
-std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, double max_unseen_share) {
+std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.root);
   const PhaseMeasurement& phase = ranked.pipeline.steady;
-  if (!ranked.is_bound() || phase.waited <= 0) return std::nullopt;
+  if (!is_waited_for(ranked, Waits::bound, examiner) || phase.waited <= 0) return std::nullopt;
   const double unseen = static_cast<double>(phase.unseen) / static_cast<double>(phase.waited);
-  if (unseen <= max_unseen_share) return std::nullopt;
+  if (!examiner.above(share_of("unseen_share", unseen), "max_unseen_share")) return std::nullopt;
   Finding finding;
   if (ranked.pipeline.root != kNoIterator) finding.subject = ranked[ranked.pipeline.root].long_name;
   finding.message = fmt::format("{} of the time waited is behind events that the window cuts off ({} of {})",
@@ -50,10 +54,9 @@ std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, double ma
 }
 
 RuleResult check(const RuleContext& context) {
-  if (std::optional<Finding> finding = find_missing_calls(context)) return {{*finding}, {}};
-  return for_each_pipeline(context, [&](const RankedPipeline& ranked) {
-    return find_unseen_waits(ranked, context.thresholds["max_unseen_share"]);
-  });
+  RuleResult missing_calls =
+      for_trace(context, [&](Examiner& examiner) { return find_missing_calls(context, examiner); });
+  return missing_calls.findings.empty() ? for_each_pipeline(context, find_unseen_waits) : missing_calls;
 }
 
 }  // namespace

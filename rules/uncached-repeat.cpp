@@ -47,19 +47,23 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return advice;
 }
 
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const IteratorId repeat = uncached_repeat_above(ranked);
+  if (!examiner.holds("a repeat stands above the culprit, and no cache between the two", repeat != kNoIterator)) {
+    return std::nullopt;
+  }
+  const std::uint64_t epochs = epochs_seen(ranked, repeat);
+  if (!examiner.at_least(number_of("epochs", epochs, "epochs"), "min_epochs")) return std::nullopt;
+  Finding finding =
+      culprit_finding(ranked, fmt::format("{}, which does the same work in every epoch ({} seen); nothing is cached",
+                                          culprit_part(ranked), format_count(epochs)));
+  finding.evidence.push_back(number_of("epochs", epochs, "epochs"));
+  finding.advice = advice_for(ranked);
+  return finding;
+}
+
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-    const IteratorId repeat = uncached_repeat_above(ranked);
-    if (repeat == kNoIterator) return std::nullopt;
-    const std::uint64_t epochs = epochs_seen(ranked, repeat);
-    if (static_cast<double>(epochs) < context.thresholds["min_epochs"]) return std::nullopt;
-    Finding finding =
-        culprit_finding(ranked, fmt::format("{}, which does the same work in every epoch ({} seen); nothing is cached",
-                                            culprit_part(ranked), format_count(epochs)));
-    finding.evidence.push_back(number_of("epochs", epochs, "epochs"));
-    finding.advice = advice_for(ranked);
-    return finding;
-  });
+  return for_each_culprit(context, Waits::bound, check_culprit);
 }
 
 }  // namespace

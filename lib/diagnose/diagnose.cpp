@@ -13,6 +13,14 @@ Judgement judge_by_rules(const Measurements& measurements, std::span<const Rule>
   return judge(measurements, ThresholdValues(verdict_thresholds(), {}));
 }
 
+/// Why a rule could not be evaluated: it found nothing, and missed something it needed. Empty if it could be.
+std::string missing_evidence(const RuleResult& result) {
+  if (!result.findings.empty()) return {};
+  const auto found = std::find_if(result.inquiries.begin(), result.inquiries.end(),
+                                  [](const Inquiry& inquiry) { return !inquiry.missing.empty(); });
+  return found == result.inquiries.end() ? std::string() : found->missing;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
@@ -23,13 +31,14 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     const ThresholdValues thresholds = values_in_force(rule.id, rule.thresholds, settings);
     RuleResult result = rule.check({measurements, diagnosis.judgement, thresholds});
     diagnosis.timings.push_back({std::string(rule.id), std::chrono::steady_clock::now() - begin});
+    if (std::string missing = missing_evidence(result); !missing.empty()) {
+      diagnosis.not_evaluated.push_back({std::string(rule.id), std::move(missing)});
+    }
     for (Finding& finding : result.findings) {
       finding.rule = rule.id;
       diagnosis.findings.push_back(std::move(finding));
     }
-    if (!result.not_evaluated.empty()) {
-      diagnosis.not_evaluated.push_back({std::string(rule.id), std::move(result.not_evaluated)});
-    }
+    diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(b.severity, b.at_stake, a.rule, a.subject) < std::tie(a.severity, a.at_stake, b.rule, b.subject);

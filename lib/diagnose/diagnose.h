@@ -15,6 +15,12 @@ struct NotEvaluated {
   std::string reason;
 };
 
+/// What a rule asked about this trace.
+struct RuleInquiries {
+  std::string rule;
+  std::vector<Inquiry> inquiries;
+};
+
 struct RuleTiming {
   std::string rule;
   std::chrono::nanoseconds duration{};
@@ -24,6 +30,7 @@ struct Diagnosis {
   Judgement judgement;
   std::vector<Finding> findings;  ///< by severity (error first), then time at stake, then rule id, then subject
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id
+  std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue
   std::vector<RuleTiming> timings;          ///< in the order of the catalogue; not part of the report
 };
 

@@ -10,11 +10,6 @@
 namespace doctor {
 namespace {
 
-bool is_wanted(const RankedPipeline& ranked, Waits waits) {
-  if (waits == Waits::bound) return ranked.is_bound();
-  return ranked.is_slow() || (waits == Waits::even_at_start && ranked.judgement.phase == Phase::warmup);
-}
-
 /// Replicas of one input show the same fault; the worst pipeline came first.
 void add_once(RuleResult& result, std::vector<const HostMeasurement*>& hosts, Finding finding,
               const HostMeasurement& host) {
@@ -32,44 +27,75 @@ Picoseconds RankedPipeline::culprit_time() const {
   return index_of(judgement.culprit) < critical.size() ? critical[index_of(judgement.culprit)] : 0;
 }
 
+bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
+  const std::string share = format_share(ranked.pipeline.input_share());
+  if (waits == Waits::bound) {
+    return examiner.holds(fmt::format("the job is input-bound ({} of the time in GetNext)", share), ranked.is_bound());
+  }
+  const bool is_slow = ranked.is_slow();
+  if (waits == Waits::slow || is_slow) {
+    return examiner.holds(fmt::format("the job waits for input ({} of the time in GetNext)", share), is_slow);
+  }
+  return examiner.holds(fmt::format("the job waits for input ({} of the time in GetNext), or did at the start", share),
+                        ranked.judgement.phase == Phase::warmup);
+}
+
+std::string culprit_is(const RankedPipeline& ranked, std::string_view kind) {
+  return fmt::format("the culprit, {}, is {}", describe(ranked.culprit()), kind);
+}
+
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {
   RuleResult result;
   std::vector<const HostMeasurement*> hosts;
-  if (context.judgement.pipelines.empty()) result.not_evaluated = why_nothing_is_judged(context.measurements);
-  for (const PipelineJudgement& judgement : context.judgement.pipelines) {
+  if (context.judgement.pipelines.empty()) {
+    result.inquiries.emplace_back().missing = why_nothing_is_judged(context.measurements);
+  }
+  for (std::size_t index = 0; index < context.judgement.pipelines.size(); ++index) {
+    const PipelineJudgement& judgement = context.judgement.pipelines[index];
     const RankedPipeline ranked{judgement, context.host(judgement), context.pipeline(judgement)};
     if (ranked.pipeline.feeds_another) continue;
-    if (std::optional<Finding> finding = check(ranked)) add_once(result, hosts, std::move(*finding), ranked.host);
+    Inquiry& inquiry = result.inquiries.emplace_back();
+    inquiry.pipeline = index;
+    Examiner examiner(context.thresholds, inquiry);
+    std::optional<Finding> finding = check(ranked, examiner);
+    inquiry.has_finding = finding.has_value();
+    if (finding) add_once(result, hosts, std::move(*finding), ranked.host);
   }
   return result;
 }
 
 RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check) {
-  bool is_inside_unseen = false;
-  RuleResult result = for_each_pipeline(context, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-    if (!is_wanted(ranked, waits)) return std::nullopt;
-    if (ranked.has_culprit()) return check(ranked);
-    is_inside_unseen = true;
+  return for_each_pipeline(context, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
+    if (!is_waited_for(ranked, waits, examiner)) return std::nullopt;
+    if (ranked.has_culprit()) return check(ranked, examiner);
+    examiner.misses("the trace shows GetNext calls, but no tf.data iterator at work inside them");
     return std::nullopt;
   });
-  if (is_inside_unseen && result.findings.empty() && result.not_evaluated.empty()) {
-    result.not_evaluated = "the trace shows GetNext calls, but no tf.data iterator at work inside them";
-  }
-  return result;
 }
 
 RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check) {
-  bool is_budget_unknown = false;
-  RuleResult result =
-      for_each_culprit(context, Waits::bound, [&](const RankedPipeline& ranked) -> std::optional<Finding> {
-        if (!is_parallel(ranked.culprit()) || is_sequential_map(ranked.culprit())) return std::nullopt;
+  return for_each_culprit(
+      context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
+        const bool works_on_several = is_parallel(ranked.culprit()) && !is_sequential_map(ranked.culprit());
+        if (!examiner.holds(fmt::format("the culprit, {}, works on several elements at once on this host",
+                                        describe(ranked.culprit())),
+                            works_on_several)) {
+          return std::nullopt;
+        }
         const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
-        if (utilization) return check(ranked, *utilization);
-        is_budget_unknown = true;
+        if (utilization) return check(ranked, *utilization, examiner);
+        examiner.misses("the trace does not tell how many cores tf.data may use");
         return std::nullopt;
       });
-  if (is_budget_unknown && result.findings.empty() && result.not_evaluated.empty()) {
-    result.not_evaluated = "the trace does not tell how many cores tf.data may use";
+}
+
+RuleResult for_trace(const RuleContext& context, const TraceCheck& check) {
+  RuleResult result;
+  Inquiry& inquiry = result.inquiries.emplace_back();
+  Examiner examiner(context.thresholds, inquiry);
+  if (std::optional<Finding> finding = check(examiner)) {
+    inquiry.has_finding = true;
+    result.findings.push_back(std::move(*finding));
   }
   return result;
 }

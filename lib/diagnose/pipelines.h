@@ -36,20 +36,31 @@ enum class Waits {
   even_at_start  ///< that, or only the first calls were slow
 };
 
-using PipelineCheck = std::function<std::optional<Finding>(const RankedPipeline&)>;
+/// Asks whether the pipeline is one that the rule looks at.
+bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner);
 
-/// Asks about every ranked pipeline, worst first. What several pipelines of a host share is reported once. Not
-/// evaluated where the trace has no call of a consumer.
+/// "the culprit, Dataset.batch, is a source": a statement that may be true or not.
+std::string culprit_is(const RankedPipeline& ranked, std::string_view kind);
+
+/// What a rule says of one pipeline. It asks through the examiner and ends at the first answer against it.
+using PipelineCheck = std::function<std::optional<Finding>(const RankedPipeline&, Examiner&)>;
+
+/// Asks about every ranked pipeline, worst first. What several pipelines of a host share is reported once. Misses its
+/// evidence where the trace has no call of a consumer.
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check);
 
-/// The same for pipelines that are waited for and whose culprit is known. Not evaluated where a consumer waits for a
-/// pipeline whose inside the trace does not show.
+/// The same for pipelines that are waited for and whose culprit is known. Misses its evidence where a consumer waits
+/// for a pipeline whose inside the trace does not show.
 RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check);
 
 /// The same for bound pipelines whose culprit works on several elements at once; `check` is told how much of the CPU
-/// budget is in use during the waits. Not evaluated where the budget is unknown.
-using UtilizationCheck = std::function<std::optional<Finding>(const RankedPipeline&, double utilization)>;
+/// budget is in use during the waits. Misses its evidence where the budget is unknown.
+using UtilizationCheck = std::function<std::optional<Finding>(const RankedPipeline&, double utilization, Examiner&)>;
 RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check);
+
+/// Asks about the trace as a whole, once.
+using TraceCheck = std::function<std::optional<Finding>(Examiner&)>;
+RuleResult for_trace(const RuleContext& context, const TraceCheck& check);
 
 /// Why no pipeline can be judged, for a person.
 std::string why_nothing_is_judged(const Measurements& measurements);

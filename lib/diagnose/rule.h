@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "diagnose/finding.h"
+#include "diagnose/inquiry.h"
 #include "diagnose/judgement.h"
 #include "diagnose/threshold.h"
 #include "measure/measurements.h"
@@ -20,10 +21,11 @@ struct RuleContext {
   const PipelineMeasurement& pipeline(const PipelineJudgement& of) const { return host(of).pipelines[of.pipeline]; }
 };
 
-/// What a rule says. It never fires on evidence that it did not see: then it says what was missing instead.
+/// What a rule says, and what it asked to come to it. It never fires on evidence that it did not see: then an inquiry
+/// says what was missing.
 struct RuleResult {
   std::vector<Finding> findings;
-  std::string not_evaluated;  ///< why the rule could not be evaluated; empty if it could
+  std::vector<Inquiry> inquiries;
 };
 
 /// One rule: named for the fault it finds. A pure function over measurements.
