@@ -59,6 +59,17 @@ Result<Analysis> analyze_traces(const Options& options) {
   return analysis;
 }
 
+/// Whether pages for a person get colours.
+bool wants_color(const Options& options) {
+  if (options.color != ColorChoice::automatic) return options.color == ColorChoice::always;
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  const bool is_refused =
+      (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
+  const bool is_to_terminal = (options.output.empty() || options.output == "-") && ::isatty(STDOUT_FILENO) != 0;
+  return is_to_terminal && !is_refused;
+}
+
 }  // namespace
 
 int run_page(const Options& options, const std::function<std::string(const Analysis&)>& render,
@@ -80,14 +91,13 @@ int run_page(const Options& options, const std::function<std::string(const Analy
   return judge(*analysis);
 }
 
-bool wants_color(const Options& options) {
-  if (options.color != ColorChoice::automatic) return options.color == ColorChoice::always;
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  const bool is_refused =
-      (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
-  const bool is_to_terminal = (options.output.empty() || options.output == "-") && ::isatty(STDOUT_FILENO) != 0;
-  return is_to_terminal && !is_refused;
+TextStyle style_of(const Options& options) {
+  TextStyle style;
+  style.color = wants_color(options);
+  style.detail = options.quiet ? Detail::verdict : options.verbose ? Detail::full : Detail::screen;
+  style.rerun = options.traces.front();
+  for (std::size_t index = 1; index < options.traces.size(); ++index) style.rerun += " " + options.traces[index];
+  return style;
 }
 
 bool is_without_verdict(const Analysis& analysis) {

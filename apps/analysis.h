@@ -5,6 +5,7 @@
 
 #include "options.h"
 #include "pipeline.h"
+#include "report/report.h"
 
 namespace doctor {
 
@@ -14,8 +15,8 @@ namespace doctor {
 int run_page(const Options& options, const std::function<std::string(const Analysis&)>& render,
              const std::function<int(const Analysis&)>& judge);
 
-/// Whether pages for a person get colours.
-bool wants_color(const Options& options);
+/// How a page about these traces is to look.
+TextStyle style_of(const Options& options);
 
 /// Whether the diagnosis says that there was nothing to judge.
 bool is_without_verdict(const Analysis& analysis);

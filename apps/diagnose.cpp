@@ -8,15 +8,6 @@
 namespace doctor {
 namespace {
 
-TextStyle style_of(const Options& options) {
-  TextStyle style;
-  style.color = wants_color(options);
-  style.detail = options.quiet ? Detail::verdict : options.verbose ? Detail::full : Detail::screen;
-  style.rerun = options.traces.front();
-  for (std::size_t index = 1; index < options.traces.size(); ++index) style.rerun += " " + options.traces[index];
-  return style;
-}
-
 int exit_code_of(const Analysis& analysis, const Options& options) {
   if (is_without_verdict(analysis)) return kExitNothing;
   const std::vector<Finding>& findings = analysis.diagnosis.findings;

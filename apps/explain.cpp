@@ -1,3 +1,4 @@
+#include "analysis.h"
 #include "commands.h"
 #include "diagnose/catalog.h"
 #include "exit_code.h"
@@ -25,10 +26,30 @@ Result<std::string> rule_page(const Options& options) {
   return render_rule_text(**entry, *settings);
 }
 
+int explain_traces(const Options& options, const Rule& rule) {
+  const auto render = [&](const Analysis& analysis) {
+    return options.format == OutputFormat::json
+               ? render_explanation_json(rule, analysis.measurements, analysis.diagnosis)
+               : render_explanation_text(rule, analysis.measurements, analysis.diagnosis, style_of(options));
+  };
+  // A rule is explained, nothing is judged: findings do not count here.
+  return run_page(options, render, [](const Analysis& analysis) {
+    return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing;
+  });
+}
+
+int explain_about_traces(const Options& options) {
+  const std::vector<CatalogEntry> catalog = rule_catalog();
+  const Result<const CatalogEntry*> entry = find_rule(options.rule, catalog);
+  if (entry) return explain_traces(options, (*entry)->rule);
+  print_error(entry.error());
+  return kExitFailure;
+}
+
 }  // namespace
 
 int run_explain(const Options& options) {
-  return write_page(rule_page(options), options);
+  return options.traces.empty() ? write_page(rule_page(options), options) : explain_about_traces(options);
 }
 
 int run_rules(const Options& options) {

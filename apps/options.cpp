@@ -30,7 +30,7 @@ struct CommandEntry {
 constexpr std::array<CommandEntry, 4> kCommands = {{
     {"diagnose", Command::diagnose, "Say what holds the input pipeline back (the default command)"},
     {"show", Command::show, "Show the numbers behind a diagnosis"},
-    {"explain", Command::explain, "Print the page of a rule with its thresholds"},
+    {"explain", Command::explain, "Print the page of a rule, or why it fired on a trace or did not"},
     {"rules", Command::rules, "List all rules"},
 }};
 
@@ -72,7 +72,7 @@ class HelpPage : public CLI::Formatter {
     if (!is_program) return CLI::Formatter::make_usage(app, name);
     return "Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...\n"
            "       tfdata-doctor show tree [OPTIONS] TRACE...\n"
-           "       tfdata-doctor explain RULE\n"
+           "       tfdata-doctor explain RULE [TRACE...]\n"
            "       tfdata-doctor rules\n\n"
            "Examples:\n"
            "  tfdata-doctor logs/                      the newest run of a TensorBoard log directory\n"
@@ -173,6 +173,7 @@ void add_options(CLI::App& app, const CommandEntry& entry, Options& options, Raw
       break;
     case Command::explain:
       app.add_option("RULE", options.rule, "Name of the rule")->type_name("");
+      add_trace_options(app, options, raw);
       add_set_option(app, options);
       break;
     case Command::rules:

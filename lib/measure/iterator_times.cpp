@@ -35,8 +35,9 @@ OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
   return own;
 }
 
-void add_calls(const Lane& lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
+void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
   const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+  const auto lane_id = static_cast<LaneId>(&lane - trace.lanes.data());
   for (std::uint32_t row = 0; row < calls.size(); ++row) {
     const OwnPart own = own_part(calls, row);
     const Picoseconds duration = calls[row].span.duration();
@@ -44,6 +45,9 @@ void add_calls(const Lane& lane, const IteratorForest& forest, std::vector<Itera
     ++iterator.calls;
     iterator.total += duration;
     iterator.own += own.time;
+    if (duration > iterator.longest_call.duration()) {
+      iterator.longest_call = {{calls[row].span.start(), calls[row].span.end()}, lane_id};
+    }
     if (!iterator.is_shuffle) continue;
     CallsAlike& alike = iterator.by_inputs[own.inputs];
     ++alike.count;
@@ -113,6 +117,7 @@ void IteratorTimes::add(const IteratorTimes& other) {
   calls += other.calls;
   total += other.total;
   own += other.own;
+  if (other.longest_call.outweighs(longest_call)) longest_call = other.longest_call;
   for (const auto& [inputs, alike] : other.by_inputs) {
     by_inputs[inputs].count += alike.count;
     by_inputs[inputs].duration += alike.duration;
@@ -137,7 +142,7 @@ std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
     if (lanes[index]->iterator_calls.empty()) return;
     std::vector<IteratorTimes> times = none;
-    add_calls(*lanes[index], forest, times);
+    add_calls(trace, *lanes[index], forest, times);
     const std::lock_guard lock(mutex);
     for (std::size_t id = 0; id < sums.size(); ++id) sums[id].add(times[id]);
   });
@@ -155,6 +160,7 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
     if (is_device_hop[index]) measured.back().is_source = false;
     measured.back().calls = times[index].calls;
     measured.back().total = times[index].total;
+    measured.back().longest_call = times[index].longest_call;
     // Own time on the calling thread is spent waiting for others.
     const bool runs_python = is_generator(iterator.short_name) && !is_device_hop[index];
     const bool waits = iterator.is_async && !runs_python;

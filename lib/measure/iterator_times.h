@@ -18,6 +18,7 @@ struct IteratorTimes {
   std::uint64_t calls = 0;
   Picoseconds total = 0;
   Picoseconds own = 0;  ///< of that: in no nested iterator call
+  Sighting longest_call;
   bool is_shuffle = false;
   /// Of a shuffle: the calls by the number of inputs that each read. It has millions of calls, but few numbers.
   std::map<std::uint64_t, CallsAlike> by_inputs;

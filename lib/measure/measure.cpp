@@ -59,7 +59,9 @@ void HostMeasurer::describe_trace() {
   result_.event_count = trace_.event_count;
   result_.iterator_event_count = trace_.iterator_event_count;
   result_.window = trace_.window.end - trace_.window.start;
+  result_.window_start = trace_.window.start;
   result_.loss = trace_.loss;
+  for (const Lane& lane : trace_.lanes) result_.threads.emplace_back(trace_.strings[lane.name]);
   std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
@@ -136,6 +138,10 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   std::vector<Picoseconds> latencies;
   for (const std::size_t index : group.calls) {
     const Interval span = forest_.root_calls[index].span;
+    if (latencies.empty() || span.end - span.start > latencies[pipeline.slowest]) {
+      pipeline.slowest = latencies.size();
+      pipeline.slowest_lane = forest_.root_calls[index].lane;
+    }
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }

@@ -20,6 +20,19 @@ struct AttributeValue {
   std::string text;  ///< set if there is no number
 };
 
+/// Where in the trace something was seen: a part of one thread's time.
+struct Sighting {
+  Interval span;
+  LaneId lane{};  ///< into HostMeasurement::threads
+
+  Picoseconds duration() const { return span.end - span.start; }
+  /// Whether it is longer than the other; of two alike the earlier one, so that no order of adding up matters.
+  bool outweighs(const Sighting& other) const {
+    if (duration() != other.duration()) return duration() > other.duration();
+    return duration() > 0 && (span.start != other.span.start ? span.start < other.span.start : lane < other.lane);
+  }
+};
+
 /// What one logical iterator did over the whole window.
 struct IteratorMeasurement {
   std::string long_name;
@@ -41,6 +54,7 @@ struct IteratorMeasurement {
   Picoseconds self = 0;         ///< of that: in no nested iterator call and, if asynchronous, not waiting
   Picoseconds wait = 0;         ///< of that: waiting for other threads (asynchronous iterators only)
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
+  Sighting longest_call;
   std::uint64_t epochs = 0;     ///< distinct indices of Repeat in the long names of its instances
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
@@ -58,6 +72,7 @@ struct PhaseMeasurement {
   Picoseconds waited = 0;                ///< sum of the latencies of the calls
   std::vector<Picoseconds> critical;     ///< indexed by IteratorId: time held by it, own work and function
   std::vector<Picoseconds> in_function;  ///< indexed by IteratorId: of that, in the user's function
+  std::vector<Sighting> longest_held;    ///< indexed by IteratorId: its longest piece of `critical`; empty span if none
   Picoseconds handoff = 0;
   Picoseconds unseen = 0;
   Picoseconds outside = 0;
@@ -99,6 +114,8 @@ struct PipelineMeasurement {
   Picoseconds median = 0;        ///< of the steady latencies
   Picoseconds p95 = 0;           ///< of all latencies
   Picoseconds max = 0;           ///< of all latencies
+  std::size_t slowest = 0;       ///< index into `calls` of the longest; 0 if there are none
+  LaneId slowest_lane{};         ///< the thread of that one
   std::size_t slow_count = 0;    ///< calls longer than 50 us (seed 000)
   Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the slowest tenth
 
@@ -133,8 +150,10 @@ struct HostMeasurement {
   std::vector<std::string> devices;
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
+  Picoseconds window_start = 0;  ///< times of spans count from the trace's origin, a person's from here
   Picoseconds window = 0;
   Loss loss;
+  std::vector<std::string> threads;            ///< indexed by LaneId: their names
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
   Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not

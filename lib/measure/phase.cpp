@@ -66,6 +66,7 @@ Sums PhaseMeasurer::no_sums() const {
   Sums sums;
   sums.measured.phase.critical.assign(tools_.forest.iterators.size(), 0);
   sums.measured.phase.in_function.assign(tools_.forest.iterators.size(), 0);
+  sums.measured.phase.longest_held.assign(tools_.forest.iterators.size(), {});
   return sums;
 }
 
@@ -86,6 +87,9 @@ void PhaseMeasurer::add_segments(const RootCall& call, std::span<const Segment> 
     if (root != root_) sums.feeding_roots.insert(root);
     if (segment.kind != SegmentKind::self && segment.kind != SegmentKind::function) continue;
     phase.critical[index_of(segment.iterator)] += length;
+    const Sighting piece{segment.span, segment.lane};
+    Sighting& longest = phase.longest_held[index_of(segment.iterator)];
+    if (piece.outweighs(longest)) longest = piece;
     if (segment.kind == SegmentKind::function) phase.in_function[index_of(segment.iterator)] += length;
   }
 }
@@ -132,6 +136,10 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
     sums.phase.waited += more.phase.waited;
     add(sums.phase.critical, more.phase.critical);
     add(sums.phase.in_function, more.phase.in_function);
+    for (std::size_t index = 0; index < more.phase.longest_held.size(); ++index) {
+      Sighting& longest = sums.phase.longest_held[index];
+      if (more.phase.longest_held[index].outweighs(longest)) longest = more.phase.longest_held[index];
+    }
     sums.phase.handoff += more.phase.handoff;
     sums.phase.unseen += more.phase.unseen;
     sums.phase.outside += more.phase.outside;

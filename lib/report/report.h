@@ -44,6 +44,14 @@ std::string render_rules_text(std::span<const CatalogEntry> catalog);
 /// A rule's page with its thresholds and the values in force.
 std::string render_rule_text(const CatalogEntry& entry, const ThresholdSettings& settings);
 
+/// What a rule asked of these traces: the numbers against its thresholds, the events they come from, and what kept it
+/// from firing.
+std::string render_explanation_text(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis,
+                                    const TextStyle& style);
+
+/// The same as `tfdata-doctor.explanation/1`.
+std::string render_explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis);
+
 /// The rules given, with their thresholds, as `tfdata-doctor.rules/1`; with their pages if `with_pages`.
 std::string render_rules_json(std::span<const CatalogEntry> catalog, const ThresholdSettings& settings,
                               bool with_pages);
