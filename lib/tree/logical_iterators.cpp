@@ -34,6 +34,7 @@ class LogicalIteratorBuilder {
   void add_instance(InstanceId id);
   IteratorId parent_by_id(const LogicalIterator& iterator) const;
   IteratorId parent_by_name(IteratorId iterator) const;
+  IteratorId parent_in_only_pipeline(IteratorId iterator) const;
   void link_parents();
   void find_roots();
   void choose_names();
@@ -47,6 +48,7 @@ class LogicalIteratorBuilder {
   std::map<LogicalKey, IteratorId> iterator_of_key_;
   std::vector<LogicalKey> keys_;                                       ///< indexed by IteratorId
   std::map<std::pair<Token, std::string>, IteratorId> first_of_name_;  ///< pipeline and folded name -> iterator
+  std::map<std::string, std::vector<IteratorId>, std::less<>> all_of_name_;  ///< folded name -> iterators
 };
 
 const IteratorInstance* LogicalIteratorBuilder::find(std::optional<Token> id) const {
@@ -110,6 +112,7 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     forest_.iterators.push_back(std::move(iterator));
     keys_.push_back(place->first);
     first_of_name_.try_emplace({std::get<0>(place->first), folded}, place->second);
+    all_of_name_[folded].push_back(place->second);
   }
   forest_.iterator_of_instance[index_of(id)] = place->second;
   LogicalIterator& iterator = forest_.iterators[index_of(place->second)];
@@ -139,12 +142,28 @@ IteratorId LogicalIteratorBuilder::parent_by_name(IteratorId iterator) const {
   return kNoIterator;
 }
 
+/// Where the calls of an iterator's parent end behind the window, its parent id leads nowhere. Its long name still says
+/// what it stands below, as long as only one iterator of the trace has that name.
+IteratorId LogicalIteratorBuilder::parent_in_only_pipeline(IteratorId iterator) const {
+  const InstanceId first = forest_[iterator].instances.front();
+  if (!trace_.instances[index_of(first)].parent_id) return kNoIterator;
+  std::string_view prefix = std::get<1>(keys_[index_of(iterator)]);
+  for (std::size_t end = prefix.rfind("::"); end != std::string_view::npos && end > 0; end = prefix.rfind("::")) {
+    prefix = prefix.substr(0, end);
+    const auto found = all_of_name_.find(prefix);
+    if (found == all_of_name_.end()) continue;
+    return found->second.size() == 1 ? found->second.front() : kNoIterator;
+  }
+  return kNoIterator;
+}
+
 void LogicalIteratorBuilder::link_parents() {
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     const auto id = static_cast<IteratorId>(index);
     LogicalIterator& iterator = forest_.iterators[index];
     iterator.parent = parent_by_id(iterator);
     if (iterator.parent == id || iterator.parent == kNoIterator) iterator.parent = parent_by_name(id);
+    if (iterator.parent == kNoIterator) iterator.parent = parent_in_only_pipeline(id);
   }
 }
 
