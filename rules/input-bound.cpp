@@ -10,8 +10,8 @@ namespace {
 std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
   std::vector<Evidence> evidence = {
       share_of("input_share", pipeline.input_share()),
-      share_of("share_of_all_calls", pipeline.cadence_share),
-      share_of("share_without_slowest_tenth", pipeline.trimmed_cadence_share),
+      share_of("share_of_all_calls", pipeline.cadence.share),
+      share_of("share_without_slowest_tenth", pipeline.trimmed_cadence.share),
       time_of("mean_without_slowest_tenth", pipeline.trimmed_mean),
       time_of("median", pipeline.median),
       time_of("max", pipeline.max),
@@ -36,6 +36,10 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
 /// The questions by which the judgement came to its level: the thresholds are those of the verdict.
 bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
   const PipelineMeasurement& pipeline = ranked.pipeline;
+  if (ranked.judgement.level == InputLevel::unknown) {
+    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    return false;
+  }
   const bool is_slow = examiner.above(time_of("mean_without_slowest_tenth", pipeline.trimmed_mean), "min_latency") &&
                        examiner.at_least(share_of("input_share", pipeline.input_share()), "min_mild_share");
   if (is_slow) examiner.at_least(share_of("input_share", pipeline.input_share()), "min_share");

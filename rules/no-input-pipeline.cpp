@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "diagnose/pipelines.h"
 
 namespace doctor::rules {
@@ -17,27 +15,25 @@ std::vector<Advice> advice() {
            std::nullopt}};
 }
 
-std::optional<Finding> check_trace(const Measurements& measurements, Examiner& examiner) {
-  const std::vector<HostMeasurement>& hosts = measurements.hosts;
-  const auto any = [&](auto holds) { return std::any_of(hosts.begin(), hosts.end(), holds); };
+std::optional<Finding> check_trace(const RuleContext& context, Examiner& examiner) {
+  const Measurements& measurements = context.measurements;
   if (!examiner.holds("the trace shows no iterator and no GetNext call", !shows_tf_data(measurements))) {
     return std::nullopt;
   }
-  const bool is_sure = any([](const HostMeasurement& host) { return host.event_count > 0; }) &&
-                       !any([](const HostMeasurement& host) { return !host.loss.complete(); });
-  if (!is_sure) {
+  if (context.judgement.status != VerdictStatus::no_input_pipeline) {
     examiner.misses(why_nothing_is_judged(measurements));
     return std::nullopt;
   }
   Finding finding;
   finding.message = "The trace shows no tf.data iterator and no GetNext call";
-  for (const HostMeasurement& host : hosts) finding.evidence.push_back(number_of("events", host.event_count, "events"));
+  for (const HostMeasurement& host : measurements.hosts)
+    finding.evidence.push_back(number_of("events", host.event_count, "events"));
   finding.advice = advice();
   return finding;
 }
 
 RuleResult check(const RuleContext& context) {
-  return for_trace(context, [&](Examiner& examiner) { return check_trace(context.measurements, examiner); });
+  return for_trace(context, [&](Examiner& examiner) { return check_trace(context, examiner); });
 }
 
 }  // namespace

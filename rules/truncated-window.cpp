@@ -26,7 +26,7 @@ std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& 
   Finding finding;
   finding.message = context.judgement.pipelines.empty()
                         ? "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged"
-                        : "The window shows one GetNext call and no step marker: nothing to compare its latency with";
+                        : "The window shows too little for a verdict: " + context.judgement.pipelines.front().doubt;
   for (const HostMeasurement& host : hosts) {
     finding.evidence.push_back(number_of("iterator_events", host.iterator_event_count, "events"));
     finding.evidence.push_back(time_of("window", host.window));

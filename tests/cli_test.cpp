@@ -48,8 +48,10 @@ std::string slow_trace() {
 
 std::string trace_without_tf_data() {
   SyntheticTrace trace;
-  trace.add("main", "MatMul:MatMul", 10, 100);
-  trace.add("main", "Add:AddV2", 200, 100);
+  for (int step = 0; step < 20; ++step) {
+    trace.add("main", "MatMul:MatMul", 1000 * step + 10, 100);
+    trace.add("main", "Add:AddV2", 1000 * step + 200, 100);
+  }
   return trace.to_chrome_json();
 }
 

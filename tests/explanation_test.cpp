@@ -107,7 +107,7 @@ TEST_CASE("of several silent pipelines the one that came closest is named") {
   pipeline.host().pipelines.push_back(pipeline.pipeline());
   pipeline.host().pipelines.back().steady.busy_threads = 2.4;
   pipeline.host().pipelines.push_back(pipeline.pipeline());
-  pipeline.host().pipelines.back().cadence_share = pipeline.host().pipelines.back().trimmed_cadence_share = 0.01;
+  pipeline.host().pipelines.back().cadence.share = pipeline.host().pipelines.back().trimmed_cadence.share = 0.01;
   const Explained explained(pipeline);
   CHECK(contains(explained.text("low-parallelism"), "nearest   cpu_utilization is 60 %"));
 }

@@ -13,7 +13,8 @@
 namespace doctor {
 
 /// Measurements of one pipeline for tests of rules, written by hand: a chain of iterators from the root to the source,
-/// ten calls of the consumer of 10 ms each, one iterator that they wait for.
+/// ten calls of the consumer of 10 ms each, one iterator that they wait for, and the root for what is left of the
+/// waits.
 class MeasuredPipeline {
  public:
   explicit MeasuredPipeline(const std::vector<std::string>& chain) {
@@ -44,10 +45,14 @@ class MeasuredPipeline {
   /// Sets how much of the time the consumer waits, and how much of the waits is the first iterator of that name.
   MeasuredPipeline& waits_for(std::string_view short_name, double culprit_share = 0.9, double input_share = 0.8) {
     pipeline().has_cadence = true;
-    pipeline().cadence_share = pipeline().trimmed_cadence_share = input_share;
+    pipeline().cadence.share = pipeline().trimmed_cadence.share = input_share;
     PhaseMeasurement& steady = pipeline().steady;
     steady.culprit = id_of(short_name);
-    steady.critical[index_of(steady.culprit)] = std::llround(culprit_share * static_cast<double>(steady.waited));
+    steady.culprits_of_halves = {steady.culprit, steady.culprit};
+    std::fill(steady.critical.begin(), steady.critical.end(), 0);
+    const Picoseconds held = std::llround(culprit_share * static_cast<double>(steady.waited));
+    steady.critical[0] = steady.waited - held;
+    steady.critical[index_of(steady.culprit)] = held;
     return *this;
   }
 
@@ -96,6 +101,7 @@ class MeasuredPipeline {
     pipeline.total = static_cast<Picoseconds>(kCalls) * kLatency;
     pipeline.median = pipeline.p95 = pipeline.max = pipeline.trimmed_mean = kLatency;
     pipeline.slow_count = kCalls;
+    pipeline.cadence.beats = pipeline.trimmed_cadence.beats = kCalls;
     pipeline.steady.call_count = kCalls;
     pipeline.steady.waited = pipeline.total;
     for (PhaseMeasurement* phase : {&pipeline.steady, &pipeline.warmup}) {

@@ -162,7 +162,7 @@ TEST_CASE("doubling all times doubles all times") {
       const PipelineMeasurement& after = twice.pipelines[index];
       CHECK(after.total == 2 * before.total);
       CHECK(after.median == 2 * before.median);
-      CHECK(after.cadence_share == doctest::Approx(before.cadence_share));
+      CHECK(after.cadence.share == doctest::Approx(before.cadence.share));
       // Warm-up has an absolute floor of 1 ms, so only equal phases can be compared.
       if (before.warmup_count != after.warmup_count) continue;
       for (std::size_t iterator = 0; iterator < before.steady.critical.size(); ++iterator) {

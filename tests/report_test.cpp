@@ -65,8 +65,8 @@ HostMeasurement host_with_pipeline() {
   pipeline.slow_count = 8;
   pipeline.trimmed_mean = 100 * kMs;
   pipeline.has_cadence = true;
-  pipeline.cadence_share = 0.9;
-  pipeline.trimmed_cadence_share = 0.91;
+  pipeline.cadence.share = 0.9;
+  pipeline.trimmed_cadence.share = 0.91;
   pipeline.cpu_budget = 2;
   pipeline.warmup.critical.assign(4, 0);
   pipeline.warmup.in_function.assign(4, 0);

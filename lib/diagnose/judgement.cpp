@@ -1,7 +1,8 @@
 #include "diagnose/judgement.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "diagnose/confidence.h"
 
 namespace doctor {
 namespace {
@@ -67,30 +68,59 @@ Limit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline,
   return *utilization <= kIdle && !culprit.is_source ? Limit::concurrency : Limit::unknown;
 }
 
-/// Rises with the number of calls, with the distance from the threshold, and falls with what the window hides.
-double confidence_in(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                     const ThresholdValues& thresholds) {
-  const auto calls = static_cast<double>(pipeline.steady.call_count);
-  const double by_calls = calls / (calls + 2);
-  const double threshold = thresholds["min_share"];
-  const double distance = std::abs(pipeline.input_share() - threshold) / std::max(threshold, 0.01);
-  const double by_margin = 0.6 + 0.4 * std::min(1.0, distance);
-  const Picoseconds waited = std::max<Picoseconds>(pipeline.steady.waited, 1);
-  const double unseen = static_cast<double>(pipeline.steady.unseen) / static_cast<double>(waited);
-  const double by_coverage = judgement.level == InputLevel::bound ? 1 - 0.5 * std::min(1.0, unseen) : 1;
-  return by_calls * by_margin * by_coverage;
-}
-
-/// One call in a window of arbitrary length can show that the consumer waits, never that it does not.
-VerdictStatus status_of(const PipelineMeasurement& pipeline, InputLevel level) {
-  if (level == InputLevel::bound) return VerdictStatus::input_bound;
-  const bool is_known = level != InputLevel::unknown && pipeline.has_cadence;
-  return is_known ? VerdictStatus::healthy : VerdictStatus::inconclusive;
-}
-
-bool is_complete_and_not_empty(const Measurements& measurements) {
+bool is_complete(const Measurements& measurements) {
   return std::all_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
+}
+
+PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                 const ThresholdValues& thresholds) {
+  PipelineJudgement judged;
+  judged.level = level_of(pipeline, thresholds);
+  find_culprit(host, pipeline, judged);
+  judged.limited_by = limit_of(host, pipeline, judged);
+  if (judged.level == InputLevel::unknown) return judged;
+  judged.confidence = confidence_of(pipeline, judged, thresholds);
+  if (judged.confidence.total() >= thresholds["min_confidence"]) return judged;
+  judged.level = InputLevel::unknown;
+  judged.doubt = weakest_part(judged.confidence, pipeline);
+  return judged;
+}
+
+/// Worst first: who holds the job up, then what cannot be told although more time was spent in it than in what can be,
+/// then the rest. What only feeds another pipeline is part of that one's waits and comes last.
+void rank(const Measurements& measurements, std::vector<PipelineJudgement>& pipelines) {
+  const auto measured = [&](const PipelineJudgement& of) -> const PipelineMeasurement& {
+    return measurements.hosts[of.host].pipelines[of.pipeline];
+  };
+  Picoseconds heaviest_known = 0;
+  for (const PipelineJudgement& of : pipelines) {
+    const bool is_known = of.level != InputLevel::unknown && !measured(of).feeds_another;
+    if (is_known) heaviest_known = std::max(heaviest_known, measured(of).total);
+  }
+  const auto place = [&](const PipelineJudgement& of) {
+    if (measured(of).feeds_another) return 5;
+    if (of.level == InputLevel::bound) return 0;
+    if (of.level == InputLevel::unknown) return measured(of).total > heaviest_known ? 1 : 4;
+    return of.level == InputLevel::mild ? 2 : 3;
+  };
+  std::stable_sort(pipelines.begin(), pipelines.end(), [&](const PipelineJudgement& a, const PipelineJudgement& b) {
+    return place(a) != place(b) ? place(a) < place(b) : measured(a).total > measured(b).total;
+  });
+}
+
+/// A trace without tf.data is one of another kind of job only if it is whole, and long enough to show something.
+void judge_without_pipelines(const Measurements& measurements, double min_confidence, Judgement& judgement) {
+  std::uint64_t events = 0;
+  bool mentions_tf_data = shows_tf_data(measurements);
+  for (const HostMeasurement& host : measurements.hosts) {
+    events += host.event_count;
+    mentions_tf_data = mentions_tf_data || host.mentions_tf_data;
+  }
+  if (mentions_tf_data || !is_complete(measurements)) return;
+  constexpr double kEventsOfHalfDoubt = 20;
+  judgement.confidence = static_cast<double>(events) / (static_cast<double>(events) + kEventsOfHalfDoubt);
+  if (judgement.confidence >= min_confidence) judgement.status = VerdictStatus::no_input_pipeline;
 }
 
 }  // namespace
@@ -103,6 +133,9 @@ std::vector<Threshold> verdict_thresholds() {
       {"min_latency", 50, "us",
        "mean GetNext latency without the slowest tenth that must be exceeded too; seed guide of tf.data analysis. "
        "Necessary, never sufficient: healthy jobs show medians of 45 to 120 us"},
+      {"min_confidence", 0.33, "share",
+       "confidence below which the verdict is `inconclusive`. Of labelled traces cut to their first tenth, quarter and "
+       "half, nearly all wrong answers stood below it, and no whole trace did"},
   };
 }
 
@@ -117,37 +150,23 @@ std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const
 
 Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds) {
   Judgement judgement;
-  const auto measured = [&](const PipelineJudgement& of) -> const PipelineMeasurement& {
-    return measurements.hosts[of.host].pipelines[of.pipeline];
-  };
   for (std::size_t host = 0; host < measurements.hosts.size(); ++host) {
     for (std::size_t index = 0; index < measurements.hosts[host].pipelines.size(); ++index) {
       const PipelineMeasurement& pipeline = measurements.hosts[host].pipelines[index];
-      PipelineJudgement judged;
-      judged.host = host;
-      judged.pipeline = index;
-      judged.level = level_of(pipeline, thresholds);
-      find_culprit(measurements.hosts[host], pipeline, judged);
-      judged.limited_by = limit_of(measurements.hosts[host], pipeline, judged);
-      judgement.pipelines.push_back(judged);
+      judgement.pipelines.push_back(judge_pipeline(measurements.hosts[host], pipeline, thresholds));
+      judgement.pipelines.back().host = host;
+      judgement.pipelines.back().pipeline = index;
     }
   }
-  std::stable_sort(judgement.pipelines.begin(), judgement.pipelines.end(),
-                   [&](const PipelineJudgement& a, const PipelineJudgement& b) {
-                     const PipelineMeasurement& left = measured(a);
-                     const PipelineMeasurement& right = measured(b);
-                     if (left.feeds_another != right.feeds_another) return !left.feeds_another;
-                     if (a.level != b.level) return a.level > b.level;
-                     return left.total > right.total;
-                   });
+  rank(measurements, judgement.pipelines);
   if (judgement.pipelines.empty()) {
-    const bool shows_no_tf_data = !shows_tf_data(measurements) && is_complete_and_not_empty(measurements);
-    judgement.status = shows_no_tf_data ? VerdictStatus::no_input_pipeline : VerdictStatus::inconclusive;
+    judge_without_pipelines(measurements, thresholds["min_confidence"], judgement);
     return judgement;
   }
   const PipelineJudgement& worst = judgement.pipelines.front();
-  judgement.status = status_of(measured(worst), worst.level);
-  judgement.confidence = confidence_in(measured(worst), worst, thresholds);
+  judgement.confidence = worst.confidence.total();
+  if (worst.level == InputLevel::unknown) return judgement;
+  judgement.status = worst.level == InputLevel::bound ? VerdictStatus::input_bound : VerdictStatus::healthy;
   return judgement;
 }
 

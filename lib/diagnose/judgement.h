@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "diagnose/threshold.h"
@@ -12,7 +13,7 @@ enum class VerdictStatus { input_bound, healthy, no_input_pipeline, inconclusive
 
 /// How much a pipeline holds its consumer up.
 enum class InputLevel {
-  unknown,  ///< no call of the consumer was seen
+  unknown,  ///< no call of the consumer was seen, or too little to be sure
   not_bound,
   mild,  ///< worth a note
   bound,
@@ -28,6 +29,17 @@ enum class Phase {
 /// What holds a slow pipeline back.
 enum class Limit { cpu, concurrency, waiting, unknown };
 
+/// How sure a judgement on a pipeline is, in parts that are multiplied. Each is a probability-like number, 0..1, that
+/// falls with one kind of missing evidence.
+struct Confidence {
+  double side = 0;      ///< that more calls would lead to the same level, given how the calls of this trace differ
+  double calls = 0;     ///< that so few calls stand for the job
+  double coverage = 1;  ///< that what the window hides is not the culprit; 1 where nobody waits
+  double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
+
+  double total() const { return side * calls * coverage * culprit; }
+};
+
 /// The judgement on one pipeline. Refers to the measurements by index.
 struct PipelineJudgement {
   std::size_t host = 0;      ///< index into Measurements::hosts
@@ -37,12 +49,14 @@ struct PipelineJudgement {
   IteratorId culprit = kNoIterator;
   double culprit_share = 0;  ///< of the time waited in the phase (0 for background)
   Limit limited_by = Limit::unknown;
+  Confidence confidence;  ///< in level and culprit together
+  std::string doubt;      ///< why the level is unknown although calls were seen, as a clause; else empty
 };
 
 /// The judgement on a whole run.
 struct Judgement {
   VerdictStatus status = VerdictStatus::inconclusive;
-  double confidence = 0;                     ///< 0..1
+  double confidence = 0;                     ///< 0..1, of the worst pipeline
   std::vector<PipelineJudgement> pipelines;  ///< worst first; those that only feed another pipeline come last
 };
 
@@ -50,8 +64,9 @@ struct Judgement {
 /// verdict.
 std::vector<Threshold> verdict_thresholds();
 
-/// Judges every pipeline and the run. Never `healthy` on missing evidence: without a call of the consumer the status
-/// is `inconclusive`, without any tf.data event `no_input_pipeline`.
+/// Judges every pipeline and the run. Never `healthy` on missing evidence: without a call of the consumer, or where the
+/// confidence in what weighs most is below `min_confidence`, the status is `inconclusive`; where nothing in a complete
+/// trace is of tf.data, `no_input_pipeline`.
 Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds);
 
 /// The calls that the judgement on a pipeline rests on (steady for the phases `steady` and `background`).

@@ -28,6 +28,10 @@ Picoseconds RankedPipeline::culprit_time() const {
 }
 
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
+  if (ranked.judgement.level == InputLevel::unknown) {
+    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    return false;
+  }
   const std::string share = format_share(ranked.pipeline.input_share());
   if (waits == Waits::bound) {
     return examiner.holds(fmt::format("the job is input-bound ({} of the time in GetNext)", share), ranked.is_bound());
@@ -107,6 +111,9 @@ std::string why_nothing_is_judged(const Measurements& measurements) {
   }
   if (any([](const HostMeasurement& host) { return !host.loss.complete(); })) {
     return "no input pipeline in what could be read of the damaged trace";
+  }
+  if (any([](const HostMeasurement& host) { return host.mentions_tf_data; })) {
+    return "tf.data is set up in the trace, but no iterator was seen at work";
   }
   const bool has_events = any([](const HostMeasurement& host) { return host.event_count > 0; });
   return has_events ? "no input pipeline in the trace" : "no events in the trace";

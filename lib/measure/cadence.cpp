@@ -27,38 +27,58 @@ struct Beat {
   Picoseconds period = 0;
 };
 
-double share_of(std::span<const Beat> beats) {
+CadenceShare share_of(std::span<const Beat> beats) {
   double waited = 0;
   double passed = 0;
   for (const Beat& beat : beats) {
     waited += static_cast<double>(beat.latency);
     passed += static_cast<double>(beat.period);
   }
-  return passed > 0 ? std::min(1.0, waited / passed) : waited > 0 ? 1.0 : 0.0;
+  CadenceShare result;
+  result.beats = beats.size();
+  result.share = passed > 0 ? std::min(1.0, waited / passed) : waited > 0 ? 1.0 : 0.0;
+  if (beats.size() < 2 || passed <= 0) return result;
+  double squares = 0;
+  for (const Beat& beat : beats) {
+    const double residual = static_cast<double>(beat.latency) - result.share * static_cast<double>(beat.period);
+    squares += residual * residual;
+  }
+  const auto count = static_cast<double>(beats.size());
+  result.error = std::sqrt(squares * count / (count - 1)) / passed;
+  return result;
 }
 
 void measure_shares(const Trace& trace, std::span<const Interval> steady, PipelineMeasurement& pipeline) {
   std::vector<Beat> beats;
+  std::vector<Picoseconds> gaps;
   for (std::size_t index = 0; index + 1 < steady.size(); ++index) {
     beats.push_back({steady[index].end - steady[index].start, steady[index + 1].start - steady[index].start});
+    gaps.push_back(std::max<Picoseconds>(0, steady[index + 1].start - steady[index].end));
+  }
+  // What the consumer did after the last call lies behind the window. In a short one that call must not be lost: it may
+  // be the first that waited. So it counts as if the consumer had gone on as usual.
+  if (!beats.empty()) {
+    const Picoseconds latency = steady.back().end - steady.back().start;
+    beats.push_back({latency, latency + median(gaps)});
   }
   // A TF1 timeline of one call is one session run, so its window is a step.
   pipeline.has_cadence = !beats.empty() || pipeline.step_share || (!steady.empty() && !trace.lanes_are_threads);
   if (beats.empty() && pipeline.step_share) {
-    pipeline.cadence_share = pipeline.trimmed_cadence_share = *pipeline.step_share;
+    pipeline.cadence.share = *pipeline.step_share;
+    pipeline.trimmed_cadence = pipeline.cadence;
     return;
   }
   if (beats.empty() && !steady.empty()) {
     const Picoseconds window = std::max<Picoseconds>(trace.window.end - trace.window.start, 1);
     beats.push_back({steady[0].end - steady[0].start, window});
   }
-  pipeline.cadence_share = pipeline.trimmed_cadence_share = share_of(beats);
+  pipeline.cadence = pipeline.trimmed_cadence = share_of(beats);
   constexpr std::size_t kFewestToTrim = 4;
   if (beats.size() < kFewestToTrim) return;
   std::sort(beats.begin(), beats.end(), [](const Beat& a, const Beat& b) {
     return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
   });
-  pipeline.trimmed_cadence_share = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
+  pipeline.trimmed_cadence = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
 }
 
 void measure_step_shares(std::span<const StepMarker> steps, std::span<const Interval> steady,

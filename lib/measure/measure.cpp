@@ -35,6 +35,7 @@ class HostMeasurer {
 
  private:
   void describe_trace();
+  bool mentions_tf_data() const;
   std::vector<CallsOfRoot> group_calls() const;
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
   PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
@@ -58,6 +59,7 @@ void HostMeasurer::describe_trace() {
   result_.devices = trace_.devices;
   result_.event_count = trace_.event_count;
   result_.iterator_event_count = trace_.iterator_event_count;
+  result_.mentions_tf_data = mentions_tf_data();
   result_.window = trace_.window.end - trace_.window.start;
   result_.window_start = trace_.window.start;
   result_.loss = trace_.loss;
@@ -67,6 +69,24 @@ void HostMeasurer::describe_trace() {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
   result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
+}
+
+/// A window may end before the first element was made: then threads and ops of tf.data are all that it shows.
+bool HostMeasurer::mentions_tf_data() const {
+  if (trace_.iterator_event_count > 0 || trace_.make_iterator_count > 0) return true;
+  const bool has_thread = std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
+    return trace_.strings[lane.name].starts_with("tf_data_");
+  });
+  const auto is_of_tf_data = [&](const OpCall& op) {
+    const std::string_view type = without_version(trace_.strings[op.type]);
+    return type.ends_with("Dataset") || type.ends_with("Iterator");
+  };
+  return has_thread || std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
+           for (std::size_t index = 0; index < lane.ops.size(); ++index) {
+             if (is_of_tf_data(lane.ops[index])) return true;
+           }
+           return false;
+         });
 }
 
 std::vector<CallsOfRoot> HostMeasurer::group_calls() const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -78,6 +80,8 @@ struct PhaseMeasurement {
   Picoseconds outside = 0;
 
   IteratorId culprit = kNoIterator;      ///< the iterator with the most critical time; frames only if nothing else
+  /// The same of the first and the second half of the calls by themselves: where they differ, the culprit is not sure.
+  std::array<IteratorId, 2> culprits_of_halves = {kNoIterator, kNoIterator};
   std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; wrapper ops left out
   Picoseconds python = 0;                ///< of its function time: in Python ops
 
@@ -101,6 +105,15 @@ struct CacheFill {
   std::uint64_t calls = 0;
 };
 
+/// A part of the time that is spent in GetNext, and how sure it is.
+struct CadenceShare {
+  double share = 0;
+  /// Standard error of the share as a ratio of sums, from how the calls differ among each other (Cochran, Sampling
+  /// Techniques, section 6.4); 0 for fewer than two beats.
+  double error = 0;
+  std::size_t beats = 0;  ///< calls that it rests on
+};
+
 /// One pipeline: a root and all below it, with the consumer's calls.
 struct PipelineMeasurement {
   IteratorId root = kNoIterator;    ///< kNoIterator: only bare GetNext ops were seen
@@ -122,8 +135,8 @@ struct PipelineMeasurement {
   /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
   /// Else the window stands in, whose length has nothing to do with the job.
   bool has_cadence = false;
-  double cadence_share = 0;          ///< steady latency / time from call start to call start
-  double trimmed_cadence_share = 0;  ///< the same without the slowest tenth of the calls
+  CadenceShare cadence;              ///< steady latency / time from call start to call start
+  CadenceShare trimmed_cadence;      ///< the same without the slowest tenth of the calls
   std::optional<double> step_share;  ///< median over the step markers of the part of a step that is spent in calls
   std::size_t step_count = 0;        ///< step markers that hold a call
 
@@ -138,7 +151,7 @@ struct PipelineMeasurement {
   std::vector<CacheFill> cache_fills;
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares.
-  double input_share() const { return cadence_share < trimmed_cadence_share ? cadence_share : trimmed_cadence_share; }
+  double input_share() const { return std::min(cadence.share, trimmed_cadence.share); }
 };
 
 /// All numbers of one trace file. Free-standing: the trace itself may be dropped.
@@ -150,6 +163,7 @@ struct HostMeasurement {
   std::vector<std::string> devices;
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
+  bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
   Picoseconds window_start = 0;  ///< times of spans count from the trace's origin, a person's from here
   Picoseconds window = 0;
   Loss loss;

@@ -32,11 +32,25 @@ struct Purpose {
 /// What some of the calls add up to. All are integers: no result depends on how the calls were split.
 struct Sums {
   MeasuredPhase measured;
-  OpTotals ops;  ///< of the culprit's function
+  std::vector<Picoseconds>
+      critical_of_first_half;  ///< indexed by IteratorId: PhaseMeasurement::critical of these calls
+  OpTotals ops;                ///< of the culprit's function
 };
 
 void add(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& more) {
   for (std::size_t index = 0; index < sums.size(); ++index) sums[index] += more[index];
+}
+
+bool is_work(SegmentKind kind) {
+  return kind == SegmentKind::self || kind == SegmentKind::function;
+}
+
+/// Adds up what each iterator held by its own work and its function.
+void add_held(std::span<const Segment> segments, std::vector<Picoseconds>& critical) {
+  for (const Segment& segment : segments) {
+    const bool is_held = segment.iterator != kNoIterator && is_work(segment.kind);
+    if (is_held) critical[index_of(segment.iterator)] += segment.span.end - segment.span.start;
+  }
 }
 
 class PhaseMeasurer {
@@ -52,7 +66,10 @@ class PhaseMeasurer {
   void attribute(CallRange range, Purpose purpose, Sums& sums) const;
   void attribute_parallel(CallRange range, Purpose purpose);
   void add_segments(const RootCall& call, std::span<const Segment> segments, MeasuredPhase& sums) const;
-  IteratorId find_culprit() const;
+  bool is_in_first_half(std::size_t position) const { return position < calls_.size() / 2; }
+  IteratorId find_culprit(const std::vector<Picoseconds>& critical) const;
+  IteratorId find_culprit() const { return find_culprit(sums_.measured.phase.critical); }
+  void compare_halves();
   void measure_function();
   double busy_threads() const;
 
@@ -65,6 +82,7 @@ class PhaseMeasurer {
 Sums PhaseMeasurer::no_sums() const {
   Sums sums;
   sums.measured.phase.critical.assign(tools_.forest.iterators.size(), 0);
+  sums.critical_of_first_half = sums.measured.phase.critical;
   sums.measured.phase.in_function.assign(tools_.forest.iterators.size(), 0);
   sums.measured.phase.longest_held.assign(tools_.forest.iterators.size(), {});
   return sums;
@@ -85,7 +103,7 @@ void PhaseMeasurer::add_segments(const RootCall& call, std::span<const Segment> 
     if (segment.iterator == kNoIterator) continue;
     const IteratorId root = tools_.forest[segment.iterator].root;
     if (root != root_) sums.feeding_roots.insert(root);
-    if (segment.kind != SegmentKind::self && segment.kind != SegmentKind::function) continue;
+    if (!is_work(segment.kind)) continue;
     phase.critical[index_of(segment.iterator)] += length;
     const Sighting piece{segment.span, segment.lane};
     Sighting& longest = phase.longest_held[index_of(segment.iterator)];
@@ -106,6 +124,7 @@ void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) cons
   for (std::size_t position = range.first; position < range.last; ++position) {
     const std::span<const Segment> segments = walker.attribute(call(position));
     if (purpose.adds_up) add_segments(call(position), segments, sums.measured);
+    if (purpose.adds_up && is_in_first_half(position)) add_held(segments, sums.critical_of_first_half);
     if (!ops) continue;
     windows.clear();
     for (const Segment& segment : segments) {
@@ -135,6 +154,7 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
     sums.phase.call_count += more.phase.call_count;
     sums.phase.waited += more.phase.waited;
     add(sums.phase.critical, more.phase.critical);
+    add(sums_.critical_of_first_half, result.critical_of_first_half);
     add(sums.phase.in_function, more.phase.in_function);
     for (std::size_t index = 0; index < more.phase.longest_held.size(); ++index) {
       Sighting& longest = sums.phase.longest_held[index];
@@ -149,8 +169,7 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
   }
 }
 
-IteratorId PhaseMeasurer::find_culprit() const {
-  const std::vector<Picoseconds>& critical = sums_.measured.phase.critical;
+IteratorId PhaseMeasurer::find_culprit(const std::vector<Picoseconds>& critical) const {
   IteratorId culprit = kNoIterator;
   bool culprit_is_root = true;
   for (std::size_t index = 0; index < critical.size(); ++index) {
@@ -165,6 +184,15 @@ IteratorId PhaseMeasurer::find_culprit() const {
     culprit_is_root = is_root;
   }
   return culprit;
+}
+
+void PhaseMeasurer::compare_halves() {
+  PhaseMeasurement& phase = sums_.measured.phase;
+  std::vector<Picoseconds> second_half = phase.critical;
+  for (std::size_t index = 0; index < second_half.size(); ++index) {
+    second_half[index] -= sums_.critical_of_first_half[index];
+  }
+  phase.culprits_of_halves = {find_culprit(sums_.critical_of_first_half), find_culprit(second_half)};
 }
 
 double PhaseMeasurer::busy_threads() const {
@@ -203,6 +231,7 @@ void PhaseMeasurer::measure_function() {
 MeasuredPhase PhaseMeasurer::measure() {
   if (calls_.empty()) return std::move(sums_.measured);
   measure_function();
+  compare_halves();
   PhaseMeasurement& phase = sums_.measured.phase;
   phase.busy_threads = busy_threads();
   for (const auto& [type, total] : sums_.ops) {

@@ -85,6 +85,14 @@ OrderedJson elsewhere_json(const PipelineMeasurement& pipeline) {
   };
 }
 
+/// The parts whose product is the confidence in the pipeline's level and culprit.
+OrderedJson confidence_json(const Confidence& confidence) {
+  return {
+      {"total", confidence.total()},     {"side", confidence.side},       {"calls", confidence.calls},
+      {"coverage", confidence.coverage}, {"culprit", confidence.culprit},
+  };
+}
+
 OrderedJson function_ops_json(const PhaseMeasurement& phase) {
   const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
   OrderedJson ops = OrderedJson::array();
@@ -155,6 +163,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {"root", has_root ? OrderedJson(view.host.iterators[index_of(pipeline.root)].long_name) : OrderedJson(nullptr)},
       {"level", to_word(view.judgement.level)},
       {"phase", to_word(view.judgement.phase)},
+      {"confidence", confidence_json(view.judgement.confidence)},
       {"feeds_another", pipeline.feeds_another},
       {"input_share", share ? OrderedJson(*share) : OrderedJson(nullptr)},
       {"get_next", get_next_json(pipeline)},

@@ -118,11 +118,16 @@ std::string reason_without_verdict(const Measurements& measurements, const Judge
     return fmt::format("none of the {} is from tf.data", format_count(events, "event"));
   }
   if (events == 0) return "no event with a time could be read";
-  if (!judgement.pipelines.empty()) return "one GetNext call in the trace, and no step marker to compare it with";
+  if (!judgement.pipelines.empty()) return "too little evidence: " + judgement.pipelines.front().doubt;
   for (const HostMeasurement& host : measurements.hosts) {
     if (!host.iterators.empty()) return "tf.data ran, but no GetNext call of a consumer lies in the trace";
   }
-  return "no tf.data event was seen, and parts of the trace were lost";
+  const bool has_mention = std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                                       [](const HostMeasurement& host) { return host.mentions_tf_data; });
+  if (has_mention) return "tf.data is set up in the trace, but no iterator was seen at work";
+  const bool is_complete = total_loss(measurements).complete();
+  return is_complete ? fmt::format("only {} in the trace, and none is from tf.data", format_count(events, "event"))
+                     : "no tf.data event was seen, and parts of the trace were lost";
 }
 
 std::string summarize(const Measurements& measurements, const Judgement& judgement) {

@@ -1,0 +1,126 @@
+#include "diagnose/confidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "base/numbers.h"
+#include "base/time.h"
+
+namespace doctor {
+namespace {
+
+/// A share drifts from window to window by more than the calls of one window show.
+constexpr double kDrift = 0.03;
+
+/// The error to assume of a share that rests on one call: anything is possible.
+constexpr double kErrorOfOneCall = 0.15;
+/// The same where the trace does not even show how long the step of that call took.
+constexpr double kErrorWithoutCadence = 0.3;
+
+/// The error to assume of a mean latency, as a part of the limit that it is compared with.
+constexpr double kErrorOfLatency = 0.2;
+
+/// From so many calls on, the slowest tenth is more than the one outlier that must not decide.
+constexpr std::size_t kEnoughToTrim = 10;
+
+/// One call more is worth little beyond this: 1.5 calls halve the doubt once, nine calls leave a seventh.
+constexpr double kCallsOfHalfDoubt = 1.5;
+
+constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
+constexpr double kDoubtWithoutCulprit =
+    0.65;  ///< what is left where the job waits and the trace does not show for what
+
+/// Student's distribution function. Exact for 1 and 2 degrees of freedom, else the normal approximation of Wallace
+/// (1959), which is off by less than 0.01.
+double student(double t, std::size_t degrees) {
+  if (degrees <= 1) return 0.5 + std::atan(t) / std::numbers::pi;
+  if (degrees == 2) return 0.5 + t / (2 * std::sqrt(2 + t * t));
+  const auto freedom = static_cast<double>(degrees);
+  const double z = (8 * freedom + 1) / (8 * freedom + 3) * std::sqrt(freedom * std::log1p(t * t / freedom));
+  return 0.5 * std::erfc((t < 0 ? z : -z) / std::numbers::sqrt2);
+}
+
+double probability_of_more(const PipelineMeasurement& pipeline, const CadenceShare& cadence, double limit) {
+  double error = std::hypot(cadence.error, kDrift);
+  if (cadence.beats < 2) error = pipeline.has_cadence ? kErrorOfOneCall : kErrorWithoutCadence;
+  return probability_above(cadence.share, error, cadence.beats, limit);
+}
+
+/// A single slow call may be an outlier. With few calls it may as well be what the job is like, so that both shares
+/// must be on one side.
+double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {
+  const double trimmed = probability_of_more(pipeline, pipeline.trimmed_cadence, thresholds["min_share"]);
+  const double untrimmed = probability_of_more(pipeline, pipeline.cadence, thresholds["min_share"]);
+  const double limit = thresholds["min_latency"];
+  const double latency =
+      probability_above(to_microseconds(pipeline.trimmed_mean), kErrorOfLatency * limit, pipeline.cadence.beats, limit);
+  if (is_bound) return std::min({trimmed, untrimmed, latency});
+  const bool may_trim = pipeline.cadence.beats >= kEnoughToTrim;
+  return 1 - std::min(latency, may_trim ? trimmed : std::max(trimmed, untrimmed));
+}
+
+/// The part of the waits that the walk ends at somebody's work, not at a hand-over or the edge of the window.
+double explained_share(const PhaseMeasurement& phase) {
+  if (phase.waited <= 0 || phase.culprit == kNoIterator) return 1;
+  const Picoseconds explained = std::accumulate(phase.critical.begin(), phase.critical.end(), Picoseconds{0});
+  return static_cast<double>(explained) / static_cast<double>(phase.waited);
+}
+
+/// 1 where the second holds at most half of what the culprit holds, a half where the two hold the same.
+double confidence_in_lead(const std::vector<Picoseconds>& critical, IteratorId culprit) {
+  Picoseconds second = 0;
+  for (std::size_t index = 0; index < critical.size(); ++index) {
+    if (index != index_of(culprit)) second = std::max(second, critical[index]);
+  }
+  const auto first = static_cast<double>(std::max<Picoseconds>(critical[index_of(culprit)], 1));
+  return std::clamp(1.5 - static_cast<double>(second) / first, 0.5, 1.0);
+}
+
+double confidence_in_culprit(const PhaseMeasurement& phase, IteratorId culprit) {
+  if (culprit == kNoIterator || index_of(culprit) >= phase.critical.size()) return kDoubtWithoutCulprit;
+  const auto [first, second] = phase.culprits_of_halves;
+  const bool halves_agree = first == second || first == kNoIterator || second == kNoIterator;
+  return confidence_in_lead(phase.critical, culprit) * (halves_agree ? 1 : kDoubtOfHalves);
+}
+
+}  // namespace
+
+std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline) {
+  const double smallest = std::min({confidence.side, confidence.calls, confidence.coverage, confidence.culprit});
+  const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
+  if (smallest == confidence.calls) {
+    return "only " + calls + " in the trace" + (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
+  }
+  if (smallest == confidence.coverage) {
+    return fmt::format("what {} of the time in GetNext was spent on lies outside the trace",
+                       format_share(1 - confidence.coverage));
+  }
+  if (smallest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
+  return fmt::format("{} that differ too much: {} of the time, or {} without the slowest", calls,
+                     format_share(pipeline.cadence.share), format_share(pipeline.trimmed_cadence.share));
+}
+
+double probability_above(double estimate, double error, std::size_t observations, double limit) {
+  const double distance = estimate - limit;
+  if (error <= 0) return distance > 0 ? 1 : distance < 0 ? 0 : 0.5;
+  return student(distance / error, observations > 1 ? observations - 1 : 1);
+}
+
+Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                         const ThresholdValues& thresholds) {
+  Confidence confidence;
+  const bool is_bound = judgement.level == InputLevel::bound;
+  confidence.side = confidence_in_side(pipeline, is_bound, thresholds);
+  const auto calls = static_cast<double>(pipeline.steady.call_count);
+  confidence.calls = calls / (calls + kCallsOfHalfDoubt);
+  if (!is_bound) return confidence;
+  confidence.coverage = std::min(1.0, explained_share(pipeline.steady));
+  confidence.culprit = confidence_in_culprit(pipeline.steady, judgement.culprit);
+  return confidence;
+}
+
+}  // namespace doctor

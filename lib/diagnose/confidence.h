@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "diagnose/judgement.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// The confidence in the level and the culprit of a pipeline that was judged with these thresholds of the verdict.
+/// Calibrated on labelled traces of TF 1.15 to 2.21 that were cut short: a wrong answer must not reach 0.7.
+Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                         const ThresholdValues& thresholds);
+
+/// Why the confidence is low, as a clause for a person: its smallest part.
+std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline);
+
+/// The probability that a quantity with this estimate, standard error and number of observations is above `limit`:
+/// Student's t with observations - 1 degrees of freedom.
+double probability_above(double estimate, double error, std::size_t observations, double limit);
+
+}  // namespace doctor

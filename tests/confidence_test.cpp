@@ -1,0 +1,138 @@
+// How sure a judgement is: what raises it, what lowers it, and where it is too little for a verdict.
+
+#include "diagnose/confidence.h"
+
+#include <doctest/doctest.h>
+
+#include "measured_pipeline.h"
+
+namespace doctor {
+namespace {
+
+struct Judged {
+  Judgement judgement;
+  PipelineJudgement pipeline;
+};
+
+Judged judged(const MeasuredPipeline& pipeline) {
+  const Judgement judgement = judge(pipeline.measurements(), ThresholdValues(verdict_thresholds(), {}));
+  return {judgement, judgement.pipelines.at(0)};
+}
+
+double confidence(const MeasuredPipeline& pipeline) {
+  return judged(pipeline).pipeline.confidence.total();
+}
+
+MeasuredPipeline bound(double input_share = 0.8) {
+  return MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "TFRecord"}).waits_for("Map", 0.95, input_share);
+}
+
+MeasuredPipeline with_calls(std::size_t calls, double input_share) {
+  MeasuredPipeline pipeline = bound(input_share);
+  pipeline.pipeline().steady.call_count = calls;
+  pipeline.pipeline().cadence.beats = pipeline.pipeline().trimmed_cadence.beats = calls;
+  return pipeline;
+}
+
+MeasuredPipeline with_error(double error, double input_share) {
+  MeasuredPipeline pipeline = bound(input_share);
+  pipeline.pipeline().cadence.error = pipeline.pipeline().trimmed_cadence.error = error;
+  return pipeline;
+}
+
+TEST_CASE("Student's t, against the tables") {
+  struct Row {
+    double t;
+    std::size_t observations;
+    double probability;
+  };
+  for (const Row& row : {Row{1, 2, 0.75}, Row{6.314, 2, 0.95}, Row{2.920, 3, 0.95}, Row{2.353, 4, 0.95},
+                         Row{1.812, 11, 0.95}, Row{1.697, 31, 0.95}, Row{-2.920, 3, 0.05}, Row{0, 5, 0.5}}) {
+    CAPTURE(row.t);
+    CAPTURE(row.observations);
+    CHECK(probability_above(10 + row.t, 1, row.observations, 10) == doctest::Approx(row.probability).epsilon(0.01));
+  }
+  CHECK(probability_above(2, 0, 5, 1) == 1);
+  CHECK(probability_above(1, 0, 5, 2) == 0);
+}
+
+TEST_CASE("more calls, a clearer margin and calls that are alike raise the confidence") {
+  for (const double share : {0.8, 0.05}) {
+    CAPTURE(share);
+    CHECK(confidence(with_calls(1, share)) < confidence(with_calls(3, share)));
+    CHECK(confidence(with_calls(3, share)) < confidence(with_calls(8, share)));
+    CHECK(confidence(with_calls(8, share)) < confidence(with_calls(100, share)));
+    CHECK(confidence(with_calls(100, share)) > 0.9);
+    CHECK(confidence(with_error(0.3, share)) < confidence(with_error(0.05, share)));
+  }
+  CHECK(confidence(bound(0.22)) < confidence(bound(0.3)));
+  CHECK(confidence(bound(0.18)) < confidence(bound(0.1)));
+}
+
+TEST_CASE("what the trace hides lowers the confidence in a culprit, not in its absence") {
+  MeasuredPipeline hidden = bound();
+  hidden.waits_for("Map", 0.5).pipeline().steady.critical[0] = 0;
+  CHECK(confidence(hidden) == doctest::Approx(confidence(bound()) * 0.5).epsilon(0.01));
+
+  MeasuredPipeline disputed = bound();
+  disputed.pipeline().steady.culprits_of_halves[1] = disputed.id_of("BatchV2");
+  CHECK(confidence(disputed) < 0.7);
+
+  MeasuredPipeline close = bound();
+  close.pipeline().steady.critical[0] = 0;
+  close.pipeline().steady.critical[index_of(close.id_of("BatchV2"))] =
+      close.pipeline().steady.critical[index_of(close.id_of("Map"))];
+  CHECK(confidence(close) < 0.7);
+
+  MeasuredPipeline bare = bound();
+  bare.pipeline().steady.culprit = kNoIterator;
+  CHECK(confidence(bare) < 0.7);
+  CHECK(judged(bare).judgement.status == VerdictStatus::input_bound);
+
+  MeasuredPipeline healthy = bound(0.01);
+  const double before = confidence(healthy);
+  healthy.pipeline().steady.culprits_of_halves[1] = healthy.id_of("BatchV2");
+  CHECK(confidence(healthy) == before);
+}
+
+TEST_CASE("where evidence is thin there is no verdict, but a reason") {
+  const Judged single = judged(with_calls(1, 0.02));
+  CHECK(single.judgement.status == VerdictStatus::inconclusive);
+  CHECK(single.pipeline.level == InputLevel::unknown);
+  CHECK(single.pipeline.doubt == "only 1 GetNext call in the trace");
+
+  MeasuredPipeline uneven = with_calls(4, 0.4);
+  uneven.pipeline().cadence.error = 0.3;
+  uneven.pipeline().trimmed_cadence.share = 0.02;
+  const Judged differing = judged(uneven);
+  CHECK(differing.judgement.status == VerdictStatus::inconclusive);
+  CHECK(differing.pipeline.doubt ==
+        "4 GetNext calls that differ too much: 40 % of the time, or 2.0 % without the slowest");
+
+  MeasuredPipeline cut = bound();
+  std::fill(cut.pipeline().steady.critical.begin(), cut.pipeline().steady.critical.end(), 0);
+  CHECK(judged(cut).pipeline.doubt == "what 100 % of the time in GetNext was spent on lies outside the trace");
+}
+
+TEST_CASE("one long call among many makes no verdict, one among few makes it unsure") {
+  for (const std::size_t calls : {30u, 4u}) {
+    CAPTURE(calls);
+    MeasuredPipeline outlier = with_calls(calls, 0.02);
+    outlier.pipeline().cadence.share = 0.5;
+    outlier.pipeline().cadence.error = 0.4;
+    CHECK((judged(outlier).judgement.status == VerdictStatus::healthy) == (calls == 30));
+  }
+}
+
+TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {
+  MeasuredPipeline two = bound(0.02);
+  two.host().pipelines.push_back(with_calls(1, 0.02).pipeline());
+  CHECK(judge(two.measurements(), ThresholdValues(verdict_thresholds(), {})).status == VerdictStatus::healthy);
+  two.host().pipelines.back().total *= 2;
+  CHECK(judge(two.measurements(), ThresholdValues(verdict_thresholds(), {})).status == VerdictStatus::inconclusive);
+  two.pipeline() = bound().pipeline();
+  CHECK(judge(two.measurements(), ThresholdValues(verdict_thresholds(), {})).status == VerdictStatus::input_bound);
+}
+
+}  // namespace
+}  // namespace doctor
