@@ -103,6 +103,24 @@ TEST_CASE("the slow function of a sequential map is found with its ops and share
   CHECK(pipeline.steady.busy_threads == doctest::Approx(792.0 / 810 + 11.0 / 810).epsilon(0.02));
 }
 
+TEST_CASE("threads of the compute pool count as busy, and apart where no op of their own runs") {
+  const auto measured = [](bool has_own_op) {
+    SyntheticTrace written = prefetch_map(10, 800, 1000);
+    for (int call = 0; call < 10; ++call) {
+      const double start = 1000 + call * 1000;
+      written.add("tf_numa_-1_Eigen/7", "ThreadpoolListener::StartRegion", start + 100, 0.1);
+      if (has_own_op) written.add("tf_numa_-1_Eigen/7", "f/Cast:Cast", start + 200, 100);
+      written.add("tf_numa_-1_Eigen/7", "ThreadpoolListener::StopRegion", start + 505, 0.1);
+    }
+    const Trace trace = written.to_trace();
+    return measure(trace, build_tree(trace)).pipelines.at(0).steady;
+  };
+  CHECK(measured(false).pool_threads == doctest::Approx(405.0 / 810));
+  CHECK(measured(true).pool_threads == doctest::Approx(305.0 / 810));
+  CHECK(measured(false).busy_threads == doctest::Approx(measured(true).busy_threads));
+  CHECK(measured(false).busy_threads == doctest::Approx((792.0 + 11 + 405) / 810).epsilon(0.02));
+}
+
 TEST_CASE("a culprit that shows only after the first calls is measured over all calls") {
   // Two maps: the outer one's function is slow in the first 8 of 64 calls, the inner one's in the others.
   SyntheticTrace written;

@@ -45,12 +45,12 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until
 class LaneActivity {
  public:
   LaneActivity(const Lane& lane, const std::vector<OpKind>& op_kinds, std::span<const Interval> waits)
-      : lane_(lane), op_kinds_(op_kinds), covered_(waits) {}
+      : lane_(lane), op_kinds_(op_kinds), has_regions_(!lane.pool_regions.empty()), covered_(waits), events_(waits) {}
 
   void add_own_work(Interval work) {
     if (work.start >= work.end) return;
     add_until(work.start);
-    covered_.add(work);
+    add_event(work);
   }
 
   /// Adds the ops and regions that start until `start`, in their common order.
@@ -63,25 +63,44 @@ class LaneActivity {
       if (!has_op && !has_region) return;
       const bool op_first =
           has_op && (!has_region || lane_.ops[next_op_].span.start() <= lane_.pool_regions[next_region_].start());
-      const PackedSpan span = op_first ? lane_.ops[next_op_++].span : lane_.pool_regions[next_region_++];
-      covered_.add({span.start(), span.end()});
+      if (op_first) {
+        const PackedSpan span = lane_.ops[next_op_++].span;
+        add_event({span.start(), span.end()});
+      } else {
+        const PackedSpan span = lane_.pool_regions[next_region_++];
+        covered_.add({span.start(), span.end()});
+      }
     }
   }
 
   Picoseconds total() const { return covered_.total(); }
+  /// Of that: in regions of the compute pool only.
+  Picoseconds in_pool_only() const { return has_regions_ ? covered_.total() - events_.total() : 0; }
 
  private:
+  void add_event(Interval time) {
+    covered_.add(time);
+    if (has_regions_) events_.add(time);
+  }
   bool is_work(const OpCall& op) const { return op_kinds_[index_of(op.type)] == OpKind::ordinary; }
 
   const Lane& lane_;
   const std::vector<OpKind>& op_kinds_;
+  const bool has_regions_;
   CoveredTime covered_;
+  CoveredTime events_;  ///< covered by ops and iterators; kept only where there are regions as well
   std::size_t next_op_ = 0;
   std::size_t next_region_ = 0;
 };
 
-Picoseconds busy_time(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                      std::span<const Interval> waits) {
+/// Busy time of one thread.
+struct BusyTime {
+  Picoseconds all = 0;
+  Picoseconds in_pool_only = 0;
+};
+
+BusyTime busy_time(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                   std::span<const Interval> waits) {
   LaneActivity activity(lane, op_kinds, waits);
   std::size_t next_run = 0;
   const Picoseconds until = waits.back().end;
@@ -95,20 +114,25 @@ Picoseconds busy_time(const Lane& lane, const IteratorForest& forest, const std:
     activity.add_own_work({done, own.end});
   });
   activity.add_until(until);
-  return activity.total();
+  return {activity.total(), activity.in_pool_only()};
 }
 
 }  // namespace
 
-double average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                            std::span<const Interval> waits, const WorkOptions& work) {
+BusyThreads average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                                 std::span<const Interval> waits, const WorkOptions& work) {
   const Picoseconds waited = total_length(waits);
-  if (waited <= 0) return 0;
-  std::atomic<Picoseconds> busy = 0;
+  if (waited <= 0) return {};
+  std::atomic<Picoseconds> all = 0;
+  std::atomic<Picoseconds> in_pool_only = 0;
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(),
-               [&](std::size_t index) { busy += busy_time(*lanes[index], forest, op_kinds, waits); });
-  return static_cast<double>(busy) / static_cast<double>(waited);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+    const BusyTime busy = busy_time(*lanes[index], forest, op_kinds, waits);
+    all += busy.all;
+    in_pool_only += busy.in_pool_only;
+  });
+  const auto per_wait = [&](Picoseconds time) { return static_cast<double>(time) / static_cast<double>(waited); };
+  return {per_wait(all), per_wait(in_pool_only)};
 }
 
 }  // namespace doctor

@@ -10,11 +10,18 @@
 
 namespace doctor {
 
+/// Threads at work on average.
+struct BusyThreads {
+  double all = 0;
+  double in_pool_only = 0;  ///< of these: in a region of the compute pool and in no op: they did a part of another
+                            ///< thread's op
+};
+
 /// How many threads were at work on average during `waits` (disjoint, sorted): in an op that is neither Python nor a
 /// wrapper, in a region of the compute pool, or in the own time of a synchronous iterator. Ops that wait for a core
 /// count as running, so the result may exceed the number of cores. 0 if the waits are empty. `op_kinds` is indexed by
 /// StringId.
-double average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                            std::span<const Interval> waits, const WorkOptions& work = {});
+BusyThreads average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                                 std::span<const Interval> waits, const WorkOptions& work = {});
 
 }  // namespace doctor

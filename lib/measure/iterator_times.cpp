@@ -131,6 +131,13 @@ std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribu
   return std::nullopt;
 }
 
+std::string_view IteratorMeasurement::text(std::string_view attribute) const {
+  for (const AttributeValue& value : attributes) {
+    if (value.name == attribute) return value.text;
+  }
+  return {};
+}
+
 std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
   std::vector<IteratorTimes> none(forest.iterators.size());
   for (std::size_t index = 0; index < none.size(); ++index) {

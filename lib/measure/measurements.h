@@ -60,6 +60,8 @@ struct IteratorMeasurement {
   std::uint64_t epochs = 0;     ///< distinct indices of Repeat in the long names of its instances
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
+  /// Empty if it has none, or a number.
+  std::string_view text(std::string_view attribute) const;
 };
 
 /// Time of one op type inside the culprit's function, on the critical path.
@@ -88,6 +90,9 @@ struct PhaseMeasurement {
   /// Threads busy on average during the waits: ops without Python, compute-pool regions and own work of synchronous
   /// iterators. Raw: may exceed the cores, because ops that wait for a core count as busy.
   double busy_threads = 0;
+  /// Of these: threads of the compute pool that did a part of an op of another thread (traces of TF 2.12 and before do
+  /// not show them).
+  double pool_threads = 0;
 };
 
 /// A shuffle buffer that is filled inside the window.

@@ -71,7 +71,7 @@ class PhaseMeasurer {
   IteratorId find_culprit() const { return find_culprit(sums_.measured.phase.critical); }
   void compare_halves();
   void measure_function();
-  double busy_threads() const;
+  BusyThreads busy_threads() const;
 
   const PhaseTools& tools_;
   const IteratorId root_;
@@ -195,8 +195,8 @@ void PhaseMeasurer::compare_halves() {
   phase.culprits_of_halves = {find_culprit(sums_.critical_of_first_half), find_culprit(second_half)};
 }
 
-double PhaseMeasurer::busy_threads() const {
-  if (tools_.forest.iterators.empty()) return 0;
+BusyThreads PhaseMeasurer::busy_threads() const {
+  if (tools_.forest.iterators.empty()) return {};
   std::vector<Interval> waits;
   for (std::size_t position = 0; position < calls_.size(); ++position) waits.push_back(call(position).span);
   return average_busy_threads(tools_.trace, tools_.forest, tools_.op_kinds, united(std::move(waits)), tools_.work);
@@ -233,7 +233,9 @@ MeasuredPhase PhaseMeasurer::measure() {
   measure_function();
   compare_halves();
   PhaseMeasurement& phase = sums_.measured.phase;
-  phase.busy_threads = busy_threads();
+  const BusyThreads busy = busy_threads();
+  phase.busy_threads = busy.all;
+  phase.pool_threads = busy.in_pool_only;
   for (const auto& [type, total] : sums_.ops) {
     if (total > 0) phase.function_ops.push_back({std::string(tools_.trace.strings[type]), total});
     if (tools_.op_kinds[index_of(type)] == OpKind::python) phase.python += total;
