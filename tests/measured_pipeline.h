@@ -62,6 +62,22 @@ class MeasuredPipeline {
     return *this;
   }
 
+  MeasuredPipeline& sets(std::string_view short_name, const std::string& attribute, std::int64_t number) {
+    (*this)[short_name].attributes.push_back({attribute, number, {}});
+    return *this;
+  }
+  MeasuredPipeline& sets(std::string_view short_name, const std::string& attribute, const std::string& text) {
+    (*this)[short_name].attributes.push_back({attribute, std::nullopt, text});
+    return *this;
+  }
+
+  /// Sets how long the prefetch at the end takes for an element, as a part of the time between two calls.
+  MeasuredPipeline& makes_elements_in(double share) {
+    IteratorMeasurement& input = host_.iterators[index_of(host_.iterators[index_of(pipeline().prefetch)].children[0])];
+    input.total = std::llround(share * static_cast<double>(2 * kLatency)) * static_cast<Picoseconds>(input.calls);
+    return *this;
+  }
+
   /// Ops in the culprit's function; those of Python are told apart by their name.
   MeasuredPipeline& runs(const std::vector<FunctionOp>& ops) {
     pipeline().steady.function_ops = ops;
@@ -112,6 +128,7 @@ class MeasuredPipeline {
     while (is_frame(host_.iterators[outermost].short_name) && outermost + 1 < host_.iterators.size()) ++outermost;
     pipeline.outermost = static_cast<IteratorId>(outermost);
     if (host_.iterators[outermost].short_name == "Prefetch") pipeline.prefetch = pipeline.outermost;
+    for (std::size_t id = 0; id < host_.iterators.size(); ++id) pipeline.members.push_back(static_cast<IteratorId>(id));
     host_.pipelines.push_back(std::move(pipeline));
   }
 

@@ -159,7 +159,8 @@ bool is_injected(const IteratorMeasurement& iterator) {
 
 bool is_sequential_map(const IteratorMeasurement& iterator) {
   const std::string_view kind = kind_of(iterator);
-  return kind == "Map" || (kind == "MapAndBatch" && iterator.number("parallelism") == 1);
+  if (kind == "Map") return true;
+  return kind == "MapAndBatch" && iterator.number("parallelism") == 1 && iterator.text("autotune") != "true";
 }
 
 bool is_parallel(const IteratorMeasurement& iterator) {

@@ -21,8 +21,8 @@ bool is_fused(const IteratorMeasurement& iterator);
 /// Whether TF's graph optimiser put it in: the user never wrote it.
 bool is_injected(const IteratorMeasurement& iterator);
 
-/// Whether it calls a function of the user for each element, one call at a time: a plain map, or one that TF fused with
-/// the batch behind it and left at parallelism 1.
+/// Whether it calls a function of the user for each element, one call at a time because the user wrote it so: a plain
+/// map, or one that TF fused with the batch behind it and left at parallelism 1 (not one where AUTOTUNE chose 1).
 bool is_sequential_map(const IteratorMeasurement& iterator);
 
 /// Whether it works on several elements at once on threads of this host.
