@@ -2,24 +2,31 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/tuning.h"
 
 namespace doctor::rules {
 namespace {
 
-std::vector<Advice> advice() {
-  return {
-      {"More parallelism gains nothing here: give the cores less to do. Keep ops from splitting their work over "
-       "threads, "
-       "which costs when all cores are busy anyway (before TF 2.5: options.experimental_threading).",
-       "options = tf.data.Options()\n"
-       "options.threading.max_intra_op_parallelism = 1\n"
-       "dataset = dataset.with_options(options)"},
-      {"Do work once instead of in every epoch: cache what fits in memory, or prepare the data before training.",
-       "dataset = dataset.cache()  # behind the slow transformation"},
+std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  std::vector<Advice> advice;
+  if (!keeps_ops_on_one_thread(ranked)) {
+    advice.push_back(
+        {"Keep ops from splitting their work over threads, which costs when all cores are busy anyway "
+         "(before TF 2.5: options.experimental_threading).",
+         "options = tf.data.Options()\n"
+         "options.threading.max_intra_op_parallelism = 1\n"
+         "dataset = dataset.with_options(options)"});
+  }
+  advice.push_back(
+      {"More parallelism gains nothing here: do work once instead of in every epoch, by caching what fits in memory, "
+       "or prepare "
+       "the data before training.",
+       "dataset = dataset.cache()  # behind the slow transformation"});
+  advice.push_back(
       {"Move work off this host: to the accelerator (image augmentation in the model), or to other hosts with tf.data "
        "service.",
-       std::nullopt},
-  };
+       std::nullopt});
+  return advice;
 }
 
 RuleResult check(const RuleContext& context) {
@@ -29,7 +36,7 @@ RuleResult check(const RuleContext& context) {
         Finding finding = culprit_finding(
             ranked, fmt::format("{}, and {} are busy meanwhile", culprit_part(ranked), busy_cores(ranked)));
         finding.evidence.push_back(share_of("cpu_utilization", utilization));
-        finding.advice = advice();
+        finding.advice = advice_for(ranked);
         return finding;
       });
 }

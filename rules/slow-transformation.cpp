@@ -27,25 +27,11 @@ bool is_cached(const RankedPipeline& ranked) {
   return std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
 }
 
-/// Whether the culprit is called so often and for so short that the calls themselves cost: seed guide, "vectorizing".
-bool has_tiny_calls(const RankedPipeline& ranked, const Examiner& examiner) {
-  const IteratorMeasurement& culprit = ranked.culprit();
-  const auto calls = static_cast<double>(culprit.calls);
-  if (calls < examiner["min_calls_to_vectorize"] * static_cast<double>(ranked.pipeline.calls.size())) return false;
-  return to_microseconds(culprit.total) < examiner["max_call_to_vectorize"] * calls;
-}
-
-std::optional<Advice> advice_for_kind(const RankedPipeline& ranked, const Examiner& examiner) {
+std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   const std::string_view kind = kind_of(ranked.culprit());
   if (kind == "FlatMap") {
     return Advice{"flat_map makes one inner dataset at a time; interleave makes several at once.",
                   "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)  # instead of flat_map(f)"};
-  }
-  if (kind.find("Map") != std::string_view::npos && has_tiny_calls(ranked, examiner)) {
-    return Advice{
-        "The function is called for each element, and the calls are short: batch first, if it can work on "
-        "whole batches; one call then does the work of many.",
-        "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   if (kind == "Shuffle" || kind == "ShuffleAndRepeat") {
     return Advice{
@@ -82,7 +68,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
     if (finding.evidence.size() == 3 + kOpsInMessage) break;
     finding.evidence.push_back(time_of("op " + op.op, op.self));
   }
-  for (const std::optional<Advice>& advice : {advice_for_kind(ranked, examiner), advice_to_cache(ranked)}) {
+  for (const std::optional<Advice>& advice : {advice_for_kind(ranked), advice_to_cache(ranked)}) {
     if (advice) finding.advice.push_back(*advice);
   }
   return finding;
@@ -95,16 +81,10 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule slow_transformation() {
-  return {
-      .id = "slow-transformation",
-      .summary = "The job waits for one transformation of the pipeline",
-      .thresholds = {{"min_calls_to_vectorize", 50, "calls",
-                      "calls of the function for one GetNext from which batching before the map is advised; chosen: "
-                      "fewer cannot cost much by themselves"},
-                     {"max_call_to_vectorize", 100, "us",
-                      "mean time of a call below which its overhead counts; the performance guide puts the overhead "
-                      "at about 10 us a call"}},
-      .check = check};
+  return {.id = "slow-transformation",
+          .summary = "The job waits for one transformation of the pipeline",
+          .thresholds = {},
+          .check = check};
 }
 
 }  // namespace doctor::rules

@@ -2,7 +2,7 @@
 // rewritten instead (scripts/accept-golden).
 //
 // testdata/rules/<rule>/{flags,clean}/  a trace, or a file `trace` with the path to one, and expected.json: the
-//                                       findings of that rule
+//                                       findings of that rule. written.trace.json is made by written_traces.h
 // testdata/traces/<name>                a trace, and <name>.expected.json: verdict, culprit and all findings in short
 // testdata/formats/<run>/               the same run in several formats
 
@@ -21,6 +21,7 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
+#include "written_traces.h"
 
 namespace doctor {
 namespace {
@@ -89,6 +90,17 @@ fs::path trace_of(const fs::path& folder) {
   std::vector<fs::path> files = sorted_entries(folder);
   std::erase_if(files, [](const fs::path& path) { return path.filename() == "expected.json"; });
   return files.size() == 1 ? files.front() : fs::path();
+}
+
+// First in this file: the other cases read what it writes.
+TEST_CASE("traces written by hand are what their generator writes") {
+  for (const WrittenCase& written : written_cases()) {
+    const fs::path file = kTestdata / "rules" / written.file;
+    const std::string trace = written.pipeline.to_trace().to_chrome_json() + "\n";
+    if (accepts_golden()) std::ofstream(file, std::ios::binary) << trace;
+    const bool is_same_text = read(file) == trace;
+    CHECK_MESSAGE(is_same_text, file.string(), " differs");
+  }
 }
 
 TEST_CASE("each rule on its recorded cases") {

@@ -205,6 +205,117 @@ MeasuredPipeline without_budget() {
   return pipeline;
 }
 
+/// A parallel map of four cores whose parallelism is `parallelism`, chosen by AUTOTUNE or not.
+MeasuredPipeline tuned_map(const std::string& autotune, std::int64_t parallelism, double utilization = 0.1) {
+  return parallel_map(utilization)
+      .sets("ParallelMapV2", "autotune", autotune)
+      .sets("ParallelMapV2", "parallelism", parallelism)
+      .makes_elements_in(1);
+}
+
+/// Such a map where AUTOTUNE chose, and such a part of its time is in ops of its function.
+MeasuredPipeline limited_map(std::int64_t parallelism, double utilization = 0.1, double share_in_ops = 1) {
+  MeasuredPipeline pipeline = tuned_map("true", parallelism, utilization);
+  const PhaseMeasurement& steady = pipeline.pipeline().steady;
+  const auto time = static_cast<double>(steady.critical[index_of(steady.culprit)]);
+  return pipeline.runs({{"EagerPyFunc", std::llround(share_in_ops * time)}});
+}
+
+MeasuredPipeline tuned_interleave(const std::string& autotune, std::int64_t parallelism, std::int64_t cycle_length) {
+  return interleaved("ParallelInterleaveV4")
+      .uses_cores(0.4, 4)
+      .sets("ParallelInterleaveV4", "autotune", autotune)
+      .sets("ParallelInterleaveV4", "parallelism", parallelism)
+      .sets("ParallelInterleaveV4", "cycle_length", cycle_length)
+      .makes_elements_in(1);
+}
+
+/// A prefetch whose buffer is full at times; the stages before it are sequential.
+MeasuredPipeline bursts(const std::string& autotune, double producer_share = 0.5) {
+  return sequential_map().sets("Prefetch", "autotune", autotune).makes_elements_in(producer_share);
+}
+
+constexpr std::int64_t kRamBudget = 1000;
+
+MeasuredPipeline bursts_of_large_elements(std::int64_t megabytes, double producer_share = 0.5) {
+  return bursts("true", producer_share)
+      .sets("Root", "ram_budget_megabytes", kRamBudget)
+      .sets("Prefetch", "buffered_bytes_MB", megabytes - 100)
+      .sets("Map", "buffered_bytes_MB", 100);
+}
+
+MeasuredPipeline splitting_map(double pool_share, double utilization = 1.0) {
+  MeasuredPipeline pipeline = parallel_map(utilization);
+  PhaseMeasurement& steady = pipeline.pipeline().steady;
+  steady.pool_threads = pool_share * steady.busy_threads;
+  return pipeline;
+}
+
+MeasuredPipeline splitting_map_below(const std::string& option) {
+  MeasuredPipeline pipeline = MeasuredPipeline({"Model", option, "Prefetch", "ParallelMapV2", "Range"});
+  pipeline.waits_for("ParallelMapV2").uses_cores(4, 4).pipeline().steady.pool_threads = 2;
+  return pipeline;
+}
+
+/// A shuffle of decoded elements, `megabytes` of them in its buffer, in a job that does not wait.
+MeasuredPipeline shuffled(std::int64_t megabytes, const Chain& chain) {
+  return MeasuredPipeline(chain)
+      .waits_for("BatchV2", 0.9, kHealthy)
+      .sets("Root", "ram_budget_megabytes", kRamBudget)
+      .sets("ShuffleV3", "buffered_bytes_MB", megabytes);
+}
+
+const Chain kDecodeThenShuffle = {"Root", "Prefetch", "BatchV2", "ShuffleV3", "ParallelMapV2", "TFRecord"};
+
+MeasuredPipeline shuffle_of_unknown_size(std::int64_t elements) {
+  return MeasuredPipeline(kDecodeThenShuffle).sets("ShuffleV3", "buffer_size", elements);
+}
+
+/// A map that calls its function so often for a GetNext, for so long, with such a part of that outside of its ops.
+MeasuredPipeline many_calls(double per_get_next, double call_us, double overhead_share) {
+  MeasuredPipeline pipeline = sequential_map();
+  const auto calls = static_cast<std::uint64_t>(std::llround(per_get_next * 10));
+  pipeline["Map"].calls = calls;
+  pipeline["Map"].self = std::llround(call_us * 1e6 * static_cast<double>(calls));
+  PhaseMeasurement& steady = pipeline.pipeline().steady;
+  const Picoseconds time = steady.critical[index_of(steady.culprit)];
+  steady.in_function[index_of(steady.culprit)] = time;
+  return pipeline.runs({{"Cast", std::llround((1 - overhead_share) * static_cast<double>(time))}});
+}
+
+MeasuredPipeline many_unseen_calls() {
+  MeasuredPipeline pipeline = many_calls(250, 20, 1);
+  pipeline.pipeline().steady.in_function.assign(pipeline.host().iterators.size(), 0);
+  return pipeline;
+}
+
+/// Such calls of a map that TF fused with the batch behind it, four at once.
+MeasuredPipeline many_fused_calls(std::uint64_t per_get_next, double call_us) {
+  MeasuredPipeline pipeline = fused_map(4);
+  const std::uint64_t calls = per_get_next * 10;
+  pipeline["MapAndBatch"].calls = 10;
+  pipeline["MapAndBatch"].total = std::llround(call_us * 1e6 * static_cast<double>(calls) / 4);
+  pipeline["TFRecord"].calls = calls;
+  PhaseMeasurement& steady = pipeline.pipeline().steady;
+  steady.in_function[index_of(steady.culprit)] = 1;
+  return pipeline;
+}
+
+/// A device pipeline over a host pipeline of two iterators, and where its waits go.
+MeasuredPipeline device_pipeline(double host_share, double device_share) {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "Generator", "Map", "Range"});
+  pipeline.waits_for(host_share > device_share ? "Map" : "Generator", 0);
+  pipeline.pipeline().is_device = true;
+  pipeline["Generator"].is_device_hop = true;
+  for (const char* host_side : {"Map", "Range"}) pipeline[host_side].root = pipeline.id_of("Map");
+  PhaseMeasurement& steady = pipeline.pipeline().steady;
+  const auto waited = static_cast<double>(steady.waited);
+  steady.critical[index_of(pipeline.id_of("Map"))] = std::llround(host_share * waited);
+  steady.critical[index_of(pipeline.id_of("Generator"))] = std::llround(device_share * waited / 2);
+  steady.handoff = std::llround(device_share * waited / 2);
+  return pipeline;
+}
+
 TEST_CASE("which rules fire on what") {
   struct Case {
     std::string rule;
@@ -323,6 +434,118 @@ TEST_CASE("which rules fire on what") {
       {"truncated-window", "all of it seen", sequential_map(), "silent"},
       {"truncated-window", "no tf.data", without_tf_data(), "not evaluated"},
 
+      {"autotune-off", "parallelism 2 of 4, idle cores", tuned_map("false", 2), "warning"},
+      {"autotune-off", "the same, waits a little", with_level(tuned_map("false", 2), kMild), "note"},
+      {"autotune-off", "the same, does not wait", with_level(tuned_map("false", 2), kHealthy), "silent"},
+      {"autotune-off", "parallelism 2 of 4, busy cores", tuned_map("false", 2, 1), "silent"},
+      {"autotune-off", "parallelism 4 of 4", tuned_map("false", 4), "silent"},
+      {"autotune-off", "parallelism 4, a pool of 8", tuned_map("false", 4).sets("Root", "threadpool_size", 8),
+       "warning"},
+      {"autotune-off", "AUTOTUNE chose 2", tuned_map("true", 2), "silent"},
+      {"autotune-off", "parallelism not in the trace",
+       parallel_map(0.1).sets("ParallelMapV2", "autotune", "false").makes_elements_in(1), "not evaluated"},
+      {"autotune-off", "cores unknown",
+       without_budget().sets("ParallelMapV2", "autotune", "false").makes_elements_in(1), "not evaluated"},
+      {"autotune-off", "a sequential map", sequential_map().uses_cores(0.1, 4).makes_elements_in(1), "silent"},
+      {"autotune-off", "an interleave of 2 in a cycle of 8", tuned_interleave("false", 2, 8), "warning"},
+      {"autotune-off", "an interleave of 8 in a cycle of 8", tuned_interleave("false", 8, 8), "silent"},
+      {"autotune-off", "a fixed buffer runs empty, and full", bursts("false"), "warning"},
+      {"autotune-off", "a buffer of AUTOTUNE does", bursts("true"), "silent"},
+      {"autotune-off", "nobody knows whose buffer does", sequential_map().makes_elements_in(0.5), "silent"},
+      {"autotune-off", "a fixed buffer that is never full", bursts("false", 1), "silent"},
+      {"autotune-off", "a fixed buffer bridges what it can, parallelism 2",
+       tuned_map("false", 2).makes_elements_in(0.5), "silent"},
+      {"autotune-off", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"autotune-limited", "the pool is used up by calls that wait", limited_map(4), "warning"},
+      {"autotune-limited", "by calls that compute", limited_map(4, 0.5), "silent"},
+      {"autotune-limited", "a pool smaller than the cores is, by calls that compute",
+       limited_map(2, 0.5).sets("Root", "threadpool_size", 2), "warning"},
+      {"autotune-limited", "by what is no op of the function", limited_map(4, 0.1, 0.1), "silent"},
+      {"autotune-limited", "AUTOTUNE stays at 1 for calls that wait", limited_map(1), "warning"},
+      {"autotune-limited", "AUTOTUNE stays at 1 for calls that compute", limited_map(1, 0.25), "silent"},
+      {"autotune-limited", "busy cores", limited_map(4, 1), "silent"},
+      {"autotune-limited", "waits a little", with_level(limited_map(4), kMild), "silent"},
+      {"autotune-limited", "a fixed value", tuned_map("false", 4), "silent"},
+      {"autotune-limited", "an interleave at its cycle length", tuned_interleave("true", 2, 2), "warning"},
+      {"autotune-limited", "an interleave below it", tuned_interleave("true", 2, 8), "silent"},
+      {"autotune-limited", "fused, AUTOTUNE chose 1",
+       fused_map(1)
+           .sets("MapAndBatch", "autotune", "true")
+           .uses_cores(0, 4)
+           .makes_elements_in(1)
+           .runs({{"EagerPyFunc", kPicosecondsPerSecond}}),
+       "warning"},
+      {"autotune-limited", "parallelism not in the trace",
+       parallel_map(0.1).sets("ParallelMapV2", "autotune", "true").makes_elements_in(1), "not evaluated"},
+      {"autotune-limited", "cores unknown",
+       without_budget().sets("ParallelMapV2", "autotune", "true").makes_elements_in(1), "not evaluated"},
+      {"autotune-limited", "buffers fill the RAM budget", bursts_of_large_elements(kRamBudget), "warning"},
+      {"autotune-limited", "buffers do not", bursts_of_large_elements(500), "silent"},
+      {"autotune-limited", "RAM budget unknown", bursts("true"), "not evaluated"},
+      {"autotune-limited", "nothing seen inside", bare_get_next(), "not evaluated"},
+      {"sequential-map", "fused, AUTOTUNE chose 1", fused_map(1).sets("MapAndBatch", "autotune", "true"), "silent"},
+
+      {"intra-op-parallelism", "ops split their work on full cores", splitting_map(0.4), "warning"},
+      {"intra-op-parallelism", "on idle cores", splitting_map(0.4, 0.5), "silent"},
+      {"intra-op-parallelism", "they may, but hardly do", splitting_map(0.05), "silent"},
+      {"intra-op-parallelism", "the root says 1", splitting_map(0.4).sets("Root", "intra_op_parallelism", 1), "silent"},
+      {"intra-op-parallelism", "the root says 2", splitting_map(0.4).sets("Root", "intra_op_parallelism", 2),
+       "warning"},
+      {"intra-op-parallelism", "an iterator of the option", splitting_map_below("MaxIntraOpParallelism"), "silent"},
+      {"intra-op-parallelism", "an iterator of another option", splitting_map_below("PrivateThreadPool"), "warning"},
+      {"intra-op-parallelism", "no compute pool in the trace", splitting_map(0), "not evaluated"},
+      {"intra-op-parallelism", "a sequential map", sequential_map().uses_cores(4, 4), "silent"},
+      {"intra-op-parallelism", "cores unknown", without_budget(), "not evaluated"},
+
+      {"memory-heavy-order", "decoded elements fill the budget", shuffled(900, kDecodeThenShuffle), "warning"},
+      {"memory-heavy-order", "they do not", shuffled(10, kDecodeThenShuffle), "silent"},
+      {"memory-heavy-order", "shuffled before they are decoded",
+       shuffled(900, {"Root", "Prefetch", "BatchV2", "Map", "ShuffleV3", "TFRecord"}), "silent"},
+      {"memory-heavy-order", "shuffled behind a flat_map",
+       shuffled(900, {"Root", "Prefetch", "BatchV2", "ShuffleV3", "FlatMap", "TFRecord"}), "silent"},
+      {"memory-heavy-order", "a cache",
+       MeasuredPipeline({"Root", "MemoryCacheImpl", "Map", "Range"})
+           .sets("Root", "ram_budget_megabytes", kRamBudget)
+           .sets("MemoryCacheImpl", "buffered_bytes_MB", 900),
+       "warning"},
+      {"memory-heavy-order", "a fixed prefetch",
+       sequential_map()
+           .sets("Root", "ram_budget_megabytes", kRamBudget)
+           .sets("Prefetch", "autotune", "false")
+           .sets("Prefetch", "buffered_bytes_MB", 900),
+       "warning"},
+      {"memory-heavy-order", "a prefetch of AUTOTUNE",
+       sequential_map()
+           .sets("Root", "ram_budget_megabytes", kRamBudget)
+           .sets("Prefetch", "autotune", "true")
+           .sets("Prefetch", "buffered_bytes_MB", 900),
+       "silent"},
+      {"memory-heavy-order", "budget unknown",
+       MeasuredPipeline(kDecodeThenShuffle).sets("ShuffleV3", "buffered_bytes_MB", 900), "not evaluated"},
+      {"memory-heavy-order", "many elements of unknown size", shuffle_of_unknown_size(100'000), "note"},
+      {"memory-heavy-order", "a few of unknown size", shuffle_of_unknown_size(100), "silent"},
+      {"memory-heavy-order", "no call seen", without_calls(), "not evaluated"},
+
+      {"unvectorized-map", "many tiny calls", many_calls(250, 20, 1), "warning"},
+      {"unvectorized-map", "waits a little", with_level(many_calls(250, 20, 1), kMild), "silent"},
+      {"unvectorized-map", "few calls", many_calls(10, 20, 1), "silent"},
+      {"unvectorized-map", "long calls", many_calls(250, 500, 1), "silent"},
+      {"unvectorized-map", "short calls that work", many_calls(250, 20, 0.1), "silent"},
+      {"unvectorized-map", "fused, many tiny calls", many_fused_calls(250, 20), "warning"},
+      {"unvectorized-map", "fused, few calls", many_fused_calls(10, 20), "silent"},
+      {"unvectorized-map", "fused, long calls", many_fused_calls(250, 500), "silent"},
+      {"unvectorized-map", "calls not in the trace", many_unseen_calls(), "not evaluated"},
+      {"unvectorized-map", "a filter", filter(1000), "silent"},
+      {"unvectorized-map", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"device-pipeline-starved", "the host pipeline is slow", device_pipeline(0.9, 0.05), "note"},
+      {"device-pipeline-starved", "handing over is slow", device_pipeline(0.05, 0.9), "warning"},
+      {"device-pipeline-starved", "the wait is not seen", device_pipeline(0.3, 0.2), "silent"},
+      {"device-pipeline-starved", "does not wait", with_level(device_pipeline(0.9, 0.05), kHealthy), "silent"},
+      {"device-pipeline-starved", "a host pipeline", sequential_map(), "silent"},
+      {"device-pipeline-starved", "nothing seen inside", bare_get_next(), "not evaluated"},
+
       {"damaged-trace", "damaged", damaged(sequential_map()), "warning"},
       {"damaged-trace", "damaged, no tf.data", damaged(without_tf_data()), "warning"},
       {"damaged-trace", "complete", sequential_map(), "silent"},
@@ -373,10 +596,33 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
       {"filter-drops-most", "min_inputs_per_output", 1,
        [](double ratio) { return filter(static_cast<std::uint64_t>(std::llround(ratio * 100))); }, at_least},
       {"truncated-window", "max_unseen_share", 0.1, unseen, above},
+      {"autotune-off", "max_producer_share", 0.1, [](double share) { return bursts("false", share); }, at_most},
+      {"autotune-off", "max_utilization", 0.1, [](double share) { return tuned_map("false", 2, share); }, at_most},
+      {"autotune-limited", "max_producer_share", 0.1,
+       [](double share) { return bursts_of_large_elements(kRamBudget, share); }, at_most},
+      {"autotune-limited", "max_utilization", 0.1, [](double share) { return limited_map(16, share); }, at_most},
+      {"autotune-limited", "max_computing_share", 0.1, [](double share) { return limited_map(2, share * 2 * 0.9 / 4); },
+       at_most},
+      {"autotune-limited", "min_share_in_ops", 0.1, [](double share) { return limited_map(4, 0.1, share); }, at_least},
+      {"autotune-limited", "min_budget_used", 0.05,
+       [](double share) { return bursts_of_large_elements(std::llround(share * kRamBudget)); }, at_least},
+      {"intra-op-parallelism", "min_utilization", 0.1, [](double share) { return splitting_map(0.5, share); },
+       at_least},
+      {"intra-op-parallelism", "min_pool_share", 0.1, [](double share) { return splitting_map(share); }, at_least},
+      {"memory-heavy-order", "min_budget_share", 0.1,
+       [](double share) { return shuffled(std::llround(share * kRamBudget), kDecodeThenShuffle); }, at_least},
+      {"memory-heavy-order", "min_elements_of_unknown_size", 1000,
+       [](double count) { return shuffle_of_unknown_size(std::llround(count)); }, at_least},
+      {"unvectorized-map", "min_calls", 10, [](double calls) { return many_calls(calls, 20, 1); }, at_least},
+      {"unvectorized-map", "max_call", 10, [](double call) { return many_calls(250, call, 1); }, at_most},
+      {"unvectorized-map", "min_overhead_share", 0.1, [](double share) { return many_calls(250, 20, share); },
+       at_least},
+      {"device-pipeline-starved", "min_host_share", 0.1, [](double share) { return device_pipeline(share, 0); },
+       at_least},
+      {"device-pipeline-starved", "min_device_share", 0.1, [](double share) { return device_pipeline(0, share); },
+       at_least},
   };
-  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"},  // below
-                                                        {"slow-transformation", "min_calls_to_vectorize"},
-                                                        {"slow-transformation", "max_call_to_vectorize"}};
+  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"}};  // below
   for (const Flip& flip : flips) {
     CAPTURE(flip.rule);
     CAPTURE(flip.threshold);
@@ -395,7 +641,9 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
         const std::string otherwise = flip.threshold == "min_share"        ? "note"
                                       : flip.threshold == "min_confidence" ? "not evaluated"
                                                                            : "silent";
-        const std::string expected = flip.threshold == "min_mild_share" ? "note" : "warning";
+        const bool is_note = flip.threshold == "min_mild_share" || flip.threshold == "min_elements_of_unknown_size" ||
+                             flip.threshold == "min_host_share";
+        const std::string expected = is_note ? "note" : "warning";
         const std::string said =
             answer(flip.rule, flip.with_quantity(quantity).measurements(), {{flip.rule, {{flip.threshold, set}}}});
         CHECK((said == expected) == flip.fires(quantity, set));
@@ -447,6 +695,19 @@ TEST_CASE("advice carries its cautions") {
              repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "Map", "ShuffleV3", "TFRecord"}, 2),
              "Dataset.shuffle stands before it"));
 
+  CHECK(says("cpu-saturated", parallel_map(1), "max_intra_op_parallelism"));
+  CHECK_FALSE(
+      says("cpu-saturated", parallel_map(1).sets("Root", "intra_op_parallelism", 1), "max_intra_op_parallelism"));
+
+  CHECK(says("autotune-limited", limited_map(4), "the thread pool has 4 threads"));
+  CHECK(says("autotune-limited", limited_map(4), "private_threadpool_size"));
+  CHECK(says("autotune-limited", limited_map(2).sets("Root", "threadpool_size", 2), "less than the cores"));
+  CHECK(says("autotune-limited", limited_map(2), "it counts CPU time"));
+  CHECK_FALSE(says("autotune-limited", limited_map(2), "private_threadpool_size"));
+  CHECK(says("autotune-limited", tuned_interleave("true", 2, 2), "cycle length of 2"));
+  CHECK(says("autotune-limited", limited_map(4), "Careful"));
+  CHECK_FALSE(says("autotune-limited", tuned_interleave("true", 2, 2), "Careful"));
+
   const MeasuredPipeline busy = sequential_map().uses_cores(3.2, 4);
   CHECK(says("sequential-map", busy, "3.2 of 4 cores"));
   CHECK_FALSE(says("sequential-map", busy, "cores", {{"sequential-map", {{"min_utilization_for_caution", 0.9}}}}));
@@ -455,31 +716,6 @@ TEST_CASE("advice carries its cautions") {
   CHECK_FALSE(says("slow-transformation", cached.waits_for("Map"), ".cache()"));
   CHECK_FALSE(says("slow-transformation", sequential_map().runs({{"RandomUniform", 1'000'000'000}}), ".cache()"));
   CHECK(says("slow-transformation", sequential_map(), ".cache()"));
-}
-
-TEST_CASE("batching before the map is advised for many short calls only") {
-  struct Row {
-    std::uint64_t calls_per_get_next;
-    double call_us;
-    bool is_advised;
-  };
-  for (const Row& row : {Row{50, 99, true}, Row{49, 99, false}, Row{50, 100, false}, Row{500, 5, true}}) {
-    MeasuredPipeline pipeline = sequential_map();
-    const std::uint64_t calls = row.calls_per_get_next * pipeline.pipeline().calls.size();
-    pipeline["Map"].calls = calls;
-    pipeline["Map"].total = std::llround(row.call_us * 1e6 * static_cast<double>(calls));
-    CAPTURE(row.calls_per_get_next);
-    CAPTURE(row.call_us);
-    CHECK(says("slow-transformation", pipeline, "f_on_batches") == row.is_advised);
-  }
-  MeasuredPipeline pipeline = sequential_map();
-  pipeline["Map"].calls = 10 * pipeline.pipeline().calls.size();
-  pipeline["Map"].total = 0;
-  const Outcome outcome =
-      ask("slow-transformation", pipeline.measurements(),
-          {{"slow-transformation", {{"min_calls_to_vectorize", 10}, {"max_call_to_vectorize", 1}}}});
-  REQUIRE(outcome.findings.size() == 1);
-  CHECK(mentions(outcome.findings.front(), "f_on_batches"));
 }
 
 TEST_CASE("what replicas share is reported once, for each host") {

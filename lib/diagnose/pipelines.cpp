@@ -151,6 +151,14 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
   return {};
 }
 
+double share_in_ops(const RankedPipeline& ranked) {
+  Picoseconds in_ops = 0;
+  for (const FunctionOp& op : ranked.phase().function_ops) in_ops += op.self;
+  // Ops of several types may have run at once, so their times may add up to more.
+  const auto time = static_cast<double>(std::max<Picoseconds>(ranked.culprit_time(), 1));
+  return std::min(1.0, static_cast<double>(in_ops) / time);
+}
+
 Finding culprit_finding(const RankedPipeline& ranked, std::string message) {
   Finding finding;
   finding.subject = ranked.culprit().long_name;

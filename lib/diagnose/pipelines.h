@@ -75,6 +75,10 @@ std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId 
 /// it would change the training; empty if nothing in the trace does.
 std::string randomness_of_culprit(const RankedPipeline& ranked);
 
+/// Part of the culprit's time in which ops of its function ran, Python ops included; at most 1. Ops that take next to
+/// no time have no events, so a function of such ops has 0 like none at all.
+double share_in_ops(const RankedPipeline& ranked);
+
 /// A finding about the culprit: its name, its part of the waits as evidence and as the time at stake.
 Finding culprit_finding(const RankedPipeline& ranked, std::string message);
 

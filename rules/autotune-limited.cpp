@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+
+namespace doctor::rules {
+namespace {
+
+double megabytes_in_buffers(const RankedPipeline& ranked) {
+  double sum = 0;
+  for (const IteratorId id : ranked.pipeline.members) sum += buffered_megabytes(ranked[id]).value_or(0);
+  return sum;
+}
+
+/// AUTOTUNE would enlarge a buffer that runs empty, but the RAM budget is used up.
+std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share, Examiner& examiner) {
+  const IteratorId id = ranked.pipeline.prefetch;
+  examiner.is_about(id);
+  if (!examiner.holds("AUTOTUNE sizes the buffer of the prefetch at the end", is_autotuned(ranked[id]) == true)) {
+    return std::nullopt;
+  }
+  const std::optional<double> budget = ram_budget_megabytes(ranked.host, id);
+  if (!budget) {
+    examiner.misses("the trace does not tell how much memory tf.data may use");
+    return std::nullopt;
+  }
+  const double buffered = megabytes_in_buffers(ranked);
+  if (!examiner.at_least(share_of("ram_budget_used", buffered / *budget), "min_budget_used")) return std::nullopt;
+  Finding finding;
+  finding.subject = ranked[id].long_name;
+  finding.message = fmt::format(
+      "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: {:.0f} MB of elements are buffered "
+      "already, of a RAM budget of {:.0f} MB",
+      buffered, *budget);
+  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()), share_of("producer_share", share),
+                      share_of("ram_budget_used", buffered / *budget)};
+  finding.advice = {{"Give tf.data more memory, or buffer smaller elements (memory-heavy-order).",
+                     "options = tf.data.Options()\n"
+                     "options.autotune.ram_budget = ram_bytes\n"
+                     "dataset = dataset.with_options(options)"}};
+  finding.at_stake = ranked.pipeline.steady.waited;
+  return finding;
+}
+
+/// Why AUTOTUNE goes no further, as the end of a sentence.
+std::string limit_words(const RankedPipeline& ranked, const IteratorMeasurement& stage, std::int64_t parallelism,
+                        std::optional<std::int64_t> highest) {
+  if (!highest || parallelism < *highest) return "it counts CPU time, and the function waits";
+  if (kind_of(stage) == "ParallelInterleave") return fmt::format("that is the cycle length of {}", *highest);
+  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
+  if (*highest < cores) return fmt::format("a thread pool of {} is set, less than the cores", *highest);
+  return fmt::format("the thread pool has {}", format_count(static_cast<std::uint64_t>(*highest), "thread"));
+}
+
+std::vector<Advice> advice_for(const RankedPipeline& ranked, const IteratorMeasurement& stage, bool is_at_limit) {
+  std::vector<Advice> advice;
+  if (kind_of(stage) == "ParallelInterleave") {
+    advice.push_back(
+        {"Read from more files at once.", "dataset = dataset.interleave(f, cycle_length=16, num_parallel_calls=16)"});
+  } else if (is_at_limit) {
+    advice.push_back(
+        {"Give tf.data more threads than cores, since they wait more than they compute; AUTOTUNE can then "
+         "choose more, or give a number yourself.",
+         "options = tf.data.Options()\n"
+         "options.threading.private_threadpool_size = 16\n"
+         "dataset = dataset.map(f, num_parallel_calls=16).with_options(options)"});
+  } else {
+    advice.push_back(
+        {"Give a number above the one that AUTOTUNE chose.", "dataset = dataset.map(f, num_parallel_calls=16)"});
+  }
+  if (ranked.phase().python > 0) {
+    advice.push_back(
+        {"Careful: the function runs Python. More calls at once help as far as it sleeps or waits for I/O, "
+         "not where it computes or waits for Python's lock.",
+         std::nullopt});
+  }
+  return advice;
+}
+
+/// Whether there is room for more calls of a map's function. Where the pool has fewer threads than there are cores any
+/// function has room; else only one that waits. A function without ops in the trace may be nothing but the cost of
+/// calling it, which looks idle and is not.
+bool has_room(const RankedPipeline& ranked, std::int64_t parallelism, std::optional<std::int64_t> highest,
+              Examiner& examiner) {
+  if (!examiner.at_least(share_of("share_in_ops", share_in_ops(ranked)), "min_share_in_ops")) return false;
+  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
+  if (highest && parallelism >= *highest && *highest < cores) return true;
+  const double running = static_cast<double>(parallelism) * ranked.judgement.culprit_share;
+  const double computing = ranked.phase().busy_threads / std::max(running, 1e-9);
+  return examiner.at_most(share_of("computing_share", computing), "max_computing_share");
+}
+
+Finding parallelism_finding(const RankedPipeline& ranked, const IteratorMeasurement& stage, std::int64_t parallelism,
+                            std::optional<std::int64_t> highest) {
+  Finding finding = culprit_finding(
+      ranked, fmt::format("{}; AUTOTUNE goes no further than parallelism {} there although only {} are busy: {}",
+                          culprit_part(ranked), parallelism, busy_cores(ranked),
+                          limit_words(ranked, stage, parallelism, highest)));
+  finding.subject = stage.long_name;
+  finding.evidence.push_back({"parallelism", static_cast<double>(parallelism), "calls"});
+  if (highest) finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
+  finding.evidence.push_back(share_of("cpu_utilization", cpu_utilization(ranked.pipeline, ranked.phase()).value_or(0)));
+  finding.advice = advice_for(ranked, stage, highest && parallelism >= *highest);
+  return finding;
+}
+
+std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner& examiner) {
+  const IteratorId id = parallel_stage_of(ranked);
+  const bool is_tuned = id != kNoIterator && is_autotuned(ranked[id]) == true;
+  if (!examiner.holds("AUTOTUNE chooses how much of the culprit's work is done at once", is_tuned)) {
+    return std::nullopt;
+  }
+  examiner.is_about(id);
+  const IteratorMeasurement& stage = ranked[id];
+  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+  if (!utilization) {
+    examiner.misses("the trace does not tell how many cores tf.data may use");
+    return std::nullopt;
+  }
+  if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
+  const std::optional<std::int64_t> parallelism = stage.number("parallelism");
+  if (!parallelism) {
+    examiner.misses(fmt::format("the trace does not tell the parallelism of {}", describe(stage)));
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
+  if (kind_of(stage) == "ParallelInterleave") {
+    const bool is_at_cycle = highest && *parallelism >= *highest;
+    if (!examiner.holds(fmt::format("its parallelism of {} is its cycle length", *parallelism), is_at_cycle)) {
+      return std::nullopt;
+    }
+  } else if (!has_room(ranked, *parallelism, highest, examiner)) {
+    return std::nullopt;
+  }
+  return parallelism_finding(ranked, stage, *parallelism, highest);
+}
+
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  // Where the prefetch pauses the stages before it are fast enough on average: the buffer is the limit.
+  const std::optional<double> share = producer_share(ranked);
+  if (share && examiner.at_most(share_of("producer_share", *share), "max_producer_share")) {
+    return check_prefetch(ranked, *share, examiner);
+  }
+  return check_parallelism(ranked, examiner);
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::bound, check_culprit);
+}
+
+}  // namespace
+
+Rule autotune_limited() {
+  return {
+      .id = "autotune-limited",
+      .summary = "AUTOTUNE is on, but what it chose, or may choose, holds the job up",
+      .thresholds =
+          {{"max_utilization", 0.55, "share",
+            "busy threads during the waits, as a part of the CPU budget, up to which cores count as idle; the limit "
+            "of low-parallelism"},
+           {"min_share_in_ops", 0.50, "share",
+            "part of a map's time in which ops of its function ran, from which it is the function that takes the "
+            "time. A recorded function that sleeps measured 0.99, one of tiny ops 0.00"},
+           {"max_computing_share", 0.50, "share",
+            "busy threads during the waits, as a part of the calls that the parallelism lets run, up to which the "
+            "calls wait more than they compute. A recorded function that sleeps measured 0.00, one that computes "
+            "beside a sequential batch 0.75"},
+           {"max_producer_share", 0.75, "share",
+            "time to make an element for the prefetch at the end, as a part of the time between two GetNext calls, "
+            "up to which the prefetch must have paused with a full buffer; the limit of autotune-off"},
+           {"min_budget_used", 0.90, "share",
+            "elements in all buffers of the pipeline, as a part of the RAM budget, from which AUTOTUNE has no room "
+            "left; chosen: the runtime rounds each buffer down to whole megabytes"}},
+      .check = check};
+}
+
+}  // namespace doctor::rules

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+
+namespace doctor::rules {
+namespace {
+
+Severity severity_of(const RankedPipeline& ranked) {
+  return ranked.is_bound() ? Severity::warning : Severity::note;
+}
+
+/// The prefetch pauses, its buffer full, and is empty at other times all the same.
+std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share, Examiner& examiner) {
+  const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
+  examiner.is_about(ranked.pipeline.prefetch);
+  if (!examiner.holds("the buffer of the prefetch at the end has a fixed size", is_autotuned(prefetch) == false)) {
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> limit = prefetch.number("buffer_limit");
+  Finding finding;
+  finding.severity = severity_of(ranked);
+  finding.subject = prefetch.long_name;
+  finding.message = fmt::format(
+      "The prefetch at the end has a fixed buffer{}, which runs empty although filling it takes only {} of the time",
+      limit ? fmt::format(" of {}", *limit) : "", format_share(share));
+  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()), share_of("producer_share", share)};
+  if (limit && *limit >= 0) {
+    finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
+  }
+  finding.advice = {{"Elements come in bursts: let the buffer grow until it bridges the gaps between them.",
+                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
+  finding.at_stake = ranked.pipeline.steady.waited;
+  return finding;
+}
+
+/// What the user can write instead of the number.
+std::string code_for(const IteratorMeasurement& stage) {
+  if (kind_of(stage) == "ParallelInterleave") {
+    return "dataset = dataset.interleave(f, cycle_length=n, num_parallel_calls=tf.data.AUTOTUNE)";
+  }
+  if (kind_of(stage) == "ParallelBatch") {
+    return "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)";
+  }
+  return "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)";
+}
+
+std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner& examiner) {
+  const IteratorId id = parallel_stage_of(ranked);
+  const bool is_fixed = id != kNoIterator && is_autotuned(ranked[id]) == false;
+  if (!examiner.holds("the number of parallel calls is fixed where the culprit's work is done", is_fixed)) {
+    return std::nullopt;
+  }
+  examiner.is_about(id);
+  const IteratorMeasurement& stage = ranked[id];
+  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+  if (!utilization) {
+    examiner.misses("the trace does not tell how many cores tf.data may use");
+    return std::nullopt;
+  }
+  if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
+  const std::optional<std::int64_t> parallelism = stage.number("parallelism");
+  const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
+  if (!parallelism || !highest) {
+    examiner.misses(fmt::format("the trace does not tell the parallelism of {}{}", describe(stage),
+                                parallelism ? " that AUTOTUNE may choose" : ""));
+    return std::nullopt;
+  }
+  if (!examiner.holds(
+          fmt::format("its parallelism of {} is below the {} that AUTOTUNE may choose", *parallelism, *highest),
+          *parallelism < *highest)) {
+    return std::nullopt;
+  }
+  Finding finding = culprit_finding(
+      ranked, fmt::format("{}; {} is fixed at parallelism {}, where AUTOTUNE may go up to {}, and {} are busy",
+                          culprit_part(ranked), describe(stage), *parallelism, *highest, busy_cores(ranked)));
+  finding.severity = severity_of(ranked);
+  finding.subject = stage.long_name;
+  finding.evidence.push_back({"parallelism", static_cast<double>(*parallelism), "calls"});
+  finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
+  finding.evidence.push_back(share_of("cpu_utilization", *utilization));
+  finding.advice = {{"Let tf.data choose the number for the machine it runs on.", code_for(stage)}};
+  return finding;
+}
+
+/// Where the prefetch pauses the stages before it are fast enough on average, so their parallelism is not the limit.
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<double> share = producer_share(ranked);
+  if (share && examiner.at_most(share_of("producer_share", *share), "max_producer_share")) {
+    return check_prefetch(ranked, *share, examiner);
+  }
+  return check_parallelism(ranked, examiner);
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_culprit(context, Waits::slow, check_culprit);
+}
+
+}  // namespace
+
+Rule autotune_off() {
+  return {.id = "autotune-off",
+          .summary = "A fixed parallelism or buffer is too small for what the job needs",
+          .thresholds =
+              {{"max_producer_share", 0.75, "share",
+                "time to make an element for the prefetch at the end, as a part of the time between two GetNext calls, "
+                "up to which the prefetch must have paused with a full buffer. Recorded jobs whose pipeline was the "
+                "limit measured 0.82 to 1.00, two with bursts 0.64 and 0.67"},
+               {"max_utilization", 0.75, "share",
+                "busy threads during the waits, as a part of the CPU budget, up to which more calls at once have a "
+                "core to run on; chosen: a quarter of the cores is free, and cpu-saturated begins above it"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules

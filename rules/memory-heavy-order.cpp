@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+
+namespace doctor::rules {
+namespace {
+
+bool is_shuffle(const IteratorMeasurement& iterator) {
+  return kind_of(iterator).starts_with("Shuffle");
+}
+
+/// Whether its elements stay in memory because the user asked for it. AUTOTUNE keeps its own buffers within the budget.
+bool holds_elements(const IteratorMeasurement& iterator) {
+  if (is_shuffle(iterator) || kind_of(iterator) == "MemoryCacheImpl") return true;
+  return kind_of(iterator) == "Prefetch" && is_autotuned(iterator) == false;
+}
+
+/// Whether elements may leave it larger than they came.
+bool may_enlarge(const IteratorMeasurement& iterator) {
+  const std::string_view kind = kind_of(iterator);
+  if (kind == "FlatMap" || kind == "MaxIntraOpParallelism") return false;
+  return kind.find("Map") != std::string_view::npos || kind.find("Batch") != std::string_view::npos ||
+         kind == "ParseExample";
+}
+
+IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
+  const std::vector<IteratorId> below = iterators_below(ranked.host, buffer);
+  const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) { return may_enlarge(ranked[id]); });
+  return found == below.end() ? kNoIterator : *found;
+}
+
+/// Of the buffers behind something that may enlarge elements, the one with the most megabytes, else the most elements.
+IteratorId largest_buffer(const RankedPipeline& ranked) {
+  const auto size = [&](IteratorId id) {
+    const double configured = static_cast<double>(ranked[id].number("buffer_size").value_or(0));
+    return std::pair(buffered_megabytes(ranked[id]).value_or(0), configured);
+  };
+  IteratorId largest = kNoIterator;
+  for (const IteratorId id : ranked.pipeline.members) {
+    if (!holds_elements(ranked[id]) || enlarging_before(ranked, id) == kNoIterator) continue;
+    if (largest == kNoIterator || size(id) > size(largest)) largest = id;
+  }
+  return largest;
+}
+
+Advice advice_for(const IteratorMeasurement& buffer) {
+  if (is_shuffle(buffer)) {
+    return {
+        "Shuffle small elements (file names, serialized records), and decode and batch them behind the shuffle.",
+        "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(batch_size)"};
+  }
+  if (is_cache(buffer)) {
+    return {"Cache before the step that enlarges the elements, if the slow work can be split from it.",
+            "dataset = dataset.map(time_consuming).cache().map(memory_consuming)"};
+  }
+  return {"Prefetch fewer elements, or let tf.data keep the buffer within the budget.",
+          "dataset = dataset.prefetch(tf.data.AUTOTUNE)"};
+}
+
+Finding finding_for(const RankedPipeline& ranked, IteratorId id, std::string message) {
+  Finding finding;
+  finding.subject = ranked[id].long_name;
+  finding.message = std::move(message);
+  finding.advice = {advice_for(ranked[id])};
+  return finding;
+}
+
+/// The trace tells how many bytes are in the buffer.
+std::optional<Finding> check_size(const RankedPipeline& ranked, IteratorId id, double megabytes, Examiner& examiner) {
+  const std::optional<double> budget = ram_budget_megabytes(ranked.host, id);
+  if (!budget) {
+    examiner.misses("the trace does not tell how much memory tf.data may use");
+    return std::nullopt;
+  }
+  if (!examiner.at_least(share_of("budget_share", megabytes / *budget), "min_budget_share")) return std::nullopt;
+  const std::optional<std::int64_t> elements = ranked[id].number("buffered_elements");
+  Finding finding = finding_for(
+      ranked, id,
+      fmt::format("{} holds {:.0f} MB{} of the RAM budget of {:.0f} MB, of elements that {} has made before",
+                  describe(ranked[id]), megabytes, elements ? fmt::format(" in {} elements", *elements) : "", *budget,
+                  describe(ranked[enlarging_before(ranked, id)])));
+  finding.evidence = {
+      {"buffered", megabytes, "MB"}, {"ram_budget", *budget, "MB"}, share_of("budget_share", megabytes / *budget)};
+  return finding;
+}
+
+/// The trace tells the number of elements alone: no more than a note, whatever it is.
+std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, Examiner& examiner) {
+  const std::int64_t size = std::max<std::int64_t>(ranked[id].number("buffer_size").value_or(0), 0);
+  if (!examiner.holds("the buffer with the most elements is a shuffle's", is_shuffle(ranked[id]))) return std::nullopt;
+  const Evidence elements = number_of("buffer_size", static_cast<std::uint64_t>(size), "elements");
+  if (!examiner.at_least(elements, "min_elements_of_unknown_size")) return std::nullopt;
+  Finding finding =
+      finding_for(ranked, id,
+                  fmt::format("{} buffers {} that {} has made before; the trace does not tell how large they are",
+                              describe(ranked[id]), format_count(static_cast<std::uint64_t>(size), "element"),
+                              describe(ranked[enlarging_before(ranked, id)])));
+  finding.severity = Severity::note;
+  finding.evidence = {elements};
+  return finding;
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  const IteratorId id = largest_buffer(ranked);
+  if (!examiner.holds("a shuffle, cache or fixed prefetch stands behind a map or batch", id != kNoIterator)) {
+    return std::nullopt;
+  }
+  examiner.is_about(id);
+  if (const std::optional<double> megabytes = buffered_megabytes(ranked[id])) {
+    return check_size(ranked, id, *megabytes, examiner);
+  }
+  return check_count(ranked, id, examiner);
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule memory_heavy_order() {
+  return {.id = "memory-heavy-order",
+          .summary = "A buffer of large elements takes most of the memory that tf.data may use",
+          .thresholds = {{"min_budget_share", 0.50, "share",
+                          "elements in the buffer, as a part of the RAM budget, from which it is reported; chosen: all "
+                          "other buffers, and AUTOTUNE, have to get by with the rest"},
+                         {"min_elements_of_unknown_size", 10000, "elements",
+                          "size of a shuffle buffer from which it is worth a note where the trace does not tell the "
+                          "size of its elements (TF 2.12 and before); chosen: 1.5 GB of decoded images of 224 x 224 "
+                          "bytes x 3"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules
