@@ -2,6 +2,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/tuning.h"
 
 namespace doctor::rules {
 namespace {
@@ -11,10 +12,22 @@ std::string parallelism_of(const IteratorMeasurement& culprit) {
   return parallelism ? fmt::format(" (parallelism {})", *parallelism) : "";
 }
 
+/// AUTOTUNE is no cure where it chose the parallelism, and not where its limit is reached: the threads of the pool.
+Advice advice_to_allow_more(const RankedPipeline& ranked) {
+  const std::optional<std::int64_t> parallelism = ranked.culprit().number("parallelism");
+  const std::optional<std::int64_t> highest = highest_parallelism(ranked, ranked.judgement.culprit);
+  const bool is_at_limit = parallelism && highest && *parallelism >= *highest;
+  if (is_autotuned(ranked.culprit()) != true && !is_at_limit) {
+    return {"Allow more calls at once.", "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"};
+  }
+  return {"Allow more calls at once than AUTOTUNE does, and give tf.data as many threads.",
+          "options = tf.data.Options()\n"
+          "options.threading.private_threadpool_size = 16\n"
+          "dataset = dataset.map(f, num_parallel_calls=16).with_options(options)"};
+}
+
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
-  std::vector<Advice> advice = {
-      {"Allow more calls at once. If it is tf.data.AUTOTUNE already, give a number above the parallelism it chose.",
-       "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  std::vector<Advice> advice = {advice_to_allow_more(ranked)};
   if (ranked.phase().python > 0) {
     advice.push_back(
         {"Careful: the function runs Python. A thread that computes in Python, sleeps, waits for I/O or "

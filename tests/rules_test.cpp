@@ -699,6 +699,11 @@ TEST_CASE("advice carries its cautions") {
   CHECK_FALSE(
       says("cpu-saturated", parallel_map(1).sets("Root", "intra_op_parallelism", 1), "max_intra_op_parallelism"));
 
+  CHECK(says("low-parallelism", tuned_map("false", 2), "tf.data.AUTOTUNE"));
+  CHECK(says("low-parallelism", tuned_map("false", 4), "private_threadpool_size"));
+  CHECK(says("low-parallelism", tuned_map("true", 2), "private_threadpool_size"));
+  CHECK(says("low-parallelism", parallel_map(0.1), "tf.data.AUTOTUNE"));
+
   CHECK(says("autotune-limited", limited_map(4), "the thread pool has 4 threads"));
   CHECK(says("autotune-limited", limited_map(4), "private_threadpool_size"));
   CHECK(says("autotune-limited", limited_map(2).sets("Root", "threadpool_size", 2), "less than the cores"));
