@@ -26,6 +26,9 @@ struct WrittenPipeline {
   static constexpr double kFunctionUs = 5000;
   static constexpr double kStepUs = kFunctionUs + 500;
 
+  static std::uint64_t element_id(int step, int element) {
+    return static_cast<std::uint64_t>(step) * 2 + static_cast<std::uint64_t>(element) + 1;
+  }
   void add_consumer(SyntheticTrace& trace, int step) const;
   void add_producer(SyntheticTrace& trace, int step) const;
   void add_functions(SyntheticTrace& trace, int step) const;
@@ -61,7 +64,7 @@ inline void WrittenPipeline::add_producer(SyntheticTrace& trace, int step) const
     auto& call = trace.iterator("prefetch", map, 5, shuffle_megabytes > 0 ? 4 : 3, begin + 2, length);
     call.numbers = {{"parallelism", map_parallelism}};
     call.texts = {{"autotune", map_autotune}};
-    const auto id = static_cast<std::uint64_t>(2 * step + element + 1);
+    const std::uint64_t id = element_id(step, element);
     trace.add("prefetch", "ParallelMapConsume", begin + 3, 1).ids["element_id"] = id;
     const double produced = start + 8 + element * 8;
     trace.add("runner", "ParallelMapProduce", produced, 7).ids["element_id"] = id;
@@ -74,7 +77,7 @@ inline void WrittenPipeline::add_functions(SyntheticTrace& trace, int step) cons
   const double start = 1050 + step * kStepUs;
   for (const int element : {0, 1}) {
     const std::string thread = element == 0 ? "tf_data_private_threadpool/1" : "tf_data_private_threadpool/2";
-    const auto id = static_cast<std::uint64_t>(2 * step + element + 1);
+    const std::uint64_t id = element_id(step, element);
     trace.add(thread, "ExecutorState::Process", start, kFunctionUs - 40).ids["id"] = id;
     trace.add(thread, "f/" + op + ":" + op, start + 5, kFunctionUs - 50);
     if (split_share <= 0) continue;
