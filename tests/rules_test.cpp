@@ -310,9 +310,11 @@ MeasuredPipeline device_pipeline(double host_share, double device_share) {
   for (const char* host_side : {"Map", "Range"}) pipeline[host_side].root = pipeline.id_of("Map");
   PhaseMeasurement& steady = pipeline.pipeline().steady;
   const auto waited = static_cast<double>(steady.waited);
+  std::fill(steady.critical.begin(), steady.critical.end(), 0);
   steady.critical[index_of(pipeline.id_of("Map"))] = std::llround(host_share * waited);
-  steady.critical[index_of(pipeline.id_of("Generator"))] = std::llround(device_share * waited / 2);
-  steady.handoff = std::llround(device_share * waited / 2);
+  // A little of it is passing elements between threads.
+  steady.critical[index_of(pipeline.id_of("Generator"))] = std::llround(device_share * waited * 0.95);
+  steady.handoff = std::llround(device_share * waited * 0.05);
   return pipeline;
 }
 
