@@ -25,7 +25,7 @@ std::string reading_speed(const Measurements& measurements, std::chrono::nanosec
   std::uint64_t bytes = 0;
   std::uint64_t events = 0;
   for (const HostMeasurement& host : measurements.hosts) {
-    bytes += host.bytes;
+    for (const TraceFile& file : host.files) bytes += file.bytes;
     events += host.event_count;
   }
   return fmt::format("{:.1f} MB/s as stored, {} events/s", static_cast<double>(bytes) / 1e6 / seconds,

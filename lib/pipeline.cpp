@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,15 +33,10 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
   return result;
 }
 
-/// The list of passes over one file. The trace and its trees end here.
-Result<HostMeasurement> measure_file(const std::string& file, const WorkOptions& work,
-                                     std::vector<StageTiming>& timings) {
-  Result<std::unique_ptr<ByteSource>> source = timed(timings, work, "open", [&] { return open_source(file); });
-  if (!source) return Unexpected(std::move(source.error()));
-  Result<Trace> trace = timed(timings, work, "read", [&] { return read_trace(**source, work); });
-  if (!trace) return Unexpected(std::move(trace.error()));
-  const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(*trace, work); });
-  return timed(timings, work, "measure", [&] { return measure(*trace, forest, work); });
+/// The list of passes over one trace. The trace and its trees end here.
+HostMeasurement measure_trace(const Trace& trace, const WorkOptions& work, std::vector<StageTiming>& timings) {
+  const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
+  return timed(timings, work, "measure", [&] { return measure(trace, forest, work); });
 }
 
 /// Size in bytes of a file as stored, without opening it; nothing for what has no size before its end, like a pipe.
@@ -71,13 +67,13 @@ class FileProgress {
     if (progress_ != nullptr) progress_->file_index = index;
   }
 
-  void end_file(const std::string& file, const HostMeasurement& host) {
+  void end_file(const std::string& file) {
     if (progress_ == nullptr) return;
+    // What could not be read is done with, too.
+    progress_->bytes_before += stored_size_of(file).value_or(progress_->bytes_read);
+    progress_->events_before += progress_->event_count;
     progress_->bytes_read = 0;
     progress_->event_count = 0;
-    // What could not be read is done with, too.
-    progress_->bytes_before += host.bytes > 0 ? host.bytes : stored_size_of(file).value_or(0);
-    progress_->events_before += host.event_count;
   }
 
  private:
@@ -87,27 +83,91 @@ class FileProgress {
 /// Stands for a file that could not be read, so that its absence is evidence like any other loss.
 HostMeasurement unreadable_host(const std::string& file, const Error& error) {
   HostMeasurement host;
-  host.path = file;
+  host.files = {{file, {}, 0}};
   host.loss.add("files_unreadable");
   host.loss.notes.push_back(to_string(error));
   return host;
 }
+
+/// Reads and measures the files of a run one after another. Files that are steps of one host's run are joined: their
+/// host is measured when all are read, and stands where the first of them was named.
+class RunReader {
+ public:
+  RunReader(std::span<const std::string> files, const WorkOptions& work, std::vector<StageTiming>& timings)
+      : files_(files), work_(work), timings_(timings), outcomes_(files.size()) {}
+
+  /// One for each file: its host, or why it could not be read; neither where it was joined with an earlier one.
+  struct Outcome {
+    std::optional<HostMeasurement> host;
+    std::optional<Error> error;
+  };
+
+  std::vector<Outcome> read() {
+    FileProgress progress(work_.progress, files_);
+    for (std::size_t index = 0; index < files_.size(); ++index) {
+      progress.begin_file(index);
+      if (Result<void> read = read_file(index); !read) outcomes_[index].error = std::move(read.error());
+      progress.end_file(files_[index]);
+    }
+    for (Joined& joined : joined_) {
+      const Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
+      outcomes_[joined.first_file].host = measure_trace(trace, work_, timings_);
+    }
+    return std::move(outcomes_);
+  }
+
+ private:
+  struct Joined {
+    const Format* format = nullptr;
+    std::unique_ptr<TraceJoiner> joiner;
+    std::size_t first_file = 0;
+  };
+
+  Result<void> read_file(std::size_t index) {
+    Result<std::unique_ptr<ByteSource>> source =
+        timed(timings_, work_, "open", [&] { return open_source(files_[index]); });
+    if (!source) return Unexpected(std::move(source.error()));
+    const Result<const Format*> format = timed(timings_, work_, "read", [&] { return format_of(**source); });
+    if (!format) return Unexpected(format.error());
+    if ((*format)->join != nullptr) return join(index, **format, **source);
+    const Result<Trace> trace = timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_); });
+    if (!trace) return Unexpected(trace.error());
+    if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
+    outcomes_[index].host = measure_trace(*trace, work_, timings_);
+    return {};
+  }
+
+  Result<void> join(std::size_t index, const Format& format, ByteSource& source) {
+    const auto known =
+        std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
+    Joined fresh;
+    if (known == joined_.end()) fresh = {&format, format.join(), index};
+    Joined& joined = known == joined_.end() ? fresh : *known;
+    Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
+    if (added && known == joined_.end()) joined_.push_back(std::move(fresh));
+    return added;
+  }
+
+  std::span<const std::string> files_;
+  const WorkOptions& work_;
+  std::vector<StageTiming>& timings_;
+  std::vector<Outcome> outcomes_;  ///< indexed as the files
+  std::vector<Joined> joined_;     ///< one for each format that is joined
+};
 
 }  // namespace
 
 Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
                  const WorkOptions& work) {
   Analysis analysis;
-  FileProgress progress(work.progress, files);
-  for (const std::string& file : files) {
-    progress.begin_file(analysis.measurements.hosts.size());
-    Result<HostMeasurement> host = measure_file(file, work, analysis.timings);
-    if (!host) {
-      analysis.unreadable.push_back(host.error());
-      host = unreadable_host(file, host.error());
+  std::vector<RunReader::Outcome> outcomes = RunReader(files, work, analysis.timings).read();
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    RunReader::Outcome& outcome = outcomes[index];
+    if (outcome.error) {
+      outcome.host = unreadable_host(files[index], *outcome.error);
+      analysis.unreadable.push_back(std::move(*outcome.error));
     }
-    progress.end_file(file, *host);
-    analysis.measurements.hosts.push_back(std::move(*host));
+    if (outcome.host) analysis.measurements.hosts.push_back(std::move(*outcome.host));
   }
   analysis.diagnosis =
       timed(analysis.timings, work, "diagnose", [&] { return diagnose(analysis.measurements, rules, settings); });

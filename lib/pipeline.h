@@ -21,8 +21,8 @@ struct StageTiming {
 
 /// The diagnosis of one run with the numbers it rests on. The traces themselves are gone.
 struct Analysis {
-  /// One host for each file, in the order given. A file that could not be read is a host without events whose loss
-  /// says `files_unreadable`.
+  /// One host for each file, in the order given; TF1 timelines, each a step of one host's run, are one host together. A
+  /// file that could not be read is a host without events whose loss says `files_unreadable`.
   Measurements measurements;
   Diagnosis diagnosis;
   std::vector<Error> unreadable;  ///< why files could not be read, in the order given
@@ -33,8 +33,8 @@ struct Analysis {
   bool has_readable_file() const { return unreadable.size() < measurements.hosts.size(); }
 };
 
-/// Reads the trace files of one run, a file a host, and diagnoses them together. Only one trace is in memory at a
-/// time. A file that cannot be read does not stop the others.
+/// Reads the trace files of one run and diagnoses them together. Only one trace is in memory at a time, and the events
+/// of TF1 timelines. A file that cannot be read does not stop the others.
 Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
                  const WorkOptions& work = {});
 

@@ -42,7 +42,7 @@ RuleResult check(const RuleContext& context) {
     if (!examiner.holds(statement, !host.loss.complete())) continue;
     inquiry.has_finding = true;
     result.findings.push_back(finding_for(host));
-    if (hosts.size() > 1) result.findings.back().subject = host.path;
+    if (hosts.size() > 1) result.findings.back().subject = name_of_files(host);
   }
   if (hosts.empty()) result.inquiries.emplace_back().missing = "no trace";
   return result;

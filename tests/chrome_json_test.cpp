@@ -79,7 +79,6 @@ TEST_CASE("names are long in files of 2020, short with args.long_name later") {
     const Trace trace = trace_of({process_name("1", "/host:CPU"), thread_name("2", "tf_data_iterator_get_next/1"),
                                   span("IteratorGetNextOp::DoCompute", "10", "10.000000000000001"),
                                   span("Iterator::Model", "10.5", "9.25", R"({"id":"7"})"), batch});
-    CHECK(trace.format == "chrome_json");
     CHECK(trace.event_count == 3);
     CHECK(trace.iterator_event_count == 2);
     REQUIRE(trace.instances.size() == 2);
@@ -337,10 +336,10 @@ TEST_CASE("a source that fails midway yields what came before") {
   };
   const std::string text = "[" + span("Iterator::Root", "1", "1") + "," + span("Iterator::Root", "5", "1") + ",{\"ph\"";
   Failing source(text);
-  const Result<Trace> trace = read_chrome_json(source);
+  const Result<Trace> trace = read_trace(source);
   REQUIRE(trace.has_value());
   CHECK(trace->iterator_event_count == 2);
-  CHECK(trace->bytes == 77);
+  CHECK(trace->files == std::vector<TraceFile>{{"cut.gz", "chrome_json", 77}});
   CHECK(trace->loss.counts == std::map<std::string, std::uint64_t>{{"input_unreadable_after", 1}});
   REQUIRE(trace->loss.notes.size() == 1);
   CHECK(trace->loss.notes[0].find("ends early") != std::string::npos);

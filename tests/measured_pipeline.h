@@ -37,6 +37,7 @@ class MeasuredPipeline {
       }
       host_.iterators.push_back(std::move(iterator));
     }
+    host_.files = {{"host.xplane.pb", "xspace", 1000}};
     host_.event_count = host_.iterator_event_count = 1000;
     host_.window = kPicosecondsPerSecond;
     describe_pipeline();

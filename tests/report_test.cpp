@@ -34,9 +34,7 @@ IteratorMeasurement iterator(const std::string& long_name, const std::string& sh
 /// Root > Zip > {Map, Range}: eight calls of 100 ms, of which Map holds 95 % in its function.
 HostMeasurement host_with_pipeline() {
   HostMeasurement host;
-  host.path = "host.xplane.pb";
-  host.format = "xspace";
-  host.bytes = 1234;
+  host.files = {{"host.xplane.pb", "xspace", 1234}};
   host.hosts = {"worker-0"};
   host.event_count = 100;
   host.iterator_event_count = 40;
@@ -342,7 +340,7 @@ TEST_CASE("a pipeline of bare GetNext ops has no root and no iterators") {
 TEST_CASE("JSON survives invalid UTF-8 and is ASCII") {
   Case hostile = input_bound_case();
   hostile.measurements.hosts[0].iterators[2].long_name = "Iterator::\xFF\x1b\xC2\x9B\xC3\xB6";
-  hostile.measurements.hosts[0].path = std::string("a\0b", 3);
+  hostile.measurements.hosts[0].files[0].path = std::string("a\0b", 3);
   const std::string page = render_json(hostile.measurements, hostile.diagnosis);
   for (const char byte : page) {
     const auto value = static_cast<unsigned char>(byte);

@@ -88,7 +88,7 @@ TEST_CASE("iterators nest by long name and time, whatever row they are drawn in"
       iterator("Iterator::Model::FlatMap[1]::TFRecord", 61, 5, 2),
       iterator("MatMul_1:MatMul", 30, 5, 5),
   });
-  CHECK(trace.format == "tf1_timeline");
+  CHECK(trace.files.at(0).format == "tf1_timeline");
   CHECK_FALSE(trace.lanes_are_threads);
   CHECK(trace.event_count == 9);
   CHECK(trace.iterator_event_count == 5);

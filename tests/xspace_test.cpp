@@ -26,7 +26,7 @@ TEST_CASE("an XSpace yields iterators with 64-bit ids, attributes and step marke
   SyntheticTrace written = small_pipeline();
   std::rotate(written.events.begin(), written.events.end() - 1, written.events.end());  // the step starts first
   const Trace trace = written.to_trace();
-  CHECK(trace.format == "xspace");
+  CHECK(trace.files.at(0).format == "xspace");
   CHECK(trace.loss.complete());
   CHECK(trace.event_count == 4);
   REQUIRE(trace.instances.size() == 2);

@@ -21,7 +21,7 @@ std::size_t trimmed_count(std::size_t count) {
   return (count + 9) / 10;
 }
 
-/// One steady call and the time until the next one starts.
+/// One steady call and the time until the next one starts; or the calls in one step and its length.
 struct Beat {
   Picoseconds latency = 0;
   Picoseconds period = 0;
@@ -48,7 +48,47 @@ CadenceShare share_of(std::span<const Beat> beats) {
   return result;
 }
 
-void measure_shares(const Trace& trace, std::span<const Interval> steady, PipelineMeasurement& pipeline) {
+/// The calls in each marked step that holds one, and the length of the step.
+std::vector<Beat> beats_of_steps(std::span<const StepMarker> steps, std::span<const Interval> steady) {
+  const std::vector<Interval> waits = united({steady.begin(), steady.end()});
+  std::vector<Beat> beats;
+  for (const StepMarker& step : steps) {
+    const auto first =
+        std::partition_point(steady.begin(), steady.end(), [&](Interval call) { return call.start < step.start; });
+    if (step.duration <= 0 || first == steady.end() || first->start >= step.end()) continue;
+    std::vector<Interval> inside;
+    clip({step.start, step.end()}, waits, inside);
+    beats.push_back({total_length(inside), step.duration});
+  }
+  return beats;
+}
+
+void measure_step_shares(std::span<const Beat> steps, PipelineMeasurement& pipeline) {
+  std::vector<double> shares;
+  for (const Beat& step : steps) shares.push_back(static_cast<double>(step.latency) / static_cast<double>(step.period));
+  pipeline.step_count = shares.size();
+  if (shares.empty()) return;
+  std::sort(shares.begin(), shares.end());
+  const std::size_t middle = shares.size() / 2;
+  pipeline.step_share = shares.size() % 2 == 1 ? shares[middle] : (shares[middle - 1] + shares[middle]) / 2;
+}
+
+/// Whether steps of the job that were not traced lie between those that were. Only session runs of TF1 are traced one
+/// by one: every one, and then what passes between two is the training loop's own time, or one now and then, and then
+/// the pauses are longer than the runs and say nothing about a step.
+bool has_untraced_steps(const Trace& trace) {
+  if (trace.lanes_are_threads || trace.steps.size() < 2) return false;
+  std::vector<Picoseconds> runs;
+  std::vector<Picoseconds> pauses;
+  for (std::size_t index = 0; index < trace.steps.size(); ++index) {
+    runs.push_back(trace.steps[index].duration);
+    if (index > 0) pauses.push_back(trace.steps[index].start - trace.steps[index - 1].end());
+  }
+  return median(pauses) > median(runs);
+}
+
+void measure_shares(const Trace& trace, std::span<const Interval> steady, std::span<const Beat> steps,
+                    PipelineMeasurement& pipeline) {
   std::vector<Beat> beats;
   std::vector<Picoseconds> gaps;
   for (std::size_t index = 0; index + 1 < steady.size(); ++index) {
@@ -61,6 +101,7 @@ void measure_shares(const Trace& trace, std::span<const Interval> steady, Pipeli
     const Picoseconds latency = steady.back().end - steady.back().start;
     beats.push_back({latency, latency + median(gaps)});
   }
+  if (!steps.empty() && has_untraced_steps(trace)) beats.assign(steps.begin(), steps.end());
   // A TF1 timeline of one call is one session run, so its window is a step.
   pipeline.has_cadence = !beats.empty() || pipeline.step_share || (!steady.empty() && !trace.lanes_are_threads);
   if (beats.empty() && pipeline.step_share) {
@@ -79,25 +120,6 @@ void measure_shares(const Trace& trace, std::span<const Interval> steady, Pipeli
     return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
   });
   pipeline.trimmed_cadence = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
-}
-
-void measure_step_shares(std::span<const StepMarker> steps, std::span<const Interval> steady,
-                         PipelineMeasurement& pipeline) {
-  const std::vector<Interval> waits = united({steady.begin(), steady.end()});
-  std::vector<double> shares;
-  for (const StepMarker& step : steps) {
-    const auto first =
-        std::partition_point(steady.begin(), steady.end(), [&](Interval call) { return call.start < step.start; });
-    if (step.duration <= 0 || first == steady.end() || first->start >= step.end()) continue;
-    std::vector<Interval> inside;
-    clip({step.start, step.end()}, waits, inside);
-    shares.push_back(static_cast<double>(total_length(inside)) / static_cast<double>(step.duration));
-  }
-  pipeline.step_count = shares.size();
-  if (shares.empty()) return;
-  std::sort(shares.begin(), shares.end());
-  const std::size_t middle = shares.size() / 2;
-  pipeline.step_share = shares.size() % 2 == 1 ? shares[middle] : (shares[middle - 1] + shares[middle]) / 2;
 }
 
 Picoseconds trimmed_mean(std::vector<Picoseconds> latencies) {
@@ -155,8 +177,9 @@ void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline) {
   pipeline.median = median(latencies);
   pipeline.trimmed_mean = trimmed_mean(latencies);
   const std::span<const Interval> steady = std::span(pipeline.calls).subspan(pipeline.warmup_count);
-  measure_step_shares(trace.steps, steady, pipeline);
-  measure_shares(trace, steady, pipeline);
+  const std::vector<Beat> steps = beats_of_steps(trace.steps, steady);
+  measure_step_shares(steps, pipeline);
+  measure_shares(trace, steady, steps, pipeline);
 }
 
 }  // namespace doctor

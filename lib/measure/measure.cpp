@@ -3,6 +3,7 @@
 #include <set>
 #include <span>
 
+#include "base/numbers.h"
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
 #include "measure/iterator_times.h"
@@ -52,9 +53,7 @@ class HostMeasurer {
 };
 
 void HostMeasurer::describe_trace() {
-  result_.path = trace_.path;
-  result_.format = trace_.format;
-  result_.bytes = trace_.bytes;
+  result_.files = trace_.files;
   result_.hosts = trace_.hosts;
   result_.devices = trace_.devices;
   result_.event_count = trace_.event_count;
@@ -192,6 +191,18 @@ HostMeasurement HostMeasurer::measure() {
 }
 
 }  // namespace
+
+std::string name_of_files(const HostMeasurement& host) {
+  const auto by_path = [](const TraceFile& a, const TraceFile& b) { return a.path < b.path; };
+  const auto first = std::min_element(host.files.begin(), host.files.end(), by_path);
+  if (first == host.files.end()) return {};
+  return host.files.size() == 1 ? first->path
+                                : first->path + " and " + format_count(host.files.size() - 1, "other file");
+}
+
+std::string host_name(const HostMeasurement& host) {
+  return host.hosts.empty() ? name_of_files(host) : host.hosts.front();
+}
 
 bool shows_tf_data(const Measurements& measurements) {
   return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),

@@ -140,7 +140,9 @@ struct PipelineMeasurement {
   /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
   /// Else the window stands in, whose length has nothing to do with the job.
   bool has_cadence = false;
-  CadenceShare cadence;              ///< steady latency / time from call start to call start
+  /// Steady latency / time from call start to call start. Where the trace holds single session runs out of many (TF1),
+  /// / length of the runs that hold a call instead: what passed between them was not traced.
+  CadenceShare cadence;
   CadenceShare trimmed_cadence;      ///< the same without the slowest tenth of the calls
   std::optional<double> step_share;  ///< median over the step markers of the part of a step that is spent in calls
   std::size_t step_count = 0;        ///< step markers that hold a call
@@ -159,11 +161,9 @@ struct PipelineMeasurement {
   double input_share() const { return std::min(cadence.share, trimmed_cadence.share); }
 };
 
-/// All numbers of one trace file. Free-standing: the trace itself may be dropped.
+/// All numbers of one host's trace. Free-standing: the trace itself may be dropped.
 struct HostMeasurement {
-  std::string path;
-  std::string format;
-  std::uint64_t bytes = 0;
+  std::vector<TraceFile> files;  ///< never empty; several where each holds a step of the run
   std::vector<std::string> hosts;
   std::vector<std::string> devices;
   std::uint64_t event_count = 0;
@@ -180,8 +180,15 @@ struct HostMeasurement {
 
 /// Every number that a rule or a report may use, for all files of a run.
 struct Measurements {
-  std::vector<HostMeasurement> hosts;  ///< one per trace file, in the order given
+  std::vector<HostMeasurement> hosts;  ///< in the order given: one a file, all TF1 timelines together one
 };
+
+/// The file of a host, "timeline_0.json and 5 other files" where there are several: the first by name, so that their
+/// order does not matter. Foreign text.
+std::string name_of_files(const HostMeasurement& host);
+
+/// Name of the machine if the trace has one, else of its files. Foreign text.
+std::string host_name(const HostMeasurement& host);
 
 /// Whether any file shows an iterator or a GetNext call.
 bool shows_tf_data(const Measurements& measurements);

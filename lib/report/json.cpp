@@ -46,9 +46,11 @@ OrderedJson trace_json(const Measurements& measurements) {
   std::uint64_t iterator_events = 0;
   Picoseconds window = 0;
   for (const HostMeasurement& host : measurements.hosts) {
-    // A file that could not be read has no format.
-    const OrderedJson format = host.format.empty() ? OrderedJson(nullptr) : OrderedJson(host.format);
-    files.push_back({{"path", host.path}, {"format", format}, {"bytes", host.bytes}});
+    for (const TraceFile& file : host.files) {
+      // A file that could not be read has no format.
+      const OrderedJson format = file.format.empty() ? OrderedJson(nullptr) : OrderedJson(file.format);
+      files.push_back({{"path", file.path}, {"format", format}, {"bytes", file.bytes}});
+    }
     for (const std::string& name : host.hosts) hosts.push_back(name);
     for (const std::string& device : host.devices) devices.push_back(device);
     iterator_events += host.iterator_event_count;

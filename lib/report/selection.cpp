@@ -93,10 +93,6 @@ std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasur
   return fmt::format("{}:{}", judgement.host, index_of(pipeline.root));
 }
 
-const std::string& host_name(const HostMeasurement& host) {
-  return host.hosts.empty() ? host.path : host.hosts.front();
-}
-
 Loss total_loss(const Measurements& measurements) {
   Loss total;
   for (const HostMeasurement& host : measurements.hosts) {

@@ -44,9 +44,6 @@ std::vector<IteratorId> other_iterators(const HostMeasurement& host);
 /// A stable name within the report: "<number of the file>:<number of the root>".
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
 
-/// Name of the machine if the trace has one, else the file. Foreign text.
-const std::string& host_name(const HostMeasurement& host);
-
 /// The losses of all files together.
 Loss total_loss(const Measurements& measurements);
 

@@ -4,18 +4,17 @@
 
 namespace doctor {
 
-void add_document_loss(const JsonDocument& document, const ByteSource& source, Trace& trace) {
-  Loss& loss = trace.loss;
+void add_document_loss(const JsonDocument& document, const ByteSource& source, std::uint64_t event_count, Loss& loss) {
   if (document.malformed_events > 0) loss.add("events_malformed", document.malformed_events);
   if (document.oversized_events > 0) loss.add("events_too_large", document.oversized_events);
   if (document.read_error) {
     loss.add("input_unreadable_after");
     loss.notes.push_back(
-        fmt::format("{}; {} events before that place were read", to_string(*document.read_error), trace.event_count));
+        fmt::format("{}; {} events before that place were read", to_string(*document.read_error), event_count));
   } else if (document.is_cut_off) {
     loss.add("document_cut_off");
     loss.notes.push_back(fmt::format("{}: the list of events is cut off at byte {}; {} events were read", source.name(),
-                                     document.bytes, trace.event_count));
+                                     document.bytes, event_count));
   }
 }
 

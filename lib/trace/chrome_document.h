@@ -9,9 +9,9 @@
 
 namespace doctor {
 
-/// Enters what was lost around the events of a document into `trace.loss`, with a note for a person where the document
-/// ends too early.
-void add_document_loss(const JsonDocument& document, const ByteSource& source, Trace& trace);
+/// Enters what was lost around the events of a document into `loss`, with a note for a person where the document ends
+/// too early. `event_count` counts the events with a time that were read from it.
+void add_document_loss(const JsonDocument& document, const ByteSource& source, std::uint64_t event_count, Loss& loss);
 
 /// Why a document yields no trace at all; nothing if it does. An empty array of events is an empty trace, not an error.
 /// `event_count` counts the objects in it that have a phase, `other_count` those that have none.

@@ -335,10 +335,7 @@ Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work) {
       return Unexpected(std::move(*error));
     }
     Trace trace = reading.finish();
-    trace.path = source.name();
-    trace.format = "chrome_json";
-    trace.bytes = source.stored_size();
-    add_document_loss(document, source, trace);
+    add_document_loss(document, source, trace.event_count, trace.loss);
     return trace;
   }
 }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/work.h"
@@ -9,6 +12,20 @@
 #include "trace/trace.h"
 
 namespace doctor {
+
+/// Reads several files as one trace. The trace is the same in whatever order the files come, and the same as that of
+/// one file with all their events, however the events are spread over the files; only Trace::files and the notes of the
+/// loss keep the order given.
+class TraceJoiner {
+ public:
+  virtual ~TraceJoiner() = default;
+
+  /// Reads one file to its end. An Error means that nothing could be read from it; what others gave stays.
+  virtual Result<void> add(ByteSource& source, const WorkOptions& work) = 0;
+
+  /// The trace of the files that could be read. The joiner is empty afterwards.
+  virtual Trace finish() = 0;
+};
 
 /// A trace format: one file of this folder, one line in formats.cpp.
 struct Format {
@@ -21,6 +38,10 @@ struct Format {
   /// Reads a whole trace. Damage that leaves something readable is counted in Trace::loss; an Error means that
   /// nothing could be read.
   Result<Trace> (*read)(ByteSource& source, const WorkOptions& work);
+
+  /// Files of this format that are given together are steps of one host's run, and this joins them. Null where every
+  /// file is a host of its own.
+  std::unique_ptr<TraceJoiner> (*join)() = nullptr;
 };
 
 /// How many bytes from the start of a file are shown to sniff().
@@ -29,14 +50,31 @@ inline constexpr std::size_t kSniffLength = std::size_t{64} * 1024;
 /// All formats, in the order in which they are tried.
 std::span<const Format> formats();
 
+/// The format that the content of a source tells; the source is rewound. Errors: empty input, no known format.
+Result<const Format*> format_of(ByteSource& source);
+
 /// Reads a trace in whatever format its content tells. Errors: empty input, no known format, nothing readable.
 Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {});
+
+/// The same in a format that format_of() told.
+Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work);
+
+/// Several sources read as one trace.
+struct JoinedTrace {
+  Trace trace;                               ///< of those that could be read
+  std::vector<std::optional<Error>> faults;  ///< indexed as the sources: why one could not be read
+};
+
+/// Reads sources that hold one trace in parts, of a format that can be joined. A part that cannot be read, or is of
+/// another format, does not stop the others.
+JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work = {});
 
 // One pair per format file.
 bool sniff_xspace(std::string_view head);
 Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {});
 bool sniff_tf1_timeline(std::string_view head);
 Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work = {});
+std::unique_ptr<TraceJoiner> join_tf1_timelines();
 bool sniff_chrome_json(std::string_view head);
 Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work = {});
 

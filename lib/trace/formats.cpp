@@ -7,9 +7,9 @@ namespace doctor {
 namespace {
 
 constexpr std::array<Format, 3> kFormats = {{
-    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline},
-    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json},
-    {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace},
+    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, join_tf1_timelines},
+    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, nullptr},
+    {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, nullptr},
 }};
 
 /// The first kSniffLength bytes of the source, or all it has; the source is rewound.
@@ -36,23 +36,54 @@ std::span<const Format> formats() {
   return kFormats;
 }
 
-Result<Trace> read_trace(ByteSource& source, const WorkOptions& work) {
+Result<const Format*> format_of(ByteSource& source) {
   const Result<std::string> head = read_head(source);
   if (!head) return Unexpected(head.error());
   if (head->empty()) {
     return fail("the file is empty", source.name(), "record the trace again: the profiler was stopped before it wrote");
   }
   for (const Format& format : formats()) {
-    if (!format.sniff(*head)) continue;
-    Result<Trace> trace = format.read(source, work);
-    if (!trace) return trace;
-    trace->path = source.name();
-    trace->format = format.name;
-    trace->bytes = source.stored_size();
-    return trace;
+    if (format.sniff(*head)) return &format;
   }
   return fail("this is not a trace", source.name(),
               "expected XSpace (*.xplane.pb), Chrome trace JSON (*.trace.json) or a TF1 timeline, gzipped or not");
+}
+
+Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work) {
+  Result<Trace> trace = format.read(source, work);
+  if (trace) trace->files = {{source.name(), std::string(format.name), source.stored_size()}};
+  return trace;
+}
+
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work) {
+  const Result<const Format*> format = format_of(source);
+  if (!format) return Unexpected(format.error());
+  return read_trace(source, **format, work);
+}
+
+JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work) {
+  JoinedTrace joined;
+  const Format* common = nullptr;
+  std::unique_ptr<TraceJoiner> joiner;
+  for (ByteSource* const part : parts) {
+    std::optional<Error>& fault = joined.faults.emplace_back();
+    const Result<const Format*> format = format_of(*part);
+    if (!format) {
+      fault = format.error();
+      continue;
+    }
+    if (joiner == nullptr && (*format)->join != nullptr) {
+      common = *format;
+      joiner = common->join();
+    }
+    if (*format != common) {
+      fault = Error{"this is not a part of the trace", part->name(), std::nullopt, "name the files of one format"};
+    } else if (const Result<void> added = joiner->add(*part, work); !added) {
+      fault = added.error();
+    }
+  }
+  if (joiner != nullptr) joined.trace = joiner->finish();
+  return joined;
 }
 
 }  // namespace doctor

@@ -115,15 +115,22 @@ struct Lane {
   ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran
 };
 
-/// Everything the later stages use of one trace file. Nesting within threads is already resolved; relations between
+/// A file that a trace was read from.
+struct TraceFile {
+  std::string path;         ///< as given by the user
+  std::string format;       ///< "xspace", "chrome_json", "tf1_timeline"; empty if the file could not be read
+  std::uint64_t bytes = 0;  ///< size as stored
+
+  friend bool operator==(const TraceFile&, const TraceFile&) = default;
+};
+
+/// Everything the later stages use of one host's trace. Nesting within threads is already resolved; relations between
 /// threads are not.
 struct Trace {
-  std::string path;                  ///< as given by the user
-  std::string format;                ///< "xspace", "chrome_json", "tf1_timeline"
-  std::uint64_t bytes = 0;           ///< size as stored
+  std::vector<TraceFile> files;      ///< one, or one for each step where a format has them apart (TF1 timelines)
   std::vector<std::string> hosts;    ///< host names, if the format has them
   std::vector<std::string> devices;  ///< e.g. "/device:GPU:0"
-  std::uint64_t event_count = 0;     ///< events in the file that have a time, of any kind and any plane
+  std::uint64_t event_count = 0;     ///< events in the files that have a time, of any kind and any plane
   std::uint64_t iterator_event_count = 0;
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing

@@ -1,0 +1,163 @@
+#include "trace/timeline_events.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+#include "trace/chrome_document.h"
+#include "trace/chrome_threads.h"
+#include "trace/event_kind.h"
+#include "trace/json_text.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kGetNextOp = "IteratorGetNext";
+
+/// The executor begins a partition of a graph with the node of this name, once in a session run and in no function.
+/// (tensorflow/core/graph/graph.cc, Graph::SOURCE_ID)
+constexpr std::string_view kSourceNode = "_SOURCE";
+
+/// 26 days from the first event that was read. Differences of such times are far from overflowing.
+constexpr Picoseconds kFarthest = Picoseconds{1} << 61;
+
+/// Sorts by `key_of` and leaves the first of what is equal.
+template <typename Row, typename KeyOf>
+void sort_and_unite(std::vector<Row>& rows, KeyOf key_of) {
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key_of(a) < key_of(b); });
+  rows.erase(std::unique(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key_of(a) == key_of(b); }),
+             rows.end());
+}
+
+}  // namespace
+
+TimelineReader::Arguments TimelineReader::decode(std::span<const JsonMember> members) {
+  Arguments arguments;
+  for (const JsonMember& member : members) {
+    if (!member.is_string) continue;
+    if (member.key == "name") arguments.name = unescape_json(member.value, name_text_);
+    if (member.key == "op") arguments.op = unescape_json(member.value, op_text_);
+  }
+  return arguments;
+}
+
+void TimelineReader::take_process_name(const JsonEvent& event, std::string_view name) {
+  process_names_[event.process] = name;
+  if (std::optional<std::string> accelerator = accelerator_of(name)) events_.devices.push_back(std::move(*accelerator));
+}
+
+/// The event's times, if they can be used; counts why not.
+std::optional<Interval> TimelineReader::interval_of(const JsonEvent& event) {
+  const auto refuse = [this](const char* reason) {
+    loss_.add(reason);
+    return std::optional<Interval>{};
+  };
+  if (event.start_text == NumberText::missing) return refuse("events_without_time");
+  if (event.duration_text == NumberText::missing) return refuse("events_without_duration");
+  if (event.start_text == NumberText::malformed || event.duration_text == NumberText::malformed) {
+    return refuse("events_malformed");
+  }
+  if (event.start_text != NumberText::valid || event.duration_text != NumberText::valid) {
+    return refuse("events_outside_time_range");
+  }
+  const std::optional<Picoseconds> start = origin_.since(event.start);
+  const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
+  if (duration && *duration < 0) return refuse("events_negative_duration");
+  if (!start || !duration || std::abs(*start) > kFarthest || *duration > PackedSpan::kMaxDuration) {
+    return refuse("events_outside_time_range");
+  }
+  return Interval{*start, *start + *duration};
+}
+
+void TimelineReader::take_span(const JsonEvent& event, std::span<const JsonMember> members) {
+  const Arguments arguments = decode(members);
+  std::string_view name = event.name;
+  const bool is_get_next = arguments.op == kGetNextOp || arguments.op == "IteratorGetNextV2";
+  const bool is_unknown = event.name == "unknown" && !arguments.name.empty();
+  if (arguments.name.starts_with("Iterator::") || (is_unknown && !is_get_next)) {
+    name = arguments.name;
+  } else if (is_get_next) {
+    name = kGetNextOp;
+  }
+  const std::optional<Interval> interval = interval_of(event);
+  if (!interval) return;
+  ++time_count_;
+  events_.spans.push_back(*interval);
+  if (arguments.name == kSourceNode) sources_.emplace_back(interval->start, event.process);
+  const EventKind kind = classify_event(name);
+  if (kind == EventKind::iterator) {
+    events_.calls.push_back({*interval, events_.strings.intern(name)});
+  } else if (kind == EventKind::get_next) {
+    (name == kGetNextOp ? events_.get_next_ops : events_.other_get_next).push_back(*interval);
+  } else if (kind == EventKind::op) {
+    ops_.push_back({{*interval, events_.strings.intern(name)}, event.process});
+  }
+}
+
+void TimelineReader::take(const JsonEvent& event, std::span<const JsonMember> members) {
+  if (event.phase == '\0') {
+    ++other_count_;
+    return loss_.add("events_without_phase");
+  }
+  ++phase_count_;
+  if (event.phase == 'X') take_span(event, members);
+  // Flows (s, t), tensors (N, O, D) and counters (C) are no spans of time.
+  if (event.phase == 'M' && event.name == "process_name") take_process_name(event, decode(members).name);
+}
+
+/// Only now every process has its name.
+void TimelineReader::end_file() {
+  for (const PlacedOp& placed : ops_) {
+    if (!accelerator_of(process_names_[placed.process])) events_.ops.push_back(placed.op);
+  }
+  for (const auto& [start, process] : sources_) {
+    const std::string& name = process_names_[process];
+    events_.partition_starts.push_back({start, name.empty() ? std::to_string(process) : name});
+  }
+  events_.event_count += time_count_;
+  for (const auto& [reason, count] : loss_.counts) events_.loss.add(reason, count);
+  events_.loss.notes.insert(events_.loss.notes.end(), loss_.notes.begin(), loss_.notes.end());
+}
+
+Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {
+  loss_ = {};
+  time_count_ = phase_count_ = other_count_ = 0;
+  process_names_.clear();
+  ops_.clear();
+  sources_.clear();
+  JsonReadOptions options;
+  options.work = work;
+  JsonEventReader reader(source, options);
+  while (const JsonEventBatch* batch = reader.next()) {
+    for (const JsonEvent& event : batch->events) take(event, batch->arguments_of(event));
+    if (work.progress != nullptr) work.progress->event_count = phase_count_;
+  }
+  const JsonDocument& document = reader.document();
+  if (auto error = reason_not_a_trace(document, source, phase_count_, other_count_)) {
+    return Unexpected(std::move(*error));
+  }
+  add_document_loss(document, source, time_count_, loss_);
+  end_file();
+  return {};
+}
+
+TimelineEvents TimelineReader::take_events() {
+  const StringTable& strings = events_.strings;
+  const auto by_span = [](Interval span) { return std::tuple(span.start, -span.end); };
+  sort_and_unite(events_.get_next_ops, by_span);
+  sort_and_unite(events_.other_get_next, by_span);
+  sort_and_unite(events_.spans, by_span);
+  sort_and_unite(events_.calls, [&](const TimelineCall& call) {
+    return std::tuple(call.span.start, -call.span.end, strings[call.long_name]);
+  });
+  sort_and_unite(events_.ops,
+                 [&](const TimelineOp& op) { return std::tuple(op.span.start, -op.span.end, strings[op.name]); });
+  sort_and_unite(events_.partition_starts, [](const PartitionStart& first) {
+    return std::tuple(first.start, std::string_view(first.partition));
+  });
+  sort_and_unite(events_.devices, [](const std::string& device) { return std::string_view(device); });
+  return std::move(events_);
+}
+
+}  // namespace doctor

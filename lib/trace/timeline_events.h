@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/work.h"
+#include "io/byte_source.h"
+#include "trace/json_events.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// A call of an iterator in a TF1 timeline.
+struct TimelineCall {
+  Interval span;
+  StringId long_name{};
+};
+
+/// An op on the host in a TF1 timeline.
+struct TimelineOp {
+  Interval span;
+  StringId name{};  ///< with its type: "linear/MatMul:MatMul"
+};
+
+/// The first op of a graph's partition in one session run. A run has one for each device that takes part in it.
+struct PartitionStart {
+  Picoseconds start = 0;
+  std::string partition;  ///< the process that stands for the device, e.g. "/device:CPU:0 Compute"
+
+  friend bool operator==(const PartitionStart&, const PartitionStart&) = default;
+};
+
+/// What TF1 timelines of one machine tell. Every table is sorted by start, what starts together longest first, then by
+/// name, and holds nothing twice: old profilers record the same span for several devices, and merged timelines repeat
+/// whole steps. Times are since the first event that was read, which may be weeks away from another.
+struct TimelineEvents {
+  StringTable strings;
+  std::vector<TimelineCall> calls;
+  std::vector<Interval> get_next_ops;    ///< drawn from the op's node: iterators are nested in these
+  std::vector<Interval> other_get_next;  ///< other drawings of the same calls
+  std::vector<TimelineOp> ops;           ///< of the host; those of accelerators are left out
+  std::vector<PartitionStart> partition_starts;
+  std::vector<Interval> spans;       ///< of every event that has a time, those of accelerators included
+  std::vector<std::string> devices;  ///< sorted
+  std::uint64_t event_count = 0;     ///< events with a time
+  Loss loss;
+};
+
+/// Gathers the events of TF1 timelines: of one file, or of several that are steps of one run. The events are the same
+/// in whatever order the files come and however the events are spread over them; the same event in two files counts
+/// once. Numbers of processes and threads mean something within a file only: a process is one device of that session
+/// run, a thread a row of the drawing.
+class TimelineReader {
+ public:
+  /// Reads one file. An Error means that nothing could be read from it; the events of the others stay.
+  Result<void> read(ByteSource& source, const WorkOptions& work);
+
+  TimelineEvents take_events();
+
+ private:
+  struct Arguments {
+    std::string_view name;
+    std::string_view op;
+  };
+
+  Arguments decode(std::span<const JsonMember> members);
+  void take(const JsonEvent& event, std::span<const JsonMember> members);
+  void take_process_name(const JsonEvent& event, std::string_view name);
+  void take_span(const JsonEvent& event, std::span<const JsonMember> members);
+  std::optional<Interval> interval_of(const JsonEvent& event);
+  void end_file();
+
+  TimelineEvents events_;
+  TimeOrigin origin_;
+  std::string name_text_;
+  std::string op_text_;
+
+  // Of the file that is read.
+  struct PlacedOp {
+    TimelineOp op;
+    std::uint64_t process = 0;
+  };
+  Loss loss_;
+  std::uint64_t time_count_ = 0;   ///< events with a time
+  std::uint64_t phase_count_ = 0;  ///< events with a phase
+  std::uint64_t other_count_ = 0;
+  std::map<std::uint64_t, std::string> process_names_;
+  std::vector<PlacedOp> ops_;
+  std::vector<std::pair<Picoseconds, std::uint64_t>> sources_;  ///< start and process of a partition's first op
+};
+
+}  // namespace doctor
