@@ -38,7 +38,7 @@ RuleResult check(const RuleContext& context) {
   for (const HostMeasurement& host : hosts) {
     Inquiry& inquiry = result.inquiries.emplace_back();
     Examiner examiner(context.thresholds, inquiry);
-    const std::string statement = "parts of " + host.path + " are missing or could not be read";
+    const std::string statement = "parts of " + name_of_files(host) + " are missing or could not be read";
     if (!examiner.holds(statement, !host.loss.complete())) continue;
     inquiry.has_finding = true;
     result.findings.push_back(finding_for(host));

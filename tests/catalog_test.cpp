@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/host_comparison.h"
 #include "diagnose/judgement.h"
 
 namespace doctor {
@@ -77,6 +78,20 @@ TEST_CASE("exactly one rule states the verdict, by its thresholds") {
     if (!entry.rule.states_verdict) continue;
     ++count;
     const std::vector<Threshold> expected = verdict_thresholds();
+    REQUIRE(entry.rule.thresholds.size() == expected.size());
+    for (std::size_t index = 0; index < expected.size(); ++index) {
+      CHECK(entry.rule.thresholds[index].name == expected[index].name);
+    }
+  }
+  CHECK(count == 1);
+}
+
+TEST_CASE("exactly one rule compares hosts, by its thresholds") {
+  std::size_t count = 0;
+  for (const CatalogEntry& entry : rule_catalog()) {
+    if (!entry.rule.compares_hosts) continue;
+    ++count;
+    const std::vector<Threshold> expected = straggler_thresholds();
     REQUIRE(entry.rule.thresholds.size() == expected.size());
     for (std::size_t index = 0; index < expected.size(); ++index) {
       CHECK(entry.rule.thresholds[index].name == expected[index].name);

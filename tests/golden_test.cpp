@@ -1,7 +1,7 @@
 // Recorded traces and what is found in them. With DOCTOR_ACCEPT_GOLDEN=1 in the environment the expected files are
 // rewritten instead (scripts/accept-golden).
 //
-// testdata/rules/<rule>/{flags,clean}/  one or more files of a run, or a file `trace` with the path to one, and
+// testdata/rules/<rule>/{flags,clean}/  one or more files of a run, or a file `trace` with their paths, and
 //                                       expected.json: the findings of that rule; written.trace.json is made by
 //                                       written_traces.h
 // testdata/traces/<name>                a trace or a folder with the files of a run, and <name>.expected.json: verdict,
@@ -52,17 +52,21 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
   return entries;
 }
 
-/// A trace, or all files of a run.
-Json report_on(const fs::path& trace) {
+/// A trace, or all files of a folder.
+std::vector<fs::path> files_of_run(const fs::path& trace) {
+  if (!fs::is_directory(trace)) return {trace};
+  std::vector<fs::path> files = sorted_entries(trace);
+  std::erase_if(files, [](const fs::path& path) { return path.filename() == "expected.json"; });
+  return files;
+}
+
+Json report_on(const std::vector<fs::path>& traces) {
   std::vector<Rule> rules;
   for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  std::vector<std::string> files = {trace.string()};
-  if (fs::is_directory(trace)) {
-    files.clear();
-    for (const fs::path& file : sorted_entries(trace)) {
-      if (file.filename() != "expected.json") files.push_back(file.string());
-    }
-  }
+  std::vector<std::string> files;
+  // Relative, for findings about hosts without a name hold the path.
+  fs::current_path(kTestdata);
+  for (const fs::path& trace : traces) files.push_back(fs::relative(trace, kTestdata).string());
   const Analysis analysis = analyze(files, rules, {});
   return Json::parse(render_json(analysis.measurements, analysis.diagnosis));
 }
@@ -89,12 +93,13 @@ void compare(const Json& actual, const fs::path& expected_file) {
   CHECK_MESSAGE(is_same(actual, expected), expected_file.string(), " differs; found:\n", actual.dump(1));
 }
 
-/// The trace of a case: the one that its file `trace` points to, or the folder with the files of a run.
-fs::path trace_of(const fs::path& folder) {
-  if (!fs::exists(folder / "trace")) return folder;
-  std::string target = read(folder / "trace");
-  target.erase(target.find_last_not_of(" \r\n") + 1);
-  return fs::weakly_canonical(folder / target);
+/// The files of a case: those that its file `trace` points to, else the others in it.
+std::vector<fs::path> traces_of(const fs::path& folder) {
+  if (!fs::exists(folder / "trace")) return files_of_run(folder);
+  std::vector<fs::path> traces;
+  std::istringstream targets(read(folder / "trace"));
+  for (std::string target; targets >> target;) traces.push_back(fs::weakly_canonical(folder / target));
+  return traces;
 }
 
 // First in this file: the other cases read what it writes.
@@ -112,9 +117,10 @@ TEST_CASE("each rule on its recorded cases") {
   for (const fs::path& rule : sorted_entries(kTestdata / "rules")) {
     for (const fs::path& folder : sorted_entries(rule)) {
       CAPTURE(folder.string());
-      const fs::path trace = trace_of(folder);
-      REQUIRE_MESSAGE(fs::exists(trace), trace.string(), " is missing");
-      const Json page = report_on(trace);
+      const std::vector<fs::path> traces = traces_of(folder);
+      REQUIRE_MESSAGE(!traces.empty(), "no trace in ", folder.string());
+      for (const fs::path& trace : traces) REQUIRE_MESSAGE(fs::is_regular_file(trace), trace.string(), " is missing");
+      const Json page = report_on(traces);
       Json findings = Json::array();
       for (const Json& finding : page["findings"]) {
         if (finding["rule"] == rule.filename().string()) findings.push_back(finding);
@@ -130,7 +136,7 @@ TEST_CASE("the diagnosis of each recorded trace") {
   for (const fs::path& trace : sorted_entries(kTestdata / "traces")) {
     if (trace.string().ends_with(kExpected)) continue;
     CAPTURE(trace.string());
-    const Json page = report_on(trace);
+    const Json page = report_on(files_of_run(trace));
     const Json& bottleneck = page["verdict"]["bottleneck"];
     Json summary = {{"format", page["trace"]["files"][0]["format"]},
                     {"status", page["verdict"]["status"]},
@@ -165,11 +171,11 @@ TEST_CASE("one run in several formats gets one answer") {
     CAPTURE(run.string());
     const std::vector<fs::path> traces = sorted_entries(run);
     REQUIRE(traces.size() >= 2);
-    const Json expected = answer_of(report_on(traces.front()));
+    const Json expected = answer_of(report_on({traces.front()}));
     CHECK_FALSE(expected["culprit"].is_null());
     for (const fs::path& trace : traces) {
       CAPTURE(trace.string());
-      CHECK(answer_of(report_on(trace)) == expected);
+      CHECK(answer_of(report_on({trace})) == expected);
       ++compared;
     }
   }

@@ -239,6 +239,7 @@ TEST_CASE("the report says that nothing could be judged, and why") {
 TEST_CASE("losses are shown and summed over the files") {
   Case damaged = input_bound_case();
   damaged.measurements.hosts.push_back({});
+  damaged.measurements.hosts[1].files = {{"gone.xplane.pb", "", 0}};
   damaged.measurements.hosts[0].loss.add("events_without_duration", 1'000);
   damaged.measurements.hosts[1].loss.add("events_without_duration", 200);
   damaged.measurements.hosts[1].loss.add("files_unreadable");

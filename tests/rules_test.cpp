@@ -551,6 +551,8 @@ TEST_CASE("which rules fire on what") {
       {"damaged-trace", "damaged", damaged(sequential_map()), "warning"},
       {"damaged-trace", "damaged, no tf.data", damaged(without_tf_data()), "warning"},
       {"damaged-trace", "complete", sequential_map(), "silent"},
+
+      {"straggling-host", "one host; for several see host_comparison_test.cpp", sequential_map(), "silent"},
   };
   std::set<std::string> rules;
   for (const Case& example : cases) {
@@ -624,7 +626,9 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
       {"device-pipeline-starved", "min_device_share", 0.1, [](double share) { return device_pipeline(0, share); },
        at_least},
   };
-  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"}};  // below
+  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"},  // below
+                                                        {"straggling-host", "min_ratio"},  // host_comparison_test.cpp
+                                                        {"straggling-host", "min_share_above"}};
   for (const Flip& flip : flips) {
     CAPTURE(flip.rule);
     CAPTURE(flip.threshold);

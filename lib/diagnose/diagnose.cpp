@@ -21,11 +21,21 @@ std::string missing_evidence(const RuleResult& result) {
   return found == result.inquiries.end() ? std::string() : found->missing;
 }
 
+HostComparison compare_by_rules(const Measurements& measurements, const Judgement& judgement,
+                                std::span<const Rule> rules, const ThresholdSettings& settings) {
+  const auto comparing = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.compares_hosts; });
+  const std::vector<Threshold> thresholds = straggler_thresholds();
+  return compare_hosts(measurements, judgement,
+                       comparing == rules.end() ? ThresholdValues(thresholds, {})
+                                                : values_in_force(comparing->id, thresholds, settings));
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
   Diagnosis diagnosis;
   diagnosis.judgement = judge_by_rules(measurements, rules, settings);
+  diagnosis.hosts = compare_by_rules(measurements, diagnosis.judgement, rules, settings);
   for (const Rule& rule : rules) {
     const auto begin = std::chrono::steady_clock::now();
     const ThresholdValues thresholds = values_in_force(rule.id, rule.thresholds, settings);

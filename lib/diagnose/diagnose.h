@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/host_comparison.h"
 #include "diagnose/rule.h"
 
 namespace doctor {
@@ -28,6 +29,7 @@ struct RuleTiming {
 
 struct Diagnosis {
   Judgement judgement;
+  HostComparison hosts;
   std::vector<Finding> findings;  ///< by severity (error first), then time at stake, then rule id, then subject
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id
   std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue

@@ -35,6 +35,7 @@ struct Rule {
   std::vector<Threshold> thresholds;
   RuleResult (*check)(const RuleContext& context) = nullptr;
   bool states_verdict = false;  ///< its thresholds are verdict_thresholds(): setting them changes the verdict
+  bool compares_hosts = false;  ///< its thresholds are straggler_thresholds(): setting them changes the comparison
 };
 
 }  // namespace doctor

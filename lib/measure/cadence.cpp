@@ -87,11 +87,17 @@ bool has_untraced_steps(const Trace& trace) {
   return median(pauses) > median(runs);
 }
 
+/// Between the last call of a pipeline and the first of the one that is made anew lies the end of an epoch, no step.
+bool begins_iteration(const PipelineMeasurement& pipeline, std::size_t call) {
+  return std::binary_search(pipeline.iteration_starts.begin(), pipeline.iteration_starts.end(), call);
+}
+
 void measure_shares(const Trace& trace, std::span<const Interval> steady, std::span<const Beat> steps,
                     PipelineMeasurement& pipeline) {
   std::vector<Beat> beats;
   std::vector<Picoseconds> gaps;
   for (std::size_t index = 0; index + 1 < steady.size(); ++index) {
+    if (begins_iteration(pipeline, pipeline.warmup_count + index + 1)) continue;
     beats.push_back({steady[index].end - steady[index].start, steady[index + 1].start - steady[index].start});
     gaps.push_back(std::max<Picoseconds>(0, steady[index + 1].start - steady[index].end));
   }

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "base/numbers.h"
 #include "measure/cadence.h"
@@ -42,6 +43,7 @@ class HostMeasurer {
   PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
+  std::uint32_t iteration_of(const RootCall& call) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;
@@ -119,6 +121,7 @@ std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
 }
 
 void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
+  pipeline.fed_by.assign(group.feeding_roots.begin(), group.feeding_roots.end());
   std::set<IteratorId> roots = group.feeding_roots;
   roots.insert(group.root);
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
@@ -151,16 +154,25 @@ PhaseMeasurement HostMeasurer::measure_phase(CallsOfRoot& group, std::span<const
   return std::move(measured.phase);
 }
 
+std::uint32_t HostMeasurer::iteration_of(const RootCall& call) const {
+  if (forest_.iteration_of_instance.empty() || call.rows.empty()) return 0;
+  const IteratorCall& first = call_of(trace_, {call.lane, call.rows.front()});
+  return forest_.iteration_of_instance[index_of(first.instance)];
+}
+
 PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   PipelineMeasurement pipeline;
   pipeline.root = group.root;
   std::vector<Picoseconds> latencies;
+  std::uint32_t iteration = 0;
   for (const std::size_t index : group.calls) {
     const Interval span = forest_.root_calls[index].span;
     if (latencies.empty() || span.end - span.start > latencies[pipeline.slowest]) {
       pipeline.slowest = latencies.size();
       pipeline.slowest_lane = forest_.root_calls[index].lane;
     }
+    const std::uint32_t previous = std::exchange(iteration, iteration_of(forest_.root_calls[index]));
+    if (previous != iteration && !pipeline.calls.empty()) pipeline.iteration_starts.push_back(pipeline.calls.size());
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }

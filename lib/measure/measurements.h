@@ -124,9 +124,13 @@ struct PipelineMeasurement {
   IteratorId root = kNoIterator;    ///< kNoIterator: only bare GetNext ops were seen
   bool is_device = false;           ///< runs for a device and gets its elements from a host pipeline
   bool feeds_another = false;       ///< its calls are the waits of another pipeline of the trace: not ranked on its own
+  std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
   std::vector<IteratorId> members;  ///< the iterators whose time can explain its waits, hosts of device hops included
 
-  std::vector<Interval> calls;   ///< of the consumer, sorted by start
+  std::vector<Interval> calls;  ///< of the consumer, sorted by start
+  /// calls[i] is the first of a pipeline that was made anew for the same iterators: what passed since calls[i - 1]
+  /// belongs to no step. Ascending, never 0.
+  std::vector<std::size_t> iteration_starts;
   std::size_t warmup_count = 0;  ///< the first calls[0..warmup_count) are warm-up
   Picoseconds total = 0;         ///< sum of all latencies
   Picoseconds median = 0;        ///< of the steady latencies

@@ -98,6 +98,25 @@ OrderedJson finding_json(const Finding& finding) {
   };
 }
 
+/// Empty where nothing can be compared.
+OrderedJson hosts_json(const HostComparison& comparison, const std::vector<PipelineView>& views) {
+  OrderedJson hosts = OrderedJson::array();
+  if (!comparison.is_possible()) return hosts;
+  for (const ComparedHost& host : comparison.hosts) {
+    const PipelineView* const worst = host.judgement ? &views[*host.judgement] : nullptr;
+    const bool has_culprit = worst != nullptr && has_bottleneck(worst->judgement);
+    hosts.push_back(
+        {{"host", host.name},
+         {"input_share", worst != nullptr ? OrderedJson(host.input_share) : OrderedJson(nullptr)},
+         {"get_next_mean_us", worst != nullptr ? OrderedJson(to_microseconds(host.mean_wait)) : OrderedJson(nullptr)},
+         {"status", worst == nullptr    ? "not_compared"
+                    : host.is_straggler ? "straggler"
+                                        : "alike"},
+         {"culprit", has_culprit ? OrderedJson(worst->culprit().long_name) : OrderedJson(nullptr)}});
+  }
+  return hosts;
+}
+
 }  // namespace
 
 std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
@@ -113,6 +132,7 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   OrderedJson page = {{"schema", "tfdata-doctor.report/1"}, {"tool", tool_json()}};
   page["trace"] = trace_json(measurements);
   page["verdict"] = verdict_json(measurements, diagnosis.judgement, views);
+  page["hosts_compared"] = hosts_json(diagnosis.hosts, views);
   page["pipelines"] = std::move(pipelines);
   page["findings"] = std::move(findings);
   page["not_evaluated"] = std::move(not_evaluated);

@@ -165,6 +165,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {"phase", to_word(view.judgement.phase)},
       {"confidence", confidence_json(view.judgement.confidence)},
       {"feeds_another", pipeline.feeds_another},
+      {"fed_by", feeding_pipelines(view)},
       {"input_share", share ? OrderedJson(*share) : OrderedJson(nullptr)},
       {"get_next", get_next_json(pipeline)},
       {"elsewhere", elsewhere_json(pipeline)},

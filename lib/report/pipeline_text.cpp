@@ -91,6 +91,23 @@ std::string describe_function(const PipelineView& view) {
   return text;
 }
 
+std::string describe_feeding(const PipelineView& view) {
+  const std::vector<std::string> ids = feeding_pipelines(view);
+  if (ids.empty()) return {};
+  std::string text =
+      fmt::format("{} pipeline {} gets its elements from host pipeline{}", view.pipeline.is_device ? "device" : "host",
+                  pipeline_id(view.judgement, view.pipeline), ids.size() > 1 ? "s" : "");
+  for (const std::string& id : ids) text += (id == ids.front() ? " " : ", ") + id;
+  return text;
+}
+
+std::string describe_cost(const PipelineView& view) {
+  std::string text = format_time(view.pipeline.total) + " waited in all";
+  if (view.host.window <= 0) return text;
+  const double share = static_cast<double>(view.pipeline.total) / static_cast<double>(view.host.window);
+  return text + fmt::format(" ({} of the window)", format_share(std::min(1.0, share)));
+}
+
 std::string describe_cores(const PipelineView& view) {
   const std::optional<double> utilization = cpu_utilization(view.pipeline, view.phase());
   if (!utilization) return {};

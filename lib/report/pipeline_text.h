@@ -18,6 +18,12 @@ std::string describe_place(const PipelineView& view);
 /// "753.7 ms of 758.4 ms in your function: MatMul 557.4 ms, ParseExample 3.7 ms"; empty if no function was seen.
 std::string describe_function(const PipelineView& view);
 
+/// "device pipeline 0:3 gets its elements from host pipeline 0:1"; empty if it is fed by none.
+std::string describe_feeding(const PipelineView& view);
+
+/// "1.20 s waited in all (12 % of the window)".
+std::string describe_cost(const PipelineView& view);
+
 /// "1.7 of 2 busy during the waits (estimate): cores are the limit"; empty if the budget is unknown.
 std::string describe_cores(const PipelineView& view);
 

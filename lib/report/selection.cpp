@@ -88,6 +88,14 @@ std::vector<IteratorId> other_iterators(const HostMeasurement& host) {
   return in_tree_order(host, starts, is_other);
 }
 
+std::vector<std::string> feeding_pipelines(const PipelineView& view) {
+  std::vector<std::string> ids;
+  for (const IteratorId root : view.pipeline.fed_by) {
+    ids.push_back(fmt::format("{}:{}", view.judgement.host, index_of(root)));
+  }
+  return ids;
+}
+
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline) {
   if (pipeline.root == kNoIterator) return fmt::format("{}:getnext", judgement.host);
   return fmt::format("{}:{}", judgement.host, index_of(pipeline.root));

@@ -44,6 +44,10 @@ std::vector<IteratorId> other_iterators(const HostMeasurement& host);
 /// A stable name within the report: "<number of the file>:<number of the root>".
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
 
+/// The ids of the pipelines that this one gets its elements from, as far as its waits show them. A host pipeline that
+/// only feeds devices has no call of a consumer, and then no entry of its own.
+std::vector<std::string> feeding_pipelines(const PipelineView& view);
+
 /// The losses of all files together.
 Loss total_loss(const Measurements& measurements);
 

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kShownAdvice = 4;  // one screen
 constexpr std::size_t kShownNotes = 4;
 constexpr std::size_t kShownPipelines = 3;
+constexpr std::size_t kShownHosts = 8;
+constexpr std::size_t kHostWidth = 40;
 constexpr std::size_t kShownLosses = 3;
 constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
 constexpr std::size_t kRerunWidth = 60;
@@ -112,6 +114,7 @@ void add_place(const PipelineView& worst, TextPage& page) {
   if (!has_bottleneck(worst.judgement)) return;
   page.row("where", describe_place(worst));
   if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
+  if (const std::string feeding = describe_feeding(worst); !feeding.empty()) page.row("fed by", feeding);
   if (worst.judgement.phase == Phase::warmup) return;
   if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
 }
@@ -131,16 +134,59 @@ void add_notes(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipe
   if (calls > 0 && calls < kFewCalls) page.row("caution", fmt::format("only {}", format_count(calls, "call")));
 }
 
-void add_other_pipelines(const std::vector<PipelineView>& pipelines, bool has_many_hosts, TextPage& page) {
+std::string describe_host(const ComparedHost& host, const std::vector<PipelineView>& pipelines) {
+  if (!host.judgement) return "no call that could be compared";
+  const PipelineView& worst = pipelines[*host.judgement];
+  std::string text =
+      fmt::format("{} of the time in GetNext, mean {}", format_share(host.input_share), format_time(host.mean_wait));
+  if (has_bottleneck(worst.judgement)) text += ", " + describe(worst.culprit());
+  return host.is_straggler ? text + " <-- straggler" : text;
+}
+
+void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>& pipelines, TextPage& page) {
+  if (!comparison.is_possible()) return;
+  std::size_t width = 0;
+  const std::size_t shown = std::min(kShownHosts, comparison.hosts.size());
+  std::vector<std::string> names;
+  for (std::size_t index = 0; index < shown; ++index) {
+    names.push_back(clip(escape_for_terminal(comparison.hosts[index].name), kHostWidth));
+    width = std::max(width, character_count(names.back()) + 2);
+  }
+  for (std::size_t index = 0; index < shown; ++index) {
+    page.row("hosts", names[index], describe_host(comparison.hosts[index], pipelines), width);
+  }
+  if (comparison.hosts.size() > shown) {
+    page.row("hosts", format_count(comparison.hosts.size() - shown, "more host"));
+  }
+  page.row("hosts", describe_comparison(comparison));
+}
+
+/// Why the first pipeline comes before the others: pipelines are ranked by how much they hold their consumer up, then
+/// by the time waited.
+std::string describe_rank(const PipelineView& worst) {
+  const InputLevel level = worst.judgement.level;
+  return fmt::format("pipeline {}: {}, {}", pipeline_id(worst.judgement, worst.pipeline), describe_cost(worst),
+                     level == InputLevel::bound  ? "input-bound"
+                     : level == InputLevel::mild ? "waits worth a look"
+                                                 : "more than any other, though none holds the job up");
+}
+
+void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostComparison& comparison,
+                         bool has_many_hosts, TextPage& page) {
+  const auto is_shown = [&](std::size_t index) {
+    return comparison.is_possible() && std::any_of(comparison.hosts.begin(), comparison.hosts.end(),
+                                                   [&](const ComparedHost& host) { return host.judgement == index; });
+  };
   std::size_t others = 0;
   for (std::size_t index = 1; index < pipelines.size(); ++index) {
     const PipelineView& view = pipelines[index];
     const std::optional<double> share = input_share_of(view);
     // What only feeds another pipeline is part of that one's waits.
-    if (view.pipeline.feeds_another || !share || ++others > kShownPipelines) continue;
+    if (view.pipeline.feeds_another || !share || is_shown(index) || ++others > kShownPipelines) continue;
+    if (others == 1) page.row("worst", describe_rank(pipelines.front()));
     std::string text =
-        fmt::format("pipeline {}: {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
-                    format_share(*share), describe_calls(view.pipeline));
+        fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
+                    describe_cost(view), format_share(*share), describe_calls(view.pipeline));
     if (has_bottleneck(view.judgement)) text += ", " + describe(view.culprit());
     if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kRerunWidth);
     page.row("also", text);
@@ -210,7 +256,8 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_advice(shown, diagnosis.judgement, page);
   if (!pipelines.empty()) add_place(pipelines.front(), page);
   add_notes(diagnosis, pipelines, page);
-  add_other_pipelines(pipelines, measurements.hosts.size() > 1, page);
+  add_hosts(diagnosis.hosts, pipelines, page);
+  add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);
   if (style.detail == Detail::full) add_evidence(diagnosis, page);
   add_loss(measurements, style.detail, page);
   add_more(diagnosis, shown, style, page);

@@ -91,8 +91,10 @@ std::string pipeline_table(const PipelineView& view) {
 
 std::string pipeline_title(const PipelineView& view) {
   const std::optional<double> share = input_share_of(view);
+  std::string links = view.pipeline.feeds_another ? ", feeds another" : "";
+  for (const std::string& id : feeding_pipelines(view)) links += ", fed by " + id;
   return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view.judgement, view.pipeline),
-                     view.pipeline.is_device ? "device" : "host", view.pipeline.feeds_another ? ", feeds another" : "",
+                     view.pipeline.is_device ? "device" : "host", links,
                      clip(escape_for_terminal(host_name(view.host)), kTextWidth), format_time(view.pipeline.total),
                      share ? fmt::format(", {} of the time", format_share(*share)) : "", describe_calls(view.pipeline));
 }

@@ -24,7 +24,7 @@ inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
 }
 
 /// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
-/// transformation in the same place of the same pipeline.
+/// transformation in the same place of the same pipeline, also where the pipeline was made anew for each epoch.
 struct LogicalIterator {
   std::string long_name;            ///< as in the trace; indices of like elements are dropped where several were folded
   std::string short_name;           ///< "ParallelMapV2"
@@ -63,10 +63,13 @@ struct ProducedRef {
 struct IteratorForest {
   std::vector<LogicalIterator> iterators;        ///< indexed by IteratorId; parents may come after their children
   std::vector<IteratorId> iterator_of_instance;  ///< indexed by InstanceId
-  std::vector<IteratorId> roots;                 ///< by first appearance
-  std::vector<RootCall> root_calls;              ///< sorted by start
-  std::vector<CallRef> loose_root_calls;         ///< calls of roots outside of GetNext ops, sorted by start
-  std::vector<ProducedRef> produced;  ///< sorted by element id, then by start of the call that fetched the input
+  /// Indexed by InstanceId: how many times its pipeline was iterated before, as a new pipeline of the same structure.
+  /// Empty if none was.
+  std::vector<std::uint32_t> iteration_of_instance;
+  std::vector<IteratorId> roots;          ///< by first appearance
+  std::vector<RootCall> root_calls;       ///< sorted by start
+  std::vector<CallRef> loose_root_calls;  ///< calls of roots outside of GetNext ops, sorted by start
+  std::vector<ProducedRef> produced;      ///< sorted by element id, then by start of the call that fetched the input
 
   const LogicalIterator& operator[](IteratorId id) const { return iterators[index_of(id)]; }
   IteratorId iterator_of(const IteratorCall& call) const { return iterator_of_instance[index_of(call.instance)]; }

@@ -7,14 +7,16 @@
 #include <unordered_map>
 
 #include "tree/dataset_kind.h"
+#include "tree/recreated_pipelines.h"
 
 namespace doctor {
 namespace {
 
 using Token = std::uint64_t;
 
-/// What tells one logical iterator from another: the pipeline (id of its outermost iterator, 0 where the trace has no
-/// ids), the folded long name, and which input it is of each Zip above it whose inputs the names do not tell apart.
+/// What tells one logical iterator from another: the pipeline (id of its outermost iterator, the first of them where it
+/// is iterated anew, 0 where the trace has no ids), the folded long name, and which input it is of each Zip above it
+/// whose inputs the names do not tell apart.
 using LogicalKey = std::tuple<Token, std::string, std::vector<std::size_t>>;
 
 /// Longest chain of parents that is followed: a trace may hold a cycle of parent ids.
@@ -28,6 +30,7 @@ class LogicalIteratorBuilder {
 
  private:
   const IteratorInstance* find(std::optional<Token> id) const;
+  void find_pipelines();
   Token root_of(const IteratorInstance& instance) const;
   void number_unnamed_inputs();
   std::vector<std::size_t> branches_of(const IteratorInstance& instance) const;
@@ -44,6 +47,7 @@ class LogicalIteratorBuilder {
   std::vector<InstanceId> by_appearance_;
   std::unordered_map<Token, InstanceId> instance_of_id_;
   std::vector<std::string> folded_names_;                ///< indexed by InstanceId
+  std::vector<Token> pipelines_;                         ///< indexed by InstanceId; a recreated one is its first
   std::unordered_map<Token, std::size_t> input_number_;  ///< instance id -> which input of its Zip it is
   std::map<LogicalKey, IteratorId> iterator_of_key_;
   std::vector<LogicalKey> keys_;                                       ///< indexed by IteratorId
@@ -66,6 +70,27 @@ Token LogicalIteratorBuilder::root_of(const IteratorInstance& instance) const {
     outermost = parent;
   }
   return outermost->parent_id ? *outermost->parent_id : outermost->id.value_or(0);
+}
+
+/// The pipeline of each instance, and how many times it was iterated before.
+void LogicalIteratorBuilder::find_pipelines() {
+  std::vector<PipelineMember> members;
+  members.reserve(trace_.instances.size());
+  for (std::size_t index = 0; index < trace_.instances.size(); ++index) {
+    const IteratorInstance& instance = trace_.instances[index];
+    members.push_back({root_of(instance), folded_names_[index], !instance.parent_id, instance.event_count,
+                       instance.first_start, instance.last_start});
+    pipelines_.push_back(members.back().pipeline);
+  }
+  const std::map<Token, Iteration> recreated = find_recreated_pipelines(members);
+  if (recreated.empty()) return;
+  forest_.iteration_of_instance.assign(trace_.instances.size(), 0);
+  for (std::size_t index = 0; index < pipelines_.size(); ++index) {
+    const auto found = recreated.find(pipelines_[index]);
+    if (found == recreated.end()) continue;
+    pipelines_[index] = found->second.pipeline;
+    forest_.iteration_of_instance[index] = found->second.number;
+  }
 }
 
 /// TensorFlow before 2.5 or so gives the inputs of a Zip the same long name: number them by first appearance.
@@ -101,7 +126,7 @@ std::vector<std::size_t> LogicalIteratorBuilder::branches_of(const IteratorInsta
 void LogicalIteratorBuilder::add_instance(InstanceId id) {
   const IteratorInstance& instance = trace_.instances[index_of(id)];
   const std::string& folded = folded_names_[index_of(id)];
-  LogicalKey key{root_of(instance), folded, branches_of(instance)};
+  LogicalKey key{pipelines_[index_of(id)], folded, branches_of(instance)};
   const auto [place, is_new] =
       iterator_of_key_.try_emplace(std::move(key), static_cast<IteratorId>(forest_.iterators.size()));
   if (is_new) {
@@ -236,6 +261,7 @@ void LogicalIteratorBuilder::build() {
     const IteratorInstance& instance = trace_.instances[index_of(id)];
     if (instance.id) instance_of_id_.try_emplace(*instance.id, id);
   }
+  find_pipelines();
   number_unnamed_inputs();
   forest_.iterator_of_instance.assign(trace_.instances.size(), kNoIterator);
   for (const InstanceId id : by_appearance_) add_instance(id);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/judgement.h"
+
+namespace doctor {
+
+/// One host of a run, by its worst pipeline that a consumer waits for.
+struct ComparedHost {
+  std::size_t host = 0;                    ///< index into Measurements::hosts
+  std::string name;                        ///< of the machine; with its file where two have the same name. Foreign text
+  std::optional<std::size_t> judgement;    ///< index into Judgement::pipelines; none: its calls tell nothing
+  InputLevel level = InputLevel::unknown;  ///< of that pipeline
+  Picoseconds mean_wait = 0;               ///< mean latency of its steady calls without the slowest tenth
+  double input_share = 0;
+  bool is_straggler = false;            ///< waits much longer than the others
+  Picoseconds mean_wait_of_others = 0;  ///< median over the other hosts that can be compared
+  double input_share_of_others = 0;     ///< likewise
+
+  /// How many times as long as the others it waits in a call; a picosecond stands for no wait at all.
+  double wait_ratio() const {
+    return static_cast<double>(mean_wait) / static_cast<double>(std::max<Picoseconds>(mean_wait_of_others, 1));
+  }
+  double share_above_others() const { return input_share - input_share_of_others; }
+};
+
+/// How the hosts of a run wait for their input. Each is measured by its own clock, so clocks need not agree.
+struct HostComparison {
+  std::vector<ComparedHost> hosts;  ///< worst first; those that cannot be compared come last
+  std::size_t compared_count = 0;
+  std::size_t straggler_count = 0;
+
+  /// Whether there is anything to compare: two hosts whose calls can be judged.
+  bool is_possible() const { return compared_count >= 2; }
+};
+
+/// The thresholds that tell a straggler. They are those of the rule that names it.
+std::vector<Threshold> straggler_thresholds();
+
+/// Compares the hosts of a run. A host is a straggler if it is slow itself and waits longer than the median of the
+/// others, by both thresholds.
+HostComparison compare_hosts(const Measurements& measurements, const Judgement& judgement,
+                             const ThresholdValues& thresholds);
+
+/// "3 of 4 hosts wait alike; host-3 is the straggler: it waits 9.8 times as long as the median of the 3 other hosts".
+/// Holds foreign text; empty if nothing can be compared.
+std::string describe_comparison(const HostComparison& comparison);
+
+}  // namespace doctor
