@@ -27,17 +27,17 @@ Result<void> limit_if_wanted(const Options& options) {
 
 /// Analyses the files, with a progress bar where a person waits.
 Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const std::vector<Rule>& rules,
-                         const ThresholdSettings& settings) {
+                         const ThresholdSettings& settings, const AnalysisOptions& needed) {
   Progress& progress = current_work().progress;
   name_current_files(files);
   std::optional<ProgressBar> bar;
   if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, files.size(), status_line());
-  return analyze(files, rules, settings, {.threads = options.threads, .progress = &progress});
+  return analyze(files, rules, settings, {.threads = options.threads, .progress = &progress}, needed);
 }
 
 /// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
 /// standard error. Errors: no trace, a wrong setting, a limit that cannot be set, no file that could be read.
-Result<Analysis> analyze_traces(const Options& options) {
+Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& needed) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
   const Result<ThresholdSettings> settings = parse_settings(options.settings, catalog);
   if (!settings) return Unexpected(settings.error());
@@ -50,7 +50,7 @@ Result<Analysis> analyze_traces(const Options& options) {
   std::vector<Rule> rules;
   rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
-  Analysis analysis = analyze_watched(options, *files, rules, *settings);
+  Analysis analysis = analyze_watched(options, *files, rules, *settings, needed);
   for (const Error& error : analysis.unreadable) {
     const bool is_last = &error == &analysis.unreadable.back();
     if (!analysis.has_readable_file() && is_last) return Unexpected(error);
@@ -72,16 +72,18 @@ bool wants_color(const Options& options) {
 
 }  // namespace
 
-int run_page(const Options& options, const std::function<std::string(const Analysis&)>& render,
+int run_page(const Options& options, const AnalysisOptions& needed,
+             const std::function<Result<std::string>(const Analysis&)>& render,
              const std::function<int(const Analysis&)>& judge) {
-  const Result<Analysis> analysis = analyze_traces(options);
+  const Result<Analysis> analysis = analyze_traces(options, needed);
   if (!analysis) {
     print_error(analysis.error());
     return kExitFailure;
   }
   current_work().progress.stage = "render and write";
   const auto begin = std::chrono::steady_clock::now();
-  const Result<void> written = write_output(render(*analysis), options.output);
+  const Result<std::string> page = render(*analysis);
+  const Result<void> written = page ? write_output(*page, options.output) : Unexpected(page.error());
   const auto rendered = std::chrono::steady_clock::now() - begin;
   if (options.timings) print_note(render_timings(*analysis, rendered, options.threads));
   if (!written) {

@@ -20,12 +20,12 @@ int exit_code_of(const Analysis& analysis, const Options& options) {
 }  // namespace
 
 int run_diagnose(const Options& options) {
-  const auto render = [&](const Analysis& analysis) {
+  const auto render = [&](const Analysis& analysis) -> Result<std::string> {
     return options.format == OutputFormat::json
                ? render_json(analysis.measurements, analysis.diagnosis)
                : render_text(analysis.measurements, analysis.diagnosis, style_of(options));
   };
-  return run_page(options, render, [&](const Analysis& analysis) { return exit_code_of(analysis, options); });
+  return run_page(options, {}, render, [&](const Analysis& analysis) { return exit_code_of(analysis, options); });
 }
 
 }  // namespace doctor

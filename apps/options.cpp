@@ -17,6 +17,7 @@
 
 #include "memory_size.h"
 #include "nearest.h"
+#include "pages.h"
 
 namespace doctor {
 namespace {
@@ -34,11 +35,10 @@ constexpr std::array<CommandEntry, 4> kCommands = {{
     {"rules", Command::rules, "List all rules"},
 }};
 
-const std::vector<std::string_view> kPages = {"tree"};
-
 /// Options whose next argument is their value: it is not mistaken for the command.
-const std::vector<std::string_view> kValueOptions = {"--format", "-o",    "--output",  "--color",     "--fail-on",
-                                                     "--set",    "--run", "--threads", "--max-memory"};
+const std::vector<std::string_view> kValueOptions = {"--format",  "-o",           "--output", "--color",
+                                                     "--fail-on", "--set",        "--run",    "--threads",
+                                                     "--call",    "--max-memory", "--top",    "--pipeline"};
 
 constexpr unsigned kMostUsefulThreads = 4;  // more do not read faster
 constexpr unsigned kMostThreads = 256;
@@ -63,6 +63,8 @@ struct RawOptions {
   std::string run;
   std::optional<std::string> threads;
   std::optional<std::string> max_memory;
+  std::optional<std::string> call;
+  std::optional<std::string> top;
 };
 
 /// CLI11's help with usage lines that show what people type.
@@ -72,7 +74,7 @@ class HelpPage : public CLI::Formatter {
     const bool is_program = app->get_parent() == nullptr;
     if (!is_program) return CLI::Formatter::make_usage(app, name);
     return "Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...\n"
-           "       tfdata-doctor show tree [OPTIONS] TRACE...\n"
+           "       tfdata-doctor show PAGE [OPTIONS] TRACE...\n"
            "       tfdata-doctor explain RULE [TRACE...]\n"
            "       tfdata-doctor rules\n\n"
            "Examples:\n"
@@ -129,8 +131,12 @@ Result<void> put_command_first(std::vector<std::string>& arguments) {
   return {};
 }
 
-void add_output_options(CLI::App& app, Options& options, RawOptions& raw) {
-  app.add_option("--format", raw.format, "How to print it: text or json")->type_name("FORMAT")->capture_default_str();
+void add_output_options(CLI::App& app, Command command, Options& options, RawOptions& raw) {
+  app.add_option("--format", raw.format,
+                 command == Command::show ? "How to print it: text, json or, for some pages, csv"
+                                          : "How to print it: text or json")
+      ->type_name("FORMAT")
+      ->capture_default_str();
   app.add_option("-o,--output", options.output, "Write to FILE, as a whole or not at all")->type_name("FILE");
   app.add_option("--color", raw.color, "auto, always or never; auto respects NO_COLOR")
       ->type_name("WHEN")
@@ -151,6 +157,25 @@ void add_trace_options(CLI::App& app, Options& options, RawOptions& raw) {
       ->type_name("SIZE");
 }
 
+/// "tree: …" for every page, a line each, and which have CSV.
+std::string page_help() {
+  std::string help;
+  for (const Page& page : pages()) {
+    help += fmt::format("{}{}: {}{}", help.empty() ? "" : "\n", page.name, page.summary, page.has_csv ? " (csv)" : "");
+  }
+  return help;
+}
+
+void add_call_options(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--call", raw.call, "calls: only the call of this number in its pipeline")->type_name("N");
+  app.add_option("--pipeline", options.pipeline, "calls: only this pipeline, an id as 'show tree' prints it")
+      ->type_name("ID");
+  app.add_option("--top", raw.top,
+                 "calls: how many slow calls, the longest first (default: 10, json and csv 100; 0: all calls, slow or "
+                 "not)")
+      ->type_name("N");
+}
+
 void add_set_option(CLI::App& app, Options& options) {
   app.add_option("--set", options.settings, "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated")
       ->type_name("RULE.THRESHOLD=VALUE")
@@ -169,8 +194,9 @@ void add_options(CLI::App& app, const CommandEntry& entry, Options& options, Raw
       add_set_option(app, options);
       break;
     case Command::show:
-      app.add_option("PAGE", options.page, "tree: the iterators with their calls and times")->type_name("");
+      app.add_option("PAGE", options.page, page_help())->type_name("");
       add_trace_options(app, options, raw);
+      add_call_options(app, options, raw);
       break;
     case Command::explain:
       app.add_option("RULE", options.rule, "Name of the rule")->type_name("");
@@ -180,7 +206,7 @@ void add_options(CLI::App& app, const CommandEntry& entry, Options& options, Raw
     case Command::rules:
       break;
   }
-  add_output_options(app, options, raw);
+  add_output_options(app, entry.command, options, raw);
 }
 
 /// The index of `word` in `names`.
@@ -198,14 +224,49 @@ unsigned usable_cores() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-Result<unsigned> parse_threads(const std::string& text) {
-  unsigned threads = 0;
+/// A whole number; nullopt if the text is none.
+std::optional<std::size_t> parse_number(const std::string& text) {
+  std::size_t number = 0;
   const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, threads);
-  if (error != std::errc() || end != text_end || threads < 1 || threads > kMostThreads) {
+  const auto [end, error] = std::from_chars(text.data(), text_end, number);
+  return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
+}
+
+Result<unsigned> parse_threads(const std::string& text) {
+  const std::size_t threads = parse_number(text).value_or(0);
+  if (threads < 1 || threads > kMostThreads) {
     return fail(fmt::format("'{}' is no whole number from 1 to {}", text, kMostThreads), "--threads");
   }
-  return threads;
+  return static_cast<unsigned>(threads);
+}
+
+/// What only some pages know.
+Result<void> take_page_options(const RawOptions& raw, Options& options) {
+  const std::array<std::pair<const char*, bool>, 3> given = {
+      {{"--call", raw.call.has_value()}, {"--top", raw.top.has_value()}, {"--pipeline", options.pipeline.has_value()}}};
+  for (const auto& [name, is_given] : given) {
+    if (is_given && !find_page(options.page)->shows_calls) {
+      return fail(fmt::format("unknown option '{}' of show {}", name, options.page), {}, "'show calls' has it");
+    }
+  }
+  if (raw.call) {
+    options.call = parse_number(*raw.call);
+    if (options.call.value_or(0) < 1) return fail("'" + *raw.call + "' is no whole number from 1 up", "--call");
+  }
+  if (raw.top) {
+    options.top = parse_number(*raw.top);
+    if (!options.top) return fail("'" + *raw.top + "' is no whole number from 0 up", "--top");
+  }
+  return {};
+}
+
+/// "'show calls' has it".
+std::string pages_with_csv() {
+  std::string names;
+  for (const Page& page : pages()) {
+    if (page.has_csv) names += (names.empty() ? "'show " : ", 'show ") + std::string(page.name) + "'";
+  }
+  return names + " can be written as CSV";
 }
 
 Result<void> take_limits(const RawOptions& raw, Options& options) {
@@ -223,7 +284,12 @@ Result<void> take_limits(const RawOptions& raw, Options& options) {
 }
 
 Result<void> take_choices(const RawOptions& raw, Options& options) {
-  const Result<std::size_t> format = choose("--format", raw.format, {"text", "json"});
+  const Page* const page = options.command == Command::show ? find_page(options.page) : nullptr;
+  const bool has_csv = page != nullptr && page->has_csv;
+  if (raw.format == "csv" && !has_csv) return fail("there is no CSV of this", "--format", pages_with_csv());
+  std::vector<std::string_view> formats = {"text", "json"};
+  if (has_csv) formats.emplace_back("csv");
+  const Result<std::size_t> format = choose("--format", raw.format, formats);
   if (!format) return Unexpected(format.error());
   options.format = static_cast<OutputFormat>(*format);
   const Result<std::size_t> color = choose("--color", raw.color, {"auto", "always", "never"});
@@ -240,9 +306,9 @@ Result<void> take_choices(const RawOptions& raw, Options& options) {
 Result<void> check_arguments(const Options& options) {
   const std::string help = "see 'tfdata-doctor --help'";
   if (options.command == Command::show) {
-    if (options.page.empty()) return fail("show needs a page and a trace", {}, suggestion({}, kPages));
-    if (std::find(kPages.begin(), kPages.end(), options.page) == kPages.end()) {
-      return fail("no page '" + options.page + "' to show", {}, suggestion(options.page, kPages));
+    if (options.page.empty()) return fail("show needs a page and a trace", {}, suggestion({}, page_names()));
+    if (find_page(options.page) == nullptr) {
+      return fail("no page '" + options.page + "' to show", {}, suggestion(options.page, page_names()));
     }
   }
   if (options.command == Command::explain && options.rule.empty()) {
@@ -302,9 +368,12 @@ Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string
     options.command = kCommands[index].command;
     if (const Result<void> known = check_extras(*commands[index]); !known) return Unexpected(known.error());
   }
-  if (const Result<void> chosen = take_choices(raw, options); !chosen) return Unexpected(chosen.error());
-  if (const Result<void> limited = take_limits(raw, options); !limited) return Unexpected(limited.error());
   if (const Result<void> complete = check_arguments(options); !complete) return Unexpected(complete.error());
+  if (const Result<void> chosen = take_choices(raw, options); !chosen) return Unexpected(chosen.error());
+  if (options.command == Command::show) {
+    if (const Result<void> taken = take_page_options(raw, options); !taken) return Unexpected(taken.error());
+  }
+  if (const Result<void> limited = take_limits(raw, options); !limited) return Unexpected(limited.error());
   return options;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +13,7 @@
 namespace doctor {
 
 enum class Command { diagnose, explain, rules, show };
-enum class OutputFormat { text, json };
+enum class OutputFormat { text, json, csv };
 enum class ColorChoice { automatic, always, never };
 
 /// The most memory that may be used.
@@ -24,9 +25,12 @@ struct MemoryLimit {
 /// What the user asked for.
 struct Options {
   Command command = Command::diagnose;
-  std::vector<std::string> traces;  ///< files, directories, "-"
-  std::string rule;                 ///< of explain
-  std::string page;                 ///< of show: "tree"
+  std::vector<std::string> traces;      ///< files, directories, "-"
+  std::string rule;                     ///< of explain
+  std::string page;                     ///< of show: the name of one of pages()
+  std::optional<std::size_t> call;      ///< of show calls: number of one call in its pipeline, from 1
+  std::optional<std::size_t> top;       ///< of show calls: how many calls; 0: all
+  std::optional<std::string> pipeline;  ///< of show calls: id of the pipeline to look at
 
   OutputFormat format = OutputFormat::text;
   std::string output;  ///< file to write; empty or "-" is standard output

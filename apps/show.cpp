@@ -1,19 +1,16 @@
 #include "analysis.h"
 #include "commands.h"
 #include "exit_code.h"
-#include "report/report.h"
+#include "pages.h"
 
 namespace doctor {
 
 int run_show(const Options& options) {
-  const auto render = [&](const Analysis& analysis) {
-    return options.format == OutputFormat::json ? render_tree_json(analysis.measurements, analysis.diagnosis)
-                                                : render_tree_text(analysis.measurements, analysis.diagnosis);
-  };
+  const Page& page = *find_page(options.page);
   // Numbers are shown, nothing is judged: findings do not count here.
-  return run_page(options, render, [](const Analysis& analysis) {
-    return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing;
-  });
+  return run_page(
+      options, page.needs(options), [&](const Analysis& analysis) { return page.render(options, analysis); },
+      [](const Analysis& analysis) { return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing; });
 }
 
 }  // namespace doctor

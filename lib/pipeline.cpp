@@ -34,9 +34,10 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
 }
 
 /// The list of passes over one trace. The trace and its trees end here.
-HostMeasurement measure_trace(const Trace& trace, const WorkOptions& work, std::vector<StageTiming>& timings) {
+HostMeasurement measure_trace(const Trace& trace, const WorkOptions& work, const AnalysisOptions& options,
+                              std::vector<StageTiming>& timings) {
   const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
-  return timed(timings, work, "measure", [&] { return measure(trace, forest, work); });
+  return timed(timings, work, "measure", [&] { return measure(trace, forest, work, options.measure); });
 }
 
 /// Size in bytes of a file as stored, without opening it; nothing for what has no size before its end, like a pipe.
@@ -93,8 +94,9 @@ HostMeasurement unreadable_host(const std::string& file, const Error& error) {
 /// host is measured when all are read, and stands where the first of them was named.
 class RunReader {
  public:
-  RunReader(std::span<const std::string> files, const WorkOptions& work, std::vector<StageTiming>& timings)
-      : files_(files), work_(work), timings_(timings), outcomes_(files.size()) {}
+  RunReader(std::span<const std::string> files, const WorkOptions& work, const AnalysisOptions& options,
+            std::vector<StageTiming>& timings)
+      : files_(files), work_(work), options_(options), timings_(timings), outcomes_(files.size()) {}
 
   /// One for each file: its host, or why it could not be read; neither where it was joined with an earlier one.
   struct Outcome {
@@ -111,7 +113,7 @@ class RunReader {
     }
     for (Joined& joined : joined_) {
       const Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
-      outcomes_[joined.first_file].host = measure_trace(trace, work_, timings_);
+      outcomes_[joined.first_file].host = measure_trace(trace, work_, options_, timings_);
     }
     return std::move(outcomes_);
   }
@@ -133,7 +135,7 @@ class RunReader {
     const Result<Trace> trace = timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
-    outcomes_[index].host = measure_trace(*trace, work_, timings_);
+    outcomes_[index].host = measure_trace(*trace, work_, options_, timings_);
     return {};
   }
 
@@ -150,6 +152,7 @@ class RunReader {
 
   std::span<const std::string> files_;
   const WorkOptions& work_;
+  const AnalysisOptions& options_;
   std::vector<StageTiming>& timings_;
   std::vector<Outcome> outcomes_;  ///< indexed as the files
   std::vector<Joined> joined_;     ///< one for each format that is joined
@@ -158,9 +161,9 @@ class RunReader {
 }  // namespace
 
 Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
-                 const WorkOptions& work) {
+                 const WorkOptions& work, const AnalysisOptions& options) {
   Analysis analysis;
-  std::vector<RunReader::Outcome> outcomes = RunReader(files, work, analysis.timings).read();
+  std::vector<RunReader::Outcome> outcomes = RunReader(files, work, options, analysis.timings).read();
   for (std::size_t index = 0; index < files.size(); ++index) {
     RunReader::Outcome& outcome = outcomes[index];
     if (outcome.error) {

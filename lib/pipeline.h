@@ -33,9 +33,14 @@ struct Analysis {
   bool has_readable_file() const { return unreadable.size() < measurements.hosts.size(); }
 };
 
+/// What a page shows beyond the diagnosis. It takes more time and memory.
+struct AnalysisOptions {
+  MeasureOptions measure;
+};
+
 /// Reads the trace files of one run and diagnoses them together. Only one trace is in memory at a time, and the events
 /// of TF1 timelines. A file that cannot be read does not stop the others.
 Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
-                 const WorkOptions& work = {});
+                 const WorkOptions& work = {}, const AnalysisOptions& options = {});
 
 }  // namespace doctor

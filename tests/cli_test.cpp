@@ -215,8 +215,9 @@ TEST_CASE("wrong usage ends with 2 and the nearest word") {
   CHECK(is_error_line(error_of({"explian", "x"}), "did you mean 'explain'?"));
   CHECK(is_error_line(error_of({"--fromat", "json", "x"}), "did you mean '--format'?"));
   CHECK(is_error_line(error_of({"x.pb", "--format", "jsno"}), "did you mean 'json'?"));
-  CHECK(is_error_line(error_of({"show", "steps", "x.pb"}), "known: tree"));
-  CHECK(is_error_line(error_of({"show"}), "known: tree"));
+  CHECK(is_error_line(error_of({"show", "steps", "x.pb"}), "known: tree, calls"));
+  CHECK(is_error_line(error_of({"show"}), "known: tree, calls"));
+  CHECK(is_error_line(error_of({"show", "clals", "x.pb"}), "did you mean 'calls'?"));
   CHECK(is_error_line(error_of({"explain"}), "needs the name of a rule"));
   CHECK(is_error_line(error_of({"explain", "sequential-mpa"}), "did you mean 'sequential-map'?"));
   CHECK(is_error_line(error_of({"diagnose", "explain"}), "explain: no such file"));
@@ -354,6 +355,43 @@ TEST_CASE("rules are listed and each can be explained") {
     CHECK(text.find(rule["rule"].get<std::string>() + " ") != std::string::npos);
     CHECK(run_tool({"explain", rule["rule"].get<std::string>()}).code == 0);
   }
+}
+
+TEST_CASE("options of one page are errors on another, and so is CSV where there is none") {
+  const auto error_of = [](const std::vector<std::string>& arguments) {
+    const Ended ended = run_tool(arguments);
+    CHECK(ended.code == 2);
+    CHECK(ended.output.empty());
+    return ended.errors;
+  };
+  CHECK(is_error_line(error_of({"show", "tree", "--call", "1", "x.pb"}), "unknown option '--call' of show tree"));
+  CHECK(is_error_line(error_of({"show", "tree", "--top", "1", "x.pb"}), "unknown option '--top' of show tree"));
+  CHECK(is_error_line(error_of({"show", "tree", "--pipeline", "0:0", "x.pb"}), "unknown option '--pipeline'"));
+  CHECK(is_error_line(error_of({"--top", "1", "x.pb"}), "unknown option '--top' of diagnose"));
+  CHECK(is_error_line(error_of({"show", "tree", "--format", "csv", "x.pb"}), "there is no CSV of this; 'show calls'"));
+  CHECK(is_error_line(error_of({"x.pb", "--format", "csv"}), "there is no CSV of this; 'show calls'"));
+  CHECK(is_error_line(error_of({"show", "calls", "--format", "cvs", "x.pb"}), "did you mean 'csv'?"));
+  CHECK(is_error_line(error_of({"show", "calls", "--call", "0", "x.pb"}), "'0' is no whole number from 1 up"));
+  CHECK(is_error_line(error_of({"show", "calls", "--top", "-1", "x.pb"}), "'-1' is no whole number from 0 up"));
+}
+
+TEST_CASE("show calls does not judge; a call that is not there is an error") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const Ended ended = run_tool({"show", "calls", slow, "--format", "json", "--top", "1"});
+  CHECK(ended.code == 0);
+  const Json pipeline = Json::parse(ended.output)["pipelines"][0];
+  CHECK(pipeline["calls"].size() == 1);
+  const int count = pipeline["call_count"].get<int>();
+  CHECK(count > 1);
+  CHECK(run_tool({"show", "--call", std::to_string(count), "calls", slow}).code == 0);
+  const Ended beyond = run_tool({"show", "calls", "--call", std::to_string(count + 1), slow});
+  CHECK(beyond.code == 2);
+  CHECK(beyond.output.empty());
+  CHECK(is_error_line(beyond.errors, "pipeline " + pipeline["id"].get<std::string>() + " has"));
+  const std::string other = folder.write("other.trace.json", trace_without_tf_data());
+  CHECK(run_tool({"show", "calls", other}).code == 3);
+  CHECK(run_tool({"show", "calls", "--call", "1", other}).code == 3);
 }
 
 TEST_CASE("show tree does not judge") {

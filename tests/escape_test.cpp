@@ -39,6 +39,21 @@ TEST_CASE("bytes that are not UTF-8 are replaced") {
   CHECK(escape_for_terminal("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
 }
 
+TEST_CASE("a CSV field is quoted where it must be, and no formula") {
+  CHECK(csv_field("Iterator::Root") == "Iterator::Root");
+  CHECK(csv_field("").empty());
+  CHECK(csv_field("a,b") == "\"a,b\"");
+  CHECK(csv_field("say \"a\"") == "\"say \"\"a\"\"\"");
+  CHECK(csv_field("a\nb") == "a\\x0ab");
+  CHECK(csv_field("a=b") == "a=b");
+  for (const char start : {'=', '+', '-', '@'})
+    CHECK(csv_field(std::string(1, start) + "1") == "'" + std::string(1, start) + "1");
+  CHECK(csv_field("=a,b") == "\"'=a,b\"");
+  CHECK(csv_field("\t=1") == "'\\x09=1");
+  CHECK(csv_field("\r=1") == "'\\x0d=1");
+  CHECK(csv_field("\x1b[2J\xff") == "\\x1b[2J\xEF\xBF\xBD");
+}
+
 TEST_CASE("what is clipped keeps its ends and whole characters") {
   CHECK(clip("short", 5) == "short");
   CHECK(clip("abcdefghij", 7) == "ab...ij");

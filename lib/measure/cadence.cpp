@@ -9,9 +9,6 @@
 namespace doctor {
 namespace {
 
-/// Seed 000: a GetNext that returns within 50 us had its element ready.
-constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
-
 constexpr std::size_t kMostWarmupCalls = 3;
 constexpr Picoseconds kWarmupFactor = 5;
 constexpr Picoseconds kShortestWarmup = kPicosecondsPerMillisecond;

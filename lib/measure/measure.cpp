@@ -33,7 +33,7 @@ class HostMeasurer {
         times_(add_up_calls(trace, forest, work)),
         tools_{trace, forest, path_, op_kinds_, work} {}
 
-  HostMeasurement measure();
+  HostMeasurement measure(const MeasureOptions& options);
 
  private:
   void describe_trace();
@@ -185,7 +185,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   return pipeline;
 }
 
-HostMeasurement HostMeasurer::measure() {
+HostMeasurement HostMeasurer::measure(const MeasureOptions& options) {
   describe_trace();
   std::set<IteratorId> feeding_roots;
   for (CallsOfRoot& group : group_calls()) {
@@ -199,6 +199,7 @@ HostMeasurement HostMeasurer::measure() {
                    [](const PipelineMeasurement& a, const PipelineMeasurement& b) {
                      return a.feeds_another != b.feeds_another ? !a.feeds_another : a.total > b.total;
                    });
+  if (options.calls) measure_call_details(trace_, forest_, path_, *options.calls, result_);
   return std::move(result_);
 }
 
@@ -221,8 +222,9 @@ bool shows_tf_data(const Measurements& measurements) {
                      [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
 }
 
-HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
-  return HostMeasurer(trace, forest, work).measure();
+HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
+                        const MeasureOptions& options) {
+  return HostMeasurer(trace, forest, work).measure(options);
 }
 
 }  // namespace doctor

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
+#include "measure/call_details.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -118,6 +119,8 @@ struct CadenceShare {
   double error = 0;
   std::size_t beats = 0;  ///< calls that it rests on
 };
+/// A GetNext that takes longer was waited for: within 50 us it had its element ready (seed 000).
+inline constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
 
 /// One pipeline: a root and all below it, with the consumer's calls.
 struct PipelineMeasurement {
@@ -138,7 +141,7 @@ struct PipelineMeasurement {
   Picoseconds max = 0;           ///< of all latencies
   std::size_t slowest = 0;       ///< index into `calls` of the longest; 0 if there are none
   LaneId slowest_lane{};         ///< the thread of that one
-  std::size_t slow_count = 0;    ///< calls longer than 50 us (seed 000)
+  std::size_t slow_count = 0;    ///< calls longer than kSlowCall
   Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the slowest tenth
 
   /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
@@ -160,6 +163,7 @@ struct PipelineMeasurement {
   IteratorId outermost = kNoIterator;      ///< first iterator below the frames: what the user wrote last
   std::optional<ShuffleFill> shuffle_fill;
   std::vector<CacheFill> cache_fills;
+  std::vector<CallDetail> call_details;  ///< in order of time; only those that were asked for
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares.
   double input_share() const { return std::min(cadence.share, trimmed_cadence.share); }
@@ -197,7 +201,13 @@ std::string host_name(const HostMeasurement& host);
 /// Whether any file shows an iterator or a GetNext call.
 bool shows_tf_data(const Measurements& measurements);
 
+/// What to measure beyond that which every diagnosis needs.
+struct MeasureOptions {
+  std::optional<CallDetailWish> calls;
+};
+
 /// Measures one trace. Total: an empty forest gives empty measurements.
-HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {});
+HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
+                        const MeasureOptions& options = {});
 
 }  // namespace doctor

@@ -71,6 +71,19 @@ std::string escape_for_terminal(std::string_view text) {
   return escaped;
 }
 
+std::string csv_field(std::string_view text) {
+  constexpr std::string_view kFormulaStarts = "=+-@\t\r";
+  std::string field = escape_for_terminal(text);
+  if (!text.empty() && kFormulaStarts.find(text.front()) != std::string_view::npos) field.insert(0, "'");
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char character : field) {
+    if (character == '"') quoted += '"';
+    quoted += character;
+  }
+  return quoted + '"';
+}
+
 std::size_t character_count(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
 }

@@ -9,6 +9,10 @@ namespace doctor {
 /// reorder text, bytes that are not UTF-8 replaced by U+FFFD. What is taken out is shown as "\x1b" or "\u202e".
 std::string escape_for_terminal(std::string_view text);
 
+/// Foreign text as one field of a CSV file: made safe for a terminal, quoted as in RFC 4180, and with an apostrophe in
+/// front where a spreadsheet would take it for a formula (=, +, -, @, tab or carriage return at the start).
+std::string csv_field(std::string_view text);
+
 /// At most `width` characters of text that is already escaped: what is too long loses its middle to "...".
 std::string clip(std::string_view escaped, std::size_t width);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
@@ -99,6 +101,17 @@ std::vector<std::string> feeding_pipelines(const PipelineView& view) {
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline) {
   if (pipeline.root == kNoIterator) return fmt::format("{}:getnext", judgement.host);
   return fmt::format("{}:{}", judgement.host, index_of(pipeline.root));
+}
+
+std::optional<IteratorId> root_of_pipeline_id(std::string_view id) {
+  const std::size_t colon = id.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view root = id.substr(colon + 1);
+  if (root == "getnext") return kNoIterator;
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(root.data(), root.data() + root.size(), number);
+  if (error != std::errc{} || end != root.data() + root.size()) return std::nullopt;
+  return static_cast<IteratorId>(number);
 }
 
 Loss total_loss(const Measurements& measurements) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/judgement.h"
@@ -47,6 +49,8 @@ std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasur
 /// The ids of the pipelines that this one gets its elements from, as far as its waits show them. A host pipeline that
 /// only feeds devices has no call of a consumer, and then no entry of its own.
 std::vector<std::string> feeding_pipelines(const PipelineView& view);
+/// The root that an id of this form names, kNoIterator for bare GetNext ops; nullopt where it is no such id.
+std::optional<IteratorId> root_of_pipeline_id(std::string_view id);
 
 /// The losses of all files together.
 Loss total_loss(const Measurements& measurements);
