@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "report/autotune.h"
 #include "report/calls.h"
 #include "report/report.h"
 
@@ -38,9 +39,23 @@ Result<std::string> render_calls(const Options& options, const Analysis& analysi
   return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list);
 }
 
-constexpr std::array<Page, 2> kPages = {{
+AnalysisOptions attribute_history(const Options&) {
+  AnalysisOptions needed;
+  needed.read.attribute_history = true;
+  return needed;
+}
+
+Result<std::string> render_autotune(const Options& options, const Analysis& analysis) {
+  if (options.format == OutputFormat::json) return render_autotune_json(analysis.measurements, analysis.diagnosis);
+  return options.format == OutputFormat::csv ? render_autotune_csv(analysis.measurements, analysis.diagnosis)
+                                             : render_autotune_text(analysis.measurements, analysis.diagnosis);
+}
+
+constexpr std::array<Page, 3> kPages = {{
     {"tree", "the iterators with their calls and times", false, false, nothing_more, render_tree},
     {"calls", "slow GetNext calls: who held them when, on which thread", true, true, call_details, render_calls},
+    {"autotune", "what each stage was given and chose, and whether it binds", true, false, attribute_history,
+     render_autotune},
 }};
 
 }  // namespace

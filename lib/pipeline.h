@@ -10,6 +10,7 @@
 #include "base/work.h"
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
+#include "trace/format.h"
 
 namespace doctor {
 
@@ -35,6 +36,7 @@ struct Analysis {
 
 /// What a page shows beyond the diagnosis. It takes more time and memory.
 struct AnalysisOptions {
+  ReadOptions read;
   MeasureOptions measure;
 };
 

@@ -145,6 +145,8 @@ TEST_CASE("slow calls are listed longest first, as many as are wanted") {
   const std::vector<SyntheticTrace> trace = {growing_calls(6, 20)};  // 20, 40, 60, 80, 100, 120 us
   CHECK(listed(choose({{}, {}, 10}, trace)) == "0:0/6 0:0/5 0:0/4 0:0/3");
   CHECK(listed(choose({{}, {}, 2}, trace)) == "0:0/6 0:0/5");
+  CHECK(choose({{}, {}, 10}, trace).analysis.measurements.hosts[0].pipelines[0].call_details.size() == 4);
+  CHECK(choose({{}, {}, 2}, trace).analysis.measurements.hosts[0].pipelines[0].call_details.size() == 2);
   CHECK(listed(choose({{}, {}, {}}, trace)) == "0:0/6 0:0/5 0:0/4 0:0/3 0:0/2 0:0/1");
   CHECK(listed(choose({2, {}, 10}, trace)) == "0:0/2");
   CHECK(listed(choose({{}, {}, 10}, {growing_calls(3, 10)})) == "0:0/3");

@@ -70,6 +70,10 @@ void HostMeasurer::describe_trace() {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
   result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
+  std::vector<IteratorHistory> histories = measure_histories(trace_, forest_);
+  for (std::size_t index = 0; index < histories.size(); ++index) {
+    result_.iterators[index].history = std::move(histories[index]);
+  }
 }
 
 /// A window may end before the first element was made: then threads and ops of tf.data are all that it shows.

@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
+#include "measure/attribute_history.h"
 #include "measure/call_details.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
@@ -50,7 +51,8 @@ struct IteratorMeasurement {
   bool is_async = false;
   bool is_source = false;
   bool is_device_hop = false;  ///< a Generator that fetches from the host pipeline of a device pipeline: no source
-  std::vector<AttributeValue> attributes;  ///< sorted by name
+  std::vector<AttributeValue> attributes;  ///< the values seen last, sorted by name
+  IteratorHistory history;                 ///< only if the trace was read with ReadOptions::attribute_history
 
   std::uint64_t calls = 0;
   Picoseconds total = 0;        ///< sum of the durations of its calls

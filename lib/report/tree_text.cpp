@@ -1,25 +1,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "base/numbers.h"
 #include "report/escape.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
+#include "report/text_table.h"
 
 namespace doctor {
 namespace {
 
-constexpr std::size_t kColumns = 7;
 constexpr std::size_t kDeepestIndent = 24;  // in levels; deeper iterators say how deep they are
 constexpr std::size_t kNameWidth = 48;
 constexpr std::size_t kTextWidth = 60;
 
-using Cells = std::array<std::string, kColumns>;
-
-constexpr std::array<std::string_view, kColumns> kTitles = {"iterator", "calls", "self",      "total",
-                                                            "wait",     "share", "attributes"};
+using Cells = std::vector<std::string>;
 
 std::string indented_name(const IteratorMeasurement& iterator, bool is_culprit) {
   const std::size_t depth = iterator.depth;
@@ -56,25 +53,10 @@ Cells cells_of(const IteratorMeasurement& iterator, bool is_culprit, std::string
 }
 
 /// The first column is a name and the last a list: left. Those between are numbers: right.
-std::string table(const std::vector<Cells>& rows) {
-  std::array<std::size_t, kColumns> widths{};
-  for (std::size_t column = 0; column < kColumns; ++column) {
-    widths[column] = kTitles[column].size();
-    for (const Cells& row : rows) widths[column] = std::max(widths[column], character_count(row[column]));
-  }
-  const auto line_of = [&](const auto& row) {
-    std::string line;
-    for (std::size_t column = 0; column < kColumns; ++column) {
-      const std::string padding(widths[column] - character_count(row[column]), ' ');
-      const bool is_right = column > 0 && column + 1 < kColumns;
-      line += (column > 0 ? "  " : "") + (is_right ? padding : "") + std::string(row[column]);
-      if (!is_right) line += padding;
-    }
-    return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  };
-  std::string text = line_of(kTitles);
-  for (const Cells& row : rows) text += line_of(row);
-  return text;
+std::string table(std::vector<Cells> rows) {
+  rows.insert(rows.begin(), {"iterator", "calls", "self", "total", "wait", "share", "attributes"});
+  return text_table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left},
+                    rows);
 }
 
 std::string pipeline_table(const PipelineView& view) {
@@ -86,7 +68,7 @@ std::string pipeline_table(const PipelineView& view) {
     const bool is_culprit = has_bottleneck(view.judgement) && member == view.judgement.culprit;
     rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
   }
-  return table(rows);
+  return table(std::move(rows));
 }
 
 std::string pipeline_title(const PipelineView& view) {
@@ -106,7 +88,7 @@ std::string others_text(const HostMeasurement& host) {
   }
   if (rows.empty()) return {};
   return fmt::format("no call of a consumer was seen for these on {}\n{}",
-                     clip(escape_for_terminal(host_name(host)), kTextWidth), table(rows));
+                     clip(escape_for_terminal(host_name(host)), kTextWidth), table(std::move(rows)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/attribute_tracks.h"
 #include "trace/chrome_arguments.h"
 #include "trace/chrome_document.h"
 #include "trace/chrome_threads.h"
@@ -30,7 +31,10 @@ struct BegunEvent {
 /// One reading of a document, from its first event to its last.
 class ChromeReading {
  public:
-  ChromeReading(ChromeThreads& threads, TraceBuilder::Order order) : threads_(threads), builder_(order) {}
+  ChromeReading(ChromeThreads& threads, TraceBuilder::Order order, const ReadOptions& options)
+      : threads_(threads), builder_(order) {
+    if (options.attribute_history) tracker_.emplace(order == TraceBuilder::Order::sorted);
+  }
 
   void add(const JsonEventBatch& batch);
   bool saw_disorder() const { return builder_.saw_disorder(); }
@@ -64,6 +68,7 @@ class ChromeReading {
 
   ChromeThreads& threads_;
   TraceBuilder builder_;
+  std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
   const JsonEventBatch* batch_ = nullptr;
   ChromeArgumentDecoder decoder_;
   TimeOrigin origin_;
@@ -230,7 +235,11 @@ void ChromeReading::keep(const JsonEvent& event, std::span<const JsonMember> mem
   if (kept.kind == EventKind::iterator) {
     kept.subject = static_cast<std::uint32_t>(see_instance(builder_.intern(name), arguments, start));
   }
-  hand_on(lane_of(place), kept);
+  const LaneId lane = lane_of(place);
+  if (tracker_ && kept.kind == EventKind::iterator) {
+    tracker_->note(lane, static_cast<InstanceId>(kept.subject), start, arguments.attributes);
+  }
+  hand_on(lane, kept);
 }
 
 InstanceId ChromeReading::see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start) {
@@ -290,6 +299,7 @@ Trace ChromeReading::finish() {
   if (unpaired > 0) builder_.trace().loss.add("events_unpaired", unpaired);
   for (const ChromeThread* thread : kept_threads_) builder_.name_lane(*thread->lane, thread->name);
   Trace trace = builder_.finish();
+  if (tracker_) trace.attribute_tracks = tracker_->finish();
   trace.devices = threads_.accelerators();
   trace.hosts = threads_.hosts();
   return trace;
@@ -312,14 +322,14 @@ bool sniff_chrome_json(std::string_view head) {
   return head.find("\"traceEvents\"") != std::string_view::npos || head.size() >= kSniffLength;
 }
 
-Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work) {
+Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work, const ReadOptions& read_options) {
   ChromeThreads threads;
   auto order = TraceBuilder::Order::sorted;
   while (true) {
     JsonReadOptions options;
     options.work = work;
     JsonEventReader reader(source, options);
-    ChromeReading reading(threads, order);
+    ChromeReading reading(threads, order, read_options);
     while (const JsonEventBatch* batch = reader.next()) {
       reading.add(*batch);
       if (work.progress != nullptr) work.progress->event_count = reading.phase_count();

@@ -27,6 +27,11 @@ class TraceJoiner {
   virtual Trace finish() = 0;
 };
 
+/// What to read beyond that which every diagnosis needs.
+struct ReadOptions {
+  bool attribute_history = false;  ///< look at the attributes of every event, not only at those seen last
+};
+
 /// A trace format: one file of this folder, one line in formats.cpp.
 struct Format {
   std::string_view name;         ///< as in the JSON report, e.g. "xspace"
@@ -37,7 +42,7 @@ struct Format {
 
   /// Reads a whole trace. Damage that leaves something readable is counted in Trace::loss; an Error means that
   /// nothing could be read.
-  Result<Trace> (*read)(ByteSource& source, const WorkOptions& work);
+  Result<Trace> (*read)(ByteSource& source, const WorkOptions& work, const ReadOptions& options);
 
   /// Files of this format that are given together are steps of one host's run, and this joins them. Null where every
   /// file is a host of its own.
@@ -54,10 +59,11 @@ std::span<const Format> formats();
 Result<const Format*> format_of(ByteSource& source);
 
 /// Reads a trace in whatever format its content tells. Errors: empty input, no known format, nothing readable.
-Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {});
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 
 /// The same in a format that format_of() told.
-Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work);
+Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
+                         const ReadOptions& options = {});
 
 /// Several sources read as one trace.
 struct JoinedTrace {
@@ -71,11 +77,11 @@ JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& w
 
 // One pair per format file.
 bool sniff_xspace(std::string_view head);
-Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {});
+Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 bool sniff_tf1_timeline(std::string_view head);
-Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work = {});
+Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 std::unique_ptr<TraceJoiner> join_tf1_timelines();
 bool sniff_chrome_json(std::string_view head);
-Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work = {});
+Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 
 }  // namespace doctor

@@ -49,16 +49,17 @@ Result<const Format*> format_of(ByteSource& source) {
               "expected XSpace (*.xplane.pb), Chrome trace JSON (*.trace.json) or a TF1 timeline, gzipped or not");
 }
 
-Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work) {
-  Result<Trace> trace = format.read(source, work);
+Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
+                         const ReadOptions& options) {
+  Result<Trace> trace = format.read(source, work, options);
   if (trace) trace->files = {{source.name(), std::string(format.name), source.stored_size()}};
   return trace;
 }
 
-Result<Trace> read_trace(ByteSource& source, const WorkOptions& work) {
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work, const ReadOptions& options) {
   const Result<const Format*> format = format_of(source);
   if (!format) return Unexpected(format.error());
-  return read_trace(source, **format, work);
+  return read_trace(source, **format, work, options);
 }
 
 JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work) {

@@ -34,6 +34,23 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
+enum class AttributeKind : std::uint8_t { absent, number, text };
+
+/// From `since` on, the events of an instance on one thread carry this value of an attribute.
+struct AttributeRun {
+  Picoseconds since = 0;
+  std::int64_t value = 0;  ///< the number, or the StringId of the text
+  AttributeKind kind = AttributeKind::absent;
+};
+
+/// The values of one attribute in the events of one instance on one thread.
+struct AttributeTrack {
+  LaneId lane{};
+  InstanceId instance{};
+  StringId name{};
+  std::vector<AttributeRun> runs;  ///< in order of time; neighbours differ
+};
+
 /// One tf.data iterator object as the runtime numbered it. A pipeline that is iterated again gets new instances.
 struct IteratorInstance {
   StringId long_name{};     ///< "Iterator::Root::Prefetch::BatchV2::Map", with element indices as in the trace
@@ -135,10 +152,11 @@ struct Trace {
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;
-  std::vector<IteratorInstance> instances;  ///< indexed by InstanceId
-  std::vector<Lane> lanes;                  ///< indexed by LaneId
-  std::vector<StepMarker> steps;            ///< sorted by start
-  std::uint64_t make_iterator_count = 0;    ///< pipelines that start inside the window
+  std::vector<IteratorInstance> instances;       ///< indexed by InstanceId
+  std::vector<Lane> lanes;                       ///< indexed by LaneId
+  std::vector<StepMarker> steps;                 ///< sorted by start
+  std::uint64_t make_iterator_count = 0;         ///< pipelines that start inside the window
+  std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them
   Loss loss;
 };
 

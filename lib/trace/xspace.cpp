@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ordered_work.h"
+#include "trace/attribute_tracks.h"
 #include "trace/event_kind.h"
 #include "trace/format.h"
 #include "trace/trace_builder.h"
@@ -23,8 +24,10 @@ namespace {
 /// Reads one XSpace in two walks.
 class XSpaceReader {
  public:
-  XSpaceReader(ByteSource& source, TraceBuilder::Order order, const WorkOptions& work)
-      : source_(source), builder_(order), work_(work) {}
+  XSpaceReader(ByteSource& source, TraceBuilder::Order order, const WorkOptions& work, const ReadOptions& options)
+      : source_(source), builder_(order), work_(work) {
+    if (options.attribute_history) tracker_.emplace(order == TraceBuilder::Order::sorted);
+  }
 
   Result<Trace> read();
   bool saw_disorder() const { return builder_.saw_disorder(); }
@@ -43,6 +46,7 @@ class XSpaceReader {
   void read_events();
   void merge(DecodedEvents& decoded);
   InstanceId merge(const RawSighting& sighting);
+  void track(const DecodedEvents& decoded, const LineRun& line, LaneId lane);
   Attribute to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value);
   StringId text_of(const PlaneNames& plane, const WireField& value);
   void damage(const WireStream& stream, std::string_view what);
@@ -52,6 +56,10 @@ class XSpaceReader {
   ByteSource& source_;
   TraceBuilder builder_;
   WorkOptions work_;
+  std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
+  std::size_t next_carried_ = 0;             ///< of the window that is merged, likewise next_attribute_
+  std::size_t next_attribute_ = 0;
+  std::vector<Attribute> carried_;
   std::vector<PlaneNames> planes_;  ///< in file order; filled by the first walk
   std::vector<SeenAttribute> attributes_;
   std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
@@ -140,7 +148,9 @@ void XSpaceReader::read_events() {
     note_position();
     return windows.take(item.window);
   };
-  const auto decode = [](WindowWork& item) { decode_events(item.window, item.decoded); };
+  const auto decode = [with_history = tracker_.has_value()](WindowWork& item) {
+    decode_events(item.window, with_history, item.decoded);
+  };
   OrderedWork<WindowWork, decltype(take), decltype(decode)> items(work_.threads, take, decode);
   while (WindowWork* item = items.next()) {
     merge(item->decoded);
@@ -156,6 +166,7 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
   instances_.clear();
   for (const RawSighting& sighting : decoded.instances.sightings()) instances_.push_back(merge(sighting));
   std::size_t begin = 0;
+  next_carried_ = next_attribute_ = 0;
   for (const LineRun& run : decoded.runs) {
     const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
     for (LaneEvent& event : events) {
@@ -164,8 +175,24 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
     }
     const LaneId lane = builder_.lane(run.line->plane->index, run.line->line_id);
     builder_.name_lane(lane, run.line->line_name);
+    if (tracker_) track(decoded, run, lane);
     builder_.add(lane, events);
     begin = run.end;
+  }
+}
+
+/// Hands on the attributes of a line's events, whose subjects are instances of the trace by now.
+void XSpaceReader::track(const DecodedEvents& decoded, const LineRun& line, LaneId lane) {
+  for (; next_carried_ < decoded.carried.size(); ++next_carried_) {
+    const CarriedAttributes& carried = decoded.carried[next_carried_];
+    if (carried.event >= line.end) return;
+    const LaneEvent& event = decoded.events[carried.event];
+    carried_.clear();
+    for (; next_attribute_ < carried.end; ++next_attribute_) {
+      const RawStat& raw = decoded.attributes[next_attribute_];
+      carried_.push_back(to_attribute(*line.line->plane, *raw.stat, raw.value));
+    }
+    tracker_->note(lane, static_cast<InstanceId>(event.subject), event.start, carried_);
   }
 }
 
@@ -220,7 +247,9 @@ Result<Trace> XSpaceReader::read() {
   }
   if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
   read_events();
-  return builder_.finish();
+  Trace trace = builder_.finish();
+  if (tracker_) trace.attribute_tracks = tracker_->finish();
+  return trace;
 }
 
 }  // namespace
@@ -246,10 +275,10 @@ bool sniff_xspace(std::string_view head) {
   return true;
 }
 
-Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work) {
+Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work, const ReadOptions& options) {
   for (const auto order : {TraceBuilder::Order::sorted, TraceBuilder::Order::any}) {
     if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
-    XSpaceReader reader(source, order, work);
+    XSpaceReader reader(source, order, work, options);
     Result<Trace> trace = reader.read();
     if (!trace || !reader.saw_disorder()) return trace;
   }

@@ -23,7 +23,7 @@ struct EventStats {
 
 class WindowDecoder {
  public:
-  explicit WindowDecoder(DecodedEvents& decoded) : decoded_(decoded) {}
+  WindowDecoder(DecodedEvents& decoded, bool with_history) : decoded_(decoded), with_history_(with_history) {}
 
   void decode(const LinePart& line, std::string_view bytes);
 
@@ -34,9 +34,11 @@ class WindowDecoder {
   bool decode_stat(const PlaneNames& plane, std::string_view bytes);
   bool wants_value(StatRole role, std::uint64_t id);
   void take_stat(StatRole role, const WireField& value);
+  void note_attributes(const PlaneNames& plane, std::string_view event, Picoseconds start);
   std::uint32_t see_instance(const PlaneNames& plane, const EventName& name, std::string_view event, Picoseconds start);
 
   DecodedEvents& decoded_;
+  bool with_history_;
   EventStats stats_;
 };
 
@@ -112,7 +114,10 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
     ++decoded_.other_events;
     return;
   }
-  if (event.kind == EventKind::iterator) event.subject = see_instance(*line.plane, name, bytes, event.start);
+  if (event.kind == EventKind::iterator) {
+    event.subject = see_instance(*line.plane, name, bytes, event.start);
+    if (with_history_) note_attributes(*line.plane, bytes, event.start);
+  }
   decoded_.events.push_back(event);
 }
 
@@ -204,6 +209,14 @@ void WindowDecoder::take_stat(StatRole role, const WireField& value) {
   }
 }
 
+/// Of the event that comes next in DecodedEvents::events.
+void WindowDecoder::note_attributes(const PlaneNames& plane, std::string_view event, Picoseconds start) {
+  visit_stats(plane, event, [&](const StatName& stat, const WireField& value) {
+    if (stat.role == StatRole::attribute) decoded_.attributes.push_back({&stat, value, start});
+  });
+  decoded_.carried.push_back({decoded_.events.size(), decoded_.attributes.size()});
+}
+
 std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventName& name, std::string_view event,
                                           Picoseconds start) {
   bool is_new = false;
@@ -250,13 +263,15 @@ void SightingTable::clear() {
   recent_.fill({});
 }
 
-void decode_events(const EventWindow& window, DecodedEvents& decoded) {
+void decode_events(const EventWindow& window, bool with_history, DecodedEvents& decoded) {
   decoded.events.clear();
   decoded.runs.clear();
   decoded.instances.clear();
+  decoded.carried.clear();
+  decoded.attributes.clear();
   decoded.other_events = window.other_events;
   decoded.loss = window.loss;
-  WindowDecoder decoder(decoded);
+  WindowDecoder decoder(decoded, with_history);
   for (const LinePart& line : window.parts) decoder.decode(line, window.bytes_of(line));
   for (RawSighting& instance : decoded.instances.sightings()) read_attributes(instance);
 }

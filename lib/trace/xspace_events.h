@@ -70,18 +70,26 @@ struct LineRun {
   std::size_t end = 0;  ///< they are events [end of the run before, end) of DecodedEvents
 };
 
+/// The attributes of one iterator event.
+struct CarriedAttributes {
+  std::size_t event = 0;  ///< index into DecodedEvents::events
+  std::size_t end = 0;    ///< they are attributes [end of the event before, end) of DecodedEvents
+};
+
 /// The events of one window. The subject of an iterator's event is an index into `instances` until the window is
 /// merged into a trace.
 struct DecodedEvents {
   std::vector<LaneEvent> events;
   std::vector<LineRun> runs;
   SightingTable instances;
+  std::vector<CarriedAttributes> carried;  ///< of every iterator event, where histories are wanted
+  std::vector<RawStat> attributes;         ///< of these events
   std::uint64_t other_events = 0;
   Loss loss;
 };
 
-/// Replaces `decoded` by the events of `window`: what their names call for, and nothing else. Depends on the window
-/// alone.
-void decode_events(const EventWindow& window, DecodedEvents& decoded);
+/// Replaces `decoded` by the events of `window`: what their names call for, and nothing else; the attributes of every
+/// event only if `with_history`. Depends on the window alone.
+void decode_events(const EventWindow& window, bool with_history, DecodedEvents& decoded);
 
 }  // namespace doctor

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// What an event said about an attribute: a number or a text.
+struct AttributeReading {
+  std::optional<std::int64_t> number;
+  std::string text;  ///< set if there is no number
+
+  friend bool operator==(const AttributeReading&, const AttributeReading&) = default;
+};
+
+/// An attribute has another value than in the iterator's event before.
+struct AttributeChange {
+  Picoseconds time = 0;  ///< start of the event, on the clock of PipelineMeasurement::calls
+  AttributeReading value;
+};
+
+/// The values of an attribute over the events of an iterator, in order of time, whatever thread they are of.
+struct AttributeHistory {
+  static constexpr std::size_t kMostChanges = 256;
+
+  std::string name;
+  std::uint64_t event_count = 0;        ///< events that said its value
+  std::uint64_t unavailable_count = 0;  ///< events of which the runtime said that it could not look ("unavailable")
+  AttributeReading first;
+  AttributeReading last;
+  std::uint64_t number_count = 0;  ///< events that said a number: what the next three are of
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+  double mean = 0;
+  std::uint64_t change_count = 0;
+  /// The changes, or where there are more than kMostChanges every 2nd, 4th, 8th … of them, from the first on.
+  std::vector<AttributeChange> changes;
+};
+
+/// How full the buffer of an iterator was when elements were asked of it.
+struct BufferFill {
+  std::uint64_t calls = 0;  ///< of which the trace says it
+  std::uint64_t empty_calls = 0;
+  std::uint64_t full_calls = 0;  ///< with at least as many elements as the limit of that moment
+  std::int64_t min = 0;          ///< elements
+  std::int64_t max = 0;
+  double mean = 0;
+
+  double empty_share() const { return static_cast<double>(empty_calls) / static_cast<double>(calls); }
+  double full_share() const { return static_cast<double>(full_calls) / static_cast<double>(calls); }
+};
+
+/// What the events of one iterator say.
+struct IteratorHistory {
+  std::vector<AttributeHistory> attributes;  ///< sorted by name
+  std::optional<BufferFill> fill;            ///< nullopt where the trace says nothing of it
+};
+
+/// Indexed by IteratorId; empty for a trace that was read without ReadOptions::attribute_history.
+std::vector<IteratorHistory> measure_histories(const Trace& trace, const IteratorForest& forest);
+
+}  // namespace doctor
