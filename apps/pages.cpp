@@ -66,6 +66,7 @@ std::span<const Page> pages() {
 
 std::vector<std::string_view> page_names() {
   std::vector<std::string_view> names;
+  names.reserve(kPages.size());
   for (const Page& page : kPages) names.push_back(page.name);
   return names;
 }

@@ -8,26 +8,30 @@
 
 namespace {
 
-doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOptions& work) {
+doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOptions& work,
+                                   const doctor::ReadOptions& options) {
   const auto source = doctor::memory_source(bytes, "fuzz");
-  return doctor::read_xspace(*source, work);
+  return doctor::read_xspace(*source, work, options);
 }
 
 }  // namespace
 
 /// Any bytes as an XSpace, through all stages up to the measurements: none may crash or lose time, and small windows
-/// on two threads lose the same events.
+/// on two threads lose the same events. The second reading takes all that pages may ask for.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const doctor::Result<doctor::Trace> trace = read(bytes, {});
+  const doctor::Result<doctor::Trace> trace = read(bytes, {}, {});
   doctor::WorkOptions work;
   work.threads = 2;
   work.window_size = 16;
-  const doctor::Result<doctor::Trace> again = read(bytes, work);
+  const doctor::Result<doctor::Trace> again = read(bytes, work, {.attribute_history = true});
   if (trace.has_value() != again.has_value()) __builtin_trap();
   if (!trace) return 0;
   if (trace->event_count != again->event_count || trace->loss.counts != again->loss.counts) __builtin_trap();
   const doctor::HostMeasurement measured = doctor::measure(*trace, doctor::build_tree(*trace));
   if (measured.unattributed != 0) __builtin_trap();
+  const doctor::HostMeasurement detailed =
+      doctor::measure(*again, doctor::build_tree(*again), {}, {.calls = doctor::CallDetailWish{}});
+  if (detailed.iterators.size() != measured.iterators.size()) __builtin_trap();
   return 0;
 }
