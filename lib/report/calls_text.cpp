@@ -41,7 +41,8 @@ std::string end_of_name(std::string_view long_name, std::size_t parts) {
   for (; parts > 0 && !long_name.empty(); --parts) {
     const std::size_t separator = long_name.rfind("::");
     const std::size_t begin = separator == std::string_view::npos ? 0 : separator + 2;
-    name = std::string(long_name.substr(begin)) + (name.empty() ? "" : " > ") + name;
+    if (!name.empty()) name.insert(0, " > ");
+    name.insert(0, long_name.substr(begin));
     long_name = separator == std::string_view::npos ? std::string_view() : long_name.substr(0, separator);
   }
   return name;
@@ -73,6 +74,7 @@ std::string share_of(Picoseconds time, const CallDetail& detail) {
 /// The rows to print: all, or those that hold the most, which stay in order. Adds up the others.
 std::vector<const CallRow*> longest_rows(const std::vector<CallRow>& rows, Picoseconds& folded) {
   std::vector<const CallRow*> chosen;
+  chosen.reserve(rows.size());
   for (const CallRow& row : rows) chosen.push_back(&row);
   folded = 0;
   if (rows.size() <= kMostRows) return chosen;
