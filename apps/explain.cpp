@@ -33,7 +33,7 @@ int explain_traces(const Options& options, const Rule& rule) {
                : render_explanation_text(rule, analysis.measurements, analysis.diagnosis, style_of(options));
   };
   // A rule is explained, nothing is judged: findings do not count here.
-  return run_page(options, render, [](const Analysis& analysis) {
+  return run_page(options, {}, render, [](const Analysis& analysis) {
     return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing;
   });
 }

@@ -51,7 +51,7 @@ std::string history_text(const Analysis& analysis, std::string_view long_name, s
     if (history.number_count > 0) text += fmt::format("{}..{}, ", history.min, history.max);
     text += to_text(history.first);
     for (const AttributeChange& change : history.changes) {
-      const Picoseconds since = change.time - analysis.measurements.hosts[0].start;
+      const Picoseconds since = change.time - analysis.measurements.hosts[0].window_start;
       text += fmt::format(" @{} {}", since / kPicosecondsPerMicrosecond, to_text(change.value));
     }
     CHECK(history.change_count == history.changes.size());

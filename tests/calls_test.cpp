@@ -137,7 +137,6 @@ TEST_CASE("the JSON page keeps every picosecond") {
 TEST_CASE("details that nobody asked for are not measured") {
   const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/seed_example1.xplane.pb";
   const Analysis analysis = analyze(std::vector<std::string>{trace.string()}, {}, {});
-  CHECK(analysis.measurements.hosts[0].threads.empty());
   CHECK(analysis.measurements.hosts[0].pipelines[0].call_details.empty());
 }
 

@@ -163,7 +163,7 @@ TEST_CASE("hosts whose calls tell nothing are not compared") {
   Measurements run = run_of({{"a", 1'000, 0.05}, {"b", 9'000, 0.45}});
   run.hosts[0].pipelines[0].has_cadence = false;
   CHECK(why_not(run) == "the calls of fewer than two hosts can be compared");
-  CHECK(why_not(run_of({{"a", 9'000, 0.45}})) == "one host in the trace");
+  CHECK(why_not(run_of({{"a", 9'000, 0.45}})) == "");  // nothing is missing
   run = run_of({{"a", 1'000, 0.05}, {"b", 9'000, 0.45}, {"c", 1'000, 0.05}});
   run.hosts[0].pipelines.clear();
   REQUIRE(straggling(run).size() == 1);

@@ -55,8 +55,8 @@ void keep_longest(std::vector<Candidate>& candidates, std::size_t count) {
 
 }  // namespace
 
-void measure_call_details(const Trace& trace, const IteratorForest& forest, const CriticalPath& path,
-                          const CallDetailWish& wish, HostMeasurement& host) {
+void measure_call_details(const IteratorForest& forest, const CriticalPath& path, const CallDetailWish& wish,
+                          HostMeasurement& host) {
   std::vector<Candidate> calls = find_candidates(forest, wish, host);
   if (wish.longest && !wish.number) keep_longest(calls, *wish.longest);
   CriticalPath::Walker walker(path);

@@ -36,8 +36,8 @@ struct CallDetail {
 struct HostMeasurement;
 
 /// Fills PipelineMeasurement::call_details of `host`, whose pipelines are measured, with the calls that `wish` names,
-/// in order of time, and HostMeasurement::threads.
-void measure_call_details(const Trace& trace, const IteratorForest& forest, const CriticalPath& path,
-                          const CallDetailWish& wish, HostMeasurement& host);
+/// in order of time.
+void measure_call_details(const IteratorForest& forest, const CriticalPath& path, const CallDetailWish& wish,
+                          HostMeasurement& host);
 
 }  // namespace doctor

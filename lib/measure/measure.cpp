@@ -203,7 +203,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options) {
                    [](const PipelineMeasurement& a, const PipelineMeasurement& b) {
                      return a.feeds_another != b.feeds_another ? !a.feeds_another : a.total > b.total;
                    });
-  if (options.calls) measure_call_details(trace_, forest_, path_, *options.calls, result_);
+  if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   return std::move(result_);
 }
 

@@ -50,7 +50,8 @@ OrderedJson history_json(const HostMeasurement& host, const AttributeHistory& hi
   const bool has_numbers = history.number_count > 0;
   OrderedJson changes = OrderedJson::array();
   for (const AttributeChange& change : history.changes) {
-    changes.push_back({{"time_us", to_microseconds(change.time - host.start)}, {"value", reading_json(change.value)}});
+    changes.push_back(
+        {{"time_us", to_microseconds(change.time - host.window_start)}, {"value", reading_json(change.value)}});
   }
   OrderedJson json = {
       {"attribute", history.name},

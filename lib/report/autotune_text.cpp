@@ -37,7 +37,7 @@ std::string trail_of(const AutotuneGroup& group, const AttributeHistory& history
   }
   for (const AttributeChange& change : history.changes) {
     const double seconds =
-        static_cast<double>(change.time - group.host.start) / static_cast<double>(kPicosecondsPerSecond);
+        static_cast<double>(change.time - group.host.window_start) / static_cast<double>(kPicosecondsPerSecond);
     trail += fmt::format(" -> {} at {:.3f} s", words_of(change.value), seconds);
   }
   return trail;
