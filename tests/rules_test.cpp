@@ -66,6 +66,34 @@ MeasuredPipeline parallel_map(double utilization) {
       .uses_cores(utilization * static_cast<double>(kCores), kCores);
 }
 
+/// Calls of which some stall; what they cost follows from `share`.
+MeasuredPipeline stalling(double count, double share = 0.4, double input_share = 0.8) {
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline.waits_for("Map", 0.9, input_share);
+  Stalls& stalls = pipeline.pipeline().stalls.emplace();
+  stalls.count = static_cast<std::size_t>(count);
+  stalls.first = 3;
+  stalls.last = 8;
+  stalls.distance = 5;
+  stalls.typical = 20 * kPicosecondsPerMillisecond;
+  stalls.usual = kPicosecondsPerMillisecond;
+  stalls.share = share;
+  stalls.culprit = pipeline.id_of("Map");
+  return pipeline;
+}
+
+MeasuredPipeline changing(double share_before, double share_after) {
+  MeasuredPipeline pipeline = sequential_map();
+  PaceChange& change = pipeline.pipeline().pace_change.emplace();
+  change.from = 5;
+  change.before = (share_before < share_after ? 1 : 20) * kPicosecondsPerMillisecond;
+  change.after = (share_before < share_after ? 20 : 1) * kPicosecondsPerMillisecond;
+  change.share_before = share_before;
+  change.share_after = share_after;
+  change.culprit = pipeline.id_of("Map");
+  return pipeline;
+}
+
 /// Ten calls that all wait alike: what is not sure of them is what the trace does not explain.
 MeasuredPipeline sure_to(double confidence) {
   constexpr double kOfTenCalls = 10 / 11.5;
@@ -333,6 +361,17 @@ TEST_CASE("which rules fire on what") {
       {"input-bound", "only feeds another pipeline", feeding_another(), "silent"},
       {"input-bound", "no call seen", without_calls(), "not evaluated"},
 
+      {"intermittent-stalls", "stalls", stalling(3), "warning"},
+      {"intermittent-stalls", "stalls, does not wait", stalling(3, 0.06, kHealthy), "note"},
+      {"intermittent-stalls", "none", sequential_map(), "silent"},
+      {"intermittent-stalls", "no call seen", without_calls(), "not evaluated"},
+
+      {"changing-pace", "slower", changing(0.01, 0.5), "warning"},
+      {"changing-pace", "slower, and waits little", changing(0.01, 0.1), "note"},
+      {"changing-pace", "faster", changing(0.5, 0.01), "note"},
+      {"changing-pace", "even", sequential_map(), "silent"},
+      {"changing-pace", "no call seen", without_calls(), "not evaluated"},
+
       {"missing-prefetch", "none", without_prefetch(), "warning"},
       {"missing-prefetch", "none, TF 1 root", MeasuredPipeline({"Model", "BatchV2", "Map"}).waits_for("Map"),
        "warning"},
@@ -588,6 +627,10 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
        },
        above},
       {"input-bound", "min_confidence", 0.1, sure_to, at_least},
+      {"intermittent-stalls", "min_stalls", 1, [](double count) { return stalling(count); }, at_least},
+      {"intermittent-stalls", "min_share", 0.02, [](double share) { return stalling(3, share); }, at_least},
+      {"changing-pace", "min_difference", 0.02, [](double share) { return changing(0.5, 0.5 + share); }, at_least},
+      {"changing-pace", "min_share_after", 0.05, [](double share) { return changing(0.01, share); }, at_least},
       {"sequential-map", "min_culprit_share", 0.1,
        [](double share) { return sequential_map().waits_for("Map", share); }, at_least},
       {"sequential-interleave", "min_culprit_share", 0.1, [](double share) { return interleaved("Interleave", share); },
@@ -644,9 +687,11 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
         const double set = threshold->value + moved * flip.step;
         CAPTURE(quantity);
         CAPTURE(set);
-        const std::string otherwise = flip.threshold == "min_share"        ? "note"
-                                      : flip.threshold == "min_confidence" ? "not evaluated"
-                                                                           : "silent";
+        const bool is_of_verdict = flip.rule == "input-bound";
+        const std::string otherwise = is_of_verdict && flip.threshold == "min_share" ? "note"
+                                      : flip.threshold == "min_share_after"          ? "note"
+                                      : flip.threshold == "min_confidence"           ? "not evaluated"
+                                                                                     : "silent";
         const bool is_note = flip.threshold == "min_mild_share" || flip.threshold == "min_elements_of_unknown_size" ||
                              flip.threshold == "min_host_share";
         const std::string expected = is_note ? "note" : "warning";

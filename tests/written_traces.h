@@ -17,14 +17,17 @@ struct WrittenPipeline {
   std::int64_t ram_budget_megabytes = 10'000;
   std::int64_t shuffle_megabytes = 0;  ///< in 299 elements; 0: no shuffle
   std::string op = "MatMul";           ///< of the function; "EagerPyFunc" sleeps
-  double split_share = 0;              ///< part of the function's time in which two compute threads help its op
+  int steps = 12;
+  int slow_from = 0;       ///< the steps before it take a tenth of the time
+  double split_share = 0;  ///< part of the function's time in which two compute threads help its op
 
   SyntheticTrace to_trace() const;
 
  private:
-  static constexpr int kSteps = 12;
   static constexpr double kFunctionUs = 5000;
   static constexpr double kStepUs = kFunctionUs + 500;
+
+  double function_us(int step) const { return step < slow_from ? kFunctionUs / 10 : kFunctionUs; }
 
   static std::uint64_t element_id(int step, int element) {
     return static_cast<std::uint64_t>(step) * 2 + static_cast<std::uint64_t>(element) + 1;
@@ -36,13 +39,13 @@ struct WrittenPipeline {
 
 inline void WrittenPipeline::add_consumer(SyntheticTrace& trace, int step) const {
   const double start = 1000 + step * kStepUs;
-  trace.add("python", "IteratorGetNextOp::DoCompute", start, kFunctionUs + 100);
-  auto& root = trace.iterator("python", "Iterator::Root", 1, 0, start + 5, kFunctionUs + 90);
+  trace.add("python", "IteratorGetNextOp::DoCompute", start, function_us(step) + 100);
+  auto& root = trace.iterator("python", "Iterator::Root", 1, 0, start + 5, function_us(step) + 90);
   root.numbers = {{"cpu_budget", 2},
                   {"threadpool_size", 2},
                   {"intra_op_parallelism", intra_op_parallelism},
                   {"ram_budget_megabytes", ram_budget_megabytes}};
-  auto& prefetch = trace.iterator("python", "Iterator::Root::Prefetch", 2, 1, start + 10, kFunctionUs + 80);
+  auto& prefetch = trace.iterator("python", "Iterator::Root::Prefetch", 2, 1, start + 10, function_us(step) + 80);
   prefetch.numbers = {{"buffer_limit", 2}};
   prefetch.texts = {{"autotune", "true"}};
 }
@@ -53,10 +56,10 @@ inline void WrittenPipeline::add_producer(SyntheticTrace& trace, int step) const
   const std::string batch = "Iterator::Root::Prefetch::BatchV2";
   const std::string shuffle = batch + "::ShuffleV3";
   const std::string map = (shuffle_megabytes > 0 ? shuffle : batch) + "::ParallelMapV2";
-  trace.iterator("prefetch", batch, 3, 2, start, kFunctionUs + 50).numbers = {{"batch_size", 2}};
+  trace.iterator("prefetch", batch, 3, 2, start, function_us(step) + 50).numbers = {{"batch_size", 2}};
   for (const int element : {0, 1}) {
-    const double begin = element == 0 ? start + 5 : start + kFunctionUs + 20;
-    const double length = element == 0 ? kFunctionUs + 10 : 10;
+    const double begin = element == 0 ? start + 5 : start + function_us(step) + 20;
+    const double length = element == 0 ? function_us(step) + 10 : 10;
     if (shuffle_megabytes > 0) {
       trace.iterator("prefetch", shuffle, 4, 3, begin, length + 4).numbers = {
           {"buffer_size", 300}, {"buffered_elements", 299}, {"buffered_bytes_MB", shuffle_megabytes}};
@@ -78,18 +81,18 @@ inline void WrittenPipeline::add_functions(SyntheticTrace& trace, int step) cons
   for (const int element : {0, 1}) {
     const std::string thread = element == 0 ? "tf_data_private_threadpool/1" : "tf_data_private_threadpool/2";
     const std::uint64_t id = element_id(step, element);
-    trace.add(thread, "ExecutorState::Process", start, kFunctionUs - 40).ids["id"] = id;
-    trace.add(thread, "f/" + op + ":" + op, start + 5, kFunctionUs - 50);
+    trace.add(thread, "ExecutorState::Process", start, function_us(step) - 40).ids["id"] = id;
+    trace.add(thread, "f/" + op + ":" + op, start + 5, function_us(step) - 50);
     if (split_share <= 0) continue;
     const std::string helper = element == 0 ? "tf_numa_-1_Eigen/1" : "tf_numa_-1_Eigen/2";
     trace.add(helper, "ThreadpoolListener::StartRegion", start + 100, 0.1);
-    trace.add(helper, "ThreadpoolListener::StopRegion", start + 100 + split_share * kFunctionUs, 0.1);
+    trace.add(helper, "ThreadpoolListener::StopRegion", start + 100 + split_share * function_us(step), 0.1);
   }
 }
 
 inline SyntheticTrace WrittenPipeline::to_trace() const {
   SyntheticTrace trace;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < steps; ++step) {
     add_consumer(trace, step);
     add_producer(trace, step);
     add_functions(trace, step);
@@ -113,7 +116,11 @@ inline std::vector<WrittenCase> written_cases() {
   WrittenPipeline shuffles;
   shuffles.ram_budget_megabytes = 314;
   shuffles.shuffle_megabytes = 313;
+  WrittenPipeline slows_down;
+  slows_down.steps = 20;
+  slows_down.slow_from = 10;
   return {{"autotune-limited/flags/written.trace.json", sleeps},
+          {"changing-pace/flags/written.trace.json", slows_down},
           {"intra-op-parallelism/flags/written.trace.json", splits},
           {"memory-heavy-order/flags/written.trace.json", shuffles}};
 }

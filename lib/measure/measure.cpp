@@ -41,6 +41,7 @@ class HostMeasurer {
   std::vector<CallsOfRoot> group_calls() const;
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
   PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
+  void find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const;
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
   std::uint32_t iteration_of(const RootCall& call) const;
@@ -182,11 +183,39 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   }
   pipeline.warmup_count = count_warmup_calls(latencies, trace_.make_iterator_count > 0);
   measure_cadence(trace_, pipeline);
+  pipeline.stalls = find_stalls(pipeline.calls, pipeline.warmup_count);
+  pipeline.pace_change = find_pace_change(pipeline.calls, pipeline.warmup_count);
   const std::span<const std::size_t> calls(group.calls);
   pipeline.warmup = measure_phase(group, calls.first(pipeline.warmup_count));
   pipeline.steady = measure_phase(group, calls.subspan(pipeline.warmup_count));
   describe_pipeline(group, pipeline);
+  find_culprits_of_pace(group.calls, pipeline);
   return pipeline;
+}
+
+/// Some of the calls tell who made them long: those around the change, and the first stalls.
+void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const {
+  constexpr std::size_t kEnoughCalls = 200;
+  if (pipeline.stalls) {
+    std::vector<std::size_t> stalled;
+    for (std::size_t index = pipeline.stalls->first; index < calls.size() && stalled.size() < kEnoughCalls; ++index) {
+      const Picoseconds latency = pipeline.calls[index].end - pipeline.calls[index].start;
+      if (latency >= pipeline.stalls->shortest) stalled.push_back(calls[index]);
+    }
+    pipeline.stalls->culprit = find_culprit(forest_, held_times(tools_, stalled));
+  }
+  if (!pipeline.pace_change) return;
+  PaceChange& change = *pipeline.pace_change;
+  const std::size_t before = std::min(kEnoughCalls, change.from - pipeline.warmup_count);
+  const std::size_t after = std::min(kEnoughCalls, calls.size() - change.from);
+  std::vector<Picoseconds> growth = held_times(tools_, calls.subspan(change.from, after));
+  const std::vector<Picoseconds> held_before = held_times(tools_, calls.subspan(change.from - before, before));
+  for (std::size_t index = 0; index < growth.size(); ++index) {
+    growth[index] =
+        growth[index] / static_cast<Picoseconds>(after) - held_before[index] / static_cast<Picoseconds>(before);
+    if (!change.is_slower()) growth[index] = -growth[index];
+  }
+  change.culprit = find_culprit(forest_, growth);
 }
 
 HostMeasurement HostMeasurer::measure(const MeasureOptions& options) {

@@ -12,6 +12,7 @@
 #include "base/work.h"
 #include "measure/attribute_history.h"
 #include "measure/call_details.h"
+#include "measure/pace.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -60,7 +61,7 @@ struct IteratorMeasurement {
   Picoseconds wait = 0;         ///< of that: waiting for other threads (asynchronous iterators only)
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   Sighting longest_call;
-  std::uint64_t epochs = 0;     ///< distinct indices of Repeat in the long names of its instances
+  std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
   /// Empty if it has none, or a number.
@@ -84,7 +85,7 @@ struct PhaseMeasurement {
   Picoseconds unseen = 0;
   Picoseconds outside = 0;
 
-  IteratorId culprit = kNoIterator;      ///< the iterator with the most critical time; frames only if nothing else
+  IteratorId culprit = kNoIterator;  ///< the iterator with the most critical time; frames only if nothing else
   /// The same of the first and the second half of the calls by themselves: where they differ, the culprit is not sure.
   std::array<IteratorId, 2> culprits_of_halves = {kNoIterator, kNoIterator};
   std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; wrapper ops left out
@@ -163,12 +164,18 @@ struct PipelineMeasurement {
   std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, from the root's attribute or the threads
   IteratorId prefetch = kNoIterator;       ///< Prefetch between the root and the first working iterator
   IteratorId outermost = kNoIterator;      ///< first iterator below the frames: what the user wrote last
+  std::optional<Stalls> stalls;            ///< among the steady calls
+  std::optional<PaceChange> pace_change;   ///< likewise
   std::optional<ShuffleFill> shuffle_fill;
   std::vector<CacheFill> cache_fills;
   std::vector<CallDetail> call_details;  ///< in order of time; only those that were asked for
 
-  /// Robust share of the time that the consumer waits: the smaller of the two cadence shares.
-  double input_share() const { return std::min(cadence.share, trimmed_cadence.share); }
+  /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes
+  /// no verdict; but where slow calls come again and again, they belong to the job.
+  double input_share() const {
+    const bool stalls_again = stalls && stalls->are_recurring;
+    return stalls_again ? cadence.share : std::min(cadence.share, trimmed_cadence.share);
+  }
 };
 
 /// All numbers of one host's trace. Free-standing: the trace itself may be dropped.
@@ -179,7 +186,7 @@ struct HostMeasurement {
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
   bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
-  Picoseconds window_start = 0;  ///< times of spans count from the trace's origin, a person's from here
+  Picoseconds window_start = 0;   ///< times of spans count from the trace's origin, a person's from here
   Picoseconds window = 0;
   Loss loss;
   std::vector<std::string> threads;            ///< indexed by LaneId: their names

@@ -67,8 +67,7 @@ class PhaseMeasurer {
   void attribute_parallel(CallRange range, Purpose purpose);
   void add_segments(const RootCall& call, std::span<const Segment> segments, MeasuredPhase& sums) const;
   bool is_in_first_half(std::size_t position) const { return position < calls_.size() / 2; }
-  IteratorId find_culprit(const std::vector<Picoseconds>& critical) const;
-  IteratorId find_culprit() const { return find_culprit(sums_.measured.phase.critical); }
+  IteratorId find_culprit() const { return doctor::find_culprit(tools_.forest, sums_.measured.phase.critical); }
   void compare_halves();
   void measure_function();
   BusyThreads busy_threads() const;
@@ -169,30 +168,14 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
   }
 }
 
-IteratorId PhaseMeasurer::find_culprit(const std::vector<Picoseconds>& critical) const {
-  IteratorId culprit = kNoIterator;
-  bool culprit_is_root = true;
-  for (std::size_t index = 0; index < critical.size(); ++index) {
-    if (critical[index] == 0) continue;
-    const std::string& kind = tools_.forest.iterators[index].short_name;
-    // The runtime's own outermost iterator is the culprit only if nothing that the user wrote is.
-    const bool is_root = kind == "Root" || kind == "Model";
-    const bool is_better = culprit == kNoIterator || (culprit_is_root && !is_root) ||
-                           (culprit_is_root == is_root && critical[index] > critical[index_of(culprit)]);
-    if (!is_better) continue;
-    culprit = static_cast<IteratorId>(index);
-    culprit_is_root = is_root;
-  }
-  return culprit;
-}
-
 void PhaseMeasurer::compare_halves() {
   PhaseMeasurement& phase = sums_.measured.phase;
   std::vector<Picoseconds> second_half = phase.critical;
   for (std::size_t index = 0; index < second_half.size(); ++index) {
     second_half[index] -= sums_.critical_of_first_half[index];
   }
-  phase.culprits_of_halves = {find_culprit(sums_.critical_of_first_half), find_culprit(second_half)};
+  phase.culprits_of_halves = {doctor::find_culprit(tools_.forest, sums_.critical_of_first_half),
+                              doctor::find_culprit(tools_.forest, second_half)};
 }
 
 BusyThreads PhaseMeasurer::busy_threads() const {
@@ -246,6 +229,29 @@ MeasuredPhase PhaseMeasurer::measure() {
 }
 
 }  // namespace
+
+std::vector<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls) {
+  std::vector<Picoseconds> held(tools.forest.iterators.size(), 0);
+  CriticalPath::Walker walker(tools.path);
+  for (const std::size_t call : calls) add_held(walker.attribute(tools.forest.root_calls[call]), held);
+  return held;
+}
+
+IteratorId find_culprit(const IteratorForest& forest, std::span<const Picoseconds> held) {
+  IteratorId culprit = kNoIterator;
+  bool culprit_is_root = true;
+  for (std::size_t index = 0; index < held.size(); ++index) {
+    if (held[index] <= 0) continue;
+    const std::string& kind = forest.iterators[index].short_name;
+    const bool is_root = kind == "Root" || kind == "Model";
+    const bool is_better = culprit == kNoIterator || (culprit_is_root && !is_root) ||
+                           (culprit_is_root == is_root && held[index] > held[index_of(culprit)]);
+    if (!is_better) continue;
+    culprit = static_cast<IteratorId>(index);
+    culprit_is_root = is_root;
+  }
+  return culprit;
+}
 
 MeasuredPhase measure_phase(const PhaseTools& tools, IteratorId root, std::span<const std::size_t> calls) {
   return PhaseMeasurer(tools, root, calls).measure();

@@ -27,6 +27,13 @@ struct MeasuredPhase {
   Picoseconds unattributed = 0;        ///< latency that the segments missed
 };
 
+/// What each iterator held of these calls (by index into forest.root_calls, in order of time) by its own work and its
+/// function; indexed by IteratorId.
+std::vector<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls);
+
+/// The iterator that holds the most; the runtime's own outermost one only if nothing else holds anything.
+IteratorId find_culprit(const IteratorForest& forest, std::span<const Picoseconds> held);
+
 /// Attributes the calls (by index into forest.root_calls, in order of time) of the pipeline `root`, finds the culprit
 /// and adds up what its function did. The segments of a long trace need not be kept: an early part of the calls says
 /// which iterator will likely be the culprit, and the ops of its function are added up on the way. Where that turns out

@@ -93,6 +93,41 @@ OrderedJson confidence_json(const Confidence& confidence) {
   };
 }
 
+OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator) {
+  return iterator == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(iterator)].long_name);
+}
+
+/// What the calls do over time. Calls are counted from 1, as `show calls` does.
+OrderedJson stalls_json(const PipelineView& view) {
+  if (!view.pipeline.stalls) return nullptr;
+  const Stalls& stalls = *view.pipeline.stalls;
+  return {
+      {"count", stalls.count},
+      {"first_call", stalls.first + 1},
+      {"last_call", stalls.last + 1},
+      {"distance_calls", stalls.distance},
+      {"p50_us", to_microseconds(stalls.typical)},
+      {"p50_of_others_us", to_microseconds(stalls.usual)},
+      {"waited_us", to_microseconds(stalls.waited)},
+      {"share", stalls.share},
+      {"recurring", stalls.are_recurring},
+      {"long_name", long_name_json(view.host, stalls.culprit)},
+  };
+}
+
+OrderedJson pace_change_json(const PipelineView& view) {
+  if (!view.pipeline.pace_change) return nullptr;
+  const PaceChange& change = *view.pipeline.pace_change;
+  return {
+      {"from_call", change.from + 1},
+      {"p50_before_us", to_microseconds(change.before)},
+      {"p50_after_us", to_microseconds(change.after)},
+      {"share_before", change.share_before},
+      {"share_after", change.share_after},
+      {"long_name", long_name_json(view.host, change.culprit)},
+  };
+}
+
 OrderedJson function_ops_json(const PhaseMeasurement& phase) {
   const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
   OrderedJson ops = OrderedJson::array();
@@ -170,6 +205,8 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {"get_next", get_next_json(pipeline)},
       {"elsewhere", elsewhere_json(pipeline)},
   };
+  json["stalls"] = stalls_json(view);
+  json["pace_change"] = pace_change_json(view);
   json["bottleneck"] = bottleneck_json(view);
   json["iterators"] = std::move(iterators);
   return json;

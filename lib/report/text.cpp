@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/pace_words.h"
 #include "report/escape.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
@@ -55,6 +56,17 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   page.row(is_warmup ? "warm-up" : "culprit",
            fmt::format("{}: {} of the {}", name, format_share(worst.judgement.culprit_share),
                        is_warmup ? "time of the first calls" : "wait"));
+}
+
+/// What the calls do over time, where a median hides it.
+void add_pace(const std::vector<Finding>& findings, const PipelineView& worst, TextPage& page) {
+  for (const std::string& pace :
+       {describe_stalls(worst.host, worst.pipeline), describe_pace_change(worst.host, worst.pipeline)}) {
+    const bool is_found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+      return finding.severity != Severity::note && finding.message == pace;
+    });
+    if (is_found) page.row("in time", pace);
+  }
 }
 
 /// The advice of a finding that is a change to the code, else its first.
@@ -254,7 +266,10 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   if (!pipelines.empty()) add_culprit(pipelines.front(), page);
   const std::vector<const Finding*> shown = findings_to_act_on(diagnosis.findings, pipelines);
   add_advice(shown, diagnosis.judgement, page);
-  if (!pipelines.empty()) add_place(pipelines.front(), page);
+  if (!pipelines.empty()) {
+    add_place(pipelines.front(), page);
+    add_pace(diagnosis.findings, pipelines.front(), page);
+  }
   add_notes(diagnosis, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);

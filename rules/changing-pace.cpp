@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pace_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+std::vector<Advice> advice_for(const PaceChange& change) {
+  if (!change.is_slower()) {
+    return {
+        {"The first part is not what the job is like from then on: a cache or a buffer was filled, or the files came "
+         "into memory. Record a window that begins later, and judge that.",
+         std::nullopt}};
+  }
+  return {
+      {"Look for what changed then: prefetched elements ran out, another file or shard with larger elements began, "
+       "another process took the cores, the disk or the network. `show calls` shows who held the calls.",
+       std::nullopt},
+      {"If the first calls only emptied a buffer that had been filled before the window, the pace after them is what "
+       "the job is like.",
+       std::nullopt}};
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.pace_change ? ranked.pipeline.pace_change->culprit : ranked.pipeline.root);
+  if (!examiner.holds("the latencies of the calls change from one call on, beyond chance",
+                      ranked.pipeline.pace_change.has_value())) {
+    return std::nullopt;
+  }
+  const PaceChange& change = *ranked.pipeline.pace_change;
+  // A job whose steps change too may wait shorter and yet a larger part of the time: then nothing can be said.
+  const double rise = change.share_after - change.share_before;
+  const double difference = change.is_slower() ? rise : -rise;
+  if (!examiner.at_least(share_of("share_difference", difference), "min_difference")) return std::nullopt;
+  Finding finding;
+  const bool costs = change.is_slower() && change.share_after >= examiner["min_share_after"];
+  finding.severity = costs ? Severity::warning : Severity::note;
+  if (change.culprit != kNoIterator) finding.subject = ranked[change.culprit].long_name;
+  finding.message = describe_pace_change(ranked.host, ranked.pipeline);
+  finding.evidence = {number_of("from_call", change.from + 1), time_of("median_before", change.before),
+                      time_of("median_after", change.after), share_of("share_before", change.share_before),
+                      share_of("share_after", change.share_after)};
+  finding.advice = advice_for(change);
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule changing_pace() {
+  return {
+      .id = "changing-pace",
+      .summary = "From one call on, GetNext takes longer or shorter than before",
+      .thresholds = {{"min_difference", 0.05, "share",
+                      "how much the part of the time spent in GetNext must change; the share from which XProf calls "
+                      "a job moderately input-bound"},
+                     {"min_share_after", 0.20, "share",
+                      "part of the time spent in GetNext after a change for the worse from which it is a warning: "
+                      "what makes a job input-bound"}},
+      .check = check};
+}
+
+}  // namespace doctor::rules

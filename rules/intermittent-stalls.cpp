@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pace_words.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+std::vector<Advice> advice_for(const Stalls& stalls) {
+  return {
+      {"Look for what happens once in so many elements: a file is opened or a shard ends (interleave several), a "
+       "shuffle "
+       "buffer is filled again, batches are cut anew, a checkpoint or an evaluation takes the cores.",
+       std::nullopt},
+      {fmt::format("A buffer that holds the elements of {} steps bridges a stall, if making them takes less time than "
+                   "the steps on average.",
+                   stalls.distance),
+       fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)},
+  };
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.stalls ? ranked.pipeline.stalls->culprit : ranked.pipeline.root);
+  if (!examiner.holds("some calls take more than 5 times as long as the median, and more than 1 ms",
+                      ranked.pipeline.stalls.has_value())) {
+    return std::nullopt;
+  }
+  const Stalls& stalls = *ranked.pipeline.stalls;
+  if (!examiner.at_least(number_of("stalls", stalls.count, "calls"), "min_stalls") ||
+      !examiner.at_least(share_of("stalled_share", stalls.share), "min_share")) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;
+  if (stalls.culprit != kNoIterator) finding.subject = ranked[stalls.culprit].long_name;
+  finding.message = describe_stalls(ranked.host, ranked.pipeline);
+  finding.evidence = {number_of("stalls", stalls.count, "calls"),
+                      number_of("first_call", stalls.first + 1),
+                      number_of("last_call", stalls.last + 1),
+                      number_of("distance", stalls.distance, "calls"),
+                      time_of("median_of_stalls", stalls.typical),
+                      time_of("median_of_others", stalls.usual),
+                      time_of("waited", stalls.waited),
+                      share_of("stalled_share", stalls.share)};
+  finding.advice = advice_for(stalls);
+  finding.at_stake = stalls.waited;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule intermittent_stalls() {
+  return {.id = "intermittent-stalls",
+          .summary = "Most GetNext calls return at once, but some stall, again and again",
+          .thresholds = {{"min_stalls", 3, "calls",
+                          "stalled calls from which it is no chance: one or two may be the machine's"},
+                         {"min_share", 0.05, "share",
+                          "part of the time that must be spent in them; the share from which XProf calls a job "
+                          "moderately input-bound"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules
