@@ -131,7 +131,8 @@ class RunReader {
     const Result<const Format*> format = timed(timings_, work_, "read", [&] { return format_of(**source); });
     if (!format) return Unexpected(format.error());
     if ((*format)->join != nullptr) return join(index, **format, **source);
-    const Result<Trace> trace = timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, options_.read); });
+    const Result<Trace> trace =
+        timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, options_.read); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     outcomes_[index].host = measure_trace(*trace, work_, options_, timings_);

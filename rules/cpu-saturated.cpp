@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 
@@ -46,7 +47,7 @@ RuleResult check(const RuleContext& context) {
 Rule cpu_saturated() {
   return {.id = "cpu-saturated",
           .summary = "A parallel transformation uses all cores and is still too slow",
-          .thresholds = {{"min_utilization", 0.80, "share",
+          .thresholds = {{"min_utilization", kCoresUsedUp, "share",
                           "busy threads during the waits, as a part of the CPU budget, from which cores count as used "
                           "up. Labelled traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and "
                           "0.00 where they were idle"}},

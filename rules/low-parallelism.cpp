@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 
@@ -60,7 +61,7 @@ Rule low_parallelism() {
   return {.id = "low-parallelism",
           .summary = "A parallel transformation is at its limit while cores are idle",
           .thresholds =
-              {{"max_utilization", 0.55, "share",
+              {{"max_utilization", kCoresIdle, "share",
                 "busy threads during the waits, as a part of the CPU budget, up to which cores count as idle: half, "
                 "and a margin because busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 "
                 "measured 0.00 where cores were idle and 0.95 to 1.00 where they were the limit"}},

@@ -276,7 +276,8 @@ TEST_CASE("the JSON report has the keys of its schema") {
   CHECK(bottleneck["long_name"] == "Iterator::Root::Zip[0]::Map");
   CHECK(bottleneck["kind"] == "transformation");
   CHECK(bottleneck["limited_by"] == "cpu");
-  CHECK(bottleneck["function_ops"][0] == Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8})"));
+  CHECK(bottleneck["function_ops"][0] ==
+        Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8, "share_of_wait": 0.75})"));
 
   const Json& finding = page["findings"][0];
   CHECK(finding["severity"] == "warning");

@@ -59,8 +59,10 @@ double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, co
   const double latency =
       probability_above(to_microseconds(pipeline.trimmed_mean), kErrorOfLatency * limit, pipeline.cadence.beats, limit);
   if (is_bound) return std::min({trimmed, untrimmed, latency});
+  // Calls that are short but take a large share of short steps are told by their latency.
+  if (pipeline.input_share() >= thresholds["min_share"]) return 1 - latency;
   const bool may_trim = pipeline.cadence.beats >= kEnoughToTrim;
-  return 1 - std::min(latency, may_trim ? trimmed : std::max(trimmed, untrimmed));
+  return 1 - (may_trim ? trimmed : std::max(trimmed, untrimmed));
 }
 
 /// The part of the waits that the walk ends at somebody's work, not at a hand-over or the edge of the window.

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "diagnose/confidence.h"
+#include "diagnose/limits.h"
 
 namespace doctor {
 namespace {
 
 /// A phase whose culprit explains less than this of the waits says nothing about what is slow.
 constexpr double kMeaningfulShare = 0.3;
-
-/// Utilisation of the CPU budget above which the CPU is the limit, and below which it is not (shared design
-/// "diagnosis", thresholds of cpu-saturated and low-parallelism).
-constexpr double kSaturated = 0.80;
-constexpr double kIdle = 0.55;
 
 InputLevel level_of(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
   if (pipeline.calls.empty()) return InputLevel::unknown;
@@ -56,18 +52,6 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
   }
 }
 
-Limit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
-  if (judgement.culprit == kNoIterator || judgement.phase == Phase::background) return Limit::unknown;
-  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
-  // Sleeping, waiting for I/O and waiting for Python's lock look the same in a trace.
-  if (phase.python > 0) return Limit::unknown;
-  const std::optional<double> utilization = cpu_utilization(pipeline, phase);
-  if (!utilization) return Limit::unknown;
-  if (*utilization >= kSaturated) return Limit::cpu;
-  const IteratorMeasurement& culprit = host.iterators[index_of(judgement.culprit)];
-  return *utilization <= kIdle && !culprit.is_source ? Limit::concurrency : Limit::unknown;
-}
-
 bool is_complete(const Measurements& measurements) {
   return std::all_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
@@ -78,7 +62,9 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   PipelineJudgement judged;
   judged.level = level_of(pipeline, thresholds);
   find_culprit(host, pipeline, judged);
-  judged.limited_by = limit_of(host, pipeline, judged);
+  JudgedLimit limit = limit_of(host, pipeline, judged);
+  judged.limited_by = limit.limit;
+  judged.limit_reason = std::move(limit.reason);
   if (judged.level == InputLevel::unknown) return judged;
   judged.confidence = confidence_of(pipeline, judged, thresholds);
   if (judged.confidence.total() >= thresholds["min_confidence"]) return judged;

@@ -49,8 +49,9 @@ struct PipelineJudgement {
   IteratorId culprit = kNoIterator;
   double culprit_share = 0;  ///< of the time waited in the phase (0 for background)
   Limit limited_by = Limit::unknown;
-  Confidence confidence;  ///< in level and culprit together
-  std::string doubt;      ///< why the level is unknown although calls were seen, as a clause; else empty
+  std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
+  Confidence confidence;     ///< in level and culprit together
+  std::string doubt;         ///< why the level is unknown although calls were seen, as a clause; else empty
 };
 
 /// The judgement on a whole run.

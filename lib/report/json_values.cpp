@@ -133,7 +133,10 @@ OrderedJson function_ops_json(const PhaseMeasurement& phase) {
   OrderedJson ops = OrderedJson::array();
   for (const FunctionOp& op : phase.function_ops) {
     const double share = in_function > 0 ? static_cast<double>(op.self) / static_cast<double>(in_function) : 0;
-    ops.push_back({{"op", op.op}, {"self_us", to_microseconds(op.self)}, {"share", share}});
+    const double share_of_wait =
+        phase.waited > 0 ? static_cast<double>(op.self) / static_cast<double>(phase.waited) : 0;
+    ops.push_back(
+        {{"op", op.op}, {"self_us", to_microseconds(op.self)}, {"share", share}, {"share_of_wait", share_of_wait}});
   }
   return ops;
 }
@@ -172,15 +175,25 @@ OrderedJson bottleneck_json(const PipelineView& view) {
   const PhaseMeasurement& phase = view.phase();
   // A filling shuffle buffer may be named in place of the iterator whose function was measured.
   const bool has_ops = phase.culprit == view.judgement.culprit && index_of(phase.culprit) < phase.in_function.size();
-  return {
+  const std::optional<double> utilization = cpu_utilization(view.pipeline, phase);
+  const std::optional<std::int64_t> parallelism = culprit.number("parallelism");
+  OrderedJson json = {
       {"long_name", culprit.long_name},
       {"short_name", culprit.short_name},
       {"dataset_name", culprit.dataset_name},
       {"kind", culprit.is_source ? "source" : "transformation"},
       {"share", view.judgement.culprit_share},
       {"limited_by", to_word(view.judgement.limited_by)},
-      {"function_ops", has_ops ? function_ops_json(phase) : OrderedJson::array()},
+      {"limited_by_reason", view.judgement.limit_reason},
+      {"busy_cores",
+       utilization ? OrderedJson(*utilization * static_cast<double>(*view.pipeline.cpu_budget)) : nullptr},
+      {"cpu_budget", view.pipeline.cpu_budget ? OrderedJson(*view.pipeline.cpu_budget) : nullptr},
+      {"parallelism", parallelism ? OrderedJson(*parallelism) : nullptr},
+      {"function_us", has_ops ? OrderedJson(to_microseconds(phase.in_function[index_of(phase.culprit)])) : nullptr},
+      {"python_us", has_ops ? OrderedJson(to_microseconds(phase.python)) : nullptr},
   };
+  json["function_ops"] = has_ops ? function_ops_json(phase) : OrderedJson::array();
+  return json;
 }
 
 OrderedJson pipeline_json(const PipelineView& view) {

@@ -88,6 +88,7 @@ std::string describe_function(const PipelineView& view) {
     text += fmt::format("{}{} {}", index == 0 ? ": " : ", ", clip(escape_for_terminal(op.op), kNameWidth),
                         format_time(op.self));
   }
+  if (phase.python > 0) text += fmt::format("; {} of it in Python", format_time(phase.python));
   return text;
 }
 
@@ -112,11 +113,9 @@ std::string describe_cores(const PipelineView& view) {
   const std::optional<double> utilization = cpu_utilization(view.pipeline, view.phase());
   if (!utilization) return {};
   const auto budget = static_cast<double>(*view.pipeline.cpu_budget);
-  std::string text =
-      fmt::format("{:.1f} of {} busy during the waits (estimate)", *utilization * budget, *view.pipeline.cpu_budget);
-  if (view.judgement.limited_by == Limit::cpu) text += ": the cores are the limit, parallelism may gain little";
-  if (view.judgement.limited_by == Limit::concurrency) text += ": cores are idle, parallelism can gain";
-  return text;
+  const std::string& reason = view.judgement.limit_reason;
+  return fmt::format("{:.1f} of {} busy during the waits (estimate){}{}", *utilization * budget,
+                     *view.pipeline.cpu_budget, reason.empty() ? "" : ": ", reason);
 }
 
 }  // namespace doctor

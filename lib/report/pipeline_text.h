@@ -24,7 +24,8 @@ std::string describe_feeding(const PipelineView& view);
 /// "1.20 s waited in all (12 % of the window)".
 std::string describe_cost(const PipelineView& view);
 
-/// "1.7 of 2 busy during the waits (estimate): cores are the limit"; empty if the budget is unknown.
+/// "1.7 of 2 busy during the waits (estimate): the cores are the limit, parallelism may gain little"; empty if the
+/// budget is unknown.
 std::string describe_cores(const PipelineView& view);
 
 }  // namespace doctor

@@ -50,8 +50,8 @@ class LogicalIteratorBuilder {
   std::vector<Token> pipelines_;                         ///< indexed by InstanceId; a recreated one is its first
   std::unordered_map<Token, std::size_t> input_number_;  ///< instance id -> which input of its Zip it is
   std::map<LogicalKey, IteratorId> iterator_of_key_;
-  std::vector<LogicalKey> keys_;                                       ///< indexed by IteratorId
-  std::map<std::pair<Token, std::string>, IteratorId> first_of_name_;  ///< pipeline and folded name -> iterator
+  std::vector<LogicalKey> keys_;                                             ///< indexed by IteratorId
+  std::map<std::pair<Token, std::string>, IteratorId> first_of_name_;        ///< pipeline and folded name -> iterator
   std::map<std::string, std::vector<IteratorId>, std::less<>> all_of_name_;  ///< folded name -> iterators
 };
 
