@@ -669,13 +669,17 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
       {"device-pipeline-starved", "min_device_share", 0.1, [](double share) { return device_pipeline(0, share); },
        at_least},
   };
-  std::set<std::pair<std::string, std::string>> seen = {{"sequential-map", "min_utilization_for_caution"},  // below
-                                                        {"straggling-host", "min_ratio"},  // host_comparison_test.cpp
-                                                        {"straggling-host", "min_share_above"}};
+  using RuleAndThreshold = std::pair<std::string, std::string>;
+  const std::set<RuleAndThreshold> elsewhere = {
+      {"sequential-map", "min_utilization_for_caution"},  // "a caution comes at its threshold", below
+      {"straggling-host", "min_ratio"},        // "each threshold of the straggler decides", host_comparison_test.cpp
+      {"straggling-host", "min_share_above"},  // likewise
+  };
+  std::set<RuleAndThreshold> seen = elsewhere;
   for (const Flip& flip : flips) {
     CAPTURE(flip.rule);
     CAPTURE(flip.threshold);
-    seen.insert({flip.rule, flip.threshold});
+    CHECK_MESSAGE(seen.insert({flip.rule, flip.threshold}).second, "tested twice");
     const std::vector<Rule> rules = all_rules();
     const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.id == flip.rule; });
     REQUIRE(rule != rules.end());
@@ -704,10 +708,11 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
   }
   for (const Rule& rule : all_rules()) {
     for (const Threshold& threshold : rule.thresholds) {
-      CHECK_MESSAGE(seen.contains({std::string(rule.id), std::string(threshold.name)}), rule.id, ".", threshold.name,
+      CHECK_MESSAGE(seen.erase({std::string(rule.id), std::string(threshold.name)}) == 1, rule.id, ".", threshold.name,
                     " is not tested");
     }
   }
+  for (const RuleAndThreshold& stale : seen) FAIL_CHECK(stale.first, ".", stale.second, " is no threshold");
 }
 
 bool mentions(const Finding& finding, const std::string& text) {
@@ -764,14 +769,26 @@ TEST_CASE("advice carries its cautions") {
   CHECK(says("autotune-limited", limited_map(4), "Careful"));
   CHECK_FALSE(says("autotune-limited", tuned_interleave("true", 2, 2), "Careful"));
 
-  const MeasuredPipeline busy = sequential_map().uses_cores(3.2, 4);
-  CHECK(says("sequential-map", busy, "3.2 of 4 cores"));
-  CHECK_FALSE(says("sequential-map", busy, "cores", {{"sequential-map", {{"min_utilization_for_caution", 0.9}}}}));
+  CHECK(says("sequential-map", sequential_map().uses_cores(3.2, 4), "3.2 of 4 cores"));
 
   MeasuredPipeline cached({"Root", "Prefetch", "MemoryCacheImpl", "Map", "TFRecord"});
   CHECK_FALSE(says("slow-transformation", cached.waits_for("Map"), ".cache()"));
   CHECK_FALSE(says("slow-transformation", sequential_map().runs({{"RandomUniform", 1'000'000'000}}), ".cache()"));
   CHECK(says("slow-transformation", sequential_map(), ".cache()"));
+}
+
+TEST_CASE("a caution comes at its threshold") {
+  const auto warns = [](double utilization, const ThresholdSettings& settings) {
+    return says("sequential-map", sequential_map().uses_cores(4 * utilization, 4), "cores", settings);
+  };
+  CHECK(warns(0.8, {}));
+  CHECK_FALSE(warns(0.79, {}));
+  for (const double limit : {0.25, 0.5, 1.0}) {
+    CAPTURE(limit);
+    const ThresholdSettings set = {{"sequential-map", {{"min_utilization_for_caution", limit}}}};
+    CHECK(warns(limit, set));
+    CHECK_FALSE(warns(limit - 0.01, set));
+  }
 }
 
 TEST_CASE("what replicas share is reported once, for each host") {
