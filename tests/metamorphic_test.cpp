@@ -1,6 +1,7 @@
 // Recorded traces rewritten so that the job behind them stays the same: the diagnosis must stay the same, too.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <functional>
 #include <map>
@@ -153,7 +154,7 @@ Differences differences_of(const Pages& left, const Pages& right) {
 
 std::string to_text(const Differences& differences) {
   std::string text;
-  for (const auto& [place, values] : differences) text += "\n  " + place + ": " + values;
+  for (const auto& [place, values] : differences) text += fmt::format("\n  {}: {}", place, values);
   return text;
 }
 
