@@ -121,6 +121,40 @@ TEST_CASE("threads of the compute pool count as busy, and apart where no op of t
   CHECK(measured(false).busy_threads == doctest::Approx((792.0 + 11 + 405) / 810).epsilon(0.02));
 }
 
+TEST_CASE("closures that wait for a thread are counted on average, those of the compute pool left out") {
+  const auto measured = [](const std::string& pool, bool has_ids) {
+    SyntheticTrace written = prefetch_map(10, 800, 1000);
+    for (std::uint64_t call = 0; call < 10; ++call) {
+      const double start = 1000 + static_cast<double>(call) * 1000;
+      for (const std::uint64_t closure : {1, 2}) {  // the second waits beyond the end of the call
+        auto& queued = written.add("python", "ThreadpoolListener::Record", start + 100, 0);
+        auto& region = written.add(pool, "ThreadpoolListener::StartRegion", start + (closure == 1 ? 505 : 900), 0);
+        written.add(pool, "ThreadpoolListener::StopRegion", start + (closure == 1 ? 600 : 950), 0);
+        if (has_ids) queued.ids["_p"] = region.ids["_c"] = 2 * call + closure;
+      }
+    }
+    std::stable_sort(written.events.begin(), written.events.end(),
+                     [](const auto& a, const auto& b) { return a.start_us < b.start_us; });
+    const auto queued_in = [](const Result<Trace>& trace) {
+      return measure(*trace, build_tree(*trace)).pipelines.at(0).steady.queued_closures;
+    };
+    CHECK(!queued_in(SyntheticTrace::read(written.to_chrome_json())));
+    return queued_in(SyntheticTrace::read(written.to_xspace()));
+  };
+  CHECK(measured("tf_Compute/7", true).value() == doctest::Approx((405.0 + 710) / 810));
+  CHECK(measured("tf_numa_-1_Eigen/7", true).value() == 0);
+  CHECK(!measured("tf_Compute/7", false));
+}
+
+TEST_CASE("a closure of a sample stands for all that were left out") {
+  Trace trace;
+  trace.lanes.emplace_back();
+  trace.queue = {4, {{{0, 15}, LaneId{0}}, {{5, 45}, LaneId{0}}}};
+  const std::vector<Interval> waits = {{10, 20}, {40, 50}};
+  CHECK(average_queued_closures(trace, waits).value() == doctest::Approx(4 * (5.0 + 10 + 5) / 20));
+  CHECK(!average_queued_closures(trace, {}));
+}
+
 TEST_CASE("a culprit that shows only after the first calls is measured over all calls") {
   // Two maps: the outer one's function is slow in the first 8 of 64 calls, the inner one's in the others.
   SyntheticTrace written;

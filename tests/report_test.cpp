@@ -77,6 +77,7 @@ HostMeasurement host_with_pipeline() {
   pipeline.steady.culprit = IteratorId{2};
   pipeline.steady.function_ops = {{"MatMul", 600 * kMs}, {"ParseExample", 150 * kMs}};
   pipeline.steady.busy_threads = 1.7;
+  pipeline.steady.queued_closures = 2.5;
   host.pipelines = {pipeline};
   return host;
 }
@@ -276,6 +277,7 @@ TEST_CASE("the JSON report has the keys of its schema") {
   CHECK(bottleneck["long_name"] == "Iterator::Root::Zip[0]::Map");
   CHECK(bottleneck["kind"] == "transformation");
   CHECK(bottleneck["limited_by"] == "cpu");
+  CHECK(bottleneck["queued_closures"] == 2.5);
   CHECK(bottleneck["function_ops"][0] ==
         Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8, "share_of_wait": 0.75})"));
 

@@ -253,6 +253,7 @@ TEST_CASE("event names are told apart by prefix") {
         Row{"IteratorGetNextAsOptionalOp::DoCompute", EventKind::get_next},
         Row{"IteratorGetNext:IteratorGetNext", EventKind::get_next},
         Row{"InstantiatedCapturedFunction::RunAsync", EventKind::captured_function},
+        Row{"ThreadpoolListener::Record", EventKind::region_queued}, Row{"ThreadpoolListener::Other", EventKind::other},
         Row{"MapAndBatchProduce", EventKind::produce}, Row{"ParallelInterleaveConsume", EventKind::consume},
         Row{"ExecutorState::Process", EventKind::executor}, Row{"ExecutorState::ProcessAsync::Start", EventKind::other},
         Row{"MakeIteratorOp::DoCompute", EventKind::make_iterator}, Row{"model/dense/MatMul:MatMul", EventKind::op},

@@ -217,6 +217,26 @@ TEST_CASE("ids of statistics may take several bytes") {
   CHECK(trace->strings[trace->instances[1].dataset_name] == "MapDataset:3");
 }
 
+TEST_CASE("a closure waits from the event that queues it to the one that starts it, on whatever line they are") {
+  SyntheticTrace written = small_pipeline();
+  std::rotate(written.events.begin(), written.events.end() - 1, written.events.end());
+  written.add("tf_Compute/1", "ThreadpoolListener::StartRegion", 40, 0).ids = {{"_ct", 15}, {"_c", 7}};
+  written.add("tf_Compute/1", "ThreadpoolListener::StopRegion", 50, 0);
+  written.add("tf_Compute/1", "ThreadpoolListener::StartRegion", 60, 0).ids = {{"_ct", 15}, {"_c", 1ull << 63}};
+  written.add("later", "ThreadpoolListener::Record", 1, 0).ids = {{"_pt", 15}, {"_p", 7}};
+  written.add("later", "ThreadpoolListener::Record", 58.5, 0).ids = {{"_pt", 15}, {"_p", 1ull << 63}};
+  const Trace trace = written.to_trace();
+  CHECK(trace.loss.complete());
+  CHECK(trace.event_count == 4 + 3 + 2);
+  // Events that queue are counted, but are in no lane and no part of the window.
+  CHECK(trace.lanes.size() == 2);
+  CHECK(trace.window.start == 5 * kPicosecondsPerMicrosecond);
+  CHECK(trace.queue.stride == 1);
+  constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
+  CHECK(trace.queue.closures ==
+        std::vector<QueuedClosure>{{{kUs, 40 * kUs}, LaneId{1}}, {{58 * kUs + kUs / 2, 60 * kUs}, LaneId{1}}});
+}
+
 TEST_CASE("a line without a name has none") {
   SyntheticTrace written;
   written.iterator("a", "Iterator::Root", 1, 0, 0, 10);

@@ -135,4 +135,18 @@ BusyThreads average_busy_threads(const Trace& trace, const IteratorForest& fores
   return {per_wait(all), per_wait(in_pool_only)};
 }
 
+std::optional<double> average_queued_closures(const Trace& trace, std::span<const Interval> waits) {
+  const Picoseconds waited = total_length(waits);
+  if (waited <= 0 || trace.queue.closures.empty()) return std::nullopt;
+  double queued = 0;
+  std::vector<Interval> parts;
+  for (const QueuedClosure& closure : trace.queue.closures) {
+    parts.clear();
+    clip(closure.waited, waits, parts);
+    if (parts.empty() || is_compute_pool(trace.strings[trace.lanes[index_of(closure.lane)].name])) continue;
+    queued += static_cast<double>(total_length(parts));
+  }
+  return static_cast<double>(trace.queue.stride) * queued / static_cast<double>(waited);
+}
+
 }  // namespace doctor

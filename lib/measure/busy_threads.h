@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,5 +24,11 @@ struct BusyThreads {
 /// StringId.
 BusyThreads average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
                                  std::span<const Interval> waits, const WorkOptions& work = {});
+
+/// How many closures waited on average during `waits` (disjoint, sorted) for a thread of a pool other than the compute
+/// pools: the time that they waited, all together, over the length of the waits, which is the mean length of a queue
+/// (Little, A Proof for the Queuing Formula L = lambda W, 1961). Nothing if the trace does not tell how long closures
+/// waited (JSON, and traces without ids of closures), or if the waits are empty.
+std::optional<double> average_queued_closures(const Trace& trace, std::span<const Interval> waits);
 
 }  // namespace doctor

@@ -119,7 +119,7 @@ std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
   for (const Lane& lane : trace_.lanes) {
     const std::string_view name = trace_.strings[lane.name];
     if (name.find("tf_Compute") != std::string_view::npos) ++compute_threads;
-    if (name.find("Eigen") != std::string_view::npos) ++pool_threads;
+    if (is_compute_pool(name)) ++pool_threads;
   }
   const std::int64_t threads = compute_threads > 0 ? compute_threads : pool_threads;
   return threads > 0 ? std::optional(threads) : std::nullopt;

@@ -97,6 +97,7 @@ struct PhaseMeasurement {
   /// Of these: threads of the compute pool that did a part of an op of another thread (traces of TF 2.12 and before do
   /// not show them).
   double pool_threads = 0;
+  std::optional<double> queued_closures;  ///< see average_queued_closures()
 };
 
 /// A shuffle buffer that is filled inside the window.

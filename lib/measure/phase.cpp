@@ -70,7 +70,7 @@ class PhaseMeasurer {
   IteratorId find_culprit() const { return doctor::find_culprit(tools_.forest, sums_.measured.phase.critical); }
   void compare_halves();
   void measure_function();
-  BusyThreads busy_threads() const;
+  void measure_threads();
 
   const PhaseTools& tools_;
   const IteratorId root_;
@@ -178,11 +178,16 @@ void PhaseMeasurer::compare_halves() {
                               doctor::find_culprit(tools_.forest, second_half)};
 }
 
-BusyThreads PhaseMeasurer::busy_threads() const {
-  if (tools_.forest.iterators.empty()) return {};
+void PhaseMeasurer::measure_threads() {
+  if (tools_.forest.iterators.empty()) return;
   std::vector<Interval> waits;
   for (std::size_t position = 0; position < calls_.size(); ++position) waits.push_back(call(position).span);
-  return average_busy_threads(tools_.trace, tools_.forest, tools_.op_kinds, united(std::move(waits)), tools_.work);
+  waits = united(std::move(waits));
+  const BusyThreads busy = average_busy_threads(tools_.trace, tools_.forest, tools_.op_kinds, waits, tools_.work);
+  PhaseMeasurement& phase = sums_.measured.phase;
+  phase.busy_threads = busy.all;
+  phase.pool_threads = busy.in_pool_only;
+  phase.queued_closures = average_queued_closures(tools_.trace, waits);
 }
 
 /// Attributes all calls, and those of a first part twice if that part knew the culprit, else all.
@@ -215,10 +220,8 @@ MeasuredPhase PhaseMeasurer::measure() {
   if (calls_.empty()) return std::move(sums_.measured);
   measure_function();
   compare_halves();
+  measure_threads();
   PhaseMeasurement& phase = sums_.measured.phase;
-  const BusyThreads busy = busy_threads();
-  phase.busy_threads = busy.all;
-  phase.pool_threads = busy.in_pool_only;
   for (const auto& [type, total] : sums_.ops) {
     if (total > 0) phase.function_ops.push_back({std::string(tools_.trace.strings[type]), total});
     if (tools_.op_kinds[index_of(type)] == OpKind::python) phase.python += total;

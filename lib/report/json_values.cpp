@@ -191,6 +191,7 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"parallelism", parallelism ? OrderedJson(*parallelism) : nullptr},
       {"function_us", has_ops ? OrderedJson(to_microseconds(phase.in_function[index_of(phase.culprit)])) : nullptr},
       {"python_us", has_ops ? OrderedJson(to_microseconds(phase.python)) : nullptr},
+      {"queued_closures", phase.queued_closures ? OrderedJson(*phase.queued_closures) : OrderedJson(nullptr)},
   };
   json["function_ops"] = has_ops ? function_ops_json(phase) : OrderedJson::array();
   return json;

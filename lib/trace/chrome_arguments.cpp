@@ -34,6 +34,7 @@ bool uses_arguments(EventKind kind) {
       return true;
     case EventKind::get_next:
     case EventKind::make_iterator:
+    case EventKind::region_queued:
     case EventKind::region_start:
     case EventKind::region_stop:
     case EventKind::op:

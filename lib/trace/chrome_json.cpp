@@ -209,6 +209,8 @@ void ChromeReading::keep(const JsonEvent& event, std::span<const JsonMember> mem
   kept.start = start;
   kept.duration = duration;
   kept.kind = classify_event(event.name);
+  // The ids that tell which closure it is are not in JSON.
+  if (kept.kind == EventKind::region_queued) return builder_.count_other(1);
   const ChromeArguments& arguments = decoder_.decode(members, kept.kind, builder_);
   std::string_view name = event.name;
   if (kept.kind == EventKind::iterator && !arguments.long_name.empty()) name = arguments.long_name;

@@ -39,6 +39,7 @@ EventKind classify_event(std::string_view name) {
   if (name.starts_with("InstantiatedCapturedFunction::")) return EventKind::captured_function;
   if (name == "ExecutorState::Process") return EventKind::executor;
   if (name.starts_with("ThreadpoolListener::")) {
+    if (name == "ThreadpoolListener::Record") return EventKind::region_queued;
     if (name == "ThreadpoolListener::StartRegion") return EventKind::region_start;
     if (name == "ThreadpoolListener::StopRegion") return EventKind::region_stop;
     return EventKind::other;

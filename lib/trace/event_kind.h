@@ -15,6 +15,7 @@ enum class EventKind : std::uint8_t {
   consume,            ///< `<Transformation>Consume`: takes the element `element_id`
   executor,           ///< `ExecutorState::Process`: runs ops of the function whose id it carries
   make_iterator,      ///< `MakeIterator…`: the pipeline starts inside the window
+  region_queued,      ///< `ThreadpoolListener::Record`: a closure is put into the queue of a pool
   region_start,       ///< `ThreadpoolListener::StartRegion`: a pool thread begins a closure
   region_stop,        ///< `ThreadpoolListener::StopRegion`
   op,                 ///< `node_name:OpType`

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/chunked_vector.h"
@@ -132,6 +133,26 @@ struct Lane {
   ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran
 };
 
+/// A closure that was put into the queue of a thread pool until a thread of it took it.
+struct QueuedClosure {
+  Interval waited;
+  LaneId lane{};  ///< the thread that ran it
+
+  friend bool operator==(const QueuedClosure&, const QueuedClosure&) = default;
+};
+
+/// An even sample of these, for a trace may have millions: it has 1 / `stride` of them.
+struct QueueSample {
+  std::uint64_t stride = 1;
+  std::vector<QueuedClosure> closures;  ///< sorted by start; empty if the trace does not say which event began which
+};
+
+/// Whether a thread of this name belongs to a compute pool (intra-op parallelism): tf_numa_-1_Eigen/…, in TF 1.x
+/// and 2.0 too.
+inline bool is_compute_pool(std::string_view thread_name) {
+  return thread_name.find("Eigen") != std::string_view::npos;
+}
+
 /// A file that a trace was read from.
 struct TraceFile {
   std::string path;         ///< as given by the user
@@ -156,6 +177,7 @@ struct Trace {
   std::vector<Lane> lanes;                       ///< indexed by LaneId
   std::vector<StepMarker> steps;                 ///< sorted by start
   std::uint64_t make_iterator_count = 0;         ///< pipelines that start inside the window
+  QueueSample queue;                             ///< how long closures waited for a thread of a pool
   std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them
   Loss loss;
 };

@@ -98,8 +98,7 @@ LaneId TraceBuilder::lane(std::uint64_t process, std::uint64_t thread) {
 
 void TraceBuilder::name_lane(LaneId lane, std::string_view name) {
   trace_.lanes[index_of(lane)].name = intern(name);
-  // The compute threads of intra-op parallelism are called tf_numa_-1_Eigen/…, those of TF 1.x and 2.0 too.
-  lane_states_[index_of(lane)].is_compute_pool = name.find("Eigen") != std::string_view::npos;
+  lane_states_[index_of(lane)].is_compute_pool = is_compute_pool(name);
 }
 
 InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
@@ -270,6 +269,7 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const LaneEvent& even
     case EventKind::make_iterator:
       ++trace_.make_iterator_count;
       break;
+    case EventKind::region_queued:  // nests in nothing: readers pair it themselves
     case EventKind::other:
       break;
   }

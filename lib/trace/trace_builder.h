@@ -19,7 +19,8 @@ namespace doctor {
 struct LaneEvent {
   Picoseconds start = 0;
   Picoseconds duration = 0;
-  std::uint64_t id = 0;           ///< of a function, the element of Produce and Consume, a step's number; 0 if none
+  /// Of a function, the element of Produce and Consume, a step's number, the closure that a region runs; 0 if none.
+  std::uint64_t id = 0;
   std::uint32_t subject = 0;      ///< InstanceId of an iterator, StringId of an op's type
   std::uint16_t name_length = 0;  ///< of the full name, see name_length_of(): orders events that are alike in time
   EventKind kind = EventKind::other;

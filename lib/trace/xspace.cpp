@@ -8,6 +8,7 @@
 #include "trace/attribute_tracks.h"
 #include "trace/event_kind.h"
 #include "trace/format.h"
+#include "trace/queue_sample.h"
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
 #include "trace/xspace_events.h"
@@ -56,6 +57,7 @@ class XSpaceReader {
   ByteSource& source_;
   TraceBuilder builder_;
   WorkOptions work_;
+  QueueSampler queue_;
   std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
   std::size_t next_carried_ = 0;             ///< of the window that is merged, likewise next_attribute_
   std::size_t next_attribute_ = 0;
@@ -165,16 +167,20 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
   loss().notes.insert(loss().notes.end(), decoded.loss.notes.begin(), decoded.loss.notes.end());
   instances_.clear();
   for (const RawSighting& sighting : decoded.instances.sightings()) instances_.push_back(merge(sighting));
+  for (const QueuedEvent& queued : decoded.queued) queue_.queued(queued.id, queued.start);
   std::size_t begin = 0;
   next_carried_ = next_attribute_ = 0;
   for (const LineRun& run : decoded.runs) {
     const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
-    for (LaneEvent& event : events) {
-      if (event.kind != EventKind::iterator) continue;
-      event.subject = static_cast<std::uint32_t>(index_of(instances_[event.subject]));
-    }
     const LaneId lane = builder_.lane(run.line->plane->index, run.line->line_id);
     builder_.name_lane(lane, run.line->line_name);
+    for (LaneEvent& event : events) {
+      if (event.kind == EventKind::iterator) {
+        event.subject = static_cast<std::uint32_t>(index_of(instances_[event.subject]));
+      } else if (event.kind == EventKind::region_start && event.id != 0) {
+        queue_.started(event.id, event.start, lane);
+      }
+    }
     if (tracker_) track(decoded, run, lane);
     builder_.add(lane, events);
     begin = run.end;
@@ -248,6 +254,7 @@ Result<Trace> XSpaceReader::read() {
   if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
   read_events();
   Trace trace = builder_.finish();
+  trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();
   return trace;
 }

@@ -18,6 +18,7 @@ struct EventStats {
   bool has_step_number = false;
   std::int64_t step_number = 0;
   std::uint64_t element_id = 0;
+  std::uint64_t closure = 0;
   std::uint64_t signature = 0;  ///< see UnreadAttributes
 };
 
@@ -40,6 +41,7 @@ class WindowDecoder {
   DecodedEvents& decoded_;
   bool with_history_;
   EventStats stats_;
+  bool wants_closure_ = false;  ///< of the event that is decoded: many others carry such ids too
 };
 
 /// Calls `visit(StatName, value)` for the statistics of an event that have a role.
@@ -114,6 +116,11 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
     ++decoded_.other_events;
     return;
   }
+  if (event.kind == EventKind::region_queued) {
+    if (event.id != 0) decoded_.queued.push_back({event.id, event.start});
+    ++decoded_.other_events;
+    return;
+  }
   if (event.kind == EventKind::iterator) {
     event.subject = see_instance(*line.plane, name, bytes, event.start);
     if (with_history_) note_attributes(*line.plane, bytes, event.start);
@@ -124,6 +131,7 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
 bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, const EventName& name,
                                  LaneEvent& event) {
   stats_ = {};
+  wants_closure_ = name.kind == EventKind::region_queued || name.kind == EventKind::region_start;
   for (WireField field; skip_stats(plane, message), message.next(field);) {
     if (field.is(kStat, WireType::bytes)) {
       if (!decode_stat(plane, field.bytes())) return false;
@@ -140,6 +148,7 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   event.kind = name.kind;
   event.id = stats_.id.value_or(0);
   if (name.kind == EventKind::produce || name.kind == EventKind::consume) event.id = stats_.element_id;
+  if (wants_closure_) event.id = stats_.closure;
   if (name.kind == EventKind::op) event.subject = static_cast<std::uint32_t>(index_of(name.subject));
   if (name.kind == EventKind::other && stats_.has_step_number) {
     // Whatever its name: user code names its steps.
@@ -152,6 +161,7 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
 /// Whether the value of a statistic is read with each event. Of an attribute only the signature is noted for now.
 bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
   if (role == StatRole::attribute) stats_.signature = (stats_.signature ^ id) * 0x100'0000'01b3u;  // FNV-1a
+  if (role == StatRole::closure) return wants_closure_;
   return role != StatRole::unused && role != StatRole::dataset_name && role != StatRole::attribute;
 }
 
@@ -201,6 +211,9 @@ void WindowDecoder::take_stat(StatRole role, const WireField& value) {
     case StatRole::step_number:
       stats_.has_step_number = true;
       stats_.step_number = value.as_signed();
+      break;
+    case StatRole::closure:
+      stats_.closure = value.number;
       break;
     case StatRole::dataset_name:
     case StatRole::attribute:
@@ -269,6 +282,7 @@ void decode_events(const EventWindow& window, bool with_history, DecodedEvents& 
   decoded.instances.clear();
   decoded.carried.clear();
   decoded.attributes.clear();
+  decoded.queued.clear();
   decoded.other_events = window.other_events;
   decoded.loss = window.loss;
   WindowDecoder decoder(decoded, with_history);

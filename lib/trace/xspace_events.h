@@ -76,6 +76,12 @@ struct CarriedAttributes {
   std::size_t end = 0;    ///< they are attributes [end of the event before, end) of DecodedEvents
 };
 
+/// A closure is put into the queue of a thread pool.
+struct QueuedEvent {
+  std::uint64_t id = 0;  ///< the event that starts it has the same
+  Picoseconds start = 0;
+};
+
 /// The events of one window. The subject of an iterator's event is an index into `instances` until the window is
 /// merged into a trace.
 struct DecodedEvents {
@@ -84,6 +90,7 @@ struct DecodedEvents {
   SightingTable instances;
   std::vector<CarriedAttributes> carried;  ///< of every iterator event, where histories are wanted
   std::vector<RawStat> attributes;         ///< of these events
+  std::vector<QueuedEvent> queued;
   std::uint64_t other_events = 0;
   Loss loss;
 };

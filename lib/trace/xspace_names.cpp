@@ -13,6 +13,8 @@ StatRole role_of(std::string_view stat_name) {
   if (stat_name == "element_id") return StatRole::element_id;
   if (stat_name == "step_num") return StatRole::step_number;
   if (stat_name == "name") return StatRole::dataset_name;
+  // The context ids of a TraceMeProducer and of its TraceMeConsumer (tsl/profiler/lib/connected_traceme.h).
+  if (stat_name == "_p" || stat_name == "_c") return StatRole::closure;
   return is_iterator_attribute(stat_name) ? StatRole::attribute : StatRole::unused;
 }
 

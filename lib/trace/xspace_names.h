@@ -12,7 +12,7 @@
 namespace doctor {
 
 /// What a statistic of an event is used for.
-enum class StatRole : std::uint8_t { unused, id, parent_id, element_id, step_number, dataset_name, attribute };
+enum class StatRole : std::uint8_t { unused, id, parent_id, element_id, step_number, dataset_name, attribute, closure };
 
 struct StatName {
   std::string name;

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// Pairs the event that puts a closure into the queue of a thread pool with the event that starts it on a thread, by
+/// the id that both carry, in whatever order they come: threads stand one after another in a file.
+///
+/// Memory is bounded: where more than a fixed number of closures are held, paired or not, every second one is dropped
+/// by a hash of its id, and so on. The same calls in the same order keep the same closures.
+class QueueSampler {
+ public:
+  /// Closures that are held at most: the mean of half as many is off by a few percent, even where few wait long.
+  static constexpr std::size_t kCapacity = 8'192;
+
+  /// Ids other than 0 are opaque. Where an id comes again before its other half, the later event counts.
+  void queued(std::uint64_t id, Picoseconds start);
+  /// A closure that starts before it was queued is none: its id was used again.
+  void started(std::uint64_t id, Picoseconds start, LaneId lane);
+
+  /// Hands over the pairs. The sampler is empty afterwards.
+  QueueSample finish();
+
+ private:
+  /// One of the two events, as long as the other has not come.
+  struct Half {
+    Picoseconds start = 0;
+    LaneId lane{};
+    bool is_started = false;
+  };
+  struct Pair {
+    std::uint64_t id = 0;
+    QueuedClosure closure;
+  };
+
+  bool is_sampled(std::uint64_t id) const;
+  void take(std::uint64_t id, const Half& half);
+  void thin_out();
+
+  unsigned halvings_ = 0;  ///< one of 2^halvings_ closures is kept
+  std::unordered_map<std::uint64_t, Half> halves_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace doctor
