@@ -220,10 +220,6 @@ const std::vector<Crossing>& crossings() {
       {"shuffle_fill_tf2.4.trace.json.gz",
        kSlowCalls,
        {"report/pipelines/0/get_next/slow_count", "tree/pipelines/0/get_next/slow_count"}},
-      {"shuffle_fill_tf2.4.trace.json.gz",
-       "min_latency, 50 us: its steady calls of some 40 us are less surely below it",
-       {"report/verdict/confidence", "report/pipelines/0/confidence/total", "report/pipelines/0/confidence/side",
-        "tree/pipelines/0/confidence/total", "tree/pipelines/0/confidence/side"}},
   };
   return kCrossings;
 }

@@ -12,16 +12,8 @@ std::string mostly_in(const HostMeasurement& host, IteratorId culprit) {
   return culprit == kNoIterator ? "" : ", mostly in " + describe(host.iterators[index_of(culprit)]);
 }
 
-/// "every 2nd", "every 10th".
-std::string every(std::size_t distance) {
-  if (distance < 2) return "one after another";
-  const bool is_teen = distance % 100 >= 11 && distance % 100 <= 13;
-  const char* const ending = is_teen              ? "th"
-                             : distance % 10 == 1 ? "st"
-                             : distance % 10 == 2 ? "nd"
-                             : distance % 10 == 3 ? "rd"
-                                                  : "th";
-  return fmt::format("about every {}{}", distance, ending);
+std::string spacing(std::size_t distance) {
+  return distance < 2 ? "one after another" : fmt::format("about every {} calls", distance);
 }
 
 }  // namespace
@@ -31,7 +23,7 @@ std::string describe_stalls(const HostMeasurement& host, const PipelineMeasureme
   const Stalls& stalls = *pipeline.stalls;
   return fmt::format("{} of {} take {}, the others {}: {}, from call {} to call {}{}; the median hides them",
                      format_count(stalls.count), format_count(pipeline.calls.size(), "call"),
-                     format_time(stalls.typical), format_time(stalls.usual), every(stalls.distance), stalls.first + 1,
+                     format_time(stalls.typical), format_time(stalls.usual), spacing(stalls.distance), stalls.first + 1,
                      stalls.last + 1, mostly_in(host, stalls.culprit));
 }
 
