@@ -129,12 +129,8 @@ TEST_CASE("the words for what the calls do over time") {
   stalls.typical = 4 * kMs;
   stalls.usual = 94 * kUs;
   stalls.culprit = pipeline.id_of("Map");
-  for (const auto& [distance, words] : std::vector<std::pair<std::size_t, std::string>>{{1, "one after another"},
-                                                                                        {2, "about every 2nd"},
-                                                                                        {3, "about every 3rd"},
-                                                                                        {4, "about every 4th"},
-                                                                                        {11, "about every 11th"},
-                                                                                        {21, "about every 21st"}}) {
+  for (const auto& [distance, words] : std::vector<std::pair<std::size_t, std::string>>{
+           {1, "one after another"}, {2, "about every 2 calls"}, {11, "about every 11 calls"}}) {
     stalls.distance = distance;
     CHECK(describe_stalls(pipeline.host(), pipeline.pipeline()) ==
           "3 of 10 calls take 4.00 ms, the others 94 us: " + words +
