@@ -304,6 +304,7 @@ Trace ChromeReading::finish() {
   if (tracker_) trace.attribute_tracks = tracker_->finish();
   trace.devices = threads_.accelerators();
   trace.hosts = threads_.hosts();
+  trace.origin_ns = origin_.nanoseconds();
   return trace;
 }
 

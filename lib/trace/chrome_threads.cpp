@@ -1,17 +1,11 @@
 #include "trace/chrome_threads.h"
 
 #include <algorithm>
-#include <array>
+
+#include "trace/event_reader.h"
 
 namespace doctor {
 namespace {
-
-/// Lines that XProf derives for devices and, without device planes, for the host: their time is that of other lines.
-constexpr std::array<std::string_view, 8> kDerivedLines = {
-    "TensorFlow Ops", "TensorFlow Name Scope", "XLA Ops",    "XLA Modules", "Async XLA Ops",
-    "Framework Ops",  "Framework Name Scope",  "Source code"};
-
-constexpr std::string_view kStepLine = "Steps";
 
 bool is_name_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -78,8 +72,8 @@ void ChromeThreads::name_thread(std::uint64_t process, std::uint64_t thread, std
   const bool was_special = named.is_derived || named.is_step_line;
   named.name = name;
   // Never taken back: a thread with two names would have the document read again for ever.
-  named.is_derived |= std::find(kDerivedLines.begin(), kDerivedLines.end(), name) != kDerivedLines.end();
-  named.is_step_line |= name == kStepLine;
+  named.is_derived |= kind_of_line(name) == LineKind::derived;
+  named.is_step_line |= kind_of_line(name) == LineKind::steps;
   const bool is_special = named.is_derived || named.is_step_line;
   if (is_special && !was_special && named.lane.has_value()) came_too_late_ = true;
 }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/work.h"
 #include "io/byte_source.h"
+#include "trace/event_reader.h"
 #include "trace/trace.h"
 
 namespace doctor {
@@ -44,6 +45,10 @@ struct Format {
   /// nothing could be read.
   Result<Trace> (*read)(ByteSource& source, const WorkOptions& work, const ReadOptions& options);
 
+  /// Hands every event with all its arguments to the sink. Errors as of `read`. The same events are lost as in `read`,
+  /// and counted.
+  Result<EventTotals> (*read_events)(ByteSource& source, EventSink& sink, WantedPlanes planes, const WorkOptions& work);
+
   /// Files of this format that are given together are steps of one host's run, and this joins them. Null where every
   /// file is a host of its own.
   std::unique_ptr<TraceJoiner> (*join)() = nullptr;
@@ -75,13 +80,19 @@ struct JoinedTrace {
 /// another format, does not stop the others.
 JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work = {});
 
-// One pair per format file.
+// Those of each format file.
 bool sniff_xspace(std::string_view head);
 Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
+Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, WantedPlanes planes = WantedPlanes::all,
+                                       const WorkOptions& work = {});
 bool sniff_tf1_timeline(std::string_view head);
 Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 std::unique_ptr<TraceJoiner> join_tf1_timelines();
+Result<EventTotals> read_tf1_timeline_events(ByteSource& source, EventSink& sink,
+                                             WantedPlanes planes = WantedPlanes::all, const WorkOptions& work = {});
 bool sniff_chrome_json(std::string_view head);
 Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
+Result<EventTotals> read_chrome_json_events(ByteSource& source, EventSink& sink,
+                                            WantedPlanes planes = WantedPlanes::all, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -7,9 +7,10 @@ namespace doctor {
 namespace {
 
 constexpr std::array<Format, 3> kFormats = {{
-    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, join_tf1_timelines},
-    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, nullptr},
-    {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, nullptr},
+    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, nullptr,
+     join_tf1_timelines},
+    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, nullptr, nullptr},
+    {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, read_xspace_events, nullptr},
 }};
 
 /// The first kSniffLength bytes of the source, or all it has; the source is rewound.

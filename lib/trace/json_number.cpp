@@ -236,6 +236,12 @@ std::optional<Picoseconds> TimeOrigin::since(const MicrosecondTime& time) {
   return to_picoseconds(time, *microseconds_);
 }
 
+std::int64_t TimeOrigin::nanoseconds() const {
+  std::int64_t nanoseconds = 0;
+  const bool overflows = __builtin_mul_overflow(microseconds_.value_or(0), std::int64_t{1000}, &nanoseconds);
+  return overflows ? 0 : nanoseconds;
+}
+
 std::optional<std::uint64_t> parse_token(std::string_view text) {
   if (text.starts_with('-')) {
     const std::optional<std::int64_t> number = parse_integer(text);

@@ -34,6 +34,9 @@ class TimeOrigin {
   /// Picoseconds since the origin; nothing where they do not fit 64 bits.
   std::optional<Picoseconds> since(const MicrosecondTime& time);
 
+  /// The origin in nanoseconds on the document's clock; 0 where it is the clock's own or no time was asked for.
+  std::int64_t nanoseconds() const;
+
  private:
   std::optional<std::int64_t> microseconds_;
 };

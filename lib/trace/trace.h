@@ -170,6 +170,7 @@ struct Trace {
   std::vector<std::string> devices;  ///< e.g. "/device:GPU:0"
   std::uint64_t event_count = 0;     ///< events in the files that have a time, of any kind and any plane
   std::uint64_t iterator_event_count = 0;
+  std::int64_t origin_ns = 0;     ///< where times count from, in nanoseconds on the clock of the file
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;

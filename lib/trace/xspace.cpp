@@ -13,6 +13,7 @@
 #include "trace/wire.h"
 #include "trace/xspace_events.h"
 #include "trace/xspace_names.h"
+#include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"
 
 // XSpace (`*.xplane.pb`), the profiler's own format. Its schema is xspace.proto beside this file. The names of a
@@ -21,6 +22,22 @@
 
 namespace doctor {
 namespace {
+
+/// Takes the names of the events that the diagnosis wants.
+class NameReader final : public PlaneVisitor {
+ public:
+  NameReader(TraceBuilder& builder, std::vector<PlaneNames>& planes) : builder_(builder), planes_(planes) {}
+
+  void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
+  void begin_plane() override { planes_.emplace_back().index = planes_.size() - 1; }
+  void plane_name(std::string_view name) override { planes_.back().name = name; }
+  void event_metadata(std::string_view entry) override { add_event_name(planes_.back(), entry, builder_); }
+  void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
+
+ private:
+  TraceBuilder& builder_;
+  std::vector<PlaneNames>& planes_;
+};
 
 /// Reads one XSpace in two walks.
 class XSpaceReader {
@@ -41,8 +58,6 @@ class XSpaceReader {
   };
 
   void read_names();
-  void read_plane_names(WireStream& stream, std::uint64_t end, PlaneNames& plane);
-  bool skip_to(WireStream& stream, std::uint64_t end);
   void note_position();
   void read_events();
   void merge(DecodedEvents& decoded);
@@ -50,7 +65,6 @@ class XSpaceReader {
   void track(const DecodedEvents& decoded, const LineRun& line, LaneId lane);
   Attribute to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value);
   StringId text_of(const PlaneNames& plane, const WireField& value);
-  void damage(const WireStream& stream, std::string_view what);
 
   Loss& loss() { return builder_.trace().loss; }
 
@@ -67,76 +81,10 @@ class XSpaceReader {
   std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
 };
 
-void XSpaceReader::damage(const WireStream& stream, std::string_view what) {
-  if (stream.error()) {
-    loss().add("input_cut_off");
-    loss().notes.push_back(to_string(*stream.error()));
-  } else {
-    loss().add("messages_malformed");
-    loss().notes.push_back(fmt::format("{}: {} at byte {}", source_.name(), what, stream.position()));
-  }
-}
-
 /// The first walk. Damage outside of lines is reported by it alone: both walks meet the same bytes.
 void XSpaceReader::read_names() {
-  WireStream stream(source_, work_.window_size);
-  while (!stream.at_end()) {
-    const std::optional<WireTag> tag = stream.read_tag();
-    if (!tag) return damage(stream, "the file is no longer an XSpace");
-    const bool is_plane = tag->field == 1 && tag->type == WireType::bytes;
-    const bool is_host_name = tag->field == 4 && tag->type == WireType::bytes;
-    if (!is_plane && !is_host_name) {
-      if (!stream.skip_value(*tag)) return damage(stream, "the file ends inside a field");
-      continue;
-    }
-    const std::optional<std::uint64_t> length = stream.read_number();
-    if (!length || *length > UINT64_MAX - stream.position()) return damage(stream, "a field has no valid length");
-    const std::uint64_t end = stream.position() + *length;
-    if (is_host_name) {
-      const std::optional<std::string_view> name = stream.read_bytes(*length);
-      if (!name) return damage(stream, "the file ends inside a host name");
-      builder_.trace().hosts.emplace_back(*name);
-      continue;
-    }
-    planes_.emplace_back().index = planes_.size() - 1;
-    read_plane_names(stream, end, planes_.back());
-    if (!stream.skip_to(end)) return damage(stream, "the file ends inside a plane: it was cut off");
-  }
-  if (stream.error()) damage(stream, "read error");
-}
-
-void XSpaceReader::read_plane_names(WireStream& stream, std::uint64_t end, PlaneNames& plane) {
-  while (stream.position() < end && !stream.at_end()) {
-    const std::optional<WireTag> tag = stream.read_tag();
-    if (!tag) return damage(stream, "a plane holds bytes that are no field");
-    if (tag->type != WireType::bytes) {
-      if (!stream.skip_value(*tag)) return;
-      continue;
-    }
-    const std::optional<std::uint64_t> length = stream.read_number();
-    if (!length || *length > end - std::min(end, stream.position())) {
-      return damage(stream, "a field is longer than its plane");
-    }
-    const std::uint64_t field_end = stream.position() + *length;
-    if (tag->field == 2 || tag->field == 4 || tag->field == 5) {
-      const std::optional<std::string_view> bytes = stream.read_bytes(*length);
-      if (!bytes) return;
-      if (tag->field == 2) plane.name = *bytes;
-      if (tag->field == 4) add_event_name(plane, *bytes, builder_);
-      if (tag->field == 5) add_stat_name(plane, *bytes);
-    }
-    if (!skip_to(stream, field_end)) return;
-  }
-}
-
-/// Moves on in steps: where the source must be inflated to be skipped, that is the work which progress is about.
-bool XSpaceReader::skip_to(WireStream& stream, std::uint64_t end) {
-  constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
-  while (stream.position() < end) {
-    if (!stream.skip_to(std::min(end, stream.position() + kStep))) return false;
-    note_position();
-  }
-  return stream.position() == end;
+  NameReader names(builder_, planes_);
+  walk_planes(source_, work_, names, loss());
 }
 
 void XSpaceReader::note_position() {
@@ -159,6 +107,7 @@ void XSpaceReader::read_events() {
     if (builder_.saw_disorder()) return;
     if (work_.progress != nullptr) work_.progress->event_count = builder_.trace().event_count;
   }
+  builder_.trace().origin_ns = windows.origin_ns();
 }
 
 void XSpaceReader::merge(DecodedEvents& decoded) {

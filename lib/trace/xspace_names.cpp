@@ -18,7 +18,8 @@ StatRole role_of(std::string_view stat_name) {
   return is_iterator_attribute(stat_name) ? StatRole::attribute : StatRole::unused;
 }
 
-/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
+}  // namespace
+
 std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry) {
   std::pair<std::uint64_t, std::string_view> result{0, {}};
   WireMessage message(entry);
@@ -29,7 +30,6 @@ std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry
   return result;
 }
 
-/// The `name` (field 2) of an XEventMetadata or XStatMetadata.
 std::string_view read_metadata_name(std::string_view metadata) {
   std::string_view name;
   WireMessage message(metadata);
@@ -38,8 +38,6 @@ std::string_view read_metadata_name(std::string_view metadata) {
   }
   return name;
 }
-
-}  // namespace
 
 void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& builder) {
   const auto [id, metadata] = read_map_entry(entry);

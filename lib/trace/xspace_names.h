@@ -4,9 +4,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/event_kind.h"
+#include "trace/event_reader.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
@@ -63,9 +65,15 @@ struct PlaneNames {
     return stat == nullptr ? StatRole::unused : stat->role;
   }
 
-  bool is_host() const { return name.starts_with("/host:CPU"); }
-  bool is_device() const { return name.starts_with("/device:"); }
+  bool is_host() const { return kind_of_plane(name) == PlaneKind::host; }
+  bool is_device() const { return kind_of_plane(name) == PlaneKind::device; }
 };
+
+/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
+std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry);
+
+/// The `name` (field 2) of an XEventMetadata or XStatMetadata.
+std::string_view read_metadata_name(std::string_view metadata);
 
 /// Takes one entry of a plane's `event_metadata` or `stat_metadata` map, in wire format. Names of events that are kept
 /// are interned.

@@ -23,6 +23,15 @@ constexpr std::uint32_t kEventOfLine = 4;
 
 }  // namespace
 
+Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns) {
+  // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
+  // of range for the builder to count.
+  std::int64_t since_origin = 0;
+  constexpr std::int64_t kFarAway = PackedSpan::kMaxStart / kPicosecondsPerNanosecond * 2;
+  if (__builtin_sub_overflow(timestamp_ns, origin_ns, &since_origin)) since_origin = kFarAway;
+  return std::clamp(since_origin, -kFarAway, kFarAway) * kPicosecondsPerNanosecond;
+}
+
 bool XSpaceWindows::take(EventWindow& window) {
   window.parts.clear();
   window.other_events = 0;
@@ -181,12 +190,7 @@ void XSpaceWindows::add_event(const Field& field, EventWindow& window) {
 void XSpaceWindows::start_line() {
   line_has_events_ = true;
   if (!origin_ns_) origin_ns_ = line_timestamp_ns_;
-  // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
-  // of range for the builder to count.
-  std::int64_t since_origin = 0;
-  constexpr std::int64_t kFarAway = PackedSpan::kMaxStart / kPicosecondsPerNanosecond * 2;
-  if (__builtin_sub_overflow(line_timestamp_ns_, *origin_ns_, &since_origin)) since_origin = kFarAway;
-  line_start_ = std::clamp(since_origin, -kFarAway, kFarAway) * kPicosecondsPerNanosecond;
+  line_start_ = time_since_origin(line_timestamp_ns_, *origin_ns_);
 }
 
 }  // namespace doctor

@@ -15,6 +15,10 @@
 
 namespace doctor {
 
+/// When a line's offsets begin, relative to the origin of the trace. Out of range (see time_fault()) for a line that is
+/// days away from it.
+Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns);
+
 /// Events of one line that stand one after another in a window: bytes [begin, end) are `events` fields.
 struct LinePart {
   const PlaneNames* plane = nullptr;
@@ -45,6 +49,9 @@ class XSpaceWindows {
 
   /// Fills `window`, whose buffers are used again; false at the end, when the window is empty.
   bool take(EventWindow& window);
+
+  /// The timestamp that times count from, in nanoseconds; 0 until a host line with events was met.
+  std::int64_t origin_ns() const { return origin_ns_.value_or(0); }
 
  private:
   enum class Level { file, plane, line };

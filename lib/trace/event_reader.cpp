@@ -1,0 +1,53 @@
+#include "trace/event_reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include "trace/json_number.h"
+
+namespace doctor {
+namespace {
+
+/// Lines that XProf derives for devices and, without device planes, for the host: their time is that of other lines.
+constexpr std::array<std::string_view, 8> kDerivedLines = {
+    "TensorFlow Ops", "TensorFlow Name Scope", "XLA Ops",    "XLA Modules", "Async XLA Ops",
+    "Framework Ops",  "Framework Name Scope",  "Source code"};
+
+constexpr std::string_view kStepLine = "Steps";
+
+}  // namespace
+
+std::optional<std::int64_t> EventArgument::as_integer() const {
+  switch (type) {
+    case ArgumentType::integer:
+      return integer;
+    case ArgumentType::unsigned_integer:
+      return static_cast<std::int64_t>(unsigned_integer);
+    case ArgumentType::text: {
+      const std::optional<std::uint64_t> token = parse_token(text);
+      return token ? std::optional(static_cast<std::int64_t>(*token)) : std::nullopt;
+    }
+    case ArgumentType::real:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+const EventArgument* TraceEvent::find(std::string_view argument) const {
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [&](const EventArgument& candidate) { return candidate.name == argument; });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+LineKind kind_of_line(std::string_view name) {
+  if (name == kStepLine) return LineKind::steps;
+  const bool is_derived = std::find(kDerivedLines.begin(), kDerivedLines.end(), name) != kDerivedLines.end();
+  return is_derived ? LineKind::derived : LineKind::activity;
+}
+
+PlaneKind kind_of_plane(std::string_view name) {
+  if (name.starts_with("/device:")) return PlaneKind::device;
+  return name.starts_with("/host:CPU") ? PlaneKind::host : PlaneKind::other;
+}
+
+}  // namespace doctor

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "base/work.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+// Every event of a trace with all it carries, one after another, for pages and conversions that want more than a
+// diagnosis (see Trace, which keeps what that needs). Nothing is kept: memory does not grow with the trace.
+
+/// What a plane (a process of a Chrome trace) stands for.
+enum class PlaneKind : std::uint8_t {
+  host,    ///< threads of the machine's CPU
+  device,  ///< an accelerator
+  other,   ///< what the profiler says of itself and of the run, without events of the job
+};
+
+/// What the times of a line are.
+enum class LineKind : std::uint8_t {
+  activity,  ///< a thread's or a stream's own events
+  derived,   ///< repeats the time of other lines: "TensorFlow Ops", "XLA Modules", …
+  steps,     ///< the line "Steps": each event is a step
+};
+
+struct EventPlane {
+  std::string name;  ///< "/host:CPU", "/device:GPU:0"; of a Chrome trace the name of the process
+  PlaneKind kind = PlaneKind::other;
+  std::uint64_t id = 0;   ///< as in the file: the id of an XPlane, the pid of a Chrome trace
+  std::size_t index = 0;  ///< in order of appearance
+};
+
+/// A thread of a host, a stream of a device.
+struct EventLine {
+  const EventPlane* plane = nullptr;  ///< never null
+  std::string name;
+  LineKind kind = LineKind::activity;
+  std::uint64_t id = 0;   ///< as in the file: the id of an XLine, the tid of a Chrome trace
+  std::size_t index = 0;  ///< over all planes, in order of appearance
+};
+
+enum class ArgumentType : std::uint8_t { text, integer, unsigned_integer, real };
+
+/// An argument (statistic) of an event.
+struct EventArgument {
+  std::string_view name;
+  ArgumentType type = ArgumentType::text;
+  std::string_view text;     ///< of type text
+  std::int64_t integer = 0;  ///< of type integer
+  std::uint64_t unsigned_integer = 0;
+  double real = 0;
+
+  /// The value as a 64-bit token or count: an integer of either sign, or a text that holds one. Chrome traces write
+  /// numbers as texts.
+  std::optional<std::int64_t> as_integer() const;
+};
+
+/// One event. Views live until the sink returns; lines and planes until the reading ends.
+struct TraceEvent {
+  const EventLine* line = nullptr;  ///< never null
+  std::string_view name;            ///< the long one, "Iterator::Root::Prefetch::Map"
+  std::string_view short_name;      ///< "Iterator::Map"; empty if the event has one name only
+  Picoseconds start = 0;            ///< since the origin of the trace
+  Picoseconds duration = 0;         ///< never negative
+  std::span<const EventArgument> arguments;
+
+  /// The argument of this name; null if there is none.
+  const EventArgument* find(std::string_view argument) const;
+};
+
+/// What is known of a trace before its first event.
+struct EventHeader {
+  std::vector<std::string> hosts;
+  std::vector<std::string> devices;
+  std::int64_t origin_ns = 0;  ///< where times count from, in nanoseconds on the clock of the file (mostly since 1970)
+};
+
+/// Takes the events of a trace. Within a line they come in the order of the file, which is by start in practice.
+class EventSink {
+ public:
+  EventSink() = default;
+  EventSink(const EventSink&) = delete;
+  EventSink& operator=(const EventSink&) = delete;
+  virtual ~EventSink() = default;
+
+  virtual void begin(const EventHeader& /*header*/) {}
+  virtual void take(const TraceEvent& event) = 0;
+};
+
+enum class WantedPlanes : std::uint8_t { all, devices };
+
+/// What was read. Each event went to the sink or is counted in `loss`.
+struct EventTotals {
+  std::uint64_t event_count = 0;
+  Loss loss;
+};
+
+/// Whether a line of this name repeats others' time or holds steps.
+LineKind kind_of_line(std::string_view name);
+
+/// What a plane of an XSpace stands for.
+PlaneKind kind_of_plane(std::string_view name);
+
+}  // namespace doctor
