@@ -36,9 +36,9 @@ constexpr std::array<CommandEntry, 4> kCommands = {{
 }};
 
 /// Options whose next argument is their value: it is not mistaken for the command.
-const std::vector<std::string_view> kValueOptions = {"--format",  "-o",           "--output", "--color",
-                                                     "--fail-on", "--set",        "--run",    "--threads",
-                                                     "--call",    "--max-memory", "--top",    "--pipeline"};
+const std::vector<std::string_view> kValueOptions = {"--format", "-o",         "--output",  "--color", "--fail-on",
+                                                     "--set",    "--run",      "--threads", "--call",  "--max-memory",
+                                                     "--top",    "--pipeline", "--sort",    "--by"};
 
 constexpr unsigned kMostUsefulThreads = 4;  // more do not read faster
 constexpr unsigned kMostThreads = 256;
@@ -65,6 +65,7 @@ struct RawOptions {
   std::optional<std::string> max_memory;
   std::optional<std::string> call;
   std::optional<std::string> top;
+  std::optional<std::string> by;
 };
 
 /// CLI11's help with usage lines that show what people type.
@@ -166,14 +167,19 @@ std::string page_help() {
   return help;
 }
 
-void add_call_options(CLI::App& app, Options& options, RawOptions& raw) {
+void add_page_options(CLI::App& app, Options& options, RawOptions& raw) {
   app.add_option("--call", raw.call, "calls: only the call of this number in its pipeline")->type_name("N");
   app.add_option("--pipeline", options.pipeline, "calls: only this pipeline, an id as 'show tree' prints it")
       ->type_name("ID");
-  app.add_option("--top", raw.top,
-                 "calls: how many slow calls, the longest first (default: 10, json and csv 100; 0: all calls, slow or "
-                 "not)")
+  app.add_option(
+         "--top", raw.top,
+         "How many calls or rows, 0: all (default: calls the 10 longest slow ones, json and csv 100, 0: slow or "
+         "not; tables 20, json and csv all)")
       ->type_name("N");
+  app.add_option("--sort", options.sort, "Tables: sort by this column, a name as --format csv prints it")
+      ->type_name("COLUMN");
+  app.add_option("--by", raw.by, "ops: a row for each name (default) or for each type")->type_name("name|type");
+  app.add_flag("--with-idle", options.with_idle, "ops: with the time in which no op ran");
 }
 
 void add_set_option(CLI::App& app, Options& options) {
@@ -196,7 +202,7 @@ void add_options(CLI::App& app, const CommandEntry& entry, Options& options, Raw
     case Command::show:
       app.add_option("PAGE", options.page, page_help())->type_name("");
       add_trace_options(app, options, raw);
-      add_call_options(app, options, raw);
+      add_page_options(app, options, raw);
       break;
     case Command::explain:
       app.add_option("RULE", options.rule, "Name of the rule")->type_name("");
@@ -240,14 +246,38 @@ Result<unsigned> parse_threads(const std::string& text) {
   return static_cast<unsigned>(threads);
 }
 
+/// "'show calls' and 'show ops' have it".
+std::string pages_with(bool Page::*ability) {
+  std::string names;
+  for (const Page& page : pages()) {
+    if (page.*ability) names += (names.empty() ? "'show " : ", 'show ") + std::string(page.name) + "'";
+  }
+  return names;
+}
+
 /// What only some pages know.
 Result<void> take_page_options(const RawOptions& raw, Options& options) {
-  const std::array<std::pair<const char*, bool>, 3> given = {
-      {{"--call", raw.call.has_value()}, {"--top", raw.top.has_value()}, {"--pipeline", options.pipeline.has_value()}}};
-  for (const auto& [name, is_given] : given) {
-    if (is_given && !find_page(options.page)->shows_calls) {
-      return fail(fmt::format("unknown option '{}' of show {}", name, options.page), {}, "'show calls' has it");
-    }
+  struct Given {
+    const char* name;
+    bool is_given;
+    bool Page::*ability;
+  };
+  const std::array<Given, 6> given = {{{"--call", raw.call.has_value(), &Page::shows_calls},
+                                       {"--pipeline", options.pipeline.has_value(), &Page::shows_calls},
+                                       {"--top", raw.top.has_value(), &Page::has_top},
+                                       {"--sort", options.sort.has_value(), &Page::is_table},
+                                       {"--by", raw.by.has_value(), &Page::shows_ops},
+                                       {"--with-idle", options.with_idle, &Page::shows_ops}}};
+  const Page& page = *find_page(options.page);
+  for (const Given& option : given) {
+    if (!option.is_given || page.*option.ability) continue;
+    return fail(fmt::format("unknown option '{}' of show {}", option.name, options.page), {},
+                "it is for " + pages_with(option.ability));
+  }
+  if (raw.by) {
+    const Result<std::size_t> by = choose("--by", *raw.by, {"name", "type"});
+    if (!by) return Unexpected(by.error());
+    options.by_type = *by == 1;
   }
   if (raw.call) {
     options.call = parse_number(*raw.call);
@@ -258,15 +288,6 @@ Result<void> take_page_options(const RawOptions& raw, Options& options) {
     if (!options.top) return fail("'" + *raw.top + "' is no whole number from 0 up", "--top");
   }
   return {};
-}
-
-/// "'show calls' has it".
-std::string pages_with_csv() {
-  std::string names;
-  for (const Page& page : pages()) {
-    if (page.has_csv) names += (names.empty() ? "'show " : ", 'show ") + std::string(page.name) + "'";
-  }
-  return names + " can be written as CSV";
 }
 
 Result<void> take_limits(const RawOptions& raw, Options& options) {
@@ -286,7 +307,8 @@ Result<void> take_limits(const RawOptions& raw, Options& options) {
 Result<void> take_choices(const RawOptions& raw, Options& options) {
   const Page* const page = options.command == Command::show ? find_page(options.page) : nullptr;
   const bool has_csv = page != nullptr && page->has_csv;
-  if (raw.format == "csv" && !has_csv) return fail("there is no CSV of this", "--format", pages_with_csv());
+  if (raw.format == "csv" && !has_csv)
+    return fail("there is no CSV of this", "--format", pages_with(&Page::has_csv) + " can be written as CSV");
   std::vector<std::string_view> formats = {"text", "json"};
   if (has_csv) formats.emplace_back("csv");
   const Result<std::size_t> format = choose("--format", raw.format, formats);

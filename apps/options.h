@@ -29,7 +29,10 @@ struct Options {
   std::string rule;                     ///< of explain
   std::string page;                     ///< of show: the name of one of pages()
   std::optional<std::size_t> call;      ///< of show calls: number of one call in its pipeline, from 1
-  std::optional<std::size_t> top;       ///< of show calls: how many calls; 0: all
+  std::optional<std::size_t> top;       ///< of show: how many calls or rows; 0: all
+  std::optional<std::string> sort;      ///< of show: key of the column that a table is sorted by
+  bool by_type = false;                 ///< of show ops: a row for each type of op, not for each op
+  bool with_idle = false;               ///< of show ops: with the time in which no op ran
   std::optional<std::string> pipeline;  ///< of show calls: id of the pipeline to look at
 
   OutputFormat format = OutputFormat::text;

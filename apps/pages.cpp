@@ -5,7 +5,10 @@
 
 #include "report/autotune.h"
 #include "report/calls.h"
+#include "report/data_table.h"
+#include "report/ops_page.h"
 #include "report/report.h"
+#include "report/steps_page.h"
 
 namespace doctor {
 namespace {
@@ -51,11 +54,74 @@ Result<std::string> render_autotune(const Options& options, const Analysis& anal
                                              : render_autotune_text(analysis.measurements, analysis.diagnosis);
 }
 
-constexpr std::array<Page, 3> kPages = {{
-    {"tree", "the iterators with their calls and times", false, false, nothing_more, render_tree},
-    {"calls", "slow GetNext calls: who held them when, on which thread", true, true, call_details, render_calls},
-    {"autotune", "what each stage was given and chose, and whether it binds", true, false, attribute_history,
-     render_autotune},
+AnalysisOptions profile(const Options&) {
+  AnalysisOptions needed;
+  needed.profile = true;
+  return needed;
+}
+
+/// What a table says of itself beside its rows.
+struct TableWords {
+  std::string_view schema;
+  std::string note;  ///< a line above the rows on a terminal; empty: none
+};
+
+/// A person reads the first rows of a table; a program can take all.
+Result<std::string> render_table(const Options& options, DataTable table, const TableWords& words) {
+  constexpr std::size_t kScreenful = 20;
+  RowChoice choice = {options.sort, options.format == OutputFormat::text ? std::optional(kScreenful) : std::nullopt};
+  if (options.top) choice.top = *options.top > 0 ? options.top : std::nullopt;
+  const std::size_t row_count = table.rows.size();
+  if (const Result<void> chosen = choose_rows(table, choice); !chosen) return Unexpected(chosen.error());
+  if (options.format == OutputFormat::json) return render_table_json(table, words.schema);
+  if (options.format == OutputFormat::csv) return table_csv(table);
+  return render_table_text(table, words.note, row_count);
+}
+
+Result<std::string> render_ops(const Options& options, const Analysis& analysis) {
+  OpsChoice choice;
+  choice.by = options.by_type ? OpGrouping::type : OpGrouping::name;
+  choice.with_idle = options.with_idle;
+  return render_table(options, ops_table(analysis.measurements, choice), {"tfdata-doctor.ops/1", {}});
+}
+
+Result<std::string> render_steps(const Options& options, const Analysis& analysis) {
+  return render_table(options, steps_table(analysis.measurements),
+                      {"tfdata-doctor.steps/1", step_note(analysis.measurements)});
+}
+
+constexpr std::array<Page, 5> kPages = {{
+    {.name = "tree",
+     .summary = "the iterators with their calls and times",
+     .needs = nothing_more,
+     .render = render_tree},
+    {.name = "calls",
+     .summary = "slow GetNext calls: who held them when, on which thread",
+     .has_csv = true,
+     .shows_calls = true,
+     .has_top = true,
+     .needs = call_details,
+     .render = render_calls},
+    {.name = "autotune",
+     .summary = "what each stage was given and chose, and whether it binds",
+     .has_csv = true,
+     .needs = attribute_history,
+     .render = render_autotune},
+    {.name = "steps",
+     .summary = "each step and what its time went to",
+     .has_csv = true,
+     .has_top = true,
+     .is_table = true,
+     .needs = profile,
+     .render = render_steps},
+    {.name = "ops",
+     .summary = "every op on host and device: occurrences, total and self time",
+     .has_csv = true,
+     .has_top = true,
+     .is_table = true,
+     .shows_ops = true,
+     .needs = profile,
+     .render = render_ops},
 }};
 
 }  // namespace

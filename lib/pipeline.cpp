@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
+#include "profile/profile_reader.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
@@ -112,7 +113,9 @@ class RunReader {
     }
     for (Joined& joined : joined_) {
       const Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
-      outcomes_[joined.first_file].host = measure_trace(trace, work_, options_, timings_);
+      HostMeasurement& host =
+          outcomes_[joined.first_file].host.emplace(measure_trace(trace, work_, options_, timings_));
+      if (options_.profile) host.profile = joined.profile->finish(trace.origin_ns);
     }
     return std::move(outcomes_);
   }
@@ -121,6 +124,7 @@ class RunReader {
   struct Joined {
     const Format* format = nullptr;
     std::unique_ptr<TraceJoiner> joiner;
+    std::unique_ptr<ProfileReader> profile;
     std::size_t first_file = 0;
   };
 
@@ -135,17 +139,27 @@ class RunReader {
         timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, options_.read); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
-    outcomes_[index].host = measure_trace(*trace, work_, options_, timings_);
-    return {};
+    HostMeasurement& host = outcomes_[index].host.emplace(measure_trace(*trace, work_, options_, timings_));
+    if (!options_.profile) return {};
+    ProfileReader profile;
+    const Result<void> read = add_profile(**source, **format, profile);
+    if (read) host.profile = profile.finish(trace->origin_ns);
+    return read;
+  }
+
+  /// Reads a file once more, with every event.
+  Result<void> add_profile(ByteSource& source, const Format& format, ProfileReader& profile) {
+    return timed(timings_, work_, "read", [&] { return profile.add(source, format, work_); });
   }
 
   Result<void> join(std::size_t index, const Format& format, ByteSource& source) {
     const auto known =
         std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
     Joined fresh;
-    if (known == joined_.end()) fresh = {&format, format.join(), index};
+    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(), index};
     Joined& joined = known == joined_.end() ? fresh : *known;
     Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
+    if (added && options_.profile) added = add_profile(source, format, *joined.profile);
     if (added && known == joined_.end()) joined_.push_back(std::move(fresh));
     return added;
   }

@@ -38,6 +38,7 @@ struct Analysis {
 struct AnalysisOptions {
   ReadOptions read;
   MeasureOptions measure;
+  bool profile = false;  ///< read every event, for HostMeasurement::profile
 };
 
 /// Reads the trace files of one run and diagnoses them together. Only one trace is in memory at a time, and the events

@@ -22,7 +22,8 @@ struct Pair {
 };
 
 /// The folders of lib/, each of which may include itself and those before it.
-constexpr std::array<std::string_view, 7> kStages = {"base", "io", "trace", "tree", "measure", "diagnose", "report"};
+constexpr std::array<std::string_view, 8> kStages = {"base", "io",      "trace",    "profile",
+                                                     "tree", "measure", "diagnose", "report"};
 
 /// Position in kStages of the first folder of `path`; nothing if it is not a stage.
 std::optional<std::size_t> stage_of(std::string_view path) {

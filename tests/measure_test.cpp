@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <random>
 
+#include "base/intervals.h"
 #include "diagnose/judgement.h"
 #include "measure/busy_threads.h"
 #include "measure/cadence.h"
 #include "measure/function_ids.h"
-#include "measure/intervals.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
 #include "tree/dataset_kind.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/intervals.h"
 #include "base/parallel.h"
 #include "measure/function_runs.h"
-#include "measure/intervals.h"
 #include "measure/lane_order.h"
 #include "measure/op_kind.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "measure/intervals.h"
+#include "base/intervals.h"
 
 namespace doctor {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "measure/intervals.h"
+#include "base/intervals.h"
 
 namespace doctor {
 

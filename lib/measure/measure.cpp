@@ -65,6 +65,8 @@ void HostMeasurer::describe_trace() {
   result_.window = trace_.window.end - trace_.window.start;
   result_.window_start = trace_.window.start;
   result_.loss = trace_.loss;
+  result_.step_markers = trace_.steps;
+  result_.has_session_runs = !trace_.lanes_are_threads;
   for (const Lane& lane : trace_.lanes) result_.threads.emplace_back(trace_.strings[lane.name]);
   std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {

@@ -13,6 +13,7 @@
 #include "measure/attribute_history.h"
 #include "measure/call_details.h"
 #include "measure/pace.h"
+#include "profile/profile.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -191,8 +192,11 @@ struct HostMeasurement {
   Picoseconds window = 0;
   Loss loss;
   std::vector<std::string> threads;            ///< indexed by LaneId: their names
+  std::vector<StepMarker> step_markers;        ///< sorted by start
+  bool has_session_runs = false;               ///< these are the session runs of TF1 timelines
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
+  std::optional<Profile> profile;              ///< only if AnalysisOptions::profile asks for it
   Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <optional>
 
+#include "base/intervals.h"
 #include "base/parallel.h"
 #include "measure/busy_threads.h"
 #include "measure/function_ops.h"
-#include "measure/intervals.h"
 #include "measure/path_walker.h"
 
 namespace doctor {

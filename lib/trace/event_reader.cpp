@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/packed.h"
 #include "trace/json_number.h"
 
 namespace doctor {
@@ -37,6 +38,15 @@ const EventArgument* TraceEvent::find(std::string_view argument) const {
   const auto found = std::find_if(arguments.begin(), arguments.end(),
                                   [&](const EventArgument& candidate) { return candidate.name == argument; });
   return found == arguments.end() ? nullptr : &*found;
+}
+
+Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns) {
+  // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
+  // of range for the reader to count.
+  std::int64_t since_origin = 0;
+  constexpr std::int64_t kFarAway = PackedSpan::kMaxStart / kPicosecondsPerNanosecond * 2;
+  if (__builtin_sub_overflow(timestamp_ns, origin_ns, &since_origin)) since_origin = kFarAway;
+  return std::clamp(since_origin, -kFarAway, kFarAway) * kPicosecondsPerNanosecond;
 }
 
 LineKind kind_of_line(std::string_view name) {

@@ -103,6 +103,10 @@ struct EventTotals {
   Loss loss;
 };
 
+/// A time of the file's clock in picoseconds since an origin. Out of range (see time_fault()) for one that is days
+/// away.
+Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns);
+
 /// Whether a line of this name repeats others' time or holds steps.
 LineKind kind_of_line(std::string_view name);
 

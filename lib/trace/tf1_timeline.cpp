@@ -182,6 +182,7 @@ class TimelineJoiner final : public TraceJoiner {
     trace.files = std::move(files_);
     trace.devices = std::move(events.devices);
     trace.event_count = events.event_count;
+    trace.origin_ns = events.origin_ns;
     trace.lanes_are_threads = false;
     fit_times(events);
     trace.strings = std::move(events.strings);

@@ -143,6 +143,7 @@ Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {
 }
 
 TimelineEvents TimelineReader::take_events() {
+  events_.origin_ns = origin_.nanoseconds();
   const StringTable& strings = events_.strings;
   const auto by_span = [](Interval span) { return std::tuple(span.start, -span.end); };
   sort_and_unite(events_.get_next_ops, by_span);

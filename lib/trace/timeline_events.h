@@ -50,6 +50,7 @@ struct TimelineEvents {
   std::vector<Interval> spans;       ///< of every event that has a time, those of accelerators included
   std::vector<std::string> devices;  ///< sorted
   std::uint64_t event_count = 0;     ///< events with a time
+  std::int64_t origin_ns = 0;        ///< as of Trace
   Loss loss;
 };
 

@@ -23,15 +23,6 @@ constexpr std::uint32_t kEventOfLine = 4;
 
 }  // namespace
 
-Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns) {
-  // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
-  // of range for the builder to count.
-  std::int64_t since_origin = 0;
-  constexpr std::int64_t kFarAway = PackedSpan::kMaxStart / kPicosecondsPerNanosecond * 2;
-  if (__builtin_sub_overflow(timestamp_ns, origin_ns, &since_origin)) since_origin = kFarAway;
-  return std::clamp(since_origin, -kFarAway, kFarAway) * kPicosecondsPerNanosecond;
-}
-
 bool XSpaceWindows::take(EventWindow& window) {
   window.parts.clear();
   window.other_events = 0;

@@ -15,10 +15,6 @@
 
 namespace doctor {
 
-/// When a line's offsets begin, relative to the origin of the trace. Out of range (see time_fault()) for a line that is
-/// days away from it.
-Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns);
-
 /// Events of one line that stand one after another in a window: bytes [begin, end) are `events` fields.
 struct LinePart {
   const PlaneNames* plane = nullptr;

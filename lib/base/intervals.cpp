@@ -1,4 +1,4 @@
-#include "measure/intervals.h"
+#include "base/intervals.h"
 
 #include <algorithm>
 

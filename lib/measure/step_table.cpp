@@ -1,0 +1,165 @@
+#include "measure/step_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "base/intervals.h"
+
+namespace doctor {
+namespace {
+
+/// Fewer steps than this are all counted: without the first and the last too little would be left.
+constexpr std::size_t kMostWithoutBoundary = 5;
+
+/// With fewer markers than this a training loop runs inside of one (a tf.function over a dataset): GetNext calls tell
+/// its steps.
+constexpr std::size_t kFewestMarkers = 3;
+
+using Activities = std::array<std::vector<Interval>, kStepPartCount>;
+
+/// The calls that the job waits for: those of pipelines that feed another are part of its waits.
+std::vector<Interval> waits_of(const HostMeasurement& host) {
+  std::vector<Interval> waits;
+  for (const PipelineMeasurement& pipeline : host.pipelines) {
+    if (!pipeline.feeds_another) waits.insert(waits.end(), pipeline.calls.begin(), pipeline.calls.end());
+  }
+  return waits;
+}
+
+Activities activities_of(const HostMeasurement& host) {
+  Activities activities;
+  const auto at = [&](StepPart part) -> std::vector<Interval>& { return activities[static_cast<std::size_t>(part)]; };
+  at(StepPart::input) = united(waits_of(host));
+  if (host.profile) {
+    at(StepPart::kernel_launch) = host.profile->host.launch;
+    at(StepPart::compilation) = host.profile->host.compile;
+    at(StepPart::host_compute) = host.profile->host.compute;
+  }
+  return activities;
+}
+
+/// Takes `taken` out of `rest`; both are sorted and disjoint. Returns how much was in both.
+Picoseconds take_out(std::span<const Interval> taken, std::vector<Interval>& rest) {
+  std::vector<Interval> left;
+  Picoseconds both = 0;
+  for (const Interval piece : rest) {
+    Picoseconds start = piece.start;
+    auto other = std::partition_point(taken.begin(), taken.end(), [&](Interval t) { return t.end <= piece.start; });
+    for (; other != taken.end() && other->start < piece.end; ++other) {
+      const Interval common = {std::max(start, other->start), std::min(piece.end, other->end)};
+      if (common.start > start) left.push_back({start, common.start});
+      both += common.end - common.start;
+      start = common.end;
+    }
+    if (start < piece.end) left.push_back({start, piece.end});
+  }
+  rest = std::move(left);
+  return both;
+}
+
+void break_down(const Activities& activities, StepMeasurement& step) {
+  std::vector<Interval> rest = {step.span};
+  for (std::size_t part = 0; part < kStepPartCount; ++part) step.parts[part] = take_out(activities[part], rest);
+  step.parts[static_cast<std::size_t>(StepPart::other)] = total_length(rest);
+}
+
+/// A marker inside another one (a Keras step around the step of a custom loop) is the same step.
+std::vector<StepMeasurement> steps_of_markers(std::span<const StepMarker> markers) {
+  std::vector<StepMarker> sorted(markers.begin(), markers.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const StepMarker& a, const StepMarker& b) {
+    return std::pair(a.start, b.duration) < std::pair(b.start, a.duration);
+  });
+  std::vector<StepMeasurement> steps;
+  for (const StepMarker& marker : sorted) {
+    if (!steps.empty() && marker.end() <= steps.back().span.end) continue;
+    StepMeasurement& step = steps.emplace_back();
+    step.span = {marker.start, marker.end()};
+    step.number = marker.number;
+  }
+  return steps;
+}
+
+/// With the steps that carry no number: of Keras those that the profiler cut at its start and end. One that overlaps a
+/// numbered step is the same step, or holds many.
+std::vector<StepMeasurement> steps_of(const HostMeasurement& host) {
+  std::vector<StepMeasurement> steps = steps_of_markers(host.step_markers);
+  if (!host.profile) return steps;
+  std::vector<StepMeasurement> all = steps;
+  for (const Interval span : host.profile->host.unnumbered_steps) {
+    const bool is_known = std::any_of(steps.begin(), steps.end(), [&](const StepMeasurement& step) {
+      return step.span.start < span.end && span.start < step.span.end;
+    });
+    if (is_known || (all.size() > steps.size() && span.end <= all.back().span.end)) continue;
+    all.emplace_back().span = span;
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.span.start < b.span.start; });
+  return all;
+}
+
+/// From the start of a call to that of the next. Of two pipelines the one that is waited for most has the beat.
+std::vector<StepMeasurement> steps_of_cadence(const HostMeasurement& host) {
+  std::vector<StepMeasurement> steps;
+  const auto pipeline = std::find_if(host.pipelines.begin(), host.pipelines.end(), [](const PipelineMeasurement& one) {
+    return !one.feeds_another && one.calls.size() > 1;
+  });
+  if (pipeline == host.pipelines.end()) return steps;
+  const std::vector<std::size_t>& restarts = pipeline->iteration_starts;
+  for (std::size_t index = 0; index + 1 < pipeline->calls.size(); ++index) {
+    if (std::binary_search(restarts.begin(), restarts.end(), index + 1)) continue;
+    StepMeasurement& step = steps.emplace_back();
+    step.span = {pipeline->calls[index].start, pipeline->calls[index + 1].start};
+    step.number = static_cast<std::int64_t>(index) + 1;
+  }
+  return steps;
+}
+
+}  // namespace
+
+StepTable measure_steps(const HostMeasurement& host) {
+  StepTable table;
+  table.steps = steps_of(host);
+  table.source = host.has_session_runs ? StepSource::session_runs : StepSource::markers;
+  if (table.steps.size() < kFewestMarkers) {
+    std::vector<StepMeasurement> cadence = steps_of_cadence(host);
+    if (cadence.size() > table.steps.size()) {
+      table.steps = std::move(cadence);
+      table.source = StepSource::cadence;
+    }
+  }
+  if (table.steps.empty()) table.source = StepSource::none;
+  const Activities activities = activities_of(host);
+  for (StepMeasurement& step : table.steps) break_down(activities, step);
+  if (table.steps.size() > kMostWithoutBoundary) {
+    table.steps.front().is_boundary = table.steps.back().is_boundary = true;
+  }
+  return table;
+}
+
+StepSummary summarize(const StepTable& table) {
+  StepSummary summary;
+  double squares = 0;
+  double input_shares = 0;
+  for (const StepMeasurement& step : table.steps) {
+    if (step.is_boundary || step.duration() <= 0) continue;
+    const auto duration = static_cast<double>(step.duration());
+    summary.shortest = summary.count == 0 ? step.duration() : std::min(summary.shortest, step.duration());
+    summary.longest = std::max(summary.longest, step.duration());
+    ++summary.count;
+    summary.average += duration;
+    squares += duration * duration;
+    input_shares += static_cast<double>(step[StepPart::input]) / duration;
+    for (std::size_t part = 0; part < kStepPartCount; ++part)
+      summary.parts[part] += static_cast<double>(step.parts[part]);
+  }
+  if (summary.count == 0) return summary;
+  const auto count = static_cast<double>(summary.count);
+  summary.average /= count;
+  summary.deviation = std::sqrt(std::max(0.0, squares / count - summary.average * summary.average));
+  summary.input_share = input_shares / count;
+  for (double& part : summary.parts) part /= count;
+  return summary;
+}
+
+}  // namespace doctor

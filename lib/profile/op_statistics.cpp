@@ -1,0 +1,138 @@
+#include "profile/op_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_alphanumeric(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+/// [A-Za-z0-9.][A-Za-z0-9_.\/>-]*
+bool is_node_name(std::string_view text) {
+  if (text.empty() || !(is_alphanumeric(text.front()) || text.front() == '.')) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return is_alphanumeric(c) || std::string_view("_.\\/>-").find(c) != std::string_view::npos;
+  });
+}
+
+/// [A-Z_][A-Za-z0-9_]*
+bool is_op_type(std::string_view text) {
+  if (text.empty() || !((text.front() >= 'A' && text.front() <= 'Z') || text.front() == '_')) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_alphanumeric(c) || c == '_'; });
+}
+
+/// A primitive of JAX: its type, lower case and perhaps with parameters in brackets, ends the name.
+bool is_jax_op(std::string_view name, std::string_view type) {
+  const std::size_t open = type.find('[');
+  const std::string_view primitive = type.substr(0, open);
+  const bool is_word = !primitive.empty() && std::all_of(primitive.begin(), primitive.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (!is_word || (open != std::string_view::npos && type.back() != ']')) return false;
+  const std::size_t slash = name.rfind('/');
+  return name.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with(primitive);
+}
+
+/// Copies between host and device, whose names hold no type.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kCopies = {{{"MEMCPYHtoD", "MemcpyHToD"},
+                                                                                   {"MEMCPYDtoH", "MemcpyDToH"},
+                                                                                   {"MEMCPYDtoD", "MemcpyDToD"},
+                                                                                   {"MEMCPYHtoH", "MemcpyHToH"}}};
+
+}  // namespace
+
+std::optional<OpName> parse_op_name(std::string_view event_name) {
+  const std::size_t colon = event_name.find(':');
+  if (colon == std::string_view::npos) {
+    for (const auto& [prefix, type] : kCopies) {
+      if (event_name.starts_with(prefix)) return OpName{event_name, type};
+    }
+    return std::nullopt;
+  }
+  const std::string_view name = event_name.substr(0, colon);
+  const std::string_view type = event_name.substr(colon + 1);
+  if (name == "Iterator") return OpName{event_name, "Dataset"};
+  if (is_node_name(name) && is_op_type(type)) return OpName{name, type};
+  if (is_jax_op(name, type)) return OpName{name, type.substr(0, type.find('['))};
+  return std::nullopt;
+}
+
+std::uint32_t OpTableBuilder::op_of(const OpName& name, bool is_on_device) {
+  key_.assign(is_on_device ? "D" : "H").append(name.type).append(1, ':').append(name.name);
+  const auto [place, is_new] = ids_.try_emplace(key_, static_cast<std::uint32_t>(table_.ops.size()));
+  if (is_new) table_.ops.push_back({std::string(name.name), std::string(name.type), is_on_device, 0, 0, 0});
+  return place->second;
+}
+
+void OpTableBuilder::take(const TraceEvent& event) {
+  if (event.line->kind != LineKind::activity) return;
+  if (event.line->plane->kind == PlaneKind::device) return take_on_device(event);
+  const std::optional<OpName> name = parse_op_name(event.name);
+  if (name) threads_[event.line->index].push_back({event.start, event.duration, op_of(*name, false)});
+}
+
+/// A kernel counts for the op that launched it. Streams run one kernel after another: nothing nests.
+void OpTableBuilder::take_on_device(const TraceEvent& event) {
+  const Picoseconds end = event.start + event.duration;
+  const auto [device, is_first] = devices_.try_emplace(event.line->plane->index, Interval{event.start, end});
+  if (!is_first) {
+    device->second.start = std::min(device->second.start, event.start);
+    device->second.end = std::max(device->second.end, end);
+  }
+  const EventArgument* const op = event.find("tf_op");
+  const std::optional<OpName> name = parse_op_name(op == nullptr ? std::string_view{} : op->text);
+  if (!name) return;
+  OpStatistics& statistics = table_.ops[op_of(*name, true)];
+  ++statistics.occurrences;
+  statistics.total += event.duration;
+  statistics.self += event.duration;
+}
+
+/// Adds up the ops of one thread.
+void OpTableBuilder::add_thread(std::vector<Run>& runs) {
+  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    return std::pair(a.start, b.duration) < std::pair(b.start, a.duration);
+  });
+  Picoseconds last_end = runs.front().start;
+  std::vector<std::pair<Picoseconds, std::uint32_t>> open;  // end and op of those that are running
+  for (const Run& run : runs) {
+    const Picoseconds end = run.start + run.duration;
+    while (!open.empty() && open.back().first < end) open.pop_back();
+    while (!open.empty() && open.back().first <= run.start && run.duration > 0) open.pop_back();
+    if (!open.empty()) table_.ops[open.back().second].self -= run.duration;
+    OpStatistics& op = table_.ops[run.op];
+    ++op.occurrences;
+    op.total += run.duration;
+    op.self += run.duration;
+    open.emplace_back(end, run.op);
+    last_end = std::max(last_end, end);
+  }
+  table_.host_time += last_end - runs.front().start;
+}
+
+void OpTableBuilder::end_file() {
+  for (auto& [line, runs] : threads_) add_thread(runs);
+  for (const auto& [plane, span] : devices_) table_.device_time += span.end - span.start;
+  threads_.clear();
+  devices_.clear();
+}
+
+OpTable OpTableBuilder::finish() {
+  end_file();
+  std::sort(table_.ops.begin(), table_.ops.end(), [](const OpStatistics& a, const OpStatistics& b) {
+    return std::tuple(a.is_on_device, b.self, std::string_view(a.type), std::string_view(a.name)) <
+           std::tuple(b.is_on_device, a.self, std::string_view(b.type), std::string_view(b.name));
+  });
+  return std::move(table_);
+}
+
+}  // namespace doctor

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "profile/host_activity.h"
+#include "profile/op_statistics.h"
+
+namespace doctor {
+
+/// What the pages of the Profiler guide show of a host's trace beyond its diagnosis. Times count from the same origin
+/// as those of the Trace.
+struct Profile {
+  OpTable ops;
+  HostActivity host;
+};
+
+}  // namespace doctor

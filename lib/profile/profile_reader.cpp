@@ -1,0 +1,61 @@
+#include "profile/profile_reader.h"
+
+#include <optional>
+#include <vector>
+
+namespace doctor {
+
+/// Hands each event to all builders, with its time counted from the origin of the first file.
+class ProfileReader::Sink final : public EventSink {
+ public:
+  void begin(const EventHeader& header) override {
+    if (!origin_ns_) origin_ns_ = header.origin_ns;
+    shift_ = time_since_origin(header.origin_ns, *origin_ns_);
+  }
+
+  void take(const TraceEvent& event) override {
+    TraceEvent shifted = event;
+    shifted.start += shift_;
+    ops_.take(shifted);
+    host_.take(shifted);
+  }
+
+  void end_file() {
+    ops_.end_file();
+    host_.end_file();
+  }
+
+  Profile finish(std::int64_t origin_ns) {
+    Profile profile = {ops_.finish(), host_.finish()};
+    const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
+    for (std::vector<Interval>* const list :
+         {&profile.host.compute, &profile.host.launch, &profile.host.compile, &profile.host.unnumbered_steps}) {
+      for (Interval& interval : *list) interval = {interval.start + shift, interval.end + shift};
+    }
+    return profile;
+  }
+
+ private:
+  std::optional<std::int64_t> origin_ns_;
+  Picoseconds shift_ = 0;
+  OpTableBuilder ops_;
+  HostActivityBuilder host_;
+};
+
+ProfileReader::ProfileReader() : sink_(std::make_unique<Sink>()) {}
+ProfileReader::~ProfileReader() = default;
+
+Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work) {
+  const Result<EventTotals> totals = format.read_events(source, *sink_, WantedPlanes::all, work);
+  sink_->end_file();
+  if (!totals) return Unexpected(totals.error());
+  return {};
+}
+
+Profile ProfileReader::finish(std::int64_t origin_ns) {
+  Profile profile = sink_->finish(origin_ns);
+  sink_ = std::make_unique<Sink>();
+  return profile;
+}
+
+}  // namespace doctor

@@ -1,0 +1,102 @@
+#include "report/steps_page.h"
+
+#include <array>
+#include <set>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+struct PartColumn {
+  StepPart part;
+  std::string_view word;
+  std::string_view key;
+  std::string_view title;
+};
+
+/// In the order of the guide (seed 001); the device's two precisions are one column.
+constexpr std::array<PartColumn, kStepPartCount> kParts = {{
+    {StepPart::compilation, "compilation", "compilation_us", "compile"},
+    {StepPart::output, "output", "output_us", "output"},
+    {StepPart::input, "input", "input_us", "input"},
+    {StepPart::kernel_launch, "kernel_launch", "kernel_launch_us", "launch"},
+    {StepPart::host_compute, "host_compute", "host_compute_us", "host compute"},
+    {StepPart::device_to_device, "device_to_device", "device_to_device_us", "dev. to dev."},
+    {StepPart::device_compute_16, "device_compute_16", "device_compute_16_us", "device 16 bit"},
+    {StepPart::device_compute_32, "device_compute_32", "device_compute_32_us", "device 32 bit"},
+    {StepPart::other, "other", "other_us", "other"},
+}};
+
+}  // namespace
+
+std::string_view to_word(StepPart part) {
+  for (const PartColumn& column : kParts) {
+    if (column.part == part) return column.word;
+  }
+  return {};
+}
+
+std::string_view to_word(StepSource source) {
+  switch (source) {
+    case StepSource::markers:
+      return "markers";
+    case StepSource::session_runs:
+      return "session_runs";
+    case StepSource::cadence:
+      return "get_next_cadence";
+    case StepSource::none:
+      break;
+  }
+  return "none";
+}
+
+std::string_view describe(StepSource source) {
+  switch (source) {
+    case StepSource::markers:
+      return "steps as the trace's markers number them";
+    case StepSource::session_runs:
+      return "steps are the session runs of the timeline";
+    case StepSource::cadence:
+      return "the trace has no step markers, or two at most: a step is the time from one GetNext call to the next";
+    case StepSource::none:
+      break;
+  }
+  return "the trace has neither step markers nor two GetNext calls";
+}
+
+std::string step_note(const Measurements& measurements) {
+  std::string note;
+  std::set<StepSource> told;
+  for (const HostMeasurement& host : measurements.hosts) {
+    const StepSource source = measure_steps(host).source;
+    if (told.insert(source).second) note += (note.empty() ? "" : "; ") + std::string(describe(source));
+  }
+  return note;
+}
+
+DataTable steps_table(const Measurements& measurements) {
+  DataTable table;
+  table.columns = {{"host", "host", ColumnKind::text},
+                   {"step", "step", ColumnKind::rank},
+                   {"start_us", "start", ColumnKind::time},
+                   {"duration_us", "duration", ColumnKind::time}};
+  for (const PartColumn& part : kParts) table.columns.push_back({part.key, part.title, ColumnKind::time});
+  table.columns.push_back({"input_share", "input", ColumnKind::share});
+  table.columns.push_back({"counted", "counted", ColumnKind::flag});
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const StepMeasurement& step : measure_steps(host).steps) {
+      std::vector<Cell> row = {host_name(host), {}, step.span.start - host.window_start, step.duration()};
+      if (step.number) row[1] = *step.number;
+      for (const PartColumn& part : kParts) row.emplace_back(step[part.part]);
+      row.emplace_back();
+      if (step.duration() > 0) {
+        row.back() = static_cast<double>(step[StepPart::input]) / static_cast<double>(step.duration());
+      }
+      row.emplace_back(!step.is_boundary);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+}  // namespace doctor
