@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis.h"
 #include "report/autotune.h"
 #include "report/calls.h"
 #include "report/data_table.h"
+#include "report/input_page.h"
 #include "report/ops_page.h"
+#include "report/overview.h"
 #include "report/report.h"
 #include "report/steps_page.h"
 
@@ -67,12 +70,16 @@ struct TableWords {
 };
 
 /// A person reads the first rows of a table; a program can take all.
-Result<std::string> render_table(const Options& options, DataTable table, const TableWords& words) {
+RowChoice row_choice(const Options& options) {
   constexpr std::size_t kScreenful = 20;
   RowChoice choice = {options.sort, options.format == OutputFormat::text ? std::optional(kScreenful) : std::nullopt};
   if (options.top) choice.top = *options.top > 0 ? options.top : std::nullopt;
+  return choice;
+}
+
+Result<std::string> render_table(const Options& options, DataTable table, const TableWords& words) {
   const std::size_t row_count = table.rows.size();
-  if (const Result<void> chosen = choose_rows(table, choice); !chosen) return Unexpected(chosen.error());
+  if (const Result<void> chosen = choose_rows(table, row_choice(options)); !chosen) return Unexpected(chosen.error());
   if (options.format == OutputFormat::json) return render_table_json(table, words.schema);
   if (options.format == OutputFormat::csv) return table_csv(table);
   return render_table_text(table, words.note, row_count);
@@ -90,7 +97,38 @@ Result<std::string> render_steps(const Options& options, const Analysis& analysi
                       {"tfdata-doctor.steps/1", step_note(analysis.measurements)});
 }
 
-constexpr std::array<Page, 5> kPages = {{
+Result<std::string> render_input(const Options& options, const Analysis& analysis) {
+  DataTable table = input_table(analysis.measurements);
+  if (options.format != OutputFormat::json) {
+    const std::string summary = options.format == OutputFormat::csv
+                                    ? std::string()
+                                    : input_summary_text(analysis.measurements, analysis.diagnosis);
+    Result<std::string> page = render_table(options, std::move(table), {});
+    return page ? Result<std::string>(summary + (summary.empty() ? "" : "\n") + *page) : page;
+  }
+  const Result<void> chosen = choose_rows(table, row_choice(options));
+  if (!chosen) return Unexpected(chosen.error());
+  return render_input_json(analysis.measurements, analysis.diagnosis, table);
+}
+
+Result<std::string> render_overview(const Options& options, const Analysis& analysis) {
+  return options.format == OutputFormat::json
+             ? render_overview_json(analysis.measurements, analysis.diagnosis)
+             : render_overview_text(analysis.measurements, analysis.diagnosis, style_of(options));
+}
+
+constexpr std::array<Page, 7> kPages = {{
+    {.name = "overview",
+     .summary = "step time and what it goes to, the ops that run the longest, what to do next",
+     .needs = profile,
+     .render = render_overview},
+    {.name = "input",
+     .summary = "the input pipeline: its share of the steps, each iterator's time and category",
+     .has_csv = true,
+     .has_top = true,
+     .is_table = true,
+     .needs = profile,
+     .render = render_input},
     {.name = "tree",
      .summary = "the iterators with their calls and times",
      .needs = nothing_more,

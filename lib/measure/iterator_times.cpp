@@ -210,11 +210,11 @@ std::vector<CacheFill> find_cache_fills(const IteratorForest& forest, const std:
   std::vector<CacheFill> fills;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];
-    if (iterator.short_name.find("Cache") == std::string::npos) continue;
+    if (!is_cache(iterator.short_name)) continue;
     // MemoryCache always has a MemoryCacheImpl below it; only what that one reads is input.
     std::uint64_t input_calls = 0;
     for (const IteratorId input : iterator.children) {
-      if (forest[input].short_name.find("Cache") == std::string::npos) input_calls += forest[input].call_count;
+      if (!is_cache(forest[input].short_name)) input_calls += forest[input].call_count;
     }
     if (input_calls > 0 && 2 * input_calls >= iterator.call_count)
       fills.push_back({id, input_calls, iterator.call_count});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -81,10 +82,33 @@ std::vector<StepMeasurement> steps_of_markers(std::span<const StepMarker> marker
   return steps;
 }
 
+/// The steps as the host marks them and as the devices show them. A device may work on a step when the host has left
+/// it: then the step is the device's. Source: StepDetails::StepTime() of xprof/utils/event_span.cc.
+std::vector<StepMarker> markers_of(const HostMeasurement& host) {
+  std::vector<StepMarker> markers = host.step_markers;
+  if (!host.profile) return markers;
+  std::map<std::int64_t, StepMarker*> by_number;
+  for (StepMarker& marker : markers) by_number.try_emplace(marker.number, &marker);
+  std::vector<StepMarker> of_devices_only;
+  for (const StepMarker& device : host.profile->device_steps) {
+    const auto known = by_number.find(device.number);
+    if (known == by_number.end()) {
+      // With markers of the host, a device's step that none of them has is what was left of an earlier one.
+      if (markers.empty()) of_devices_only.push_back(device);
+      continue;
+    }
+    StepMarker& marker = *known->second;
+    const bool is_included = marker.start <= device.start && device.end() <= marker.end();
+    if (!is_included) marker = device;
+  }
+  markers.insert(markers.end(), of_devices_only.begin(), of_devices_only.end());
+  return markers;
+}
+
 /// With the steps that carry no number: of Keras those that the profiler cut at its start and end. One that overlaps a
 /// numbered step is the same step, or holds many.
 std::vector<StepMeasurement> steps_of(const HostMeasurement& host) {
-  std::vector<StepMeasurement> steps = steps_of_markers(host.step_markers);
+  std::vector<StepMeasurement> steps = steps_of_markers(markers_of(host));
   if (!host.profile) return steps;
   std::vector<StepMeasurement> all = steps;
   for (const Interval span : host.profile->host.unnumbered_steps) {
@@ -137,21 +161,24 @@ StepTable measure_steps(const HostMeasurement& host) {
   return table;
 }
 
-StepSummary summarize(const StepTable& table) {
+StepSummary summarize_steps(std::span<const StepTable> hosts) {
   StepSummary summary;
   double squares = 0;
   double input_shares = 0;
-  for (const StepMeasurement& step : table.steps) {
-    if (step.is_boundary || step.duration() <= 0) continue;
-    const auto duration = static_cast<double>(step.duration());
-    summary.shortest = summary.count == 0 ? step.duration() : std::min(summary.shortest, step.duration());
-    summary.longest = std::max(summary.longest, step.duration());
-    ++summary.count;
-    summary.average += duration;
-    squares += duration * duration;
-    input_shares += static_cast<double>(step[StepPart::input]) / duration;
-    for (std::size_t part = 0; part < kStepPartCount; ++part)
-      summary.parts[part] += static_cast<double>(step.parts[part]);
+  for (const StepTable& host : hosts) {
+    for (const StepMeasurement& step : host.steps) {
+      if (step.is_boundary || step.duration() <= 0) continue;
+      const auto duration = static_cast<double>(step.duration());
+      summary.shortest = summary.count == 0 ? step.duration() : std::min(summary.shortest, step.duration());
+      summary.longest = std::max(summary.longest, step.duration());
+      ++summary.count;
+      summary.average += duration;
+      squares += duration * duration;
+      input_shares += static_cast<double>(step[StepPart::input]) / duration;
+      for (std::size_t part = 0; part < kStepPartCount; ++part) {
+        summary.parts[part] += static_cast<double>(step.parts[part]);
+      }
+    }
   }
   if (summary.count == 0) return summary;
   const auto count = static_cast<double>(summary.count);

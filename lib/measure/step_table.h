@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <span>
 #include <vector>
 
 #include "base/time.h"
@@ -69,6 +69,7 @@ struct StepSummary {
 /// The steps of a host that was measured with its profile.
 StepTable measure_steps(const HostMeasurement& host);
 
-StepSummary summarize(const StepTable& table);
+/// Of all hosts together: each step counts once.
+StepSummary summarize_steps(std::span<const StepTable> hosts);
 
 }  // namespace doctor

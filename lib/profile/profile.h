@@ -1,7 +1,10 @@
 #pragma once
 
+#include <vector>
+
 #include "profile/host_activity.h"
 #include "profile/op_statistics.h"
+#include "trace/trace.h"
 
 namespace doctor {
 
@@ -10,6 +13,7 @@ namespace doctor {
 struct Profile {
   OpTable ops;
   HostActivity host;
+  std::vector<StepMarker> device_steps;  ///< sorted by start, each number once
 };
 
 }  // namespace doctor

@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "profile/device_steps.h"
+
 namespace doctor {
 
 /// Hands each event to all builders, with its time counted from the origin of the first file.
@@ -18,6 +20,7 @@ class ProfileReader::Sink final : public EventSink {
     shifted.start += shift_;
     ops_.take(shifted);
     host_.take(shifted);
+    device_steps_.take(shifted);
   }
 
   void end_file() {
@@ -26,12 +29,13 @@ class ProfileReader::Sink final : public EventSink {
   }
 
   Profile finish(std::int64_t origin_ns) {
-    Profile profile = {ops_.finish(), host_.finish()};
+    Profile profile = {ops_.finish(), host_.finish(), device_steps_.finish()};
     const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
     for (std::vector<Interval>* const list :
          {&profile.host.compute, &profile.host.launch, &profile.host.compile, &profile.host.unnumbered_steps}) {
       for (Interval& interval : *list) interval = {interval.start + shift, interval.end + shift};
     }
+    for (StepMarker& step : profile.device_steps) step.start += shift;
     return profile;
   }
 
@@ -40,6 +44,7 @@ class ProfileReader::Sink final : public EventSink {
   Picoseconds shift_ = 0;
   OpTableBuilder ops_;
   HostActivityBuilder host_;
+  DeviceStepsBuilder device_steps_;
 };
 
 ProfileReader::ProfileReader() : sink_(std::make_unique<Sink>()) {}

@@ -88,6 +88,17 @@ std::string key_list(const DataTable& table) {
   return list;
 }
 
+/// The columns that a terminal gets.
+std::vector<std::size_t> shown_columns(const DataTable& table) {
+  std::vector<std::size_t> shown;
+  for (std::size_t index = 0; index < table.columns.size(); ++index) {
+    const bool is_zero = std::all_of(table.rows.begin(), table.rows.end(),
+                                     [&](const std::vector<Cell>& row) { return row[index] == Cell(std::int64_t{0}); });
+    if (!table.columns[index].is_left_out_if_zero || !is_zero) shown.push_back(index);
+  }
+  return shown;
+}
+
 }  // namespace
 
 Result<void> choose_rows(DataTable& table, const RowChoice& choice) {
@@ -108,16 +119,16 @@ Result<void> choose_rows(DataTable& table, const RowChoice& choice) {
 std::string table_text(const DataTable& table) {
   std::vector<Align> alignment;
   std::vector<std::vector<std::string>> rows(1);
-  for (const Column& column : table.columns) {
+  const std::vector<std::size_t> shown = shown_columns(table);
+  for (const std::size_t index : shown) {
+    const Column& column = table.columns[index];
     const bool is_left = column.kind == ColumnKind::text || column.kind == ColumnKind::flag;
     alignment.push_back(is_left ? Align::left : Align::right);
     rows.front().emplace_back(column.title);
   }
   for (const std::vector<Cell>& row : table.rows) {
     std::vector<std::string>& cells = rows.emplace_back();
-    for (std::size_t index = 0; index < row.size(); ++index) {
-      cells.push_back(cell_text(table.columns[index].kind, row[index]));
-    }
+    for (const std::size_t index : shown) cells.push_back(cell_text(table.columns[index].kind, row[index]));
   }
   return text_table(alignment, rows);
 }

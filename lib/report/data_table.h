@@ -29,6 +29,7 @@ struct Column {
   std::string_view key;    ///< in CSV and JSON and for --sort: snake_case with the unit
   std::string_view title;  ///< on a terminal
   ColumnKind kind = ColumnKind::text;
+  bool is_left_out_if_zero = false;  ///< on a terminal, where no row has anything but 0 in it
 };
 
 /// A value as the kind of its column wants it: text a string; rank, count and time an integer; share and number a

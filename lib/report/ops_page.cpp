@@ -60,7 +60,9 @@ DataTable ops_table(const Measurements& measurements, const OpsChoice& choice) {
   for (const HostMeasurement& measured : measurements.hosts) {
     if (!measured.profile) continue;
     const OpTable& ops = measured.profile->ops;
-    for (const OpStatistics& op : ops.ops) add(op, choice.by, op.is_on_device ? device : host);
+    for (const OpStatistics& op : ops.ops) {
+      if (choice.with_iterators || op.type != "Dataset") add(op, choice.by, op.is_on_device ? device : host);
+    }
     host.time += ops.host_time;
     device.time += ops.device_time;
   }

@@ -10,6 +10,7 @@ enum class OpGrouping : std::uint8_t { name, type };
 /// `show ops`: what each op cost on the hosts and on the devices, all hosts together. Measurements need their profiles.
 struct OpsChoice {
   OpGrouping by = OpGrouping::name;
+  bool with_iterators = true;
   bool with_idle = false;  ///< a row IDLE for each side, and shares of the time with it
 };
 

@@ -80,7 +80,7 @@ DataTable steps_table(const Measurements& measurements) {
                    {"step", "step", ColumnKind::rank},
                    {"start_us", "start", ColumnKind::time},
                    {"duration_us", "duration", ColumnKind::time}};
-  for (const PartColumn& part : kParts) table.columns.push_back({part.key, part.title, ColumnKind::time});
+  for (const PartColumn& part : kParts) table.columns.push_back({part.key, part.title, ColumnKind::time, true});
   table.columns.push_back({"input_share", "input", ColumnKind::share});
   table.columns.push_back({"counted", "counted", ColumnKind::flag});
   for (const HostMeasurement& host : measurements.hosts) {

@@ -13,6 +13,12 @@ bool contains(const std::array<std::string_view, Count>& names, std::string_view
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+template <std::size_t Count>
+bool starts_with_any(const std::array<std::string_view, Count>& prefixes, std::string_view name) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 }  // namespace
 
 std::string_view short_name_of(std::string_view long_name) {
@@ -41,16 +47,23 @@ bool is_asynchronous(std::string_view short_name) {
   return contains(kNames, name) || name.starts_with("MultiDeviceIterator");
 }
 
+bool reads_files(std::string_view short_name) {
+  static constexpr std::array<std::string_view, 13> kPrefixes = {
+      "TFRecord", "TextLine",    "FixedLengthRecord", "CSV",           "SSTable", "RecordIO", "LMDB",
+      "Sql",      "ArrayRecord", "DataService",       "MatchingFiles", "Reverb",  "Avro"};
+  static constexpr std::array<std::string_view, 3> kNames = {"Load", "Parquet", "BigQuery"};
+  return contains(kNames, without_version(short_name)) || starts_with_any(kPrefixes, short_name);
+}
+
 bool is_source(std::string_view short_name) {
-  static constexpr std::array<std::string_view, 16> kPrefixes = {
-      "TFRecord", "TextLine", "FixedLengthRecord", "CSV",         "FromTensor",    "SSTable",           "RecordIO",
-      "LMDB",     "Sql",      "DataService",       "ArrayRecord", "MatchingFiles", "SparseTensorSlice", "Glob",
-      "Reverb",   "Avro"};
-  static constexpr std::array<std::string_view, 7> kNames = {"Generator", "TensorSlice", "Tensor",  "Range",
-                                                             "Load",      "Parquet",     "BigQuery"};
-  return contains(kNames, without_version(short_name)) ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) { return short_name.starts_with(prefix); });
+  static constexpr std::array<std::string_view, 3> kPrefixes = {"FromTensor", "SparseTensorSlice", "Glob"};
+  static constexpr std::array<std::string_view, 4> kNames = {"Generator", "TensorSlice", "Tensor", "Range"};
+  return reads_files(short_name) || contains(kNames, without_version(short_name)) ||
+         starts_with_any(kPrefixes, short_name);
+}
+
+bool is_cache(std::string_view short_name) {
+  return short_name.find("Cache") != std::string_view::npos;
 }
 
 bool is_generator(std::string_view short_name) {
@@ -71,9 +84,7 @@ bool has_like_elements(std::string_view short_name) {
                                                                  "ParallelBatch",
                                                                  "Snapshot",
                                                                  "Sloppy"};
-  return contains(kNames, short_name) || short_name == "SaveV2" ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) { return short_name.starts_with(prefix); });
+  return contains(kNames, short_name) || short_name == "SaveV2" || starts_with_any(kPrefixes, short_name);
 }
 
 bool is_frame(std::string_view short_name) {

@@ -19,6 +19,12 @@ bool is_asynchronous(std::string_view short_name);
 /// Whether the dataset reads or makes data instead of transforming an input (seed 000, "source datasets").
 bool is_source(std::string_view short_name);
 
+/// Whether the source reads files or a remote store: not what is in memory, nor what Python makes.
+bool reads_files(std::string_view short_name);
+
+/// Whether it keeps elements for later epochs: Cache, CacheV2, MemoryCache…
+bool is_cache(std::string_view short_name);
+
 /// Whether it is a Generator: a Python generator of the user, or the hop of a device pipeline to its host pipeline.
 bool is_generator(std::string_view short_name);
 

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// What an iterator does for the input (seed 001, "Host-side analysis").
+enum class InputWork : std::uint8_t {
+  read_on_demand,   ///< reads files while its consumer waits
+  read_in_advance,  ///< reads files on a background thread, ahead of its consumer, or keeps what was read
+  preprocessing,    ///< transforms elements
+  enqueue,          ///< hands elements to a device
+  other,            ///< makes data without files, buffers elements, or only frames other iterators
+};
+inline constexpr std::size_t kInputWorkCount = 5;
+
+/// The work of one iterator, told by its kind and by those above it, whatever version the runtime appends to their
+/// names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.
+InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator);
+
+/// Self time of all iterators of a host by what they do, without waiting for other threads. Indexed by InputWork.
+std::array<Picoseconds, kInputWorkCount> input_work_times(const HostMeasurement& host);
+
+}  // namespace doctor

@@ -1,0 +1,153 @@
+#include "report/input_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/numbers.h"
+#include "report/escape.h"
+#include "report/overview.h"
+#include "report/selection.h"
+
+namespace doctor {
+namespace {
+
+struct WorkWords {
+  std::string_view key;
+  std::string_view title;
+};
+
+/// Indexed by InputWork.
+constexpr std::array<WorkWords, kInputWorkCount> kWorks = {{{"read_on_demand", "reading data on demand"},
+                                                            {"read_in_advance", "reading data in advance"},
+                                                            {"preprocessing", "preprocessing"},
+                                                            {"enqueue", "handing data to the device"},
+                                                            {"other", "other"}}};
+
+struct InputOp {
+  std::string name;
+  std::uint64_t count = 0;
+  Picoseconds total = 0;
+  Picoseconds self = 0;
+  Picoseconds wait = 0;
+  InputWork work = InputWork::other;
+};
+
+/// Ops that hand data to a device: infeed, and copies that the host makes.
+bool is_enqueue(const OpStatistics& op) {
+  return op.type.find("InfeedEnqueue") != std::string::npos || op.type == "MemcpyHToD";
+}
+
+std::vector<InputOp> input_ops(const Measurements& measurements) {
+  std::map<std::string, InputOp> ops;
+  const auto add = [&](const std::string& name, std::uint64_t count, Picoseconds total, Picoseconds self,
+                       Picoseconds wait, InputWork work) {
+    InputOp& op = ops[name];
+    op.name = name;
+    op.count += count;
+    op.total += total;
+    op.self += self;
+    op.wait += wait;
+    op.work = work;
+  };
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const IteratorMeasurement& iterator : host.iterators) {
+      if (iterator.calls == 0) continue;
+      add(iterator.long_name, iterator.calls, iterator.total, iterator.self, iterator.wait, work_of(host, iterator));
+    }
+    if (!host.profile) continue;
+    for (const OpStatistics& op : host.profile->ops.ops) {
+      if (is_enqueue(op)) add(op.name, op.occurrences, op.total, op.self, 0, InputWork::enqueue);
+    }
+  }
+  std::vector<InputOp> sorted;
+  for (auto& [name, op] : ops) sorted.push_back(std::move(op));
+  std::stable_sort(sorted.begin(), sorted.end(), [](const InputOp& a, const InputOp& b) { return a.self > b.self; });
+  return sorted;
+}
+
+struct WorkTimes {
+  std::array<Picoseconds, kInputWorkCount> times{};  ///< indexed by InputWork
+  Picoseconds whole = 0;
+};
+
+WorkTimes work_times(const Measurements& measurements) {
+  WorkTimes result;
+  for (const InputOp& op : input_ops(measurements)) {
+    result.times[static_cast<std::size_t>(op.work)] += op.self;
+    result.whole += op.self;
+  }
+  return result;
+}
+
+double share_of(Picoseconds part, Picoseconds whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+std::string_view to_word(InputWork work) {
+  return kWorks[static_cast<std::size_t>(work)].key;
+}
+
+DataTable input_table(const Measurements& measurements) {
+  DataTable table;
+  table.columns = {{"input_op", "input op", ColumnKind::text}, {"count", "calls", ColumnKind::count},
+                   {"total_us", "total", ColumnKind::time},    {"total_share", "of all", ColumnKind::share},
+                   {"self_us", "self", ColumnKind::time},      {"self_share", "of all", ColumnKind::share},
+                   {"wait_us", "waiting", ColumnKind::time},   {"category", "category", ColumnKind::text}};
+  const std::vector<InputOp> ops = input_ops(measurements);
+  Picoseconds whole = 0;
+  for (const InputOp& op : ops) whole += op.self;
+  for (const InputOp& op : ops) {
+    table.rows.push_back({op.name, static_cast<std::int64_t>(op.count), op.total, share_of(op.total, whole), op.self,
+                          share_of(op.self, whole), op.wait, std::string(to_word(op.work))});
+  }
+  return table;
+}
+
+std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const StepOverview overview = step_overview(measurements, diagnosis);
+  std::string text = escape_for_terminal(summarize(measurements, diagnosis.judgement)) + "\n\n";
+  if (overview.summary.count > 0) {
+    const StepSummary& steps = overview.summary;
+    const auto average = static_cast<Picoseconds>(steps.average);
+    text += fmt::format("steps    {}, {} on average (deviation {}, {} to {}); {}\n", format_count(steps.count, "step"),
+                        format_time(average), format_time(static_cast<Picoseconds>(steps.deviation)),
+                        format_time(steps.shortest), format_time(steps.longest), overview.note);
+    const double input = steps.parts[static_cast<std::size_t>(StepPart::input)];
+    text += fmt::format("input    {} of a step, {} on average\n", format_time(static_cast<Picoseconds>(input)),
+                        format_share(*steps.input_share));
+  } else {
+    text += "steps    " + overview.note + "\n";
+  }
+  const WorkTimes work = work_times(measurements);
+  std::string parts;
+  for (std::size_t index = 0; index < kInputWorkCount; ++index) {
+    if (work.times[index] == 0) continue;
+    parts += fmt::format("{}{} {} ({})", parts.empty() ? "" : ", ", kWorks[index].title, format_time(work.times[index]),
+                         format_share(share_of(work.times[index], work.whole)));
+  }
+  return text + "host     " + (parts.empty() ? "no work of tf.data was seen" : parts) + "\n";
+}
+
+std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table) {
+  const StepOverview overview = step_overview(measurements, diagnosis);
+  const WorkTimes work = work_times(measurements);
+  OrderedJson host = OrderedJson::object();
+  for (std::size_t index = 0; index < kInputWorkCount; ++index) {
+    host[std::string(kWorks[index].key) + "_us"] = to_microseconds(work.times[index]);
+  }
+  OrderedJson page = {{"schema", "tfdata-doctor.input/1"}, {"tool", tool_json()}};
+  page["summary"] = summarize(measurements, diagnosis.judgement);
+  page["input_share"] = overview.input_share ? OrderedJson(*overview.input_share) : OrderedJson(nullptr);
+  page["step_time"] = step_time_json(overview.summary);
+  page["host"] = std::move(host);
+  page["rows"] = table_json(table);
+  return to_text(page);
+}
+
+}  // namespace doctor

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diagnose/diagnose.h"
+#include "measure/input_work.h"
+#include "report/data_table.h"
+
+namespace doctor {
+
+// `show input`: the input pipeline analyzer of the guide (seed 001). Measurements need their profiles.
+
+/// The word of the schema, e.g. "read_on_demand".
+std::string_view to_word(InputWork work);
+
+/// A row for each iterator and each kind of op that moves data to a device, most self time first. Self time does not
+/// count waiting for other threads, which has a column of its own.
+DataTable input_table(const Measurements& measurements);
+
+/// What stands above the table: the input-bound share, the steps, and what the host spends its time on.
+std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis);
+
+/// The same as a page of JSON with the rows of the table.
+std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table);
+
+}  // namespace doctor
