@@ -120,6 +120,7 @@ Result<std::string> render_overview(const Options& options, const Analysis& anal
 constexpr std::array<Page, 7> kPages = {{
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
+     .needs_tf_data = false,
      .needs = profile,
      .render = render_overview},
     {.name = "input",
@@ -150,6 +151,7 @@ constexpr std::array<Page, 7> kPages = {{
      .has_csv = true,
      .has_top = true,
      .is_table = true,
+     .needs_tf_data = false,
      .needs = profile,
      .render = render_steps},
     {.name = "ops",
@@ -158,6 +160,7 @@ constexpr std::array<Page, 7> kPages = {{
      .has_top = true,
      .is_table = true,
      .shows_ops = true,
+     .needs_tf_data = false,
      .needs = profile,
      .render = render_ops},
 }};

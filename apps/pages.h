@@ -17,10 +17,11 @@ struct Page {
   std::string_view name;
   std::string_view summary;
   bool has_csv = false;
-  bool shows_calls = false;  ///< knows --call and --pipeline
-  bool has_top = false;      ///< knows --top
-  bool is_table = false;     ///< knows --sort
-  bool shows_ops = false;    ///< knows --by and --with-idle
+  bool shows_calls = false;   ///< knows --call and --pipeline
+  bool has_top = false;       ///< knows --top
+  bool is_table = false;      ///< knows --sort
+  bool shows_ops = false;     ///< knows --by and --with-idle
+  bool needs_tf_data = true;  ///< has nothing to show of a trace without tf.data
 
   /// What the page needs beyond a diagnosis.
   AnalysisOptions (*needs)(const Options& options);

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "pages.h"
+#include "report/selection.h"
 
 namespace doctor {
 
@@ -10,7 +11,11 @@ int run_show(const Options& options) {
   // Numbers are shown, nothing is judged: findings do not count here.
   return run_page(
       options, page.needs(options), [&](const Analysis& analysis) { return page.render(options, analysis); },
-      [](const Analysis& analysis) { return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing; });
+      [&](const Analysis& analysis) {
+        const bool has_subject =
+            page.needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;
+        return has_subject ? kExitClean : kExitNothing;
+      });
 }
 
 }  // namespace doctor

@@ -83,6 +83,11 @@ std::size_t entries_in(const TemporaryDirectory& folder) {
 
 }  // namespace
 
+/// A file of testdata/.
+std::string testdata(const std::string& path) {
+  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + path;
+}
+
 TEST_CASE("the exit code tells findings, a clean run and nothing to judge apart") {
   const TemporaryDirectory folder;
   const std::string slow = folder.write("slow.trace.json", slow_trace());
@@ -215,8 +220,8 @@ TEST_CASE("wrong usage ends with 2 and the nearest word") {
   CHECK(is_error_line(error_of({"explian", "x"}), "did you mean 'explain'?"));
   CHECK(is_error_line(error_of({"--fromat", "json", "x"}), "did you mean '--format'?"));
   CHECK(is_error_line(error_of({"x.pb", "--format", "jsno"}), "did you mean 'json'?"));
-  CHECK(is_error_line(error_of({"show", "x.pb", "x.pb"}), "known: tree, calls, autotune"));
-  CHECK(is_error_line(error_of({"show"}), "known: tree, calls, autotune"));
+  CHECK(is_error_line(error_of({"show", "x.pb", "x.pb"}), "known: overview, input, "));
+  CHECK(is_error_line(error_of({"show"}), "known: overview, input, "));
   CHECK(is_error_line(error_of({"show", "autotnue", "x.pb"}), "did you mean 'autotune'?"));
   CHECK(is_error_line(error_of({"show", "clals", "x.pb"}), "did you mean 'calls'?"));
   CHECK(is_error_line(error_of({"explain"}), "needs the name of a rule"));
@@ -369,8 +374,8 @@ TEST_CASE("options of one page are errors on another, and so is CSV where there 
   CHECK(is_error_line(error_of({"show", "tree", "--top", "1", "x.pb"}), "unknown option '--top' of show tree"));
   CHECK(is_error_line(error_of({"show", "tree", "--pipeline", "0:0", "x.pb"}), "unknown option '--pipeline'"));
   CHECK(is_error_line(error_of({"--top", "1", "x.pb"}), "unknown option '--top' of diagnose"));
-  CHECK(is_error_line(error_of({"show", "tree", "--format", "csv", "x.pb"}), "there is no CSV of this; 'show calls'"));
-  CHECK(is_error_line(error_of({"x.pb", "--format", "csv"}), "there is no CSV of this; 'show calls'"));
+  CHECK(is_error_line(error_of({"show", "tree", "--format", "csv", "x.pb"}), "there is no CSV of this; 'show input'"));
+  CHECK(is_error_line(error_of({"x.pb", "--format", "csv"}), "there is no CSV of this; 'show input'"));
   CHECK(is_error_line(error_of({"show", "calls", "--format", "cvs", "x.pb"}), "did you mean 'csv'?"));
   CHECK(is_error_line(error_of({"show", "calls", "--call", "0", "x.pb"}), "'0' is no whole number from 1 up"));
   CHECK(is_error_line(error_of({"show", "calls", "--top", "-1", "x.pb"}), "'-1' is no whole number from 0 up"));
@@ -393,6 +398,64 @@ TEST_CASE("show calls does not judge; a call that is not there is an error") {
   const std::string other = folder.write("other.trace.json", trace_without_tf_data());
   CHECK(run_tool({"show", "calls", other}).code == 3);
   CHECK(run_tool({"show", "calls", "--call", "1", other}).code == 3);
+}
+
+TEST_CASE("the pages of the Profiler guide have their keys, with tf.data and without") {
+  const TemporaryDirectory folder;
+  const std::string slow = testdata("traces/sequential_interleave_tf2.21.xplane.pb");
+  const auto page_of = [](const std::string& page, const std::string& trace) {
+    const Ended ended = run_tool({"show", page, "--format", "json", trace});
+    CHECK(ended.code == 0);
+    return Json::parse(ended.output);
+  };
+  const Json overview = page_of("overview", slow)["overview"];
+  CHECK(overview["step_time"]["count"] == 10);
+  for (const char* const key : {"average_ms", "stddev_ms", "min_ms", "max_ms"}) CHECK(overview["step_time"][key] > 0);
+  double sum = 0;
+  for (const char* const key : {"compilation", "output", "input", "kernel_launch", "host_compute", "device_to_device",
+                                "device_compute", "other"}) {
+    REQUIRE(overview["breakdown_ms"].contains(key));
+    sum += overview["breakdown_ms"][key].get<double>();
+  }
+  CHECK(sum == doctest::Approx(overview["step_time"]["average_ms"].get<double>()));
+  CHECK(overview["input_share"].get<double>() > 0.8);
+  CHECK(overview["environment"]["device_type"] == "CPU");
+  CHECK(overview["top_ops"].size() <= 10);
+  CHECK(overview["recommendation"]["next_steps"].size() > 1);
+  for (const std::string page : {"input", "ops", "steps"}) CHECK(page_of(page, slow)["rows"].size() > 1);
+  CHECK(page_of("input", slow)["host"]["read_on_demand_us"] > 0);
+
+  const std::string other = testdata("traces/no_tf_data_tf2.4.xplane.pb");
+  CHECK(page_of("overview", other)["overview"]["step_time"]["count"] == 8);
+  CHECK(page_of("ops", other)["rows"].size() > 1);
+  CHECK(run_tool({"show", "input", other}).code == 3);
+  CHECK(run_tool({"show", "ops", testdata("traces/empty.xplane.pb")}).code == 3);
+}
+
+TEST_CASE("tables are sorted and cut as asked") {
+  const std::string trace = testdata("traces/sequential_interleave_tf2.21.xplane.pb");
+  const auto rows_of = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"show", "ops", "--format", "json", trace};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Ended ended = run_tool(arguments);
+    CHECK(ended.code == 0);
+    return Json::parse(ended.output)["rows"];
+  };
+  const Json all = rows_of({});
+  CHECK(rows_of({"--top", "3"}).size() == 3);
+  CHECK(rows_of({"--top", "0"}).size() == all.size());
+  const Json sorted = rows_of({"--sort", "occurrences"});
+  CHECK(sorted[0]["occurrences"] >= sorted[1]["occurrences"]);
+  CHECK(rows_of({"--by", "type"}).size() < all.size());
+  CHECK(rows_of({"--with-idle"}).size() == all.size() + 1);
+  const auto error_of = [&](const std::vector<std::string>& arguments) {
+    const Ended ended = run_tool(arguments);
+    CHECK(ended.code == 2);
+    return ended.errors;
+  };
+  CHECK(is_error_line(error_of({"show", "ops", "--sort", "slef_us", trace}), "the columns are: rank"));
+  CHECK(is_error_line(error_of({"show", "ops", "--by", "tpye", trace}), "did you mean 'type'?"));
+  CHECK(is_error_line(error_of({"show", "steps", "--by", "type", trace}), "it is for 'show ops'"));
 }
 
 TEST_CASE("show tree does not judge") {

@@ -42,22 +42,23 @@ bool is_jax_op(std::string_view name, std::string_view type) {
   return name.substr(slash == std::string_view::npos ? 0 : slash + 1).starts_with(primitive);
 }
 
-/// Copies between host and device, whose names hold no type.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kCopies = {{{"MEMCPYHtoD", "MemcpyHToD"},
-                                                                                   {"MEMCPYDtoH", "MemcpyDToH"},
-                                                                                   {"MEMCPYDtoD", "MemcpyDToD"},
-                                                                                   {"MEMCPYHtoH", "MemcpyHToH"}}};
+/// Copies between host and device: their names begin with their type in any case ("MEMCPYHtoD").
+constexpr std::array<std::string_view, 4> kCopies = {"MemcpyHToD", "MemcpyDToH", "MemcpyDToD", "MemcpyHToH"};
+
+bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return text.size() >= prefix.size() &&
+         std::equal(prefix.begin(), prefix.end(), text.begin(), [&](char a, char b) { return lower(a) == lower(b); });
+}
 
 }  // namespace
 
 std::optional<OpName> parse_op_name(std::string_view event_name) {
-  const std::size_t colon = event_name.find(':');
-  if (colon == std::string_view::npos) {
-    for (const auto& [prefix, type] : kCopies) {
-      if (event_name.starts_with(prefix)) return OpName{event_name, type};
-    }
-    return std::nullopt;
+  for (const std::string_view type : kCopies) {
+    if (starts_with_ignoring_case(event_name, type)) return OpName{event_name, type};
   }
+  const std::size_t colon = event_name.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view name = event_name.substr(0, colon);
   const std::string_view type = event_name.substr(colon + 1);
   if (name == "Iterator") return OpName{event_name, "Dataset"};

@@ -1,0 +1,115 @@
+// The pages against what XProf 2.24.2 answered for the same traces (testdata/peers). docs/differences.md gives the
+// reason for every number that differs on purpose; those are marked there and here.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "pipeline.h"
+#include "report/ops_page.h"
+#include "report/overview.h"
+#include "run_tool.h"
+
+using namespace doctor;
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// What a person who compares two tools calls the same: the figures of docs/differences.md.
+constexpr double kSameTime = 0.01;
+constexpr double kSameShare = 0.01;
+
+/// Traces whose input share differs on purpose: XProf counts the dispatch of GetNext as input.
+const std::set<std::string> kOtherInputShare = {"traces/healthy_tf2.4.trace.json.gz",
+                                                "traces/shuffle_fill_tf2.4.trace.json.gz"};
+
+Json recorded() {
+  return Json::parse(read_whole_file(std::string(DOCTOR_SOURCE_DIR) + "/testdata/peers/xprof_2.24.2.json"));
+}
+
+std::string path_of(const Json& peer) {
+  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + peer["trace"].get<std::string>();
+}
+
+Analysis analyze_with_profile(const std::string& path) {
+  AnalysisOptions options;
+  options.profile = true;
+  return analyze(std::vector<std::string>{path}, {}, {}, {}, options);
+}
+
+/// How many events of pool threads carry the name of an op as an argument, by that name. XProf counts each as an
+/// occurrence of the op.
+class ClosureCounter final : public EventSink {
+ public:
+  std::map<std::string, std::int64_t, std::less<>> counts;
+
+  void take(const TraceEvent& event) override {
+    const EventArgument* const op = event.find("tf_op");
+    if (op != nullptr && event.line->plane->kind == PlaneKind::host) ++counts[std::string(op->text)];
+  }
+};
+
+std::string key_of(std::string_view side, std::string_view type, std::string_view name) {
+  return std::string(side) + " " + std::string(type) + " " + std::string(name);
+}
+
+std::map<std::string, std::int64_t, std::less<>> closures_of(const std::string& path) {
+  ClosureCounter counter;
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
+  REQUIRE(source);
+  const Result<const Format*> format = format_of(**source);
+  REQUIRE(format);
+  REQUIRE((*format)->read_events(**source, counter, WantedPlanes::all, {}));
+  return counter.counts;
+}
+
+TEST_CASE("steps, their average time and their input share are those of XProf") {
+  for (const Json& peer : recorded()) {
+    CAPTURE(peer["trace"]);
+    if (peer["steps"] == 0) continue;  // we answer, XProf does not
+    const Analysis analysis = analyze_with_profile(path_of(peer));
+    const StepSummary steps = step_overview(analysis.measurements, analysis.diagnosis).summary;
+    CHECK(steps.count == peer["steps"]);
+    const double average_ms = steps.average / static_cast<double>(kPicosecondsPerMillisecond);
+    CHECK(average_ms == doctest::Approx(peer["average_step_ms"].get<double>()).epsilon(kSameTime));
+    if (kOtherInputShare.contains(peer["trace"])) continue;
+    CHECK(std::abs(*steps.input_share - peer["input_share"].get<double>()) <= kSameShare);
+  }
+}
+
+TEST_CASE("ops ran as often and as long as in XProf's table") {
+  for (const Json& peer : recorded()) {
+    CAPTURE(peer["trace"]);
+    const std::string path = path_of(peer);
+    const DataTable table = ops_table(analyze_with_profile(path).measurements, {});
+    const std::map<std::string, std::int64_t, std::less<>> closures = closures_of(path);
+    std::map<std::string, const std::vector<Cell>*> rows;
+    for (const std::vector<Cell>& row : table.rows) {
+      rows[key_of(std::get<std::string>(row[1]), std::get<std::string>(row[2]), std::get<std::string>(row[3]))] = &row;
+    }
+    for (const Json& op : peer["ops"]) {
+      const std::string key = key_of(op[0].get<std::string>(), op[1].get<std::string>(), op[2].get<std::string>());
+      CAPTURE(key);
+      const auto row = rows.find(key);
+      const auto closure = closures.find(op[2].get<std::string>());
+      const std::int64_t closure_count = closure == closures.end() ? 0 : closure->second;
+      if (row == rows.end()) {
+        CHECK(op[3] == closure_count);  // nothing but such events
+        continue;
+      }
+      const auto microseconds = [&](std::size_t column) {
+        return to_microseconds(std::get<std::int64_t>((*row->second)[column]));
+      };
+      CHECK(std::get<std::int64_t>((*row->second)[4]) + closure_count == op[3]);
+      CHECK(microseconds(5) == doctest::Approx(op[4].get<double>()).epsilon(kSameTime));
+      CHECK(microseconds(7) == doctest::Approx(op[5].get<double>()).epsilon(kSameTime));
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,169 @@
+// Steps: how they are told, what their time goes to, and their averages.
+
+#include "measure/step_table.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "measured_pipeline.h"
+#include "profile/device_steps.h"
+#include "profile/host_activity.h"
+#include "written_events.h"
+
+using namespace doctor;
+
+namespace {
+
+HostMeasurement host_with(std::vector<StepMarker> markers, std::vector<Interval> get_next) {
+  HostMeasurement host;
+  host.step_markers = std::move(markers);
+  host.pipelines.emplace_back().calls = std::move(get_next);
+  host.profile.emplace();
+  return host;
+}
+
+Picoseconds sum_of(const StepMeasurement& step) {
+  return std::accumulate(step.parts.begin(), step.parts.end(), Picoseconds{0});
+}
+
+TEST_CASE("each moment of a step belongs to one part, and the parts sum to its length") {
+  HostMeasurement host = host_with({{0, 100, 7}}, {{10, 50}, {90, 120}});
+  host.profile->host.compute = {{0, 20}, {40, 70}};
+  host.profile->host.launch = {{60, 80}};
+  host.profile->host.compile = {{65, 95}};
+  const StepTable table = measure_steps(host);
+  REQUIRE(table.steps.size() == 1);
+  const StepMeasurement& step = table.steps[0];
+  CHECK(table.source == StepSource::markers);
+  CHECK(step.number == 7);
+  CHECK(step[StepPart::input] == 50);          // 10..50 and 90..100
+  CHECK(step[StepPart::kernel_launch] == 20);  // 60..80
+  CHECK(step[StepPart::compilation] == 10);    // 80..90
+  CHECK(step[StepPart::host_compute] == 20);   // 0..10 and 50..60
+  CHECK(step[StepPart::other] == 0);
+  CHECK(sum_of(step) == step.duration());
+}
+
+TEST_CASE("a pipeline that feeds another is no wait of its own") {
+  HostMeasurement host = host_with({{0, 100, 1}}, {{10, 20}});
+  PipelineMeasurement& feeding = host.pipelines.emplace_back();
+  feeding.feeds_another = true;
+  feeding.calls = {{0, 100}};
+  CHECK(measure_steps(host).steps[0][StepPart::input] == 10);
+}
+
+TEST_CASE("a marker inside of another is the same step") {
+  const HostMeasurement host = host_with({{0, 100, 1}, {5, 90, 1}, {100, 50, 2}, {160, 40, 3}}, {});
+  const StepTable table = measure_steps(host);
+  REQUIRE(table.steps.size() == 3);
+  CHECK(table.steps[1].number == 2);
+  CHECK(table.steps[2].span == Interval{160, 200});
+}
+
+TEST_CASE("steps without a number count where no numbered one is") {
+  HostMeasurement host = host_with({{100, 100, 4}, {200, 100, 5}}, {});
+  host.profile->host.unnumbered_steps = {{0, 90}, {110, 190}, {120, 130}, {300, 380}, {310, 320}};
+  const StepTable table = measure_steps(host);
+  REQUIRE(table.steps.size() == 4);
+  CHECK_FALSE(table.steps[0].number.has_value());
+  CHECK(table.steps[1].number == 4);
+  CHECK(table.steps[3].span == Interval{300, 380});
+}
+
+TEST_CASE("a step that the device works on when the host has left it is the device's") {
+  HostMeasurement host = host_with({{0, 100, 1}, {100, 100, 2}, {200, 100, 3}}, {});
+  host.profile->device_steps = {{10, 80, 1}, {150, 120, 2}, {500, 10, 9}};
+  const StepTable table = measure_steps(host);
+  REQUIRE(table.steps.size() == 3);
+  CHECK(table.steps[0].span == Interval{0, 100});
+  CHECK(table.steps[1].span == Interval{150, 270});
+  host.step_markers.clear();
+  CHECK(measure_steps(host).steps.size() == 3);  // all of the device's
+}
+
+TEST_CASE("without markers the cadence of GetNext tells the steps, an epoch's end is none") {
+  HostMeasurement host = host_with({}, {{0, 10}, {100, 110}, {200, 210}, {900, 910}, {1000, 1010}});
+  host.pipelines[0].iteration_starts = {3};
+  const StepTable table = measure_steps(host);
+  CHECK(table.source == StepSource::cadence);
+  REQUIRE(table.steps.size() == 3);
+  CHECK(table.steps[0].span == Interval{0, 100});
+  CHECK(table.steps[2].span == Interval{900, 1000});
+  CHECK(table.steps[0][StepPart::input] == 10);
+  host.step_markers = {{0, 1500, 1}};  // one marker around a training loop
+  CHECK(measure_steps(host).source == StepSource::cadence);
+  host.pipelines.clear();
+  CHECK(measure_steps(host).source == StepSource::markers);
+  host.step_markers.clear();
+  CHECK(measure_steps(host).source == StepSource::none);
+}
+
+TEST_CASE("averages leave out the first and the last of more than five steps") {
+  std::vector<StepMarker> markers;
+  for (int step = 0; step < 5; ++step) markers.push_back({step * 1000, step == 0 ? 900 : 100, step});
+  HostMeasurement host = host_with(markers, {{0, 450}, {1000, 1050}});
+  StepTable table = measure_steps(host);
+  StepSummary summary = summarize_steps({&table, 1});
+  CHECK(summary.count == 5);
+  CHECK(summary.average == doctest::Approx(260));
+  CHECK(summary.deviation == doctest::Approx(320));
+  CHECK(summary.longest == 900);
+  CHECK(*summary.input_share == doctest::Approx(0.2));
+  host.step_markers.push_back({5000, 100, 5});
+  table = measure_steps(host);
+  summary = summarize_steps({&table, 1});
+  CHECK(summary.count == 4);
+  CHECK(summary.average == doctest::Approx(100));
+  CHECK(summary.deviation == doctest::Approx(0));
+  CHECK(*summary.input_share == doctest::Approx(0.125));
+  CHECK_FALSE(summarize_steps({}).input_share.has_value());
+}
+
+TEST_CASE("ops of tf.data's functions are no work of the step") {
+  WrittenEvents events;
+  const EventLine& worker = events.line("/host:CPU", "tf_Compute");
+  const EventLine& python = events.line("/host:CPU", "python");
+  const EventLine& runner = events.line("/host:CPU", "tf_data_iterator_get_next");
+  events.add(worker, "ExecutorState::Process", 0, 100, {{"id", "77"}});
+  events.add(worker, "map/MatMul:MatMul", 10, 90);
+  events.add(worker, "ExecutorState::Process", 200, 300, {{"id", "5"}});
+  events.add(worker, "train/MatMul:MatMul", 210, 290);
+  events.add(runner, "InstantiatedCapturedFunction::RunAsync", 5, 6, {{"id", "18446744073709551615"}});
+  events.add(runner, "InstantiatedCapturedFunction::RunAsync", 0, 1, {{"id", "77"}});
+  events.add(python, "IteratorGetNext:IteratorGetNext", 400, 500);
+  events.add(python, "inside/Cast:Cast", 410, 420);
+  events.add(python, "tf.function-graph_building", 600, 700);
+  events.add(python, "train_function", 600, 800);
+  events.add(python, "train 3", 600, 800, {{"step_num", "3"}});
+  events.add(python, "train/MatMul:MatMul", 900, 910, {{"correlation_id", "4"}});
+  HostActivityBuilder builder;
+  events.feed(builder);
+  const HostActivity activity = builder.finish();
+  CHECK(activity.compute == std::vector<Interval>{{200, 300}, {900, 910}});
+  CHECK(activity.compile == std::vector<Interval>{{600, 700}});
+  CHECK(activity.launch == std::vector<Interval>{{900, 910}});
+  CHECK(activity.unnumbered_steps == std::vector<Interval>{{600, 800}});
+}
+
+TEST_CASE("of a step that several devices show the longest counts") {
+  WrittenEvents events;
+  const EventLine& first = events.line("/device:GPU:0", "Steps");
+  const EventLine& second = events.line("/device:GPU:1", "Steps");
+  const EventLine& host = events.line("/host:CPU", "Steps");
+  events.add(first, "4", 100, 200);
+  events.add(first, "3", 0, 90);
+  events.add(second, "3", 5, 99);
+  events.add(second, "no number", 5, 99);
+  events.add(host, "8", 5, 99);
+  DeviceStepsBuilder builder;
+  events.feed(builder);
+  const std::vector<StepMarker> steps = builder.finish();
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].number == 3);
+  CHECK(steps[0].duration == 94);
+  CHECK(steps[1].number == 4);
+}
+
+}  // namespace
