@@ -423,7 +423,7 @@ TEST_CASE("the pages of the Profiler guide have their keys, with tf.data and wit
   CHECK(overview["top_ops"].size() <= 10);
   CHECK(overview["recommendation"]["next_steps"].size() > 1);
   for (const std::string page : {"input", "ops", "steps"}) CHECK(page_of(page, slow)["rows"].size() > 1);
-  CHECK(page_of("input", slow)["host"]["read_on_demand_us"] > 0);
+  CHECK(page_of("input", slow)["host"]["read_in_advance_us"] > 0);
 
   const std::string other = testdata("traces/no_tf_data_tf2.4.xplane.pb");
   CHECK(page_of("overview", other)["overview"]["step_time"]["count"] == 8);
