@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
+#include "profile/device_profile.h"
 #include "profile/profile_reader.h"
 #include "tree/iterator_forest.h"
 
@@ -34,10 +35,11 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
 }
 
 /// The list of passes over one trace. The trace and its trees end here.
-HostMeasurement measure_trace(const Trace& trace, const WorkOptions& work, const AnalysisOptions& options,
-                              std::vector<StageTiming>& timings) {
+HostMeasurement measure_trace(const Trace& trace, DeviceProfile profile, const WorkOptions& work,
+                              const AnalysisOptions& options, std::vector<StageTiming>& timings) {
   const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
-  return timed(timings, work, "measure", [&] { return measure(trace, forest, work, options.measure); });
+  return timed(timings, work, "measure",
+               [&] { return measure(trace, forest, work, options.measure, std::move(profile)); });
 }
 
 /// Size in bytes of a file as stored, without opening it; nothing for what has no size before its end, like a pipe.
@@ -112,10 +114,11 @@ class RunReader {
       progress.end_file(files_[index]);
     }
     for (Joined& joined : joined_) {
-      const Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
-      HostMeasurement& host =
-          outcomes_[joined.first_file].host.emplace(measure_trace(trace, work_, options_, timings_));
-      if (options_.profile) host.profile = joined.profile->finish(trace.origin_ns);
+      Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
+      const std::int64_t origin_ns = trace.origin_ns;
+      HostMeasurement& host = outcomes_[joined.first_file].host.emplace(
+          measure_with_devices(*joined.format, joined.files, std::move(trace)));
+      if (options_.profile) host.profile = joined.profile->finish(origin_ns);
     }
     return std::move(outcomes_);
   }
@@ -126,6 +129,7 @@ class RunReader {
     std::unique_ptr<TraceJoiner> joiner;
     std::unique_ptr<ProfileReader> profile;
     std::size_t first_file = 0;
+    std::vector<std::size_t> files;  ///< those that could be read
   };
 
   Result<void> read_file(std::size_t index) {
@@ -135,11 +139,18 @@ class RunReader {
     const Result<const Format*> format = timed(timings_, work_, "read", [&] { return format_of(**source); });
     if (!format) return Unexpected(format.error());
     if ((*format)->join != nullptr) return join(index, **format, **source);
-    const Result<Trace> trace =
+    Result<Trace> trace =
         timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, options_.read); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
-    HostMeasurement& host = outcomes_[index].host.emplace(measure_trace(*trace, work_, options_, timings_));
+    DeviceProfile devices;
+    if (reads_devices(**format, *trace)) {
+      DeviceProfiler profiler(trace->origin_ns);
+      note_unread_devices(read_devices(**format, **source, profiler), *trace);
+      devices = profiler.finish(*trace);
+    }
+    HostMeasurement& host =
+        outcomes_[index].host.emplace(measure_trace(*trace, std::move(devices), work_, options_, timings_));
     if (!options_.profile) return {};
     ProfileReader profile;
     const Result<void> read = add_profile(**source, **format, profile);
@@ -152,15 +163,58 @@ class RunReader {
     return timed(timings_, work_, "read", [&] { return profile.add(source, format, work_); });
   }
 
+  /// Devices cost a second reading, so only where there are some.
+  static bool reads_devices(const Format& format, const Trace& trace) {
+    return format.read_events != nullptr && !trace.devices.empty();
+  }
+
+  /// The events that are lost here were counted by the first reading already.
+  Result<EventTotals> read_devices(const Format& format, ByteSource& source, DeviceProfiler& profiler) {
+    if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
+    // The progress is that of the first reading, which counted these events as well.
+    WorkOptions work = work_;
+    work.progress = nullptr;
+    return timed(timings_, work_, "read devices",
+                 [&] { return format.read_events(source, profiler, WantedPlanes::devices, work); });
+  }
+
+  static void note_unread_devices(const Result<EventTotals>& read, Trace& trace) {
+    if (read) return;
+    trace.loss.add("device_planes_unread");
+    trace.loss.notes.push_back(to_string(read.error()));
+  }
+
+  /// Its bytes are gone once it was read and closed.
+  static Result<std::unique_ptr<ByteSource>> reopen(const std::string& file) {
+    if (file != "-") return open_source(file);
+    return fail("what the devices did cannot be read from standard input", file, "name the file instead");
+  }
+
+  HostMeasurement measure_with_devices(const Format& format, std::span<const std::size_t> files, Trace trace) {
+    DeviceProfile profile;
+    if (reads_devices(format, trace)) {
+      DeviceProfiler profiler(trace.origin_ns);
+      for (const std::size_t file : files) {
+        const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
+        note_unread_devices(
+            source ? read_devices(format, **source, profiler) : Result<EventTotals>(Unexpected(source.error())), trace);
+      }
+      profile = profiler.finish(trace);
+    }
+    return measure_trace(trace, std::move(profile), work_, options_, timings_);
+  }
+
   Result<void> join(std::size_t index, const Format& format, ByteSource& source) {
     const auto known =
         std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
     Joined fresh;
-    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(), index};
+    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(), index, {}};
     Joined& joined = known == joined_.end() ? fresh : *known;
     Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
     if (added && options_.profile) added = add_profile(source, format, *joined.profile);
-    if (added && known == joined_.end()) joined_.push_back(std::move(fresh));
+    if (!added) return added;
+    joined.files.push_back(index);
+    if (known == joined_.end()) joined_.push_back(std::move(fresh));
     return added;
   }
 

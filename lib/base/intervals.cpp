@@ -33,6 +33,31 @@ void clip(Interval interval, std::span<const Interval> windows, std::vector<Inte
   }
 }
 
+std::vector<Interval> gaps_in(Interval window, std::span<const Interval> intervals) {
+  std::vector<Interval> gaps;
+  Picoseconds covered_until = window.start;
+  for (const Interval interval : intervals) {
+    if (interval.end <= window.start) continue;
+    if (interval.start >= window.end) break;
+    if (interval.start > covered_until) gaps.push_back({covered_until, interval.start});
+    covered_until = interval.end;
+  }
+  if (covered_until < window.end) gaps.push_back({covered_until, window.end});
+  return gaps;
+}
+
+std::vector<Interval> intersected(std::span<const Interval> left, std::span<const Interval> right) {
+  std::vector<Interval> both;
+  std::size_t first = 0;
+  for (const Interval interval : left) {
+    while (first < right.size() && right[first].end <= interval.start) ++first;
+    for (std::size_t index = first; index < right.size() && right[index].start < interval.end; ++index) {
+      both.push_back({std::max(interval.start, right[index].start), std::min(interval.end, right[index].end)});
+    }
+  }
+  return both;
+}
+
 void CoveredTime::add(Interval interval) {
   interval.start = std::max(interval.start, covered_until_);
   if (interval.start >= interval.end) return;

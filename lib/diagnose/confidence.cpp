@@ -53,8 +53,8 @@ double probability_of_more(const PipelineMeasurement& pipeline, const CadenceSha
 /// A single slow call may be an outlier. With few calls it may as well be what the job is like, so that both shares
 /// must be on one side.
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {
-  const double trimmed = probability_of_more(pipeline, pipeline.trimmed_cadence, thresholds["min_share"]);
-  const double untrimmed = probability_of_more(pipeline, pipeline.cadence, thresholds["min_share"]);
+  const double trimmed = probability_of_more(pipeline, pipeline.judged_trimmed_cadence(), thresholds["min_share"]);
+  const double untrimmed = probability_of_more(pipeline, pipeline.judged_cadence(), thresholds["min_share"]);
   const double limit = thresholds["min_latency"];
   const double latency =
       probability_above(to_microseconds(pipeline.trimmed_mean), kErrorOfLatency * limit, pipeline.cadence.beats, limit);
@@ -103,7 +103,8 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
   }
   if (smallest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
   return fmt::format("{} that differ too much: {} of the time, or {} without the slowest", calls,
-                     format_share(pipeline.cadence.share), format_share(pipeline.trimmed_cadence.share));
+                     format_share(pipeline.judged_cadence().share),
+                     format_share(pipeline.judged_trimmed_cadence().share));
 }
 
 double probability_above(double estimate, double error, std::size_t observations, double limit) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/intervals.h"
 
@@ -45,29 +46,41 @@ CadenceShare share_of(std::span<const Beat> beats) {
   return result;
 }
 
-/// The calls in each marked step that holds one, and the length of the step.
-std::vector<Beat> beats_of_steps(std::span<const StepMarker> steps, std::span<const Interval> steady) {
-  const std::vector<Interval> waits = united({steady.begin(), steady.end()});
+/// Calls of a consumer, sorted by start, and when it waits in them.
+struct Waits {
+  std::span<const Interval> calls;
+  std::vector<Interval> spans;        ///< disjoint and sorted
+  std::vector<Picoseconds> of_calls;  ///< indexed as `calls`
+};
+
+Waits whole_waits(std::span<const Interval> calls) {
+  Waits waits = {calls, united({calls.begin(), calls.end()}), {}};
+  for (const Interval call : calls) waits.of_calls.push_back(call.end - call.start);
+  return waits;
+}
+
+/// The waits in each marked step that holds a call, and the length of the step.
+std::vector<Beat> beats_of_steps(std::span<const StepMarker> steps, const Waits& waits) {
   std::vector<Beat> beats;
   for (const StepMarker& step : steps) {
-    const auto first =
-        std::partition_point(steady.begin(), steady.end(), [&](Interval call) { return call.start < step.start; });
-    if (step.duration <= 0 || first == steady.end() || first->start >= step.end()) continue;
+    const auto first = std::partition_point(waits.calls.begin(), waits.calls.end(),
+                                            [&](Interval call) { return call.start < step.start; });
+    if (step.duration <= 0 || first == waits.calls.end() || first->start >= step.end()) continue;
     std::vector<Interval> inside;
-    clip({step.start, step.end()}, waits, inside);
+    clip({step.start, step.end()}, waits.spans, inside);
     beats.push_back({total_length(inside), step.duration});
   }
   return beats;
 }
 
-void measure_step_shares(std::span<const Beat> steps, PipelineMeasurement& pipeline) {
+/// The median share of the steps; nothing without steps.
+std::optional<double> median_share(std::span<const Beat> steps) {
   std::vector<double> shares;
   for (const Beat& step : steps) shares.push_back(static_cast<double>(step.latency) / static_cast<double>(step.period));
-  pipeline.step_count = shares.size();
-  if (shares.empty()) return;
+  if (shares.empty()) return std::nullopt;
   std::sort(shares.begin(), shares.end());
   const std::size_t middle = shares.size() / 2;
-  pipeline.step_share = shares.size() % 2 == 1 ? shares[middle] : (shares[middle - 1] + shares[middle]) / 2;
+  return shares.size() % 2 == 1 ? shares[middle] : (shares[middle - 1] + shares[middle]) / 2;
 }
 
 /// Whether steps of the job that were not traced lie between those that were. Only session runs of TF1 are traced one
@@ -89,40 +102,57 @@ bool begins_iteration(const PipelineMeasurement& pipeline, std::size_t call) {
   return std::binary_search(pipeline.iteration_starts.begin(), pipeline.iteration_starts.end(), call);
 }
 
-void measure_shares(const Trace& trace, std::span<const Interval> steady, std::span<const Beat> steps,
-                    PipelineMeasurement& pipeline) {
+/// The steady calls, each with the time until the next one.
+std::vector<Beat> beats_of_calls(const PipelineMeasurement& pipeline, const Waits& waits) {
   std::vector<Beat> beats;
   std::vector<Picoseconds> gaps;
-  for (std::size_t index = 0; index + 1 < steady.size(); ++index) {
+  for (std::size_t index = 0; index + 1 < waits.calls.size(); ++index) {
     if (begins_iteration(pipeline, pipeline.warmup_count + index + 1)) continue;
-    beats.push_back({steady[index].end - steady[index].start, steady[index + 1].start - steady[index].start});
-    gaps.push_back(std::max<Picoseconds>(0, steady[index + 1].start - steady[index].end));
+    const Interval call = waits.calls[index];
+    const Picoseconds next = waits.calls[index + 1].start;
+    beats.push_back({waits.of_calls[index], next - call.start});
+    gaps.push_back(std::max<Picoseconds>(0, next - call.end));
   }
   // What the consumer did after the last call lies behind the window. In a short one that call must not be lost: it may
   // be the first that waited. So it counts as if the consumer had gone on as usual.
   if (!beats.empty()) {
-    const Picoseconds latency = steady.back().end - steady.back().start;
-    beats.push_back({latency, latency + median(gaps)});
+    const Interval last = waits.calls.back();
+    beats.push_back({waits.of_calls.back(), last.end - last.start + median(gaps)});
   }
-  if (!steps.empty() && has_untraced_steps(trace)) beats.assign(steps.begin(), steps.end());
+  return beats;
+}
+
+/// Parts of the time that is waited: of all beats, and without the slowest tenth of them.
+struct Shares {
+  bool has_cadence = false;
+  CadenceShare all;
+  CadenceShare trimmed;
+};
+
+Shares shares_of(const Trace& trace, const PipelineMeasurement& pipeline, const Waits& waits) {
+  const std::vector<Beat> steps = beats_of_steps(trace.steps, waits);
+  const std::optional<double> step_share = median_share(steps);
+  std::vector<Beat> beats = beats_of_calls(pipeline, waits);
+  if (!steps.empty() && has_untraced_steps(trace)) beats = steps;
+  Shares shares;
   // A TF1 timeline of one call is one session run, so its window is a step.
-  pipeline.has_cadence = !beats.empty() || pipeline.step_share || (!steady.empty() && !trace.lanes_are_threads);
-  if (beats.empty() && pipeline.step_share) {
-    pipeline.cadence.share = *pipeline.step_share;
-    pipeline.trimmed_cadence = pipeline.cadence;
-    return;
+  shares.has_cadence = !beats.empty() || step_share || (!waits.calls.empty() && !trace.lanes_are_threads);
+  if (beats.empty() && step_share) {
+    shares.all.share = shares.trimmed.share = *step_share;
+    return shares;
   }
-  if (beats.empty() && !steady.empty()) {
+  if (beats.empty() && !waits.calls.empty()) {
     const Picoseconds window = std::max<Picoseconds>(trace.window.end - trace.window.start, 1);
-    beats.push_back({steady[0].end - steady[0].start, window});
+    beats.push_back({waits.of_calls.front(), window});
   }
-  pipeline.cadence = pipeline.trimmed_cadence = share_of(beats);
+  shares.all = shares.trimmed = share_of(beats);
   constexpr std::size_t kFewestToTrim = 4;
-  if (beats.size() < kFewestToTrim) return;
+  if (beats.size() < kFewestToTrim) return shares;
   std::sort(beats.begin(), beats.end(), [](const Beat& a, const Beat& b) {
     return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
   });
-  pipeline.trimmed_cadence = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
+  shares.trimmed = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
+  return shares;
 }
 
 Picoseconds trimmed_mean(std::vector<Picoseconds> latencies) {
@@ -179,10 +209,29 @@ void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline) {
   latencies.erase(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(pipeline.warmup_count));
   pipeline.median = median(latencies);
   pipeline.trimmed_mean = trimmed_mean(latencies);
-  const std::span<const Interval> steady = std::span(pipeline.calls).subspan(pipeline.warmup_count);
-  const std::vector<Beat> steps = beats_of_steps(trace.steps, steady);
-  measure_step_shares(steps, pipeline);
-  measure_shares(trace, steady, steps, pipeline);
+  const Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
+  const std::vector<Beat> steps = beats_of_steps(trace.steps, waits);
+  pipeline.step_count = steps.size();
+  pipeline.step_share = median_share(steps);
+  const Shares shares = shares_of(trace, pipeline, waits);
+  pipeline.has_cadence = shares.has_cadence;
+  pipeline.cadence = shares.all;
+  pipeline.trimmed_cadence = shares.trimmed;
+}
+
+void measure_exposed_waits(const Trace& trace, std::span<const Interval> computing, PipelineMeasurement& pipeline) {
+  Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
+  if (waits.calls.empty()) return;
+  const Interval window = {waits.spans.front().start, waits.spans.back().end};
+  const std::vector<Interval> idle = gaps_in(window, computing);
+  waits.spans = intersected(waits.spans, idle);
+  for (std::size_t index = 0; index < waits.calls.size(); ++index) {
+    std::vector<Interval> exposed;
+    clip(waits.calls[index], idle, exposed);
+    waits.of_calls[index] = total_length(exposed);
+  }
+  const Shares shares = shares_of(trace, pipeline, waits);
+  pipeline.exposed = {shares.all, shares.trimmed, total_length(waits.spans)};
 }
 
 }  // namespace doctor

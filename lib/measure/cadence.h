@@ -14,6 +14,10 @@ std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipe
 /// Fills latencies, shares and step shares of a pipeline whose `calls` and `warmup_count` are set.
 void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline);
 
+/// Fills the shares of the waits that no device hides, after measure_cadence(). `computing`: when any device computes,
+/// disjoint and sorted; devices of one job work in step, so that all of them idle while it waits for data.
+void measure_exposed_waits(const Trace& trace, std::span<const Interval> computing, PipelineMeasurement& pipeline);
+
 /// The value below which `share` of the values lie (nearest rank); 0 if there are none.
 Picoseconds quantile(std::vector<Picoseconds> values, double share);
 

@@ -33,7 +33,7 @@ class HostMeasurer {
         times_(add_up_calls(trace, forest, work)),
         tools_{trace, forest, path_, op_kinds_, work} {}
 
-  HostMeasurement measure(const MeasureOptions& options);
+  HostMeasurement measure(const MeasureOptions& options, DeviceProfile profile);
 
  private:
   void describe_trace();
@@ -49,6 +49,7 @@ class HostMeasurer {
   const Trace& trace_;
   const IteratorForest& forest_;
   CriticalPath path_;
+  std::vector<Interval> computing_;   ///< when any device computes, disjoint and sorted
   std::vector<OpKind> op_kinds_;      ///< indexed by StringId
   std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
   PhaseTools tools_;
@@ -185,6 +186,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   }
   pipeline.warmup_count = count_warmup_calls(latencies, trace_.make_iterator_count > 0);
   measure_cadence(trace_, pipeline);
+  if (!computing_.empty()) measure_exposed_waits(trace_, computing_, pipeline);
   pipeline.stalls = find_stalls(pipeline.calls, pipeline.warmup_count);
   pipeline.pace_change = find_pace_change(pipeline.calls, pipeline.warmup_count);
   const std::span<const std::size_t> calls(group.calls);
@@ -220,8 +222,10 @@ void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, Pip
   change.culprit = find_culprit(forest_, growth);
 }
 
-HostMeasurement HostMeasurer::measure(const MeasureOptions& options) {
+HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfile profile) {
   describe_trace();
+  result_.device_profile = std::move(profile);
+  computing_ = computing_of(result_.device_profile);
   std::set<IteratorId> feeding_roots;
   for (CallsOfRoot& group : group_calls()) {
     result_.pipelines.push_back(measure_pipeline(group));
@@ -258,8 +262,8 @@ bool shows_tf_data(const Measurements& measurements) {
 }
 
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
-                        const MeasureOptions& options) {
-  return HostMeasurer(trace, forest, work).measure(options);
+                        const MeasureOptions& options, DeviceProfile profile) {
+  return HostMeasurer(trace, forest, work).measure(options, std::move(profile));
 }
 
 }  // namespace doctor

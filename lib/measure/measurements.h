@@ -13,6 +13,7 @@
 #include "measure/attribute_history.h"
 #include "measure/call_details.h"
 #include "measure/pace.h"
+#include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
@@ -124,6 +125,15 @@ struct CadenceShare {
   double error = 0;
   std::size_t beats = 0;  ///< calls that it rests on
 };
+
+/// How much of the time a consumer waits while no device computes. Launching is asynchronous: while a device works on
+/// what was launched before, a wait costs nothing.
+struct ExposedWaits {
+  CadenceShare cadence;          ///< as PipelineMeasurement::cadence, of the exposed parts of the calls
+  CadenceShare trimmed_cadence;  ///< the same without the tenth of the calls that is exposed longest
+  Picoseconds time = 0;          ///< of the steady calls
+};
+
 /// A GetNext that takes longer was waited for: within 50 us it had its element ready (seed 000).
 inline constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
 
@@ -155,7 +165,9 @@ struct PipelineMeasurement {
   /// Steady latency / time from call start to call start. Where the trace holds single session runs out of many (TF1),
   /// / length of the runs that hold a call instead: what passed between them was not traced.
   CadenceShare cadence;
-  CadenceShare trimmed_cadence;      ///< the same without the slowest tenth of the calls
+  CadenceShare trimmed_cadence;  ///< the same without the slowest tenth of the calls
+  /// Where the trace shows what devices compute: the shares by which the pipeline is judged instead of those above.
+  std::optional<ExposedWaits> exposed;
   std::optional<double> step_share;  ///< median over the step markers of the part of a step that is spent in calls
   std::size_t step_count = 0;        ///< step markers that hold a call
 
@@ -174,9 +186,19 @@ struct PipelineMeasurement {
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes
   /// no verdict; but where slow calls come again and again, they belong to the job.
-  double input_share() const {
+  double input_share() const { return robust_share(judged_cadence(), judged_trimmed_cadence()); }
+
+  /// The same of all waits, whether devices compute meanwhile or not.
+  double get_next_share() const { return robust_share(cadence, trimmed_cadence); }
+
+  /// The shares that decide whether the pipeline holds the job up.
+  const CadenceShare& judged_cadence() const { return exposed ? exposed->cadence : cadence; }
+  const CadenceShare& judged_trimmed_cadence() const { return exposed ? exposed->trimmed_cadence : trimmed_cadence; }
+
+ private:
+  double robust_share(const CadenceShare& all, const CadenceShare& trimmed) const {
     const bool stalls_again = stalls && stalls->are_recurring;
-    return stalls_again ? cadence.share : std::min(cadence.share, trimmed_cadence.share);
+    return stalls_again ? all.share : std::min(all.share, trimmed.share);
   }
 };
 
@@ -185,6 +207,7 @@ struct HostMeasurement {
   std::vector<TraceFile> files;  ///< never empty; several where each holds a step of the run
   std::vector<std::string> hosts;
   std::vector<std::string> devices;
+  DeviceProfile device_profile;  ///< what they did; empty if that was not read
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
   bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
@@ -220,8 +243,8 @@ struct MeasureOptions {
   std::optional<CallDetailWish> calls;
 };
 
-/// Measures one trace. Total: an empty forest gives empty measurements.
+/// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
-                        const MeasureOptions& options = {});
+                        const MeasureOptions& options = {}, DeviceProfile profile = {});
 
 }  // namespace doctor

@@ -1,0 +1,146 @@
+#include "profile/device_activity.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+#include <utility>
+
+#include "base/intervals.h"
+
+namespace doctor {
+namespace {
+
+std::size_t place_of(GpuActivity copy) {
+  return static_cast<std::size_t>(copy) - static_cast<std::size_t>(GpuActivity::copy_to_device);
+}
+
+}  // namespace
+
+void DeviceRecorder::LengthHistogram::add(Picoseconds length) {
+  const auto value = static_cast<std::uint64_t>(std::max<Picoseconds>(length, kClassesPerDoubling));
+  const auto doubling = static_cast<std::size_t>(std::bit_width(value) - 1);
+  const std::uint64_t within = (value - (std::uint64_t{1} << doubling)) * kClassesPerDoubling >> doubling;
+  ++counts_[doubling * kClassesPerDoubling + static_cast<std::size_t>(within)];
+  ++total_;
+}
+
+Picoseconds DeviceRecorder::LengthHistogram::median() const {
+  std::uint64_t seen = 0;
+  for (std::size_t index = 0; index < counts_.size(); ++index) {
+    seen += counts_[index];
+    if (seen == 0 || 2 * seen < total_) continue;
+    const std::uint64_t doubling = index / kClassesPerDoubling;
+    const std::uint64_t base = std::uint64_t{1} << doubling;
+    return static_cast<Picoseconds>(base + (base / kClassesPerDoubling) * (index % kClassesPerDoubling));
+  }
+  return 0;
+}
+
+CopyStatistics* DeviceRecorder::statistics_of(GpuActivity activity) {
+  switch (activity) {
+    case GpuActivity::copy_to_device:
+      return &result_.to_device;
+    case GpuActivity::copy_to_host:
+      return &result_.to_host;
+    case GpuActivity::copy_on_device:
+      return &result_.on_device;
+    case GpuActivity::copy_between_devices:
+      return &result_.between_devices;
+    default:
+      return nullptr;
+  }
+}
+
+void DeviceRecorder::add(Interval span, const GpuEvent& event) {
+  if (!has_events_) result_.window = span;
+  has_events_ = true;
+  result_.window = {std::min(result_.window.start, span.start), std::max(result_.window.end, span.end)};
+  if (event.activity == GpuActivity::kernel) return add_kernel(span, event);
+  CopyStatistics* const copies = statistics_of(event.activity);
+  if (copies == nullptr) return others_.add(span);
+  ++copies->count;
+  copies->bytes += event.bytes;
+  copies_[place_of(event.activity)].add(span);
+}
+
+void DeviceRecorder::add_kernel(Interval span, const GpuEvent& event) {
+  const Picoseconds length = span.end - span.start;
+  ++result_.kernel_count;
+  result_.kernel_sum += length;
+  kernel_lengths_.add(length);
+  kernels_.add(span);
+  if (!event.op_name.empty()) result_.of_named_ops += length;
+  if (event.is_op_tensor_core_eligible) result_.tensor_core_eligible += length;
+  if (event.is_op_tensor_core_eligible && event.uses_tensor_cores) result_.on_tensor_cores += length;
+  if (event.is_collective) {
+    result_.collectives += length;
+    return;
+  }
+  (event.is_half_precision ? result_.half_precision : result_.full_precision) += length;
+  computing_.add(span);
+}
+
+/// The idle time between two kernels is told by what is busy, so gaps that a copy fills do not count.
+void DeviceRecorder::find_launch_gaps(std::span<const Interval> busy, const std::vector<Interval>& launching) {
+  if (launching.empty()) return;
+  std::vector<Interval> gaps;
+  for (std::size_t index = 1; index < busy.size(); ++index) {
+    const Interval gap = {busy[index - 1].end, busy[index].start};
+    if (gap.end - gap.start <= kLongestLaunchGap) gaps.push_back(gap);
+  }
+  const std::vector<Interval> launches = intersected(gaps, launching);
+  result_.launch_gaps = total_length(launches);
+  result_.launch_gap_count = launches.size();
+}
+
+DeviceActivity DeviceRecorder::finish(std::string name, const std::vector<Interval>& launching) {
+  result_.name = std::move(name);
+  result_.median_kernel = kernel_lengths_.median();
+  const std::vector<Interval> kernels = kernels_.take();
+  result_.kernels = total_length(kernels);
+  std::vector<Interval> busy = kernels;
+  for (const GpuActivity copy : {GpuActivity::copy_to_device, GpuActivity::copy_to_host, GpuActivity::copy_on_device,
+                                 GpuActivity::copy_between_devices}) {
+    const std::vector<Interval> spans = copies_[place_of(copy)].take();
+    const Picoseconds time = total_length(spans);
+    statistics_of(copy)->time = time;
+    if (copy == GpuActivity::copy_to_device) {
+      result_.uncovered_copies_to_device = time - total_length(intersected(spans, kernels));
+    }
+    busy.insert(busy.end(), spans.begin(), spans.end());
+  }
+  const std::vector<Interval> others = others_.take();
+  busy.insert(busy.end(), others.begin(), others.end());
+  busy = united(std::move(busy));
+  result_.busy = total_length(busy);
+  find_launch_gaps(busy, launching);
+  result_.computing = computing_.take();
+  return std::move(result_);
+}
+
+std::vector<Interval> ops_of_model(const Trace& trace) {
+  std::unordered_set<std::uint64_t> functions;
+  for (const Lane& lane : trace.lanes) {
+    for (std::size_t row = 0; row < lane.function_runs.size(); ++row) {
+      functions.insert(lane.function_runs[row].function_id.value());
+    }
+  }
+  functions.erase(0);
+  SpanSet ops;
+  SpanSet get_next;
+  for (const Lane& lane : trace.lanes) {
+    for (std::size_t row = 0; row < lane.ops.size(); ++row) {
+      const OpCall& op = lane.ops[row];
+      if (!functions.contains(op.function_id.value())) ops.add({op.span.start(), op.span.end()});
+    }
+    for (std::size_t row = 0; row < lane.get_next_calls.size(); ++row) {
+      const PackedSpan call = lane.get_next_calls[row].span;
+      get_next.add({call.start(), call.end()});
+    }
+  }
+  const std::vector<Interval> all = ops.take();
+  if (all.empty()) return all;
+  return intersected(all, gaps_in({all.front().start, all.back().end}, get_next.take()));
+}
+
+}  // namespace doctor

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "profile/gpu_event.h"
+#include "profile/span_set.h"
+#include "trace/event_reader.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// Copies of one direction.
+struct CopyStatistics {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;  ///< of those that tell their size
+  Picoseconds time = 0;     ///< each moment once
+};
+
+/// What one device did. Times are those of the host's trace. "Each moment once" means that what several streams do at
+/// once is not added up; sums over kernels are said to be sums.
+struct DeviceActivity {
+  std::string name;         ///< "/device:GPU:0"
+  Interval window;          ///< from its first event to the end of its last
+  Picoseconds busy = 0;     ///< in which a kernel ran or something was copied or set, each moment once
+  Picoseconds kernels = 0;  ///< in which a kernel ran, each moment once
+
+  std::uint64_t kernel_count = 0;
+  Picoseconds median_kernel = 0;  ///< within 3 %
+  // Sums over kernels.
+  Picoseconds kernel_sum = 0;
+  Picoseconds collectives = 0;           ///< NCCL
+  Picoseconds half_precision = 0;        ///< of the others: 16-bit floating point
+  Picoseconds full_precision = 0;        ///< the rest of these
+  Picoseconds of_named_ops = 0;          ///< whose op the trace tells
+  Picoseconds tensor_core_eligible = 0;  ///< whose op could run on TensorCores
+  Picoseconds on_tensor_cores = 0;       ///< of these: that use them
+
+  CopyStatistics to_device;
+  CopyStatistics to_host;
+  CopyStatistics on_device;
+  CopyStatistics between_devices;
+  Picoseconds uncovered_copies_to_device = 0;  ///< in which the host's data was copied and no kernel ran
+
+  /// Of the idle time between two kernels: in gaps of at most kLongestLaunchGap, while the host works on ops of the
+  /// model. Nothing if the trace shows no such op.
+  std::optional<Picoseconds> launch_gaps;
+  std::uint64_t launch_gap_count = 0;
+
+  /// When it computed: kernels other than collectives, which wait for other devices. Disjoint and sorted.
+  std::vector<Interval> computing;
+
+  Picoseconds length() const { return window.end - window.start; }
+  Picoseconds idle() const { return length() - busy; }
+};
+
+/// Starting a kernel takes the host some microseconds, an op in eager mode a hundred. In longer gaps the host does
+/// something else.
+inline constexpr Picoseconds kLongestLaunchGap = kPicosecondsPerMillisecond;
+
+/// Adds up the events of one device, in any order. Memory does not grow with their number.
+class DeviceRecorder {
+ public:
+  void add(Interval span, const GpuEvent& event);
+
+  /// `launching`: when the host works on ops of the model, disjoint and sorted.
+  DeviceActivity finish(std::string name, const std::vector<Interval>& launching);
+
+ private:
+  /// How many kernels took how long: 32 classes for each doubling.
+  class LengthHistogram {
+   public:
+    void add(Picoseconds length);
+    Picoseconds median() const;
+
+   private:
+    static constexpr std::size_t kClassesPerDoubling = 32;
+    std::array<std::uint64_t, 64 * kClassesPerDoubling> counts_{};
+    std::uint64_t total_ = 0;
+  };
+
+  void add_kernel(Interval span, const GpuEvent& event);
+  CopyStatistics* statistics_of(GpuActivity activity);
+  void find_launch_gaps(std::span<const Interval> busy, const std::vector<Interval>& launching);
+
+  DeviceActivity result_;
+  bool has_events_ = false;
+  LengthHistogram kernel_lengths_;
+  std::array<SpanSet, 4> copies_;  ///< to device, to host, on device, between devices
+  SpanSet kernels_;
+  SpanSet computing_;
+  SpanSet others_;
+};
+
+/// When the host works on ops of the model: ops outside of tf.data's functions and outside of GetNext. Disjoint and
+/// sorted; empty where the trace shows no ops.
+std::vector<Interval> ops_of_model(const Trace& trace);
+
+}  // namespace doctor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "profile/device_activity.h"
+#include "profile/kernel_statistics.h"
+#include "trace/event_reader.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// What the devices of a host did.
+struct DeviceProfile {
+  std::vector<DeviceActivity> devices;  ///< those with events, by name
+  std::vector<KernelRow> kernels;       ///< of all of them, most total time first
+};
+
+/// When any of the devices computes, disjoint and sorted.
+std::vector<Interval> computing_of(const DeviceProfile& profile);
+
+/// Adds up the device events of a trace that was read already, in a second reading of its files that asks for the
+/// planes of devices. Lines that repeat others are left out.
+class DeviceProfiler final : public EventSink {
+ public:
+  /// `origin_ns`: of the first reading (Trace::origin_ns); times are made to count from it.
+  explicit DeviceProfiler(std::int64_t origin_ns) : origin_ns_(origin_ns) {}
+
+  void begin(const EventHeader& header) override;
+  void take(const TraceEvent& event) override;
+
+  /// `trace` is that of the first reading.
+  DeviceProfile finish(const Trace& trace);
+
+ private:
+  DeviceRecorder* recorder_of(const EventLine& line);
+
+  std::int64_t origin_ns_;
+  Picoseconds shift_ = 0;  ///< from the times of this reading to those of the first
+  std::map<std::string, DeviceRecorder> devices_;
+  std::map<const EventLine*, DeviceRecorder*> recorders_;  ///< of the present file; null for lines left out
+  KernelStatistics kernels_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,224 @@
+#include "profile/gpu_event.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "trace/chrome_threads.h"
+
+namespace doctor {
+namespace {
+
+/// Parts of the names of kernels that use TensorCores (facts of XProf's kernel_stats_utils.cc).
+constexpr std::array<std::string_view, 19> kTensorCoreKernels = {"16816",
+                                                                 "c1688",
+                                                                 "conv1x1",
+                                                                 "conv2d_c1_k1",
+                                                                 "h1688",
+                                                                 "dgrad_1x1_stride_2x2",
+                                                                 "h884",
+                                                                 "direct_group",
+                                                                 "hmma",
+                                                                 "first_layer_wgrad_kernel",
+                                                                 "i16832",
+                                                                 "i8816",
+                                                                 "s884",
+                                                                 "s1688",
+                                                                 "xmma_gemm",
+                                                                 "xmma_implicit_gemm",
+                                                                 "xmma_sparse_conv",
+                                                                 "xmma_sparse_gemm",
+                                                                 "xmma_warp_specialized_implicit_gemm"};
+
+/// Fused ops end like those that they are made of.
+constexpr std::array<std::string_view, 12> kEligibleEndings = {"Conv2D",
+                                                               "Conv2DBackpropFilter",
+                                                               "Conv2DBackpropInput",
+                                                               "Conv3D",
+                                                               "DepthwiseConv2dNative",
+                                                               "DepthwiseConv2dNativeBackpropFilter",
+                                                               "DepthwiseConv2dNativeBackpropInput",
+                                                               "FusedMatMul",
+                                                               "/MatMul",
+                                                               "/CudnnRNN",
+                                                               "XlaDot",
+                                                               "XlaDotV2"};
+
+/// Versions follow these.
+constexpr std::array<std::string_view, 4> kEligibleParts = {"BatchMatMul", "CudnnRNNV", "CudnnRNNForward",
+                                                            "CudnnRNNBackprop"};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool starts_with_ignoring_case(std::string_view text, std::string_view start) {
+  return text.size() >= start.size() && std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) {
+           return a == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+/// Takes the text up to the first of `separators` off the front.
+std::string_view take_word(std::string_view& text, std::string_view separators) {
+  const std::size_t end = std::min(text.find_first_of(separators), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  Number parsed{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  number = parsed;
+  return true;
+}
+
+void read_dimensions(std::string_view text, Dimensions& dimensions) {
+  Dimensions parsed{};
+  for (std::uint32_t& dimension : parsed) {
+    if (!read_number(take_word(text, ","), dimension)) return;
+  }
+  if (text.empty()) dimensions = parsed;
+}
+
+/// The number behind "size:" or "num_bytes:" of "size:4 dest:1 async:1" (TF) or "num_bytes:4\n…".
+std::uint64_t bytes_of_copy(std::string_view details) {
+  while (!details.empty()) {
+    std::string_view value = take_word(details, " \n");
+    const std::string_view key = take_word(value, ":");
+    std::uint64_t bytes = 0;
+    if ((key == "size" || key == "num_bytes") && read_number(value, bytes)) return bytes;
+  }
+  return 0;
+}
+
+/// "MemcpyH2D" (XSpace), "MEMCPYHtoD" (TF1), "Memcpy HtoD (Pageable -> Device)": told by its first letters; nothing for
+/// what is no copy.
+std::optional<GpuActivity> copy_of(std::string_view name) {
+  constexpr std::string_view kCopy = "memcpy";
+  if (!starts_with_ignoring_case(name, kCopy)) return std::nullopt;
+  name.remove_prefix(kCopy.size());
+  if (name.starts_with(' ')) name.remove_prefix(1);
+  if (name.starts_with("HtoD") || name.starts_with("H2D")) return GpuActivity::copy_to_device;
+  if (name.starts_with("DtoH") || name.starts_with("D2H")) return GpuActivity::copy_to_host;
+  if (name.starts_with("DtoD") || name.starts_with("D2D")) return GpuActivity::copy_on_device;
+  if (name.starts_with("PtoP") || name.starts_with("P2P")) return GpuActivity::copy_between_devices;
+  return GpuActivity::other;
+}
+
+bool is_housekeeping(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kStarts = {"memset",        "memoryalloc", "memoryfree",
+                                                       "unifiedmemory", "overhead",    "cudagraph"};
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [&](std::string_view start) { return starts_with_ignoring_case(name, start); });
+}
+
+std::string_view text_of(const TraceEvent& event, std::string_view argument) {
+  const EventArgument* const found = event.find(argument);
+  return found == nullptr ? std::string_view{} : found->text;
+}
+
+/// A TF1 timeline has a process for each stream.
+bool is_timeline_stream(const EventLine& line) {
+  const std::string_view process = line.plane->name;
+  return process.ends_with(" Compute") && contains(process, "/stream:") && !contains(process, "/stream:all");
+}
+
+struct OpOfKernel {
+  std::string_view name;
+  std::string_view type;
+};
+
+/// From `tf_op`: "model/dense/MatMul:MatMul". A process of a TF1 timeline has the op as the event's name and the node
+/// as an argument.
+OpOfKernel op_of(const TraceEvent& event) {
+  const std::string_view full_name = text_of(event, "tf_op");
+  if (full_name.empty()) return {text_of(event, "name"), text_of(event, "op")};
+  const std::size_t colon = full_name.find(':');
+  if (colon == std::string_view::npos) return {full_name, {}};
+  return {full_name.substr(0, colon), full_name.substr(colon + 1)};
+}
+
+/// A product of two tensors: "ab,bc->ac".
+bool is_product(std::string_view equation) {
+  const std::size_t arrow = equation.find("->");
+  const std::string_view inputs = equation.substr(0, arrow);
+  return arrow != std::string_view::npos && std::count(inputs.begin(), inputs.end(), ',') == 1;
+}
+
+/// By the shapes of the op where there are some, else by the name of the kernel.
+bool is_half(const TraceEvent& event) {
+  const std::string_view shapes = text_of(event, "tensor_shapes");
+  const std::string_view told_by = shapes.empty() ? event.name : shapes;
+  const bool is_float16 = contains(told_by, "half") || contains(told_by, "fp16");
+  return is_float16 || contains(told_by, "bf16") || contains(told_by, "bfloat16");
+}
+
+}  // namespace
+
+std::optional<std::string> device_of_stream(const EventLine& line) {
+  if (line.kind != LineKind::activity || line.plane->kind != PlaneKind::device) return std::nullopt;
+  const std::string_view process = line.plane->name;
+  // "/gpu:0/stream:all Compute" and "/gpu:0/memcpy Compute" repeat the streams; "/job:…/gpu:0 Compute" and "… Tensors"
+  // are the host's.
+  const bool is_of_timeline = process.ends_with(" Compute") || process.ends_with(" Tensors");
+  if (is_of_timeline && !is_timeline_stream(line)) return std::nullopt;
+  return accelerator_of(process);
+}
+
+GpuEvent understand_gpu_event(const TraceEvent& event) {
+  GpuEvent gpu;
+  const std::string_view kernel_details = text_of(event, "kernel_details");
+  if (const std::optional<GpuActivity> copy = copy_of(event.name); copy && kernel_details.empty()) {
+    gpu.activity = *copy;
+    gpu.bytes = bytes_of_copy(text_of(event, "memcpy_details"));
+    return gpu;
+  }
+  // TF1 timelines say nothing of how kernels were launched.
+  if (kernel_details.empty() && (!is_timeline_stream(*event.line) || is_housekeeping(event.name))) return gpu;
+  gpu.activity = GpuActivity::kernel;
+  gpu.launch = parse_kernel_details(kernel_details);
+  gpu.uses_tensor_cores = is_tensor_core_kernel(event.name);
+  gpu.is_half_precision = is_half(event);
+  gpu.is_collective = starts_with_ignoring_case(event.name, "nccl");
+  const OpOfKernel op = op_of(event);
+  gpu.op_name = op.name;
+  gpu.is_op_tensor_core_eligible =
+      !op.name.empty() &&
+      (is_product(text_of(event, "equation")) || is_tensor_core_eligible(op.name, op.type) || gpu.uses_tensor_cores);
+  return gpu;
+}
+
+LaunchParameters parse_kernel_details(std::string_view details) {
+  LaunchParameters launch;
+  while (!details.empty()) {
+    std::string_view value = take_word(details, " \n");
+    const std::string_view key = take_word(value, ":");
+    if (key == "regs") read_number(value, launch.registers_per_thread);
+    if (key == "static_shared" || key == "shm") read_number(value, launch.static_shared_bytes);
+    if (key == "dynamic_shared") read_number(value, launch.dynamic_shared_bytes);
+    if (key == "block") read_dimensions(value, launch.block);
+    if (key == "grid") read_dimensions(value, launch.grid);
+    if (double percent = 0; key == "occ_pct" && read_number(value, percent)) launch.occupancy_percent = percent;
+  }
+  return launch;
+}
+
+bool is_tensor_core_kernel(std::string_view kernel_name) {
+  return std::any_of(kTensorCoreKernels.begin(), kTensorCoreKernels.end(),
+                     [&](std::string_view part) { return contains(kernel_name, part); });
+}
+
+bool is_tensor_core_eligible(std::string_view op_name, std::string_view op_type) {
+  const auto is_eligible = [](std::string_view name) {
+    return std::any_of(kEligibleEndings.begin(), kEligibleEndings.end(),
+                       [&](std::string_view ending) { return name.ends_with(ending); }) ||
+           std::any_of(kEligibleParts.begin(), kEligibleParts.end(),
+                       [&](std::string_view part) { return contains(name, part); });
+  };
+  return is_eligible(op_name) || is_eligible(op_type) || op_type == "MatMul" || op_type == "CudnnRNN";
+}
+
+}  // namespace doctor

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/event_reader.h"
+
+namespace doctor {
+
+/// What a GPU does in an event of one of its streams.
+enum class GpuActivity : std::uint8_t {
+  other,  ///< memory that is set or allocated, and what the profiler does itself
+  kernel,
+  copy_to_device,        ///< from the host
+  copy_to_host,          ///< from the device
+  copy_on_device,        ///< within one device
+  copy_between_devices,  ///< peer to peer
+};
+
+using Dimensions = std::array<std::uint32_t, 3>;
+
+/// How a kernel was launched, as the statistic `kernel_details` tells:
+/// "regs:38 static_shared:0 dynamic_shared:16384 grid:160,1,1 block:1024,1,1 occ_pct:50", before TF 2.4 with "shm:0"
+/// for the shared memory.
+struct LaunchParameters {
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_bytes = 0;
+  Dimensions block = {1, 1, 1};
+  Dimensions grid = {1, 1, 1};
+  std::optional<double> occupancy_percent;  ///< theoretical
+
+  std::uint64_t shared_bytes() const { return std::uint64_t{static_shared_bytes} + dynamic_shared_bytes; }
+  friend bool operator==(const LaunchParameters&, const LaunchParameters&) = default;
+};
+
+/// An event of a stream, understood. Views live as long as the event.
+struct GpuEvent {
+  GpuActivity activity = GpuActivity::other;
+  std::uint64_t bytes = 0;  ///< of a copy; 0 if the trace does not tell
+
+  // Of kernels.
+  LaunchParameters launch;
+  std::string_view op_name;                 ///< "model/dense/MatMul"; empty if the trace does not tell
+  bool is_op_tensor_core_eligible = false;  ///< the op could run on TensorCores
+  bool uses_tensor_cores = false;           ///< the kernel does
+  bool is_half_precision = false;           ///< 16-bit floating point
+  bool is_collective = false;               ///< NCCL: exchanges data with other devices, and waits for them
+
+  bool is_copy() const { return activity != GpuActivity::other && activity != GpuActivity::kernel; }
+};
+
+/// The device whose own work the events of a line are ("/device:GPU:0"); nothing for lines that hold something else or
+/// repeat others. TF1 timelines have a process for each stream, one for all streams together, and one for what the host
+/// schedules on the device.
+std::optional<std::string> device_of_stream(const EventLine& line);
+
+/// Understands an event of a line for which device_of_stream() names a device.
+GpuEvent understand_gpu_event(const TraceEvent& event);
+
+/// Reads `kernel_details`. What is not understood is passed over.
+LaunchParameters parse_kernel_details(std::string_view details);
+
+/// Whether the name of a kernel is one of those that use TensorCores (as in XProf's kernel_stats_utils.cc).
+bool is_tensor_core_kernel(std::string_view kernel_name);
+
+/// Whether an op could run on TensorCores: by its name, as XProf does, or by its type, which tells for ops whose name
+/// was made unique ("…/MatMul_1") or given by the user.
+bool is_tensor_core_eligible(std::string_view op_name, std::string_view op_type);
+
+}  // namespace doctor
