@@ -193,7 +193,7 @@ class RunReader {
   HostMeasurement measure_with_devices(const Format& format, std::span<const std::size_t> files, Trace trace) {
     DeviceProfile profile;
     if (reads_devices(format, trace)) {
-      DeviceProfiler profiler(trace.origin_ns);
+      DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
       for (const std::size_t file : files) {
         const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
         note_unread_devices(

@@ -10,8 +10,8 @@ namespace {
 std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
   std::vector<Evidence> evidence = {
       share_of("input_share", pipeline.input_share()),
-      share_of("share_of_all_calls", pipeline.cadence.share),
-      share_of("share_without_slowest_tenth", pipeline.trimmed_cadence.share),
+      share_of("share_of_all_calls", pipeline.judged_cadence().share),
+      share_of("share_without_slowest_tenth", pipeline.judged_trimmed_cadence().share),
       time_of("mean_without_slowest_tenth", pipeline.trimmed_mean),
       time_of("median", pipeline.median),
       time_of("max", pipeline.max),
@@ -20,6 +20,10 @@ std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
       number_of("slow_calls", pipeline.slow_count, "calls"),
   };
   if (pipeline.step_share) evidence.push_back(share_of("share_of_step_markers", *pipeline.step_share));
+  if (pipeline.exposed) {
+    evidence.push_back(share_of("get_next_share", pipeline.get_next_share()));
+    evidence.push_back(time_of("waited_with_idle_devices", pipeline.exposed->time));
+  }
   return evidence;
 }
 
@@ -54,11 +58,11 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;
   if (pipeline.root != kNoIterator) finding.subject = ranked[pipeline.root].long_name;
   finding.message =
-      fmt::format("{} of the time is spent in GetNext ({}, median {}, max {})", format_share(pipeline.input_share()),
-                  format_count(pipeline.calls.size(), "call"), format_time(pipeline.median), format_time(pipeline.max));
+      fmt::format("{} ({}, median {}, max {})", input_part(pipeline), format_count(pipeline.calls.size(), "call"),
+                  format_time(pipeline.median), format_time(pipeline.max));
   finding.evidence = evidence_of(pipeline);
   finding.advice = advice_for(ranked);
-  finding.at_stake = pipeline.steady.waited;
+  finding.at_stake = pipeline.exposed ? pipeline.exposed->time : pipeline.steady.waited;
   return finding;
 }
 

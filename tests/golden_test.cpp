@@ -3,7 +3,7 @@
 //
 // testdata/rules/<rule>/{flags,clean}/  one or more files of a run, or a file `trace` with their paths, and
 //                                       expected.json: the findings of that rule; written.trace.json is made by
-//                                       written_traces.h
+//                                       written_traces.h, written.xplane.pb by written_gpu_traces.h
 // testdata/traces/<name>                a trace or a folder with the files of a run, and <name>.expected.json: verdict,
 //                                       culprit and all findings in short
 // testdata/formats/<run>/               the same run in several formats
@@ -23,6 +23,7 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
+#include "written_gpu_traces.h"
 #include "written_traces.h"
 
 namespace doctor {
@@ -104,13 +105,16 @@ std::vector<fs::path> traces_of(const fs::path& folder) {
 
 // First in this file: the other cases read what it writes.
 TEST_CASE("traces written by hand are what their generator writes") {
-  for (const WrittenCase& written : written_cases()) {
-    const fs::path file = kTestdata / "rules" / written.file;
-    const std::string trace = written.pipeline.to_trace().to_chrome_json() + "\n";
+  const auto check = [](const std::string& name, const std::string& trace) {
+    const fs::path file = kTestdata / "rules" / name;
     if (accepts_golden()) std::ofstream(file, std::ios::binary) << trace;
     const bool is_same_text = read(file) == trace;
     CHECK_MESSAGE(is_same_text, file.string(), " differs");
+  };
+  for (const WrittenCase& written : written_cases()) {
+    check(written.file, written.pipeline.to_trace().to_chrome_json() + "\n");
   }
+  for (const WrittenGpuCase& written : written_gpu_cases()) check(written.file, written.job.to_trace().to_xspace());
 }
 
 TEST_CASE("each rule on its recorded cases") {

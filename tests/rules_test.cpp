@@ -346,6 +346,84 @@ MeasuredPipeline device_pipeline(double host_share, double device_share) {
   return pipeline;
 }
 
+/// A job that does not wait, with a device that computes half of the time: a second, 10,000 kernels.
+MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(sequential_map(), kHealthy)) {
+  pipeline.host().devices = {"/device:GPU:0"};
+  DeviceActivity& device = pipeline.host().profile.devices.emplace_back();
+  device.name = "/device:GPU:0";
+  device.window = {0, kPicosecondsPerSecond};
+  device.busy = device.kernels = device.kernel_sum = device.full_precision = kPicosecondsPerSecond / 2;
+  device.kernel_count = 10'000;
+  device.median_kernel = 20 * kPicosecondsPerMicrosecond;
+  device.of_named_ops = device.kernel_sum;
+  device.launch_gaps = 0;
+  return pipeline;
+}
+
+DeviceActivity& device_of(MeasuredPipeline& pipeline) {
+  return pipeline.host().profile.devices.front();
+}
+
+Picoseconds part_of_second(double share) {
+  return std::llround(share * static_cast<double>(kPicosecondsPerSecond));
+}
+
+MeasuredPipeline copying(double uncovered_share) {
+  MeasuredPipeline pipeline = with_device();
+  device_of(pipeline).to_device = {100, 1'000'000, kPicosecondsPerSecond / 2};
+  device_of(pipeline).uncovered_copies_to_device = part_of_second(uncovered_share);
+  return pipeline;
+}
+
+MeasuredPipeline launching(double share, double median_us = 20) {
+  MeasuredPipeline pipeline = with_device();
+  device_of(pipeline).launch_gaps = part_of_second(share);
+  device_of(pipeline).median_kernel = std::llround(median_us * 1e6);
+  return pipeline;
+}
+
+/// Half a second of kernels, with parts of it in 16 bits, in eligible ops, and of these on TensorCores.
+MeasuredPipeline computing(double half_share, double eligible_share, double tensor_core_share = 0) {
+  MeasuredPipeline pipeline = with_device();
+  DeviceActivity& device = device_of(pipeline);
+  device.half_precision = part_of_second(half_share / 2);
+  device.full_precision = device.kernel_sum - device.half_precision;
+  device.tensor_core_eligible = part_of_second(eligible_share / 2);
+  device.on_tensor_cores = part_of_second(tensor_core_share * eligible_share / 2);
+  return pipeline;
+}
+
+/// A consumer that waits four fifths of the time, and a device that idles for so much of the time meanwhile.
+MeasuredPipeline exposed(double share) {
+  MeasuredPipeline pipeline = with_device(sequential_map());
+  PipelineMeasurement& measured = pipeline.pipeline();
+  measured.exposed = {measured.cadence, measured.trimmed_cadence, part_of_second(share)};
+  measured.exposed->cadence.share = measured.exposed->trimmed_cadence.share = share;
+  return pipeline;
+}
+
+MeasuredPipeline without_kernels() {
+  MeasuredPipeline pipeline = with_device();
+  pipeline.host().profile = {};
+  return pipeline;
+}
+
+MeasuredPipeline without_op_names(MeasuredPipeline pipeline) {
+  device_of(pipeline).of_named_ops = 0;
+  return pipeline;
+}
+
+MeasuredPipeline without_host_ops() {
+  MeasuredPipeline pipeline = with_device();
+  device_of(pipeline).launch_gaps.reset();
+  return pipeline;
+}
+
+MeasuredPipeline of_timeline(MeasuredPipeline pipeline) {
+  pipeline.host().profile.is_aligned = false;
+  return pipeline;
+}
+
 TEST_CASE("which rules fire on what") {
   struct Case {
     std::string rule;
@@ -360,6 +438,46 @@ TEST_CASE("which rules fire on what") {
       {"input-bound", "waits, nothing seen inside", bare_get_next(), "warning"},
       {"input-bound", "only feeds another pipeline", feeding_another(), "silent"},
       {"input-bound", "no call seen", without_calls(), "not evaluated"},
+
+      {"input-bound", "waits, a device works meanwhile", exposed(0.01), "silent"},
+      {"input-bound", "waits, a device idles a little meanwhile", exposed(0.1), "note"},
+      {"input-bound", "waits, a device idles meanwhile", exposed(0.5), "warning"},
+
+      {"device-idle-for-input", "idles", exposed(0.5), "warning"},
+      {"device-idle-for-input", "idles a little", exposed(0.1), "note"},
+      {"device-idle-for-input", "works meanwhile", exposed(0.01), "silent"},
+      {"device-idle-for-input", "no device", sequential_map(), "silent"},
+      {"device-idle-for-input", "no device, no call seen", without_calls(), "silent"},
+      {"device-idle-for-input", "no kernel", without_kernels(), "not evaluated"},
+
+      {"host-to-device-copy", "copies", copying(0.5), "warning"},
+      {"host-to-device-copy", "copies a little", copying(0.1), "note"},
+      {"host-to-device-copy", "kernels run meanwhile", copying(0.01), "silent"},
+      {"host-to-device-copy", "no copies", with_device(), "silent"},
+      {"host-to-device-copy", "no device", sequential_map(), "silent"},
+      {"host-to-device-copy", "no kernel", without_kernels(), "not evaluated"},
+      {"host-to-device-copy", "a TF1 timeline", of_timeline(copying(0.5)), "not evaluated"},
+
+      {"kernel-launch-bound", "gaps", launching(0.2), "note"},
+      {"kernel-launch-bound", "few gaps", launching(0.02), "silent"},
+      {"kernel-launch-bound", "long kernels", launching(0.2, 500), "silent"},
+      {"kernel-launch-bound", "no device", sequential_map(), "silent"},
+      {"kernel-launch-bound", "no kernel", without_kernels(), "not evaluated"},
+      {"kernel-launch-bound", "the host's ops not seen", without_host_ops(), "not evaluated"},
+
+      {"full-precision", "32 bits", computing(0, 0.9), "note"},
+      {"full-precision", "16 bits", computing(0.9, 0.9), "silent"},
+      {"full-precision", "32 bits, few eligible ops", computing(0, 0.1), "silent"},
+      {"full-precision", "no device", sequential_map(), "silent"},
+      {"full-precision", "no kernel", without_kernels(), "not evaluated"},
+      {"full-precision", "no op names", without_op_names(computing(0, 0.9)), "not evaluated"},
+
+      {"tensor-cores-unused", "unused", computing(0, 0.9), "note"},
+      {"tensor-cores-unused", "used", computing(0, 0.9, 0.5), "silent"},
+      {"tensor-cores-unused", "few eligible ops", computing(0, 0.1), "silent"},
+      {"tensor-cores-unused", "no device", sequential_map(), "silent"},
+      {"tensor-cores-unused", "no kernel", without_kernels(), "not evaluated"},
+      {"tensor-cores-unused", "no op names", without_op_names(computing(0, 0.9)), "not evaluated"},
 
       {"intermittent-stalls", "stalls", stalling(3), "warning"},
       {"intermittent-stalls", "stalls, does not wait", stalling(3, 0.06, kHealthy), "note"},
@@ -664,6 +782,17 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
       {"unvectorized-map", "max_call", 10, [](double call) { return many_calls(250, call, 1); }, at_most},
       {"unvectorized-map", "min_overhead_share", 0.1, [](double share) { return many_calls(250, 20, share); },
        at_least},
+      {"device-idle-for-input", "min_share", 0.05, exposed, at_least},
+      {"device-idle-for-input", "min_mild_share", 0.02, exposed, at_least},
+      {"host-to-device-copy", "min_share", 0.05, copying, at_least},
+      {"host-to-device-copy", "min_mild_share", 0.02, copying, at_least},
+      {"kernel-launch-bound", "min_share", 0.01, [](double share) { return launching(share); }, at_least},
+      {"kernel-launch-bound", "max_median_kernel", 10, [](double median) { return launching(0.2, median); }, at_most},
+      {"full-precision", "max_half_share", 0.05, [](double share) { return computing(share, 0.9); }, at_most},
+      {"full-precision", "min_eligible_share", 0.1, [](double share) { return computing(0, share); }, at_least},
+      {"tensor-cores-unused", "min_eligible_share", 0.1, [](double share) { return computing(0, share); }, at_least},
+      {"tensor-cores-unused", "max_tensor_core_share", 0.05, [](double share) { return computing(0, 0.9, share); },
+       at_most},
       {"device-pipeline-starved", "min_host_share", 0.1, [](double share) { return device_pipeline(share, 0); },
        at_least},
       {"device-pipeline-starved", "min_device_share", 0.1, [](double share) { return device_pipeline(0, share); },
@@ -672,6 +801,7 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
   using RuleAndThreshold = std::pair<std::string, std::string>;
   const std::set<RuleAndThreshold> elsewhere = {
       {"sequential-map", "min_utilization_for_caution"},  // "a caution comes at its threshold", below
+      {"kernel-launch-bound", "min_high_share"},          // "much launching is said to be much", below
       {"straggling-host", "min_ratio"},        // "each threshold of the straggler decides", host_comparison_test.cpp
       {"straggling-host", "min_share_above"},  // likewise
   };
@@ -691,13 +821,16 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
         const double set = threshold->value + moved * flip.step;
         CAPTURE(quantity);
         CAPTURE(set);
-        const bool is_of_verdict = flip.rule == "input-bound";
-        const std::string otherwise = is_of_verdict && flip.threshold == "min_share" ? "note"
-                                      : flip.threshold == "min_share_after"          ? "note"
-                                      : flip.threshold == "min_confidence"           ? "not evaluated"
-                                                                                     : "silent";
-        const bool is_note = flip.threshold == "min_mild_share" || flip.threshold == "min_elements_of_unknown_size" ||
-                             flip.threshold == "min_host_share";
+        const bool has_mild_share =
+            flip.rule == "input-bound" || flip.rule == "device-idle-for-input" || flip.rule == "host-to-device-copy";
+        const bool is_note_rule =
+            flip.rule == "kernel-launch-bound" || flip.rule == "full-precision" || flip.rule == "tensor-cores-unused";
+        const std::string otherwise = has_mild_share && flip.threshold == "min_share" ? "note"
+                                      : flip.threshold == "min_share_after"           ? "note"
+                                      : flip.threshold == "min_confidence"            ? "not evaluated"
+                                                                                      : "silent";
+        const bool is_note = is_note_rule || flip.threshold == "min_mild_share" ||
+                             flip.threshold == "min_elements_of_unknown_size" || flip.threshold == "min_host_share";
         const std::string expected = is_note ? "note" : "warning";
         const std::string said =
             answer(flip.rule, flip.with_quantity(quantity).measurements(), {{flip.rule, {{flip.threshold, set}}}});
@@ -775,6 +908,26 @@ TEST_CASE("advice carries its cautions") {
   CHECK_FALSE(says("slow-transformation", cached.waits_for("Map"), ".cache()"));
   CHECK_FALSE(says("slow-transformation", sequential_map().runs({{"RandomUniform", 1'000'000'000}}), ".cache()"));
   CHECK(says("slow-transformation", sequential_map(), ".cache()"));
+}
+
+TEST_CASE("much launching is said to be much") {
+  CHECK(says("kernel-launch-bound", launching(0.15), "which is much"));
+  CHECK_FALSE(says("kernel-launch-bound", launching(0.14), "which is much"));
+  CHECK(says("kernel-launch-bound", launching(0.14), "which is much",
+             {{"kernel-launch-bound", {{"min_high_share", 0.1}}}}));
+  CHECK(says("kernel-launch-bound", launching(0.2), "gpu_private"));
+}
+
+TEST_CASE("the device with most kernel time stands for its host") {
+  MeasuredPipeline pipeline = computing(0, 0.9);
+  DeviceActivity idle = device_of(pipeline);
+  idle.name = "/device:GPU:1";
+  idle.kernel_sum /= 2;
+  idle.tensor_core_eligible = 0;
+  pipeline.host().profile.devices.push_back(idle);
+  const Outcome outcome = ask("tensor-cores-unused", pipeline.measurements());
+  REQUIRE(outcome.findings.size() == 1);
+  CHECK(outcome.findings[0].subject == "/device:GPU:0");
 }
 
 TEST_CASE("a caution comes at its threshold") {

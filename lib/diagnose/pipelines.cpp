@@ -27,20 +27,26 @@ Picoseconds RankedPipeline::culprit_time() const {
   return index_of(judgement.culprit) < critical.size() ? critical[index_of(judgement.culprit)] : 0;
 }
 
+std::string input_part(const PipelineMeasurement& pipeline) {
+  return format_share(pipeline.input_share()) + (pipeline.exposed
+                                                     ? " of the time no device computes while GetNext waits"
+                                                     : " of the time is spent in GetNext");
+}
+
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
   if (ranked.judgement.level == InputLevel::unknown) {
     examiner.misses("too little evidence: " + ranked.judgement.doubt);
     return false;
   }
-  const std::string share = format_share(ranked.pipeline.input_share());
-  if (waits == Waits::bound) {
-    return examiner.holds(fmt::format("the job is input-bound ({} of the time in GetNext)", share), ranked.is_bound());
-  }
+  const std::string part =
+      format_share(ranked.pipeline.input_share()) +
+      (ranked.pipeline.exposed ? " of the time in GetNext with no device computing" : " of the time in GetNext");
+  if (waits == Waits::bound) return examiner.holds(fmt::format("the job is input-bound ({})", part), ranked.is_bound());
   const bool is_slow = ranked.is_slow();
   if (waits == Waits::slow || is_slow) {
-    return examiner.holds(fmt::format("the job waits for input ({} of the time in GetNext)", share), is_slow);
+    return examiner.holds(fmt::format("the job waits for input ({})", part), is_slow);
   }
-  return examiner.holds(fmt::format("the job waits for input ({} of the time in GetNext), or did at the start", share),
+  return examiner.holds(fmt::format("the job waits for input ({}), or did at the start", part),
                         ranked.judgement.phase == Phase::warmup);
 }
 

@@ -36,6 +36,10 @@ enum class Waits {
   even_at_start  ///< that, or only the first calls were slow
 };
 
+/// "63 % of the time is spent in GetNext"; where the trace shows what devices compute, "12 % of the time no device
+/// computes while GetNext waits".
+std::string input_part(const PipelineMeasurement& pipeline);
+
 /// Asks whether the pipeline is one that the rule looks at.
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner);
 

@@ -10,6 +10,7 @@ namespace doctor {
 
 std::vector<Interval> computing_of(const DeviceProfile& profile) {
   std::vector<Interval> computing;
+  if (!profile.is_aligned) return computing;
   for (const DeviceActivity& device : profile.devices) {
     computing.insert(computing.end(), device.computing.begin(), device.computing.end());
   }
@@ -17,7 +18,8 @@ std::vector<Interval> computing_of(const DeviceProfile& profile) {
 }
 
 void DeviceProfiler::begin(const EventHeader& header) {
-  shift_ = time_since_origin(header.origin_ns, origin_ns_);
+  if (!origin_ns_) origin_ns_ = header.origin_ns;
+  shift_ = time_since_origin(header.origin_ns, *origin_ns_);
   recorders_.clear();
 }
 
@@ -40,7 +42,8 @@ void DeviceProfiler::take(const TraceEvent& event) {
 DeviceProfile DeviceProfiler::finish(const Trace& trace) {
   DeviceProfile profile;
   if (devices_.empty()) return profile;
-  const std::vector<Interval> launching = ops_of_model(trace);
+  profile.is_aligned = is_aligned_;
+  const std::vector<Interval> launching = is_aligned_ ? ops_of_model(trace) : std::vector<Interval>();
   for (auto& [name, recorder] : devices_) profile.devices.push_back(recorder.finish(name, launching));
   profile.kernels = kernels_.take();
   return profile;

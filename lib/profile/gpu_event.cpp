@@ -122,7 +122,7 @@ std::string_view text_of(const TraceEvent& event, std::string_view argument) {
 
 /// A TF1 timeline has a process for each stream.
 bool is_timeline_stream(const EventLine& line) {
-  const std::string_view process = line.plane->name;
+  const std::string_view process = line.plane->title;
   return process.ends_with(" Compute") && contains(process, "/stream:") && !contains(process, "/stream:all");
 }
 
@@ -131,14 +131,11 @@ struct OpOfKernel {
   std::string_view type;
 };
 
-/// From `tf_op`: "model/dense/MatMul:MatMul". A process of a TF1 timeline has the op as the event's name and the node
-/// as an argument.
+/// From `tf_op`: "model/dense/MatMul:MatMul".
 OpOfKernel op_of(const TraceEvent& event) {
   const std::string_view full_name = text_of(event, "tf_op");
-  if (full_name.empty()) return {text_of(event, "name"), text_of(event, "op")};
-  const std::size_t colon = full_name.find(':');
-  if (colon == std::string_view::npos) return {full_name, {}};
-  return {full_name.substr(0, colon), full_name.substr(colon + 1)};
+  const std::size_t colon = std::min(full_name.find(':'), full_name.size());
+  return {full_name.substr(0, colon), full_name.substr(std::min(colon + 1, full_name.size()))};
 }
 
 /// A product of two tensors: "ab,bc->ac".
@@ -150,7 +147,8 @@ bool is_product(std::string_view equation) {
 
 /// By the shapes of the op where there are some, else by the name of the kernel.
 bool is_half(const TraceEvent& event) {
-  const std::string_view shapes = text_of(event, "tensor_shapes");
+  std::string_view shapes = text_of(event, "tensor_shapes");
+  if (shapes.empty()) shapes = text_of(event, "shape");  // before TF 2.4
   const std::string_view told_by = shapes.empty() ? event.name : shapes;
   const bool is_float16 = contains(told_by, "half") || contains(told_by, "fp16");
   return is_float16 || contains(told_by, "bf16") || contains(told_by, "bfloat16");
@@ -160,34 +158,35 @@ bool is_half(const TraceEvent& event) {
 
 std::optional<std::string> device_of_stream(const EventLine& line) {
   if (line.kind != LineKind::activity || line.plane->kind != PlaneKind::device) return std::nullopt;
-  const std::string_view process = line.plane->name;
+  const std::string_view process = line.plane->title;
   // "/gpu:0/stream:all Compute" and "/gpu:0/memcpy Compute" repeat the streams; "/job:…/gpu:0 Compute" and "… Tensors"
   // are the host's.
   const bool is_of_timeline = process.ends_with(" Compute") || process.ends_with(" Tensors");
   if (is_of_timeline && !is_timeline_stream(line)) return std::nullopt;
-  return accelerator_of(process);
+  return accelerator_of(process.empty() ? line.plane->name : process);
 }
 
 GpuEvent understand_gpu_event(const TraceEvent& event) {
+  const bool is_timeline = is_timeline_stream(*event.line);
   GpuEvent gpu;
+  gpu.name = is_timeline && !event.short_name.empty() ? event.short_name : event.name;
   const std::string_view kernel_details = text_of(event, "kernel_details");
-  if (const std::optional<GpuActivity> copy = copy_of(event.name); copy && kernel_details.empty()) {
+  if (const std::optional<GpuActivity> copy = copy_of(gpu.name); copy && kernel_details.empty()) {
     gpu.activity = *copy;
     gpu.bytes = bytes_of_copy(text_of(event, "memcpy_details"));
     return gpu;
   }
   // TF1 timelines say nothing of how kernels were launched.
-  if (kernel_details.empty() && (!is_timeline_stream(*event.line) || is_housekeeping(event.name))) return gpu;
+  if (kernel_details.empty() && (!is_timeline || is_housekeeping(gpu.name))) return gpu;
   gpu.activity = GpuActivity::kernel;
   gpu.launch = parse_kernel_details(kernel_details);
-  gpu.uses_tensor_cores = is_tensor_core_kernel(event.name);
+  gpu.uses_tensor_cores = is_tensor_core_kernel(gpu.name);
   gpu.is_half_precision = is_half(event);
-  gpu.is_collective = starts_with_ignoring_case(event.name, "nccl");
-  const OpOfKernel op = op_of(event);
+  gpu.is_collective = starts_with_ignoring_case(gpu.name, "nccl");
+  const OpOfKernel op = is_timeline ? OpOfKernel{text_of(event, "name"), text_of(event, "op")} : op_of(event);
   gpu.op_name = op.name;
-  gpu.is_op_tensor_core_eligible =
-      !op.name.empty() &&
-      (is_product(text_of(event, "equation")) || is_tensor_core_eligible(op.name, op.type) || gpu.uses_tensor_cores);
+  const bool is_eligible = is_product(text_of(event, "equation")) || is_tensor_core_eligible(op.name, op.type);
+  gpu.is_op_tensor_core_eligible = !op.name.empty() && (is_eligible || gpu.uses_tensor_cores);
   return gpu;
 }
 

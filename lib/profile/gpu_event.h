@@ -40,6 +40,7 @@ struct LaunchParameters {
 /// An event of a stream, understood. Views live as long as the event.
 struct GpuEvent {
   GpuActivity activity = GpuActivity::other;
+  std::string_view name;    ///< of the kernel; a TF1 timeline tells the type of its op only
   std::uint64_t bytes = 0;  ///< of a copy; 0 if the trace does not tell
 
   // Of kernels.

@@ -8,7 +8,7 @@ namespace doctor {
 void KernelStatistics::add(const TraceEvent& event, const GpuEvent& kernel) {
   if (event.duration < kPicosecondsPerNanosecond) return;
   KernelRow row;
-  row.kernel_name = event.name;
+  row.kernel_name = kernel.name;
   row.op_name = kernel.op_name;
   row.launch = kernel.launch;
   row.is_op_tensor_core_eligible = kernel.is_op_tensor_core_eligible;

@@ -39,6 +39,45 @@ OrderedJson loss_json(const Loss& loss) {
   return json;
 }
 
+OrderedJson copies_json(const CopyStatistics& copies) {
+  return {{"count", copies.count}, {"bytes", copies.bytes}, {"time_us", to_microseconds(copies.time)}};
+}
+
+OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
+  const bool is_aligned = host.profile.is_aligned;
+  const auto known_time = [&](bool is_known, Picoseconds time) {
+    return is_known ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
+  };
+  OrderedJson json = {{"host", host_name(host)}, {"device", device.name}};
+  json["window_us"] = known_time(is_aligned, device.length());
+  json["busy_us"] = to_microseconds(device.busy);
+  json["idle_us"] = known_time(is_aligned, device.idle());
+  json["kernels_us"] = to_microseconds(device.kernels);
+  json["kernel_count"] = device.kernel_count;
+  json["median_kernel_us"] = to_microseconds(device.median_kernel);
+  json["collectives_us"] = to_microseconds(device.collectives);
+  json["half_precision_us"] = to_microseconds(device.half_precision);
+  json["full_precision_us"] = to_microseconds(device.full_precision);
+  json["tensor_core_eligible_us"] = to_microseconds(device.tensor_core_eligible);
+  json["on_tensor_cores_us"] = to_microseconds(device.on_tensor_cores);
+  json["host_to_device"] = copies_json(device.to_device);
+  json["device_to_host"] = copies_json(device.to_host);
+  json["on_device"] = copies_json(device.on_device);
+  json["between_devices"] = copies_json(device.between_devices);
+  json["uncovered_host_to_device_us"] = known_time(is_aligned, device.uncovered_copies_to_device);
+  json["launch_gaps_us"] = known_time(device.launch_gaps.has_value(), device.launch_gaps.value_or(0));
+  return json;
+}
+
+/// What devices did; empty where no trace shows it.
+OrderedJson devices_json(const Measurements& measurements) {
+  OrderedJson devices = OrderedJson::array();
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const DeviceActivity& device : host.profile.devices) devices.push_back(device_json(host, device));
+  }
+  return devices;
+}
+
 OrderedJson trace_json(const Measurements& measurements) {
   OrderedJson files = OrderedJson::array();
   OrderedJson hosts = OrderedJson::array();
@@ -131,6 +170,9 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   }
   OrderedJson page = {{"schema", "tfdata-doctor.report/1"}, {"tool", tool_json()}};
   page["trace"] = trace_json(measurements);
+  if (OrderedJson devices = devices_json(measurements); !devices.empty()) {
+    page["trace"]["device_activity"] = std::move(devices);
+  }
   page["verdict"] = verdict_json(measurements, diagnosis.judgement, views);
   page["hosts_compared"] = hosts_json(diagnosis.hosts, views);
   page["pipelines"] = std::move(pipelines);

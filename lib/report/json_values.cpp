@@ -219,6 +219,10 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {"get_next", get_next_json(pipeline)},
       {"elsewhere", elsewhere_json(pipeline)},
   };
+  if (pipeline.exposed) {
+    json["get_next_share"] = pipeline.get_next_share();
+    json["device_idle_share"] = pipeline.input_share();
+  }
   json["stalls"] = stalls_json(view);
   json["pace_change"] = pace_change_json(view);
   json["bottleneck"] = bottleneck_json(view);

@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
 
 namespace doctor {
 namespace {
@@ -155,7 +156,7 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
     return fmt::format("Nothing to judge: {}.", reason_without_verdict(measurements, judgement));
   }
   const PipelineView& worst = pipelines.front();
-  std::string summary = fmt::format("{} of the time is spent in GetNext", format_share(*share));
+  std::string summary = input_part(worst.pipeline);
   if (worst.judgement.level == InputLevel::not_bound) summary += ": the input pipeline keeps up";
   if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
   if (has_bottleneck(worst.judgement)) {

@@ -5,6 +5,7 @@
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
 #include "report/escape.h"
 #include "report/pipeline_text.h"
@@ -24,7 +25,8 @@ constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertai
 constexpr std::size_t kRerunWidth = 60;
 
 std::string time_in_get_next(const PipelineView& worst) {
-  std::string text = fmt::format("{} of the time is spent in GetNext (", format_share(*input_share_of(worst)));
+  std::string text = input_part(worst.pipeline) + " (";
+  if (worst.pipeline.exposed) text += fmt::format("{} is spent in it; ", format_share(worst.pipeline.get_next_share()));
   if (worst.pipeline.step_share) {
     text += fmt::format("{} of the marked steps; ", format_share(*worst.pipeline.step_share));
   }
@@ -144,6 +146,27 @@ void add_notes(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipe
   if (pipelines.empty()) return;
   const std::size_t calls = pipelines.front().pipeline.calls.size();
   if (calls > 0 && calls < kFewCalls) page.row("caution", fmt::format("only {}", format_count(calls, "call")));
+}
+
+/// What the device that ran most kernels did: those of a host do the same work.
+void add_devices(const Measurements& measurements, TextPage& page) {
+  const DeviceActivity* main = nullptr;
+  std::size_t count = 0;
+  bool is_aligned = true;
+  for (const HostMeasurement& host : measurements.hosts) {
+    const DeviceActivity* const device = main_device(host);
+    is_aligned = is_aligned && host.profile.is_aligned;
+    if (device != nullptr && (main == nullptr || device->kernel_sum > main->kernel_sum)) main = device;
+    for (const DeviceActivity& other : host.profile.devices) count += other.kernel_count > 0 ? 1 : 0;
+  }
+  if (main == nullptr) return;
+  std::string text = fmt::format("{}: {} of kernels ({})", main->name, format_time(main->kernels),
+                                 format_count(main->kernel_count, "kernel"));
+  if (is_aligned)
+    text +=
+        fmt::format(", busy {} of {}", format_share(share_of_window(*main, main->busy)), format_time(main->length()));
+  if (count > 1) text += fmt::format("; {} with kernels in all", format_count(count, "device"));
+  page.row("device", text);
 }
 
 std::string describe_host(const ComparedHost& host, const std::vector<PipelineView>& pipelines) {
@@ -270,6 +293,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
     add_place(pipelines.front(), page);
     add_pace(diagnosis.findings, pipelines.front(), page);
   }
+  add_devices(measurements, page);
   add_notes(diagnosis, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);

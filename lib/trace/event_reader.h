@@ -36,6 +36,9 @@ struct EventPlane {
   PlaneKind kind = PlaneKind::other;
   std::uint64_t id = 0;   ///< as in the file: the id of an XPlane, the pid of a Chrome trace
   std::size_t index = 0;  ///< in order of appearance
+  std::string host = {};  ///< the machine, where the name of a Chrome trace's process says it; else empty
+  /// What a Chrome trace calls the process, with what `name` leaves out; empty for an XSpace.
+  std::string title = {};
 };
 
 /// A thread of a host, a stream of a device.

@@ -1,0 +1,65 @@
+#include "diagnose/devices.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+double ratio(Picoseconds part, Picoseconds whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+}  // namespace
+
+bool shows_devices(const Measurements& measurements) {
+  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                     [](const HostMeasurement& host) { return !host.devices.empty(); });
+}
+
+const DeviceActivity* main_device(const HostMeasurement& host) {
+  const std::vector<DeviceActivity>& devices = host.profile.devices;
+  const auto found =
+      std::max_element(devices.begin(), devices.end(), [](const DeviceActivity& a, const DeviceActivity& b) {
+        return a.kernel_sum != b.kernel_sum ? a.kernel_sum < b.kernel_sum : a.name > b.name;
+      });
+  return found == devices.end() || found->kernel_count == 0 ? nullptr : &*found;
+}
+
+RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCheck& check) {
+  RuleResult result;
+  const bool has_devices = shows_devices(context.measurements);
+  for (const HostMeasurement& host : context.measurements.hosts) {
+    if (has_devices && host.devices.empty()) continue;
+    Inquiry& inquiry = result.inquiries.emplace_back();
+    Examiner examiner(context.thresholds, inquiry);
+    if (!examiner.holds("the trace shows a device", has_devices)) break;
+    const DeviceActivity* const device = main_device(host);
+    if (device == nullptr) {
+      examiner.misses("the trace names a device, but shows no kernel that ran on it");
+      continue;
+    }
+    std::optional<Finding> finding = check(host, *device, examiner);
+    inquiry.has_finding = finding.has_value();
+    if (finding) result.findings.push_back(std::move(*finding));
+  }
+  return result;
+}
+
+double share_of_window(const DeviceActivity& device, Picoseconds part) {
+  return ratio(part, device.length());
+}
+
+double share_of_kernels(const DeviceActivity& device, Picoseconds part) {
+  return ratio(part, device.kernel_sum);
+}
+
+Finding device_finding(const DeviceActivity& device, Severity severity, std::string message) {
+  Finding finding;
+  finding.severity = severity;
+  finding.subject = device.name;
+  finding.message = std::move(message);
+  return finding;
+}
+
+}  // namespace doctor

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/devices.h"
+
+namespace doctor::rules {
+namespace {
+
+std::vector<Advice> advice(const RankedPipeline& ranked) {
+  std::vector<Advice> advice = {
+      {"Make elements while the device computes.", "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last one"}};
+  if (ranked.pipeline.prefetch != kNoIterator) advice.clear();
+  advice.push_back({ranked.has_culprit() ? fmt::format("Begin with what the waits lead to: {}.", culprit_part(ranked))
+                                         : std::string("Begin with what the other findings say of the input pipeline."),
+                    std::nullopt});
+  return advice;
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.root);
+  if (!examiner.holds("the trace of this host shows a device", !ranked.host.devices.empty())) return std::nullopt;
+  if (!ranked.pipeline.exposed) {
+    examiner.misses("the trace does not show when the device computes");
+    return std::nullopt;
+  }
+  if (ranked.judgement.level == InputLevel::unknown) {
+    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    return std::nullopt;
+  }
+  const double share = ranked.pipeline.input_share();
+  if (!examiner.at_least(share_of("device_idle_share", share), "min_mild_share")) return std::nullopt;
+  const bool is_high = examiner.at_least(share_of("device_idle_share", share), "min_share");
+  Finding finding;
+  finding.severity = is_high ? Severity::warning : Severity::note;
+  if (ranked.pipeline.root != kNoIterator) finding.subject = ranked[ranked.pipeline.root].long_name;
+  finding.message = fmt::format("{} of the time the device computes nothing because the consumer waits in GetNext",
+                                format_share(share));
+  finding.evidence = {
+      share_of("device_idle_share", share), share_of("get_next_share", ranked.pipeline.get_next_share()),
+      time_of("device_idle", ranked.pipeline.exposed->time), time_of("waited", ranked.pipeline.steady.waited)};
+  finding.advice = advice(ranked);
+  finding.at_stake = ranked.pipeline.exposed->time;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  if (shows_devices(context.measurements)) return for_each_pipeline(context, check_pipeline);
+  return for_trace(context, [](Examiner& examiner) -> std::optional<Finding> {
+    examiner.holds("the trace shows a device", false);
+    return std::nullopt;
+  });
+}
+
+}  // namespace
+
+Rule device_idle_for_input() {
+  return {.id = "device-idle-for-input",
+          .summary = "The device computes nothing while the consumer waits for data",
+          .thresholds = {{"min_share", 0.20, "share",
+                          "part of the time in which no device computes and the consumer is in GetNext, from which it "
+                          "is a warning; XProf calls it highly input-bound"},
+                         {"min_mild_share", 0.05, "share",
+                          "part from which it is worth a note; XProf calls it moderately input-bound"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules

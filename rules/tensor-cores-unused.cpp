@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/devices.h"
+
+namespace doctor::rules {
+namespace {
+
+std::vector<Advice> advice() {
+  return {
+      {"Compute in 16 bits: kernels in 32 bits run on TensorCores from Ampere (TF32) on only.",
+       "tf.keras.mixed_precision.set_global_policy('mixed_float16')  # before the model is built"},
+      {"Make batch, layer and channel sizes multiples of 8 (of 16 for bytes), and pad the vocabulary.", std::nullopt}};
+}
+
+std::optional<Finding> check_device(const HostMeasurement& /*host*/, const DeviceActivity& device, Examiner& examiner) {
+  if (device.of_named_ops == 0) {
+    examiner.misses("the trace does not tell which ops the kernels belong to");
+    return std::nullopt;
+  }
+  const double eligible = share_of_kernels(device, device.tensor_core_eligible);
+  if (!examiner.at_least(share_of("eligible_share", eligible), "min_eligible_share")) return std::nullopt;
+  const double used = static_cast<double>(device.on_tensor_cores) /
+                      static_cast<double>(std::max<Picoseconds>(device.tensor_core_eligible, 1));
+  if (!examiner.at_most(share_of("tensor_core_share", used), "max_tensor_core_share")) return std::nullopt;
+  Finding finding =
+      device_finding(device, Severity::note,
+                     fmt::format("{} of the kernel time is in ops that could run on TensorCores, and {} of that does",
+                                 format_share(eligible), format_share(used)));
+  finding.evidence = {share_of("eligible_share", eligible), share_of("tensor_core_share", used),
+                      time_of("eligible", device.tensor_core_eligible),
+                      time_of("on_tensor_cores", device.on_tensor_cores)};
+  finding.advice = advice();
+  finding.at_stake = device.tensor_core_eligible - device.on_tensor_cores;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_host_with_devices(context, check_device);
+}
+
+}  // namespace
+
+Rule tensor_cores_unused() {
+  return {.id = "tensor-cores-unused",
+          .summary = "Ops that could run on TensorCores run on kernels that do not use them",
+          .thresholds = {{"min_eligible_share", 0.20, "share",
+                          "part of the kernel time in ops that could run on TensorCores, from which it matters; "
+                          "chosen: below a fifth even a doubled speed gains less than a tenth"},
+                         {"max_tensor_core_share", 0.10, "share",
+                          "part of that time on kernels that use TensorCores, up to which they count as unused; "
+                          "chosen, as XProf's limit for 16-bit compute"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules

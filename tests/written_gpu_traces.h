@@ -1,0 +1,89 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu_trace.h"
+
+// Traces of GPU hosts written by hand, for the cases of rules about devices: no recorded one that may be shipped shows
+// the fault. Each is a loop of steps: GetNext, a copy to the device, then kernels one after another.
+
+struct WrittenGpuJob {
+  int steps = 10;
+  double get_next_us = 20;
+  double copy_us = 100;
+  bool copies_ahead = false;  ///< the next batch is copied while the kernels run
+  int kernels = 10;
+  double kernel_us = 190;
+  double gap_us = 2;
+  bool is_asynchronous = false;  ///< kernels of the step before fill GetNext and the copy
+  GpuTrace::Kernel kernel = {
+      "volta_sgemm_128x64_nn", "model/dense/Relu:Relu", "regs:122 shm:12544 grid:8,4,1 block:128,1,1", {}};
+
+  double computing_us() const { return kernels * (kernel_us + gap_us); }
+  double step_us() const { return get_next_us + (copies_ahead ? 0 : copy_us) + computing_us(); }
+  GpuTrace to_trace() const;
+};
+
+inline GpuTrace WrittenGpuJob::to_trace() const {
+  SyntheticTrace host;
+  for (int step = 0; step < steps; ++step) {
+    const double start = 100 + step * step_us();
+    host.add("python", "IteratorGetNextOp::DoCompute", start, get_next_us);
+    host.iterator("python", "Iterator::Root", 1, 0, start + 1, get_next_us - 2);
+    host.iterator("python", "Iterator::Root::Prefetch", 2, 1, start + 2, get_next_us - 4);
+    host.iterator("producer", "Iterator::Root::Prefetch::BatchV2", 3, 2, start + 3, get_next_us - 6);
+    host.add("tf_Compute/1", kernel.op, start + get_next_us, step_us() - get_next_us - 1);
+  }
+  GpuTrace trace(host.to_message());
+  for (int step = 0; step < steps; ++step) {
+    const double start = 100 + step * step_us();
+    const double compute = start + step_us() - computing_us();
+    trace.copy("H2D", copies_ahead ? compute : start + get_next_us, copy_us, 1 << 20);
+    for (int index = 0; index < kernels; ++index) {
+      trace.kernel(compute + index * (kernel_us + gap_us), kernel_us, kernel);
+    }
+    if (is_asynchronous) trace.kernel(start, compute - start, kernel);
+    trace.step(step, start, step_us());
+  }
+  return trace;
+}
+
+struct WrittenGpuCase {
+  std::string file;  ///< below testdata/rules
+  WrittenGpuJob job;
+};
+
+inline std::vector<WrittenGpuCase> written_gpu_cases() {
+  WrittenGpuJob copies;
+  copies.copy_us = 900;
+  WrittenGpuJob copies_ahead = copies;
+  copies_ahead.copies_ahead = true;
+  WrittenGpuJob launches;
+  launches.kernels = 50;
+  launches.kernel_us = 20;
+  launches.gap_us = 15;
+  WrittenGpuJob launches_ahead = launches;
+  launches_ahead.gap_us = 0.5;
+  WrittenGpuJob in_32_bits;
+  in_32_bits.kernel.op = "model/dense/MatMul:MatMul";
+  WrittenGpuJob in_16_bits = in_32_bits;
+  in_16_bits.kernel.name = "turing_fp16_sgemm_fp16_128x64_nn";
+  WrittenGpuJob on_tensor_cores = in_32_bits;
+  on_tensor_cores.kernel.name = "volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn";
+  WrittenGpuJob waits;
+  waits.get_next_us = 1500;
+  WrittenGpuJob works_meanwhile = waits;
+  works_meanwhile.is_asynchronous = true;
+  return {{"device-idle-for-input/flags/written.xplane.pb", waits},
+          {"device-idle-for-input/clean/written.xplane.pb", works_meanwhile},
+          {"full-precision/flags/written.xplane.pb", in_32_bits},
+          {"full-precision/clean/written.xplane.pb", in_16_bits},
+          {"host-to-device-copy/flags/written.xplane.pb", copies},
+          {"host-to-device-copy/clean/written.xplane.pb", copies_ahead},
+          {"kernel-launch-bound/flags/written.xplane.pb", launches},
+          {"kernel-launch-bound/clean/written.xplane.pb", launches_ahead},
+          {"tensor-cores-unused/flags/written.xplane.pb", in_16_bits},
+          {"tensor-cores-unused/clean/written.xplane.pb", on_tensor_cores}};
+}
