@@ -8,6 +8,7 @@
 #include "report/calls.h"
 #include "report/data_table.h"
 #include "report/input_page.h"
+#include "report/kernels_page.h"
 #include "report/ops_page.h"
 #include "report/overview.h"
 #include "report/report.h"
@@ -92,6 +93,11 @@ Result<std::string> render_ops(const Options& options, const Analysis& analysis)
   return render_table(options, ops_table(analysis.measurements, choice), {"tfdata-doctor.ops/1", {}});
 }
 
+Result<std::string> render_kernels(const Options& options, const Analysis& analysis) {
+  return render_table(options, kernels_table(analysis.measurements),
+                      {"tfdata-doctor.kernels/1", kernels_note(analysis.measurements)});
+}
+
 Result<std::string> render_steps(const Options& options, const Analysis& analysis) {
   return render_table(options, steps_table(analysis.measurements),
                       {"tfdata-doctor.steps/1", step_note(analysis.measurements)});
@@ -117,7 +123,7 @@ Result<std::string> render_overview(const Options& options, const Analysis& anal
              : render_overview_text(analysis.measurements, analysis.diagnosis, style_of(options));
 }
 
-constexpr std::array<Page, 7> kPages = {{
+constexpr std::array<Page, 8> kPages = {{
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
      .needs_tf_data = false,
@@ -163,6 +169,13 @@ constexpr std::array<Page, 7> kPages = {{
      .needs_tf_data = false,
      .needs = profile,
      .render = render_ops},
+    {.name = "kernels",
+     .summary = "every kernel on the GPUs: how it was launched, for which op, and its time",
+     .has_csv = true,
+     .has_top = true,
+     .is_table = true,
+     .needs = nothing_more,
+     .render = render_kernels},
 }};
 
 }  // namespace

@@ -15,7 +15,7 @@ std::vector<Advice> advice() {
 }
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
-  if (!host.profile.is_aligned) {
+  if (!host.device_profile.is_aligned) {
     examiner.misses("a TF1 timeline does not tell when the device has nothing to do");
     return std::nullopt;
   }

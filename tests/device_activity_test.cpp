@@ -25,7 +25,7 @@ HostMeasurement measured(const GpuTrace& trace) {
 }
 
 DeviceActivity only_device(const GpuTrace& trace) {
-  std::vector<DeviceActivity> devices = measured(trace).profile.devices;
+  std::vector<DeviceActivity> devices = measured(trace).device_profile.devices;
   REQUIRE(devices.size() == 1);
   return devices[0];
 }

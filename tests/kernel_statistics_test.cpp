@@ -26,7 +26,7 @@ HostMeasurement measured(const std::string& file) {
 
 std::vector<KernelRow> kernels_of(const GpuTrace& trace) {
   const TemporaryDirectory directory;
-  return measured(directory.write("gpu.xplane.pb", trace.to_xspace())).profile.kernels;
+  return measured(directory.write("gpu.xplane.pb", trace.to_xspace())).device_profile.kernels;
 }
 
 std::string in_words(const Dimensions& dimensions) {
@@ -34,7 +34,7 @@ std::string in_words(const Dimensions& dimensions) {
 }
 
 TEST_CASE("the kernels of a trace of the field are XProf's, row by row") {
-  const std::vector<KernelRow> rows = measured(kField + "gpu_multi_worker.xplane.pb.gz").profile.kernels;
+  const std::vector<KernelRow> rows = measured(kField + "gpu_multi_worker.xplane.pb.gz").device_profile.kernels;
   std::ifstream file(kField + "gpu_multi_worker.kernel_stats.json");
   const nlohmann::json peer = nlohmann::json::parse(file);
   REQUIRE(rows.size() == peer["rows"].size());
@@ -70,7 +70,7 @@ TEST_CASE("the kernels of a trace of the field are XProf's, row by row") {
 TEST_CASE("the precision of a trace of the field is XProf's") {
   Picoseconds half = 0;
   Picoseconds full = 0;
-  for (const DeviceActivity& device : measured(kField + "gpu_multi_worker.xplane.pb.gz").profile.devices) {
+  for (const DeviceActivity& device : measured(kField + "gpu_multi_worker.xplane.pb.gz").device_profile.devices) {
     half += device.half_precision;
     full += device.full_precision;
   }

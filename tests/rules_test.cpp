@@ -349,7 +349,7 @@ MeasuredPipeline device_pipeline(double host_share, double device_share) {
 /// A job that does not wait, with a device that computes half of the time: a second, 10,000 kernels.
 MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(sequential_map(), kHealthy)) {
   pipeline.host().devices = {"/device:GPU:0"};
-  DeviceActivity& device = pipeline.host().profile.devices.emplace_back();
+  DeviceActivity& device = pipeline.host().device_profile.devices.emplace_back();
   device.name = "/device:GPU:0";
   device.window = {0, kPicosecondsPerSecond};
   device.busy = device.kernels = device.kernel_sum = device.full_precision = kPicosecondsPerSecond / 2;
@@ -361,7 +361,7 @@ MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(sequential_m
 }
 
 DeviceActivity& device_of(MeasuredPipeline& pipeline) {
-  return pipeline.host().profile.devices.front();
+  return pipeline.host().device_profile.devices.front();
 }
 
 Picoseconds part_of_second(double share) {
@@ -404,7 +404,7 @@ MeasuredPipeline exposed(double share) {
 
 MeasuredPipeline without_kernels() {
   MeasuredPipeline pipeline = with_device();
-  pipeline.host().profile = {};
+  pipeline.host().device_profile = {};
   return pipeline;
 }
 
@@ -420,7 +420,7 @@ MeasuredPipeline without_host_ops() {
 }
 
 MeasuredPipeline of_timeline(MeasuredPipeline pipeline) {
-  pipeline.host().profile.is_aligned = false;
+  pipeline.host().device_profile.is_aligned = false;
   return pipeline;
 }
 
@@ -924,7 +924,7 @@ TEST_CASE("the device with most kernel time stands for its host") {
   idle.name = "/device:GPU:1";
   idle.kernel_sum /= 2;
   idle.tensor_core_eligible = 0;
-  pipeline.host().profile.devices.push_back(idle);
+  pipeline.host().device_profile.devices.push_back(idle);
   const Outcome outcome = ask("tensor-cores-unused", pipeline.measurements());
   REQUIRE(outcome.findings.size() == 1);
   CHECK(outcome.findings[0].subject == "/device:GPU:0");

@@ -18,7 +18,7 @@ bool shows_devices(const Measurements& measurements) {
 }
 
 const DeviceActivity* main_device(const HostMeasurement& host) {
-  const std::vector<DeviceActivity>& devices = host.profile.devices;
+  const std::vector<DeviceActivity>& devices = host.device_profile.devices;
   const auto found =
       std::max_element(devices.begin(), devices.end(), [](const DeviceActivity& a, const DeviceActivity& b) {
         return a.kernel_sum != b.kernel_sum ? a.kernel_sum < b.kernel_sum : a.name > b.name;

@@ -44,7 +44,7 @@ OrderedJson copies_json(const CopyStatistics& copies) {
 }
 
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
-  const bool is_aligned = host.profile.is_aligned;
+  const bool is_aligned = host.device_profile.is_aligned;
   const auto known_time = [&](bool is_known, Picoseconds time) {
     return is_known ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
   };
@@ -73,7 +73,7 @@ OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& devic
 OrderedJson devices_json(const Measurements& measurements) {
   OrderedJson devices = OrderedJson::array();
   for (const HostMeasurement& host : measurements.hosts) {
-    for (const DeviceActivity& device : host.profile.devices) devices.push_back(device_json(host, device));
+    for (const DeviceActivity& device : host.device_profile.devices) devices.push_back(device_json(host, device));
   }
   return devices;
 }

@@ -155,9 +155,9 @@ void add_devices(const Measurements& measurements, TextPage& page) {
   bool is_aligned = true;
   for (const HostMeasurement& host : measurements.hosts) {
     const DeviceActivity* const device = main_device(host);
-    is_aligned = is_aligned && host.profile.is_aligned;
+    is_aligned = is_aligned && host.device_profile.is_aligned;
     if (device != nullptr && (main == nullptr || device->kernel_sum > main->kernel_sum)) main = device;
-    for (const DeviceActivity& other : host.profile.devices) count += other.kernel_count > 0 ? 1 : 0;
+    for (const DeviceActivity& other : host.device_profile.devices) count += other.kernel_count > 0 ? 1 : 0;
   }
   if (main == nullptr) return;
   std::string text = fmt::format("{}: {} of kernels ({})", main->name, format_time(main->kernels),
