@@ -13,7 +13,11 @@ std::vector<Advice> advice() {
            "optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)"}};
 }
 
-std::optional<Finding> check_device(const HostMeasurement& /*host*/, const DeviceActivity& device, Examiner& examiner) {
+std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
+  if (!host.device_profile.is_aligned) {
+    examiner.misses("a TF1 timeline tells the ops on the device, but not the kernels that they ran as");
+    return std::nullopt;
+  }
   const Picoseconds computing = device.half_precision + device.full_precision;
   if (!examiner.holds("the device computes", computing > 0)) return std::nullopt;
   if (device.of_named_ops == 0) {

@@ -15,7 +15,11 @@ std::vector<Advice> advice() {
       {"Make batch, layer and channel sizes multiples of 8 (of 16 for bytes), and pad the vocabulary.", std::nullopt}};
 }
 
-std::optional<Finding> check_device(const HostMeasurement& /*host*/, const DeviceActivity& device, Examiner& examiner) {
+std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
+  if (!host.device_profile.is_aligned) {
+    examiner.misses("a TF1 timeline tells the ops on the device, but not the kernels that they ran as");
+    return std::nullopt;
+  }
   if (device.of_named_ops == 0) {
     examiner.misses("the trace does not tell which ops the kernels belong to");
     return std::nullopt;

@@ -44,6 +44,7 @@ OrderedJson copies_json(const CopyStatistics& copies) {
 }
 
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
+  // TF1 timelines tell neither when a device idles nor which kernels its ops ran as.
   const bool is_aligned = host.device_profile.is_aligned;
   const auto known_time = [&](bool is_known, Picoseconds time) {
     return is_known ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
@@ -56,10 +57,10 @@ OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& devic
   json["kernel_count"] = device.kernel_count;
   json["median_kernel_us"] = to_microseconds(device.median_kernel);
   json["collectives_us"] = to_microseconds(device.collectives);
-  json["half_precision_us"] = to_microseconds(device.half_precision);
-  json["full_precision_us"] = to_microseconds(device.full_precision);
+  json["half_precision_us"] = known_time(is_aligned, device.half_precision);
+  json["full_precision_us"] = known_time(is_aligned, device.full_precision);
   json["tensor_core_eligible_us"] = to_microseconds(device.tensor_core_eligible);
-  json["on_tensor_cores_us"] = to_microseconds(device.on_tensor_cores);
+  json["on_tensor_cores_us"] = known_time(is_aligned, device.on_tensor_cores);
   json["host_to_device"] = copies_json(device.to_device);
   json["device_to_host"] = copies_json(device.to_host);
   json["on_device"] = copies_json(device.on_device);
