@@ -46,6 +46,24 @@ TEST_CASE("each moment of a step belongs to one part, and the parts sum to its l
   CHECK(sum_of(step) == step.duration());
 }
 
+TEST_CASE("what a busy device hides costs nothing, and copies to it are input") {
+  HostMeasurement host = host_with({{0, 100, 7}}, {{10, 50}});
+  host.profile->devices.compute_16 = {{0, 5}};
+  host.profile->devices.compute_32 = {{0, 20}, {60, 70}};
+  host.profile->devices.copy_to_device = {{65, 80}};
+  host.profile->devices.copy_to_host = {{78, 90}};
+  host.profile->devices.between_devices = {{85, 95}};
+  host.profile->host.compute = {{0, 100}};
+  const StepMeasurement step = measure_steps(host).steps[0];
+  CHECK(step[StepPart::device_compute_16] == 5);
+  CHECK(step[StepPart::device_compute_32] == 25);  // 5..20 and 60..70
+  CHECK(step[StepPart::output] == 12);             // 78..90
+  CHECK(step[StepPart::device_to_device] == 5);    // 90..95
+  CHECK(step[StepPart::input] == 38);              // 20..50 and 70..78
+  CHECK(step[StepPart::host_compute] == 15);
+  CHECK(sum_of(step) == step.duration());
+}
+
 TEST_CASE("a pipeline that feeds another is no wait of its own") {
   HostMeasurement host = host_with({{0, 100, 1}}, {{10, 20}});
   PipelineMeasurement& feeding = host.pipelines.emplace_back();

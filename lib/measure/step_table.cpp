@@ -32,12 +32,19 @@ std::vector<Interval> waits_of(const HostMeasurement& host) {
 Activities activities_of(const HostMeasurement& host) {
   Activities activities;
   const auto at = [&](StepPart part) -> std::vector<Interval>& { return activities[static_cast<std::size_t>(part)]; };
-  at(StepPart::input) = united(waits_of(host));
+  std::vector<Interval> input = waits_of(host);
   if (host.profile) {
+    const DeviceSpans& devices = host.profile->devices;
+    at(StepPart::device_compute_16) = devices.compute_16;
+    at(StepPart::device_compute_32) = devices.compute_32;
+    at(StepPart::output) = devices.copy_to_host;
+    at(StepPart::device_to_device) = devices.between_devices;
+    input.insert(input.end(), devices.copy_to_device.begin(), devices.copy_to_device.end());
     at(StepPart::kernel_launch) = host.profile->host.launch;
     at(StepPart::compilation) = host.profile->host.compile;
     at(StepPart::host_compute) = host.profile->host.compute;
   }
+  at(StepPart::input) = united(std::move(input));
   return activities;
 }
 

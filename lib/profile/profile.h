@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "profile/device_spans.h"
 #include "profile/host_activity.h"
 #include "profile/op_statistics.h"
 #include "trace/trace.h"
@@ -13,6 +14,7 @@ namespace doctor {
 struct Profile {
   OpTable ops;
   HostActivity host;
+  DeviceSpans devices;
   std::vector<StepMarker> device_steps;  ///< sorted by start, each number once
 };
 

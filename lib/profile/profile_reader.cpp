@@ -20,6 +20,7 @@ class ProfileReader::Sink final : public EventSink {
     shifted.start += shift_;
     ops_.take(shifted);
     host_.take(shifted);
+    devices_.take(shifted);
     device_steps_.take(shifted);
   }
 
@@ -29,10 +30,13 @@ class ProfileReader::Sink final : public EventSink {
   }
 
   Profile finish(std::int64_t origin_ns) {
-    Profile profile = {ops_.finish(), host_.finish(), device_steps_.finish()};
+    Profile profile = {ops_.finish(), host_.finish(), devices_.finish(), device_steps_.finish()};
     const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
+    HostActivity& host = profile.host;
+    DeviceSpans& devices = profile.devices;
     for (std::vector<Interval>* const list :
-         {&profile.host.compute, &profile.host.launch, &profile.host.compile, &profile.host.unnumbered_steps}) {
+         {&host.compute, &host.launch, &host.compile, &host.unnumbered_steps, &devices.compute_16, &devices.compute_32,
+          &devices.copy_to_device, &devices.copy_to_host, &devices.between_devices}) {
       for (Interval& interval : *list) interval = {interval.start + shift, interval.end + shift};
     }
     for (StepMarker& step : profile.device_steps) step.start += shift;
@@ -44,6 +48,7 @@ class ProfileReader::Sink final : public EventSink {
   Picoseconds shift_ = 0;
   OpTableBuilder ops_;
   HostActivityBuilder host_;
+  DeviceSpansBuilder devices_;
   DeviceStepsBuilder device_steps_;
 };
 
