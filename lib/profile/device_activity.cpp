@@ -138,7 +138,7 @@ std::vector<Interval> ops_of_model(const Trace& trace) {
       get_next.add({call.start(), call.end()});
     }
   }
-  const std::vector<Interval> all = ops.take();
+  std::vector<Interval> all = ops.take();
   if (all.empty()) return all;
   return intersected(all, gaps_in({all.front().start, all.back().end}, get_next.take()));
 }
