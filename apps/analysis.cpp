@@ -20,11 +20,6 @@
 namespace doctor {
 namespace {
 
-Result<void> limit_if_wanted(const Options& options) {
-  if (!options.max_memory) return {};
-  return limit_memory(options.max_memory->bytes, options.max_memory->text);
-}
-
 /// Analyses the files, with a progress bar where a person waits.
 Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const std::vector<Rule>& rules,
                          const ThresholdSettings& settings, const AnalysisOptions& needed) {
@@ -45,7 +40,8 @@ Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& n
   if (!files) return Unexpected(files.error());
   if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
   // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
-  if (const Result<void> limited = limit_if_wanted(options); !limited) return Unexpected(limited.error());
+  if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited)
+    return Unexpected(limited.error());
 
   std::vector<Rule> rules;
   rules.reserve(catalog.size());

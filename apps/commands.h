@@ -10,6 +10,7 @@ int run_diagnose(const Options& options);
 int run_show(const Options& options);
 int run_explain(const Options& options);
 int run_rules(const Options& options);
+int run_convert(const Options& options);
 
 /// `--list-runs` of diagnose and show.
 int run_list_runs(const Options& options);

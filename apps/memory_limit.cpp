@@ -124,6 +124,10 @@ Result<void> limit_memory(std::uint64_t bytes, const std::string& text) {
   return {};
 }
 
+Result<void> limit_memory_if_wanted(const std::optional<MemoryLimit>& limit) {
+  return limit ? limit_memory(limit->bytes, limit->text) : Result<void>();
+}
+
 void use_small_thread_stacks() {
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) != 0) return;

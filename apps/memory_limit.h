@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "options.h"
 
 namespace doctor {
 
@@ -19,6 +21,9 @@ void end_when_memory_runs_out();
 /// to: heap, variables, stacks of threads; not the trace files in the page cache. Errors: the program does not fit
 /// as it is, or this kernel does not count.
 Result<void> limit_memory(std::uint64_t bytes, const std::string& text);
+
+/// The same for a limit that the user may have given.
+Result<void> limit_memory_if_wanted(const std::optional<MemoryLimit>& limit);
 
 /// Gives threads that are started later a stack of 1 MiB in place of 8, for a stack counts as a whole. With or without
 /// a limit, so that one does not change what the program can do.

@@ -28,9 +28,10 @@ struct CommandEntry {
   std::string_view summary;
 };
 
-constexpr std::array<CommandEntry, 4> kCommands = {{
+constexpr std::array<CommandEntry, 5> kCommands = {{
     {"diagnose", Command::diagnose, "Say what holds the input pipeline back (the default command)"},
     {"show", Command::show, "Show the numbers behind a diagnosis"},
+    {"convert", Command::convert, "Write all events of traces as a Chrome trace, NDJSON or CSV"},
     {"explain", Command::explain, "Print the page of a rule, or why it fired on a trace or did not"},
     {"rules", Command::rules, "List all rules"},
 }};
@@ -58,6 +59,7 @@ constexpr std::string_view kFooter =
 /// Texts as CLI11 hands them over, before their meaning is checked.
 struct RawOptions {
   std::string format = "text";
+  std::optional<std::string> convert_format;
   std::string color = "auto";
   std::string fail_on = "warning";
   std::string run;
@@ -76,6 +78,7 @@ class HelpPage : public CLI::Formatter {
     if (!is_program) return CLI::Formatter::make_usage(app, name);
     return "Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...\n"
            "       tfdata-doctor show PAGE [OPTIONS] TRACE...\n"
+           "       tfdata-doctor convert TRACE... -o FILE\n"
            "       tfdata-doctor explain RULE [TRACE...]\n"
            "       tfdata-doctor rules\n\n"
            "Examples:\n"
@@ -188,6 +191,16 @@ void add_set_option(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
 }
 
+void add_convert_options(CLI::App& app, Options& options, RawOptions& raw) {
+  app.add_option("--format", raw.convert_format,
+                 "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: what the "
+                 "name after -o ends in, .json, .ndjson or .csv, each with .gz to compress it")
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", options.output, "Write to FILE, as a whole or not at all; else to standard output")
+      ->type_name("FILE");
+  app.add_flag("-q,--quiet", options.quiet, "Do not tell what was left out");
+}
+
 void add_options(CLI::App& app, const CommandEntry& entry, Options& options, RawOptions& raw) {
   app.allow_extras();
   app.footer(std::string(kFooter));
@@ -209,6 +222,9 @@ void add_options(CLI::App& app, const CommandEntry& entry, Options& options, Raw
       add_trace_options(app, options, raw);
       add_set_option(app, options);
       break;
+    case Command::convert:
+      add_trace_options(app, options, raw);
+      return add_convert_options(app, options, raw);
     case Command::rules:
       break;
   }
@@ -305,6 +321,13 @@ Result<void> take_limits(const RawOptions& raw, Options& options) {
 }
 
 Result<void> take_choices(const RawOptions& raw, Options& options) {
+  if (!raw.run.empty()) options.run = raw.run;
+  if (options.command == Command::convert) {
+    const Result<ConvertTarget> target = choose_convert_target(raw.convert_format, options.output);
+    if (!target) return Unexpected(target.error());
+    options.convert = *target;
+    return {};
+  }
   const Page* const page = options.command == Command::show ? find_page(options.page) : nullptr;
   const bool has_csv = page != nullptr && page->has_csv;
   if (raw.format == "csv" && !has_csv)
@@ -320,7 +343,6 @@ Result<void> take_choices(const RawOptions& raw, Options& options) {
   const Result<std::size_t> fail_on = choose("--fail-on", raw.fail_on, {"note", "warning", "error", "never"});
   if (!fail_on) return Unexpected(fail_on.error());
   options.fail_on = *fail_on < 3 ? std::optional(static_cast<Severity>(*fail_on)) : std::nullopt;
-  if (!raw.run.empty()) options.run = raw.run;
   return {};
 }
 
@@ -336,7 +358,8 @@ Result<void> check_arguments(const Options& options) {
   if (options.command == Command::explain && options.rule.empty()) {
     return fail("explain needs the name of a rule", {}, "'tfdata-doctor rules' lists them");
   }
-  const bool needs_trace = options.command == Command::diagnose || options.command == Command::show;
+  const bool needs_trace =
+      options.command == Command::diagnose || options.command == Command::show || options.command == Command::convert;
   if (needs_trace && options.traces.empty()) return fail("no trace given", {}, help);
   return {};
 }

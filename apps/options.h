@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "convert_target.h"
 #include "diagnose/finding.h"
 
 namespace doctor {
 
-enum class Command { diagnose, explain, rules, show };
+enum class Command { diagnose, explain, rules, show, convert };
 enum class OutputFormat { text, json, csv };
 enum class ColorChoice { automatic, always, never };
 
@@ -36,7 +37,8 @@ struct Options {
   std::optional<std::string> pipeline;  ///< of show calls: id of the pipeline to look at
 
   OutputFormat format = OutputFormat::text;
-  std::string output;  ///< file to write; empty or "-" is standard output
+  ConvertTarget convert;  ///< of convert, in place of the format
+  std::string output;     ///< file to write; empty or "-" is standard output
   ColorChoice color = ColorChoice::automatic;
   bool quiet = false;
   bool verbose = false;

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "standard output";
+const std::string kOpenFiles = "/proc/self/fd/";
 constexpr std::string_view kReaderGone = "nobody reads it any more";
 
 Unexpected write_error(std::string_view where, int error) {
@@ -36,49 +37,11 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-Result<void> write_standard_output(std::string_view page) {
-  if (const int error = write_all(STDOUT_FILENO, page); error != 0) return write_error(kStandardOutput, error);
-  // A copy is closed: some file systems tell only then that the bytes were lost.
-  const int copy = ::dup(STDOUT_FILENO);
-  if (copy < 0 || ::close(copy) != 0) return write_error(kStandardOutput, errno);
-  return {};
-}
-
-/// Devices and pipes have no name to be replaced.
-Result<void> write_in_place(std::string_view page, const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return write_error(path, errno);
-  const int error = write_all(descriptor, page);
-  const int close_error = ::close(descriptor) == 0 ? 0 : errno;
-  if (error != 0 || close_error != 0) return write_error(path, error != 0 ? error : close_error);
-  return {};
-}
-
-/// Rights that a new file gets, or those of the file that is replaced.
-mode_t mode_for(const struct stat* replaced) {
-  if (replaced != nullptr) return replaced->st_mode & 07777;
+/// Rights that a new file gets.
+mode_t mode_of_new_file() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   return 0666 & ~mask;
-}
-
-int fill_temporary(int descriptor, std::string_view page, mode_t mode) {
-  int error = write_all(descriptor, page);
-  if (error == 0 && ::fchmod(descriptor, mode) != 0) error = errno;
-  if (error == 0 && ::fsync(descriptor) != 0) error = errno;
-  if (::close(descriptor) != 0 && error == 0) error = errno;
-  return error;
-}
-
-Result<void> write_atomically(std::string_view page, const std::string& path, const struct stat* replaced) {
-  std::string temporary = path + ".XXXXXX";
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return write_error(path, errno);
-  int error = fill_temporary(descriptor, page, mode_for(replaced));
-  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  ::unlink(temporary.c_str());
-  return write_error(path, error);
 }
 
 /// Where a symbolic link leads, so that the link survives.
@@ -91,13 +54,89 @@ std::string followed(const std::string& path) {
 
 }  // namespace
 
-Result<void> write_output(std::string_view page, const std::string& path) {
-  if (path.empty() || path == "-") return write_standard_output(page);
+Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
+  std::unique_ptr<OutputFile> output(new OutputFile());
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return write_atomically(page, path, nullptr);
-  if (S_ISDIR(status.st_mode)) return write_error(path, EISDIR);
-  if (!S_ISREG(status.st_mode)) return write_in_place(page, path);
-  return write_atomically(page, followed(path), &status);
+  if (path.empty() || path == "-") {
+    output->where_ = kStandardOutput;
+    // A copy is closed at the end: some file systems tell only then that the bytes were lost.
+    output->file_ = FileDescriptor(::dup(STDOUT_FILENO));
+    if (!output->file_.is_open()) return write_error(kStandardOutput, errno);
+    return output;
+  }
+  output->where_ = path;
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return write_error(path, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {  // devices and pipes have no name to be replaced
+    output->file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!output->file_.is_open()) return write_error(path, errno);
+    return output;
+  }
+  const mode_t mode = exists ? status.st_mode & 07777 : mode_of_new_file();
+  if (Result<void> begun = output->begin_replacing(exists ? followed(path) : path, mode); !begun) {
+    return Unexpected(std::move(begun.error()));
+  }
+  return output;
+}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Result<void> OutputFile::begin_replacing(const std::string& path, mode_t mode) {
+  target_ = path;
+  const std::string folder = fs::path(path).parent_path().string();
+  if (::access(kOpenFiles.c_str(), F_OK) == 0) {  // else it could not be given a name
+    file_ = FileDescriptor(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  }
+  if (!file_.is_open()) {  // not every file system has files without a name
+    temporary_ = target_ + ".XXXXXX";
+    file_ = FileDescriptor(::mkstemp(temporary_.data()));
+    if (!file_.is_open()) {
+      temporary_.clear();
+      return write_error(where_, errno);
+    }
+  }
+  if (::fchmod(file_.number(), mode) != 0) return write_error(where_, errno);
+  return {};
+}
+
+Result<void> OutputFile::write(std::string_view bytes) {
+  const int error = write_all(file_.number(), bytes);
+  return error == 0 ? Result<void>() : write_error(where_, error);
+}
+
+/// Gives the file its name, in place of the file that had it. 0 or the error number.
+int OutputFile::take_name() {
+  if (temporary_.empty()) {
+    // A link replaces nothing, so it goes over a name of its own.
+    std::string name = target_ + ".XXXXXX";
+    const FileDescriptor reserved(::mkstemp(name.data()));
+    if (!reserved.is_open() || ::unlink(name.c_str()) != 0) return errno;
+    const std::string open_file = kOpenFiles + std::to_string(file_.number());
+    if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
+    temporary_ = name;
+  }
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return errno;
+  temporary_.clear();
+  return 0;
+}
+
+Result<void> OutputFile::finish() {
+  const bool is_replacing = !target_.empty();
+  if (is_replacing && ::fsync(file_.number()) != 0) return write_error(where_, errno);
+  if (is_replacing) {
+    if (const int error = take_name(); error != 0) return write_error(where_, error);
+  }
+  if (::close(file_.release()) != 0) return write_error(where_, errno);
+  return {};
+}
+
+Result<void> write_output(std::string_view page, const std::string& path) {
+  const Result<std::unique_ptr<OutputFile>> output = OutputFile::open(path);
+  if (!output) return Unexpected(output.error());
+  if (Result<void> written = (*output)->write(page); !written) return written;
+  return (*output)->finish();
 }
 
 Result<void> check_output(const std::string& path, std::span<const std::string> inputs) {

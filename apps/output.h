@@ -1,13 +1,42 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "io/byte_sink.h"
+#include "io/file_descriptor.h"
 #include "status_line.h"
 
 namespace doctor {
+
+/// Writes to `path`, or to standard output if it is empty or "-", piece by piece. A regular file appears with finish(),
+/// as a whole: until then its bytes lie in a temporary file beside it, without a name where the file system allows
+/// that, so that nothing is left behind by a program that is ended. Without finish() nothing appears.
+class OutputFile final : public ByteSink {
+ public:
+  /// Errors: the file cannot be written.
+  static Result<std::unique_ptr<OutputFile>> open(const std::string& path);
+  ~OutputFile() override;
+
+  /// Errors: whatever keeps the bytes from being stored.
+  Result<void> write(std::string_view bytes) override;
+  Result<void> finish() override;
+
+ private:
+  OutputFile() = default;
+  Result<void> begin_replacing(const std::string& path, mode_t mode);
+  int take_name();
+
+  std::string where_;      ///< for messages
+  std::string target_;     ///< the name that the file takes; empty for what has none to be replaced
+  std::string temporary_;  ///< the name that it has meanwhile; empty if none
+  FileDescriptor file_;
+};
 
 /// Writes a page to `path`, or to standard output if it is empty or "-". A regular file appears as a whole or not at
 /// all: a temporary file beside it takes its name at the end. Errors: whatever keeps the last byte from being stored.

@@ -33,6 +33,8 @@ int run(const Options& options) {
       return run_explain(options);
     case Command::rules:
       return run_rules(options);
+    case Command::convert:
+      return run_convert(options);
   }
   return kExitFailure;
 }

@@ -1,8 +1,5 @@
 #include "pipeline.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +8,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
+#include "io/file_progress.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
 #include "tree/iterator_forest.h"
@@ -41,47 +39,6 @@ HostMeasurement measure_trace(const Trace& trace, DeviceProfile profile, const W
   return timed(timings, work, "measure",
                [&] { return measure(trace, forest, work, options.measure, std::move(profile)); });
 }
-
-/// Size in bytes of a file as stored, without opening it; nothing for what has no size before its end, like a pipe.
-std::optional<std::uint64_t> stored_size_of(const std::string& file) {
-  struct stat status {};
-  const bool is_found = (file == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(file.c_str(), &status)) == 0;
-  if (!is_found) return 0;  // it will not be read either
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
-/// The part of the progress that goes from file to file; the readers fill in what is within one.
-class FileProgress {
- public:
-  FileProgress(Progress* progress, std::span<const std::string> files) : progress_(progress) {
-    if (progress_ == nullptr) return;
-    bool is_known = true;
-    std::uint64_t total = 0;
-    for (const std::string& file : files) {
-      const std::optional<std::uint64_t> size = stored_size_of(file);
-      is_known = is_known && size.has_value();
-      total += size.value_or(0);
-    }
-    if (is_known) progress_->bytes_total = total;
-  }
-
-  void begin_file(std::size_t index) {
-    if (progress_ != nullptr) progress_->file_index = index;
-  }
-
-  void end_file(const std::string& file) {
-    if (progress_ == nullptr) return;
-    // What could not be read is done with, too.
-    progress_->bytes_before += stored_size_of(file).value_or(progress_->bytes_read);
-    progress_->events_before += progress_->event_count;
-    progress_->bytes_read = 0;
-    progress_->event_count = 0;
-  }
-
- private:
-  Progress* progress_;
-};
 
 /// Stands for a file that could not be read, so that its absence is evidence like any other loss.
 HostMeasurement unreadable_host(const std::string& file, const Error& error) {

@@ -23,6 +23,9 @@ class FileDescriptor {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
+  /// The descriptor, for the caller to close.
+  int release() { return std::exchange(number_, -1); }
+
  private:
   int number_ = -1;
 };

@@ -6,35 +6,10 @@
 #include <cstdint>
 #include <iterator>
 
+#include "base/utf8.h"
+
 namespace doctor {
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t length = 0;  ///< in bytes; 0 if the bytes are not UTF-8
-};
-
-bool is_continuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0u) == 0x80;
-}
-
-/// The character that `text` begins with. Refuses overlong forms, surrogates and codes above U+10FFFF.
-Character first_character(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
-  std::uint32_t code = lead & (0xffu >> (length + 1));
-  for (std::size_t index = 1; index < length; ++index) {
-    if (!is_continuation(text[index])) return {};
-    code = code << 6 | (static_cast<unsigned char>(text[index]) & 0x3fu);
-  }
-  const std::uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x1'0000;
-  if (code < least || code > 0x10'ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
-  return {code, length};
-}
 
 /// C0 and C1 control characters: what starts a terminal's escape sequences.
 bool is_control(std::uint32_t code) {
@@ -53,9 +28,9 @@ std::string escape_for_terminal(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
-    const Character character = first_character(text);
+    const Utf8Character character = first_utf8_character(text);
     if (character.length == 0) {
-      escaped += kReplacement;
+      escaped += kReplacementCharacter;
       text.remove_prefix(1);
       continue;
     }
@@ -85,7 +60,7 @@ std::string csv_field(std::string_view text) {
 }
 
 std::size_t character_count(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
+  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_utf8_continuation));
 }
 
 std::string clip(std::string_view escaped, std::size_t width) {
@@ -96,12 +71,12 @@ std::string clip(std::string_view escaped, std::size_t width) {
   std::size_t head = 0;
   for (std::size_t left = kept / 2; left > 0; --left) {
     do ++head;
-    while (head < escaped.size() && is_continuation(escaped[head]));
+    while (head < escaped.size() && is_utf8_continuation(escaped[head]));
   }
   std::size_t tail = escaped.size();
   for (std::size_t left = kept - kept / 2; left > 0; --left) {
     do --tail;
-    while (tail > 0 && is_continuation(escaped[tail]));
+    while (tail > 0 && is_utf8_continuation(escaped[tail]));
   }
   return std::string(escaped.substr(0, head)) + std::string(kGap) + std::string(escaped.substr(tail));
 }

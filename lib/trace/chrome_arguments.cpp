@@ -31,11 +31,11 @@ bool uses_arguments(EventKind kind) {
     case EventKind::consume:
     case EventKind::executor:
     case EventKind::step:
+    case EventKind::region_queued:
+    case EventKind::region_start:
       return true;
     case EventKind::get_next:
     case EventKind::make_iterator:
-    case EventKind::region_queued:
-    case EventKind::region_start:
     case EventKind::region_stop:
     case EventKind::op:
       return false;
@@ -52,6 +52,8 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
   if (key == "long_name") return Role::long_name;
   if (key == "name") return Role::dataset_name;
   if (key == "step_num") return Role::step_number;
+  // The context ids of a TraceMeProducer and of its TraceMeConsumer, which TF and XProf keep to themselves.
+  if (key == "_p" || key == "_c") return Role::closure;
   return is_iterator_attribute(key) ? Role::attribute : Role::none;
 }
 
@@ -87,6 +89,11 @@ void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind, Trace
       break;
     case Role::step_number:
       arguments_.step_number = parse_integer(member.value);
+      break;
+    case Role::closure:
+      if (kind == EventKind::region_queued || kind == EventKind::region_start) {
+        arguments_.closure = parse_token(member.value).value_or(0);
+      }
       break;
     case Role::attribute:
       if (is_iterator) arguments_.attributes.push_back(attribute_of(key.name, member, attribute_text_, builder));

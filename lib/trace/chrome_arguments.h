@@ -21,6 +21,7 @@ struct ChromeArguments {
   std::optional<std::uint64_t> parent_id;
   std::optional<std::uint64_t> element_id;
   std::optional<std::int64_t> step_number;
+  std::uint64_t closure = 0;          ///< of the events of a thread pool's queue; 0 if it is not told
   std::vector<Attribute> attributes;  ///< of an iterator
 };
 
@@ -32,7 +33,17 @@ class ChromeArgumentDecoder {
   const ChromeArguments& decode(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
 
  private:
-  enum class Role : std::uint8_t { none, id, parent_id, element_id, long_name, dataset_name, step_number, attribute };
+  enum class Role : std::uint8_t {
+    none,
+    id,
+    parent_id,
+    element_id,
+    long_name,
+    dataset_name,
+    step_number,
+    closure,
+    attribute
+  };
 
   struct Meaning {
     Role role = Role::none;

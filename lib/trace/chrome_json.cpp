@@ -13,6 +13,7 @@
 #include "trace/format.h"
 #include "trace/json_events.h"
 #include "trace/json_text.h"
+#include "trace/queue_sample.h"
 #include "trace/trace_builder.h"
 
 // Chrome traces as the TensorFlow profiler wrote them up to TF 2.10 and as XProf converts them today. Format:
@@ -47,7 +48,7 @@ class ChromeReading {
     std::uint64_t process = 0;
     std::uint64_t thread = 0;
     ChromeThread* of = nullptr;
-    bool is_accelerator = false;
+    bool is_host = true;
   };
 
   void take(const JsonEvent& event);
@@ -68,6 +69,7 @@ class ChromeReading {
 
   ChromeThreads& threads_;
   TraceBuilder builder_;
+  QueueSampler queue_;
   std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
   const JsonEventBatch* batch_ = nullptr;
   ChromeArgumentDecoder decoder_;
@@ -185,7 +187,7 @@ void ChromeReading::take_end(const JsonEvent& event) {
 const ChromeReading::Place& ChromeReading::place_of(const JsonEvent& event) {
   if (place_.of == nullptr || place_.process != event.process || place_.thread != event.thread) {
     place_ = {event.process, event.thread, &threads_.thread(event.process, event.thread),
-              threads_.is_accelerator(event.process)};
+              threads_.is_host(event.process)};
   }
   return place_;
 }
@@ -202,15 +204,13 @@ LaneId ChromeReading::lane_of(const Place& place) {
 void ChromeReading::keep(const JsonEvent& event, std::span<const JsonMember> members, Picoseconds start,
                          Picoseconds duration) {
   const Place& place = place_of(event);
-  if (place.is_accelerator || place.of->is_derived) return builder_.count_other(1);
+  if (!place.is_host || place.of->is_derived) return builder_.count_other(1);
   if (place.of->is_step_line) return keep_derived_step(place, event, start, duration);
 
   LaneEvent kept;
   kept.start = start;
   kept.duration = duration;
   kept.kind = classify_event(event.name);
-  // The ids that tell which closure it is are not in JSON.
-  if (kept.kind == EventKind::region_queued) return builder_.count_other(1);
   const ChromeArguments& arguments = decoder_.decode(members, kept.kind, builder_);
   std::string_view name = event.name;
   if (kept.kind == EventKind::iterator && !arguments.long_name.empty()) name = arguments.long_name;
@@ -234,10 +234,18 @@ void ChromeReading::keep(const JsonEvent& event, std::span<const JsonMember> mem
     builder_.trace().loss.add(fault);
     return builder_.count_other(1);
   }
+  if (kept.kind == EventKind::region_queued) {
+    if (arguments.closure != 0) queue_.queued(arguments.closure, start);
+    return builder_.count_other(1);
+  }
   if (kept.kind == EventKind::iterator) {
     kept.subject = static_cast<std::uint32_t>(see_instance(builder_.intern(name), arguments, start));
   }
   const LaneId lane = lane_of(place);
+  if (kept.kind == EventKind::region_start) {
+    kept.id = arguments.closure;
+    if (kept.id != 0) queue_.started(kept.id, start, lane);
+  }
   if (tracker_ && kept.kind == EventKind::iterator) {
     tracker_->note(lane, static_cast<InstanceId>(kept.subject), start, arguments.attributes);
   }
@@ -301,6 +309,7 @@ Trace ChromeReading::finish() {
   if (unpaired > 0) builder_.trace().loss.add("events_unpaired", unpaired);
   for (const ChromeThread* thread : kept_threads_) builder_.name_lane(*thread->lane, thread->name);
   Trace trace = builder_.finish();
+  trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();
   trace.devices = threads_.accelerators();
   trace.hosts = threads_.hosts();

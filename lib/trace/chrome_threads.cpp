@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "trace/event_reader.h"
-
 namespace doctor {
 namespace {
 
@@ -47,23 +45,34 @@ std::string_view host_of(std::string_view process_name) {
   return found == std::string_view::npos ? std::string_view{} : process_name.substr(0, found);
 }
 
+PlaneKind kind_of_process(std::string_view process_name) {
+  if (accelerator_of(process_name)) return PlaneKind::device;
+  const std::string_view host = host_of(process_name);
+  if (!host.empty()) process_name.remove_prefix(host.size() + 1);
+  return process_name.starts_with("/host:") ? kind_of_plane(process_name) : PlaneKind::host;
+}
+
 ChromeThread& ChromeThreads::thread(std::uint64_t process, std::uint64_t thread) {
   return processes_[process].threads[thread];
 }
 
-bool ChromeThreads::is_accelerator(std::uint64_t process) const {
+bool ChromeThreads::is_host(std::uint64_t process) const {
   const auto found = processes_.find(process);
-  return found != processes_.end() && found->second.is_accelerator;
+  return found == processes_.end() || found->second.is_host;
+}
+
+std::string_view ChromeThreads::process_name(std::uint64_t process) const {
+  const auto found = processes_.find(process);
+  return found == processes_.end() ? std::string_view{} : found->second.name;
 }
 
 void ChromeThreads::name_process(std::uint64_t process, std::string_view name) {
   if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, std::string(host));
-  const std::optional<std::string> accelerator = accelerator_of(name);
-  if (!accelerator) return;
-  add_once(accelerators_, *accelerator);
+  if (const std::optional<std::string> accelerator = accelerator_of(name)) add_once(accelerators_, *accelerator);
   Process& named = processes_[process];
-  if (named.is_accelerator) return;
-  named.is_accelerator = true;
+  named.name = name;
+  if (!named.is_host || kind_of_process(name) == PlaneKind::host) return;
+  named.is_host = false;
   for (const auto& entry : named.threads) came_too_late_ = came_too_late_ || entry.second.lane.has_value();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "trace/event_reader.h"
 
 namespace doctor {
 
@@ -19,6 +20,10 @@ std::optional<std::string> accelerator_of(std::string_view process_name);
 
 /// Host name in "name /host:CPU", which XProf writes where a trace has several hosts; empty if there is none.
 std::string_view host_of(std::string_view process_name);
+
+/// What a process of a Chrome trace stands for, as kind_of_plane() tells of an XSpace: "/host:python-tracer" is none of
+/// the job's. Names that say nothing are the host's.
+PlaneKind kind_of_process(std::string_view process_name);
 
 /// What is known of one thread of a Chrome trace.
 struct ChromeThread {
@@ -34,8 +39,11 @@ class ChromeThreads {
  public:
   ChromeThread& thread(std::uint64_t process, std::uint64_t thread);
 
-  /// Whether events of this process belong to an accelerator.
-  bool is_accelerator(std::uint64_t process) const;
+  /// Whether events of this process are the job's on the CPU. A process without a name is a host's.
+  bool is_host(std::uint64_t process) const;
+
+  /// The name last given; empty if there is none.
+  std::string_view process_name(std::uint64_t process) const;
 
   void name_process(std::uint64_t process, std::string_view name);
   void name_thread(std::uint64_t process, std::uint64_t thread, std::string_view name);
@@ -51,7 +59,8 @@ class ChromeThreads {
 
  private:
   struct Process {
-    bool is_accelerator = false;
+    std::string name;
+    bool is_host = true;
     std::unordered_map<std::uint64_t, ChromeThread> threads;
   };
 

@@ -55,6 +55,11 @@ LineKind kind_of_line(std::string_view name) {
   return is_derived ? LineKind::derived : LineKind::activity;
 }
 
+std::string_view without_encoded_arguments(std::string_view name) {
+  // "worker #3" is a name as it stands.
+  return name.ends_with('#') ? name.substr(0, name.find('#')) : name;
+}
+
 PlaneKind kind_of_plane(std::string_view name) {
   if (name.starts_with("/device:")) return PlaneKind::device;
   return name.starts_with("/host:CPU") ? PlaneKind::host : PlaneKind::other;

@@ -96,6 +96,9 @@ class EventSink {
 
   virtual void begin(const EventHeader& /*header*/) {}
   virtual void take(const TraceEvent& event) = 0;
+
+  /// Whether no more events are wanted: the reading may end early, and its totals count what was read.
+  virtual bool is_done() const { return false; }
 };
 
 enum class WantedPlanes : std::uint8_t { all, devices };
@@ -112,6 +115,10 @@ Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns)
 
 /// Whether a line of this name repeats others' time or holds steps.
 LineKind kind_of_line(std::string_view name);
+
+/// The name of an event without the arguments of a TraceMe that the runtime left in it: "Iterator::Map" of
+/// "Iterator::Map#id=1,parent_id=2#" (tsl/profiler/utils/parse_annotation.cc).
+std::string_view without_encoded_arguments(std::string_view name);
 
 /// What a plane of an XSpace stands for.
 PlaneKind kind_of_plane(std::string_view name);

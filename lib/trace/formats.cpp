@@ -7,9 +7,10 @@ namespace doctor {
 namespace {
 
 constexpr std::array<Format, 3> kFormats = {{
-    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, nullptr,
+    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, read_tf1_timeline_events,
      join_tf1_timelines},
-    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, nullptr, nullptr},
+    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, read_chrome_json_events,
+     nullptr},
     {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, read_xspace_events, nullptr},
 }};
 

@@ -1,7 +1,6 @@
 #include "trace/timeline_events.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 #include <utility>
 
@@ -31,6 +30,12 @@ void sort_and_unite(std::vector<Row>& rows, KeyOf key_of) {
 }
 
 }  // namespace
+
+const char* timeline_time_fault(Picoseconds start, Picoseconds duration) {
+  if (duration < 0) return "events_negative_duration";
+  const bool fits = start >= -kFarthest && start <= kFarthest && duration <= PackedSpan::kMaxDuration;
+  return fits ? nullptr : "events_outside_time_range";
+}
 
 TimelineReader::Arguments TimelineReader::decode(std::span<const JsonMember> members) {
   Arguments arguments;
@@ -63,10 +68,8 @@ std::optional<Interval> TimelineReader::interval_of(const JsonEvent& event) {
   }
   const std::optional<Picoseconds> start = origin_.since(event.start);
   const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
-  if (duration && *duration < 0) return refuse("events_negative_duration");
-  if (!start || !duration || std::abs(*start) > kFarthest || *duration > PackedSpan::kMaxDuration) {
-    return refuse("events_outside_time_range");
-  }
+  if (!start || !duration) return refuse("events_outside_time_range");
+  if (const char* const fault = timeline_time_fault(*start, *duration)) return refuse(fault);
   return Interval{*start, *start + *duration};
 }
 

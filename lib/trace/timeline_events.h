@@ -17,6 +17,10 @@
 
 namespace doctor {
 
+/// Why a span of a TF1 timeline cannot be used, as a reason of Loss; null if it can. Steps of a job may be weeks apart,
+/// so this allows more than time_fault().
+const char* timeline_time_fault(Picoseconds start, Picoseconds duration);
+
 /// A call of an iterator in a TF1 timeline.
 struct TimelineCall {
   Interval span;

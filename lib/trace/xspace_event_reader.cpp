@@ -165,7 +165,7 @@ class EventWalk {
 
 EventTotals EventWalk::walk() {
   std::size_t plane_count = 0;
-  while (!stream_.at_end() && plane_count < metadata_.planes.size()) {
+  while (!stream_.at_end() && plane_count < metadata_.planes.size() && !sink_.is_done()) {
     // Damage out here was told by the first walk, which met the same bytes.
     const std::optional<WireTag> tag = stream_.read_tag();
     if (!tag) break;
@@ -184,7 +184,7 @@ EventTotals EventWalk::walk() {
 }
 
 void EventWalk::walk_plane(PlaneMetadata& plane, std::uint64_t end) {
-  while (stream_.position() < end && !stream_.at_end()) {
+  while (stream_.position() < end && !stream_.at_end() && !sink_.is_done()) {
     const std::optional<WireTag> tag = stream_.read_tag();
     if (!tag) return;
     if (tag->type != WireType::bytes) {
@@ -227,6 +227,7 @@ void EventWalk::walk_line(PlaneMetadata& plane, std::uint64_t end) {
     if (!head.has_events) begin_line(plane, head);
     head.has_events = true;
     take_event(plane, field.bytes());
+    if (sink_.is_done()) return;
   }
 }
 
@@ -267,11 +268,10 @@ bool EventWalk::decode_event(const PlaneMetadata& plane, std::string_view bytes,
   event.name = metadata->name;
   event.short_name = metadata->display_name;
   for (const std::string& stat : metadata->stats) add_argument(plane, stat);
-  // TraceMe arguments that the runtime left encoded: "Iterator::Map#id=1,parent_id=2#".
-  const std::size_t encoded = plane.plane.kind == PlaneKind::host ? event.name.find('#') : std::string_view::npos;
-  if (encoded != std::string_view::npos) {
-    add_encoded_arguments(event.name.substr(encoded + 1));
-    event.name = event.name.substr(0, encoded);
+  const std::string_view plain = without_encoded_arguments(event.name);
+  if (plane.plane.kind == PlaneKind::host && plain.size() < event.name.size()) {
+    add_encoded_arguments(event.name.substr(plain.size() + 1));
+    event.name = plain;
   }
   return true;
 }

@@ -45,7 +45,7 @@ void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& bui
   ++plane.event_name_count;
   // A plane's name stands before its metadata as far as known writers go; a plane that has none yet may be a host.
   if (!plane.is_host() && !plane.name.empty()) return;
-  name = name.substr(0, name.find('#'));  // TraceMe arguments that the runtime left encoded: "Iterator::Map#id=1#"
+  name = without_encoded_arguments(name);
   EventName event{classify_event(name), name_length_of(name), {}};
   if (event.kind == EventKind::iterator) event.subject = builder.intern(name);
   if (event.kind == EventKind::op) event.subject = builder.intern(op_type_of(name));

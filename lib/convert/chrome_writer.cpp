@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "convert/event_text.h"
+#include "convert/event_writer.h"
+
+// Chrome traces in the conventions of TensorFlow's own (tensorflow/core/profiler/convert/trace_events_to_json.cc),
+// which Perfetto, chrome://tracing and our own reader open. "Trace Event Format", Google, document
+// 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+
+namespace doctor {
+namespace {
+
+/// "host /host:CPU", as XProf names the processes of several hosts.
+std::string title_of(std::string_view host, std::string_view plane) {
+  return host.empty() ? std::string(plane) : fmt::format("{} {}", host, plane);
+}
+
+class ChromeWriter final : public EventWriter {
+ public:
+  using EventWriter::EventWriter;
+
+  void begin_file(const EventFile& file) override;
+  void add(const TraceEvent& event) override;
+  void end_document() override;
+
+ private:
+  struct Process {
+    std::uint64_t pid = 0;
+    std::map<std::uint64_t, std::uint64_t> tids;  ///< by the line's id
+    std::uint64_t next_large_tid = std::uint64_t{1} << 31;
+  };
+  struct Track {
+    std::uint64_t pid = 0;  ///< 0: not yet known
+    std::uint64_t tid = 0;
+  };
+
+  void begin_document(std::int64_t origin_ns);
+  void reserve(const std::string& title);
+  void name_process(std::uint64_t pid, std::string_view title);
+  std::uint64_t begin_process(std::string_view title);
+  Process& process_of(const EventPlane& plane);
+  const Track& track_of(const EventLine& line);
+  void begin_thread(const Track& track, const EventLine& line);
+  void begin_row() { output().text += is_first_row_ ? "\n" : ",\n", is_first_row_ = false; }
+
+  bool has_begun_ = false;
+  bool is_first_row_ = true;
+  std::uint64_t last_pid_ = 0;
+  // Of the present file.
+  const EventFile* file_ = nullptr;
+  std::map<std::string, std::uint64_t> reserved_;  ///< pids by host and plane, until that plane comes
+  std::map<std::size_t, Process> processes_;       ///< by the plane's index
+  std::vector<Track> tracks_;                      ///< by the line's index
+};
+
+void ChromeWriter::begin_document(std::int64_t origin_ns) {
+  has_begun_ = true;
+  // Strings, as the format wants them in otherData.
+  output().text += fmt::format(
+      R"({{"displayTimeUnit":"ns","otherData":{{"tool":"tfdata-doctor {}","origin_ns":"{}"}},"traceEvents":[)",
+      DOCTOR_VERSION, origin_ns);
+}
+
+/// Hosts and devices are told by processes, so each gets one even if it has no events.
+void ChromeWriter::begin_file(const EventFile& file) {
+  if (!has_begun_) begin_document(file.origin_ns);
+  file_ = &file;
+  reserved_.clear();
+  processes_.clear();
+  tracks_.clear();
+  const std::vector<std::string>& hosts = file.header.hosts;
+  for (const std::string& host : hosts) reserve(title_of(host, "/host:CPU"));
+  if (hosts.size() > 1) return;  // whose device it is is told with its events
+  for (const std::string& device : file.header.devices) reserve(title_of(hosts.empty() ? "" : hosts[0], device));
+}
+
+void ChromeWriter::reserve(const std::string& title) {
+  const auto [place, is_new] = reserved_.try_emplace(title, 0);
+  if (is_new) place->second = begin_process(title);
+}
+
+void ChromeWriter::name_process(std::uint64_t pid, std::string_view title) {
+  begin_row();
+  output().text += fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":)", pid);
+  append_json_string(output().text, title);
+  output().text += "}}";
+}
+
+std::uint64_t ChromeWriter::begin_process(std::string_view title) {
+  const std::uint64_t pid = ++last_pid_;
+  name_process(pid, title);
+  begin_row();
+  output().text +=
+      fmt::format(R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})", pid);
+  return pid;
+}
+
+ChromeWriter::Process& ChromeWriter::process_of(const EventPlane& plane) {
+  Process& process = processes_[plane.index];
+  if (process.pid != 0) return process;
+  // Of an XSpace it is the first host's; a Chrome trace has titles of its own.
+  const std::vector<std::string>& hosts = file_->header.hosts;
+  const std::string host = !plane.host.empty() || hosts.empty() ? plane.host : hosts.front();
+  const std::string name = title_of(host, plane.name);
+  const std::string& title = plane.title.empty() ? name : plane.title;
+  const auto reserved = reserved_.find(name);
+  if (reserved == reserved_.end()) {
+    process.pid = begin_process(title);
+  } else {
+    process.pid = reserved->second;
+    reserved_.erase(reserved);
+    if (title != name) name_process(process.pid, title);
+  }
+  return process;
+}
+
+/// Numbers that programs of 32 bits and of 53 bits hold alike: the line's id if it is one of them, and not 0, which is
+/// the idle task's. Lines of one id are one thread.
+const ChromeWriter::Track& ChromeWriter::track_of(const EventLine& line) {
+  if (line.index >= tracks_.size()) tracks_.resize(line.index + 1);
+  Track& track = tracks_[line.index];
+  if (track.pid != 0) return track;
+  Process& process = process_of(*line.plane);
+  const auto [place, is_new] = process.tids.try_emplace(line.id, line.id);
+  const bool is_small = line.id > 0 && line.id < std::uint64_t{1} << 31;
+  if (is_new && !is_small) place->second = process.next_large_tid++;
+  track = {process.pid, place->second};
+  begin_thread(track, line);
+  return track;
+}
+
+void ChromeWriter::begin_thread(const Track& track, const EventLine& line) {
+  std::string& text = output().text;
+  begin_row();
+  text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":)", track.pid, track.tid);
+  append_json_string(text, line.name);
+  text += "}}";
+  begin_row();
+  text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
+                      track.pid, track.tid, line.index);
+}
+
+void ChromeWriter::add(const TraceEvent& event) {
+  const Track& track = track_of(*event.line);
+  std::string& text = output().text;
+  begin_row();
+  text += R"({"ph":"X","pid":)";
+  const fmt::format_int pid(track.pid);
+  text.append(pid.data(), pid.size());
+  text += R"(,"tid":)";
+  const fmt::format_int tid(track.tid);
+  text.append(tid.data(), tid.size());
+  text += R"(,"ts":)";
+  append_microseconds(text, event.start + file_->shift);
+  text += R"(,"dur":)";
+  append_microseconds(text, event.duration);
+  text += R"(,"name":)";
+  append_json_string(text, event.short_name.empty() ? event.name : event.short_name);
+  const std::string_view long_name = event.short_name.empty() ? std::string_view{} : event.name;
+  if (!event.arguments.empty() || !long_name.empty()) {
+    text += R"(,"args":)";
+    append_arguments(text, long_name, event.arguments);
+  }
+  text += '}';
+  output().end_piece();
+}
+
+void ChromeWriter::end_document() {
+  if (!has_begun_) begin_document(0);
+  output().text += "\n]}\n";
+}
+
+}  // namespace
+
+std::unique_ptr<EventWriter> chrome_writer(OutputBuffer& output) {
+  return std::make_unique<ChromeWriter>(output);
+}
+
+}  // namespace doctor

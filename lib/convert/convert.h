@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/work.h"
+#include "convert/event_writer.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// A file whose events were written.
+struct ConvertedFile {
+  TraceFile file;
+  std::uint64_t event_count = 0;  ///< in the file, those that were lost included
+  Loss loss;
+};
+
+struct Conversion {
+  std::vector<ConvertedFile> files;  ///< in the order given, without those that could not be read
+  std::vector<Error> unreadable;     ///< why files could not be read, in the order given
+};
+
+/// Writes the events of all files, one file after another, each event as it is read. Times count from the origin of the
+/// first file; other files are put beside it by their own origins (EventHeader::origin_ns), as far as the clocks of
+/// their hosts agree. A file whose origin is too far away for that starts with the first one, which its loss says
+/// (`clock_unrelated`). A file that cannot be read does not stop the others.
+///
+/// `writer` is not ended: who calls decides whether there is anything to write.
+Conversion convert(std::span<const std::string> files, EventWriter& writer, const WorkOptions& work);
+
+}  // namespace doctor

@@ -1,0 +1,40 @@
+#include "convert/event_columns.h"
+
+#include "trace/event_kind.h"
+
+namespace doctor {
+namespace {
+
+std::optional<std::uint64_t> token_of(const TraceEvent& event, std::string_view name) {
+  const EventArgument* const argument = event.find(name);
+  const std::optional<std::int64_t> token = argument == nullptr ? std::nullopt : argument->as_integer();
+  return token ? std::optional(static_cast<std::uint64_t>(*token)) : std::nullopt;
+}
+
+}  // namespace
+
+EventColumns columns_of(const EventFile& file, const TraceEvent& event) {
+  const EventPlane& plane = *event.line->plane;
+  EventColumns columns;
+  columns.file = file.path;
+  columns.host = plane.host;
+  if (plane.host.empty() && !file.header.hosts.empty()) columns.host = file.header.hosts.front();
+  columns.process = plane.name;
+  columns.thread = event.line->name;
+  columns.pid = static_cast<std::int64_t>(plane.id);
+  columns.tid = static_cast<std::int64_t>(event.line->id);
+  columns.name = event.short_name.empty() ? event.name : event.short_name;
+  columns.long_name = event.name;
+  columns.origin_ns = file.origin_ns;
+  columns.start = event.start + file.shift;
+  columns.duration = event.duration;
+  const EventKind kind = classify_event(event.name);
+  if (kind == EventKind::op) columns.op_type = op_type_of(event.name);
+  if (kind == EventKind::iterator) {
+    columns.iterator_id = token_of(event, "id");
+    columns.parent_id = token_of(event, "parent_id");
+  }
+  return columns;
+}
+
+}  // namespace doctor

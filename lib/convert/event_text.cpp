@@ -1,0 +1,156 @@
+#include "convert/event_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <set>
+
+#include "base/utf8.h"
+
+namespace doctor {
+namespace {
+
+/// Bytes that stand in a JSON string as they are.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+bool is_plain(char c) {
+  return kPlain[static_cast<unsigned char>(c)];
+}
+
+/// Appends the first character of `text` and returns its length in bytes.
+std::size_t append_special_character(std::string& out, std::string_view text) {
+  const char first = text.front();
+  if (first == '"' || first == '\\') {
+    out += '\\';
+    out += first;
+    return 1;
+  }
+  const Utf8Character character = first_utf8_character(text);
+  if (character.length == 0) {
+    out += kReplacementCharacter;
+    return 1;
+  }
+  if (character.code < 0x20) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", character.code);
+  } else {
+    out += text.substr(0, character.length);
+  }
+  return character.length;
+}
+
+/// Tells names of arguments that an event has twice. Most events have a few, hostile ones any number.
+class UsedNames {
+ public:
+  /// Whether it is the first of this name.
+  bool add(std::string_view name) {
+    if (few_count_ < few_.size()) {
+      const auto end = few_.begin() + static_cast<std::ptrdiff_t>(few_count_);
+      if (std::find(few_.begin(), end, name) != end) return false;
+      few_[few_count_++] = name;
+      return true;
+    }
+    if (many_.empty()) many_.insert(few_.begin(), few_.end());
+    return many_.insert(name).second;
+  }
+
+ private:
+  std::array<std::string_view, 32> few_;
+  std::size_t few_count_ = 0;
+  std::set<std::string_view> many_;
+};
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const auto special = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(special - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (!text.empty()) text.remove_prefix(append_special_character(out, text));
+  }
+  out += '"';
+}
+
+void append_microseconds(std::string& out, Picoseconds time) {
+  // Not std::abs(): the least number has no opposite.
+  const std::uint64_t size = time < 0 ? 0 - static_cast<std::uint64_t>(time) : static_cast<std::uint64_t>(time);
+  constexpr auto kUnit = static_cast<std::uint64_t>(kPicosecondsPerMicrosecond);
+  if (time < 0) out += '-';
+  const fmt::format_int whole(size / kUnit);
+  out.append(whole.data(), whole.size());
+  std::uint64_t fraction = size % kUnit;
+  if (fraction == 0) return;
+  std::array<char, 7> digits{'.', '0', '0', '0', '0', '0', '0'};
+  for (std::size_t place = digits.size() - 1; place > 0; --place, fraction /= 10) {
+    digits[place] = static_cast<char>('0' + fraction % 10);
+  }
+  std::size_t length = digits.size();
+  while (digits[length - 1] == '0') --length;
+  out.append(digits.data(), length);
+}
+
+void append_value(std::string& out, const EventArgument& argument) {
+  switch (argument.type) {
+    case ArgumentType::text:
+      out += argument.text;
+      return;
+    case ArgumentType::integer: {
+      const fmt::format_int number(argument.integer);
+      out.append(number.data(), number.size());
+      return;
+    }
+    case ArgumentType::unsigned_integer: {
+      const fmt::format_int number(argument.unsigned_integer);
+      out.append(number.data(), number.size());
+      return;
+    }
+    case ArgumentType::real:
+      fmt::format_to(std::back_inserter(out), "{}", argument.real);
+      return;
+  }
+}
+
+void append_arguments(std::string& out, std::string_view long_name, std::span<const EventArgument> arguments) {
+  constexpr std::string_view kLongName = "long_name";
+  UsedNames used;
+  out += '{';
+  if (!long_name.empty()) {
+    used.add(kLongName);
+    out += "\"long_name\":";
+    append_json_string(out, long_name);
+  }
+  std::deque<std::string> numbered;  // `used` points into it
+  std::size_t position = 0;
+  for (const EventArgument& argument : arguments) {
+    if (out.back() != '{') out += ',';
+    std::string_view name = argument.name;
+    ++position;
+    // Where there are many, counting up from 2 would take for ever.
+    for (std::size_t number = position < 32 ? 2 : position; !used.add(name); ++number) {
+      name = numbered.emplace_back(fmt::format("{}_{}", argument.name, number));
+    }
+    append_json_string(out, name);
+    out += ':';
+    if (argument.type == ArgumentType::text) {
+      append_json_string(out, argument.text);
+    } else {
+      out += '"';
+      append_value(out, argument);
+      out += '"';
+    }
+  }
+  out += '}';
+}
+
+}  // namespace doctor

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+#include "trace/event_reader.h"
+
+namespace doctor {
+
+// How events are spelled in every output format. All functions append to `out`.
+
+/// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
+void append_json_string(std::string& out, std::string_view text);
+
+/// Microseconds, exact to the picosecond: "-12.000345", "7".
+void append_microseconds(std::string& out, Picoseconds time);
+
+/// The value of an argument as text: integers in decimal, reals with as many digits as tell them apart.
+void append_value(std::string& out, const EventArgument& argument);
+
+/// The arguments as a JSON object of strings, as TensorFlow writes `args`. With a `long_name` that is not empty, it is
+/// the first member. A name that comes again gets a number ("flow_2"), since readers keep one member of a name.
+void append_arguments(std::string& out, std::string_view long_name, std::span<const EventArgument> arguments);
+
+}  // namespace doctor

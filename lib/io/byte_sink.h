@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// Takes a stream of bytes.
+class ByteSink {
+ public:
+  ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+  virtual ~ByteSink() = default;
+
+  /// Takes the next bytes. Errors: they cannot be stored; nothing that follows will be.
+  virtual Result<void> write(std::string_view bytes) = 0;
+
+  /// All bytes were written: hands on what was held back. Nothing may follow.
+  virtual Result<void> finish() = 0;
+};
+
+}  // namespace doctor
