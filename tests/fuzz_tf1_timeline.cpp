@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "event_fuzzing.h"
 #include "io/byte_source.h"
 #include "trace/format.h"
 
@@ -11,5 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto source = doctor::memory_source(bytes, "fuzz");
   const auto trace = doctor::read_tf1_timeline(*source);
   static_cast<void>(trace);
+  doctor::fuzz_events(doctor::read_tf1_timeline_events, bytes);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event_fuzzing.h"
 #include "io/byte_source.h"
 #include "measure/measurements.h"
 #include "trace/format.h"
@@ -17,9 +18,11 @@ doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOpt
 }  // namespace
 
 /// Any bytes as an XSpace, through all stages up to the measurements: none may crash or lose time, and small windows
-/// on two threads lose the same events. The second reading takes all that pages may ask for.
+/// on two threads lose the same events. The second reading takes all that pages may ask for. The events are converted,
+/// too.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  doctor::fuzz_events(doctor::read_xspace_events, bytes);
   const doctor::Result<doctor::Trace> trace = read(bytes, {}, {});
   doctor::WorkOptions work;
   work.threads = 2;

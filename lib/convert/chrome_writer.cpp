@@ -138,10 +138,12 @@ const ChromeWriter::Track& ChromeWriter::track_of(const EventLine& line) {
 
 void ChromeWriter::begin_thread(const Track& track, const EventLine& line) {
   std::string& text = output().text;
-  begin_row();
-  text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":)", track.pid, track.tid);
-  append_json_string(text, line.name);
-  text += "}}";
+  if (!line.name.empty()) {
+    begin_row();
+    text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":)", track.pid, track.tid);
+    append_json_string(text, line.name);
+    text += "}}";
+  }
   begin_row();
   text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
                       track.pid, track.tid, line.index);

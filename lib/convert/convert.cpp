@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,20 +19,61 @@ namespace {
 /// and would not fit 64 bits of picoseconds much longer.
 constexpr std::int64_t kFarthestOriginNs = std::int64_t{26} * 24 * 3600 * 1'000'000'000;
 
+/// Whether times on two clocks can be told apart in one document.
+bool are_related(std::int64_t a_ns, std::int64_t b_ns) {
+  std::int64_t distance = 0;
+  return !__builtin_sub_overflow(a_ns, b_ns, &distance) && distance > -kFarthestOriginNs &&
+         distance < kFarthestOriginNs;
+}
+
+/// Where times of the output count from: widened header by header, before the first event is written.
+class CommonClock {
+ public:
+  void add(const EventHeader& header) {
+    if (!first_origin_ns_) {
+      first_origin_ns_ = header.origin_ns;
+      origin_ns_ = header.origin_ns;
+    }
+    if (has(header)) origin_ns_ = std::min({origin_ns_, header.origin_ns, header.first_ns});
+  }
+  /// Whether the times of a file are on this clock.
+  bool has(const EventHeader& header) const {
+    return first_origin_ns_ && are_related(header.origin_ns, *first_origin_ns_) &&
+           are_related(header.first_ns, *first_origin_ns_);
+  }
+  bool is_set() const { return first_origin_ns_.has_value(); }
+  std::int64_t origin_ns() const { return origin_ns_; }
+
+ private:
+  std::optional<std::int64_t> first_origin_ns_;
+  std::int64_t origin_ns_ = 0;
+};
+
+/// Takes what is known before the first event.
+class HeaderSink final : public EventSink {
+ public:
+  explicit HeaderSink(CommonClock& clock) : clock_(clock) {}
+  void begin(const EventHeader& header) override { clock_.add(header); }
+  void take(const TraceEvent& /*event*/) override {}
+  bool is_done() const override { return true; }
+
+ private:
+  CommonClock& clock_;
+};
+
 /// Hands the events of one file to the writer.
 class FileEvents final : public EventSink {
  public:
-  FileEvents(EventFile& file, std::optional<std::int64_t>& origin_ns, EventWriter& writer)
-      : file_(file), origin_ns_(origin_ns), writer_(writer) {}
+  FileEvents(EventFile& file, CommonClock& clock, EventWriter& writer) : file_(file), clock_(clock), writer_(writer) {}
 
   void begin(const EventHeader& header) override {
+    if (!clock_.is_set()) clock_.add(header);
     file_.header = header;
-    if (!origin_ns_) origin_ns_ = header.origin_ns;
-    file_.origin_ns = *origin_ns_;
-    std::int64_t distance = 0;
-    has_clock_ = !__builtin_sub_overflow(header.origin_ns, *origin_ns_, &distance) && distance > -kFarthestOriginNs &&
-                 distance < kFarthestOriginNs;
-    file_.shift = has_clock_ ? distance * kPicosecondsPerNanosecond : 0;
+    file_.origin_ns = clock_.origin_ns();
+    has_clock_ = clock_.has(header);
+    // Without a common clock its first event starts at 0.
+    const std::int64_t zero_ns = has_clock_ ? file_.origin_ns : std::min(header.origin_ns, header.first_ns);
+    file_.shift = are_related(header.origin_ns, zero_ns) ? (header.origin_ns - zero_ns) * kPicosecondsPerNanosecond : 0;
     writer_.begin_file(file_);
   }
   void take(const TraceEvent& event) override { writer_.add(event); }
@@ -41,24 +83,54 @@ class FileEvents final : public EventSink {
 
  private:
   EventFile& file_;
-  std::optional<std::int64_t>& origin_ns_;
+  CommonClock& clock_;
   EventWriter& writer_;
   bool has_clock_ = true;
 };
 
-Result<ConvertedFile> convert_file(const std::string& path, std::size_t index, std::optional<std::int64_t>& origin_ns,
-                                   EventWriter& writer, const WorkOptions& work) {
-  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
-  if (!source) return Unexpected(source.error());
-  const Result<const Format*> format = format_of(**source);
+/// Opens files, each once: standard input does not come again.
+class Sources {
+ public:
+  explicit Sources(std::span<const std::string> files) : files_(files), kept_(files.size()) {}
+
+  Result<std::unique_ptr<ByteSource>> take(std::size_t index) {
+    if (kept_[index] != nullptr) return std::move(kept_[index]);
+    return open_source(files_[index]);
+  }
+  /// It will be read from its start again.
+  void give_back(std::size_t index, std::unique_ptr<ByteSource> source) {
+    if (files_[index] != "-" || !source->rewind()) return;  // of others there may be more than can be open
+    kept_[index] = std::move(source);
+  }
+
+ private:
+  std::span<const std::string> files_;
+  std::vector<std::unique_ptr<ByteSource>> kept_;
+};
+
+/// Looks at the header of every file. What cannot be read is told when it is converted.
+void set_clock(std::span<const std::string> files, Sources& sources, CommonClock& clock, const WorkOptions& work) {
+  for (std::size_t index = 0; index < files.size(); ++index) {
+    Result<std::unique_ptr<ByteSource>> source = sources.take(index);
+    if (!source) continue;
+    const Result<const Format*> format = format_of(**source);
+    HeaderSink header(clock);
+    const WorkOptions quiet{.threads = work.threads, .progress = nullptr, .window_size = work.window_size};
+    if (format) static_cast<void>((*format)->read_events(**source, header, WantedPlanes::all, quiet));
+    sources.give_back(index, std::move(*source));
+  }
+}
+
+Result<ConvertedFile> convert_file(ByteSource& source, std::size_t index, CommonClock& clock, EventWriter& writer,
+                                   const WorkOptions& work) {
+  const Result<const Format*> format = format_of(source);
   if (!format) return Unexpected(format.error());
-  EventFile file{(*source)->name(), index, {}, 0, 0};
-  FileEvents events(file, origin_ns, writer);
-  Result<EventTotals> totals = (*format)->read_events(**source, events, WantedPlanes::all, work);
+  EventFile file{source.name(), index, {}, 0, 0};
+  FileEvents events(file, clock, writer);
+  Result<EventTotals> totals = (*format)->read_events(source, events, WantedPlanes::all, work);
   if (!totals) return Unexpected(std::move(totals.error()));
-  ConvertedFile converted{{file.path, std::string((*format)->name), (*source)->stored_size()},
-                          totals->event_count,
-                          std::move(totals->loss)};
+  ConvertedFile converted{
+      {file.path, std::string((*format)->name), source.stored_size()}, totals->event_count, std::move(totals->loss)};
   if (!events.has_clock()) {
     converted.loss.add("clock_unrelated");
     converted.loss.notes.push_back(
@@ -71,12 +143,16 @@ Result<ConvertedFile> convert_file(const std::string& path, std::size_t index, s
 
 Conversion convert(std::span<const std::string> files, EventWriter& writer, const WorkOptions& work) {
   Conversion conversion;
-  std::optional<std::int64_t> origin_ns;
+  CommonClock clock;
+  Sources sources(files);
+  if (files.size() > 1) set_clock(files, sources, clock, work);
   FileProgress progress(work.progress, files);
   if (work.progress != nullptr) work.progress->stage = "read";
   for (std::size_t index = 0; index < files.size() && !writer.has_failed(); ++index) {
     progress.begin_file(index);
-    Result<ConvertedFile> converted = convert_file(files[index], conversion.files.size(), origin_ns, writer, work);
+    const Result<std::unique_ptr<ByteSource>> source = sources.take(index);
+    Result<ConvertedFile> converted =
+        source ? convert_file(**source, conversion.files.size(), clock, writer, work) : Unexpected(source.error());
     if (converted) {
       conversion.files.push_back(std::move(*converted));
     } else {

@@ -24,10 +24,11 @@ struct Conversion {
   std::vector<Error> unreadable;     ///< why files could not be read, in the order given
 };
 
-/// Writes the events of all files, one file after another, each event as it is read. Times count from the origin of the
-/// first file; other files are put beside it by their own origins (EventHeader::origin_ns), as far as the clocks of
-/// their hosts agree. A file whose origin is too far away for that starts with the first one, which its loss says
-/// (`clock_unrelated`). A file that cannot be read does not stop the others.
+/// Writes the events of all files, one file after another, each event as it is read. Times count from the first event
+/// of all files (Perfetto drops what is before 0), of an XSpace from the start of its profile. Files are put beside
+/// each other by their own origins (EventHeader::origin_ns), as far as the clocks of their hosts agree. A file whose
+/// clock is too far from that of the first file starts with it, which its loss says (`clock_unrelated`). A file that
+/// cannot be read does not stop the others. Of several files the names are read beforehand, once more.
 ///
 /// `writer` is not ended: who calls decides whether there is anything to write.
 Conversion convert(std::span<const std::string> files, EventWriter& writer, const WorkOptions& work);

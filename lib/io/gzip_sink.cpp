@@ -81,12 +81,16 @@ class ZlibGzipSink final : public GzipSink {
 
 #ifdef DOCTOR_HAVE_ISAL
 
+/// A quarter smaller than level 0 in the same time (210 MB of a Chrome trace: 16.8 and 22.2 MB, 0.13 s); level 3 gains
+/// 3 % in 2.6 times the time, zlib's fastest takes 4 times it.
+constexpr std::uint32_t kIsalLevel = 1;
+
 class IsalGzipSink final : public GzipSink {
  public:
   explicit IsalGzipSink(ByteSink& target) : GzipSink(target), level_buffer_(ISAL_DEF_LVL1_DEFAULT) {
     ::isal_deflate_init(&stream_);
     stream_.gzip_flag = IGZIP_GZIP;
-    stream_.level = 1;
+    stream_.level = kIsalLevel;
     stream_.level_buf = level_buffer_.data();
     stream_.level_buf_size = static_cast<std::uint32_t>(level_buffer_.size());
   }

@@ -16,6 +16,10 @@ bool is_control(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
+bool is_printable_ascii(char c) {
+  return c >= 0x20 && c < 0x7f;
+}
+
 /// Characters that end a line or change the direction of what follows: a name must not rewrite its surroundings.
 bool is_layout(std::uint32_t code) {
   return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
@@ -28,6 +32,12 @@ std::string escape_for_terminal(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
+    // Nearly everything is plain: whole runs of it are copied at once.
+    const auto special = std::find_if_not(text.begin(), text.end(), is_printable_ascii);
+    const auto plain = static_cast<std::size_t>(special - text.begin());
+    escaped += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const Utf8Character character = first_utf8_character(text);
     if (character.length == 0) {
       escaped += kReplacementCharacter;
@@ -52,9 +62,12 @@ std::string csv_field(std::string_view text) {
   if (!text.empty() && kFormulaStarts.find(text.front()) != std::string_view::npos) field.insert(0, "'");
   if (field.find_first_of(",\"") == std::string::npos) return field;
   std::string quoted = "\"";
-  for (const char character : field) {
-    if (character == '"') quoted += '"';
-    quoted += character;
+  quoted.reserve(field.size() + field.size() / 4);
+  for (std::size_t at = 0; at < field.size();) {
+    const std::size_t quote = std::min(field.find('"', at), field.size());
+    quoted.append(field, at, quote - at);
+    if (quote < field.size()) quoted += "\"\"";
+    at = quote + 1;
   }
   return quoted + '"';
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <deque>
 #include <map>
@@ -69,18 +70,19 @@ struct DocumentNames {
   TimeOrigin origin;
   std::optional<MicrosecondTime> first_instant;
   bool has_spans = false;
+  Picoseconds first_start = 0;  ///< of the spans, since the origin; not after it
   std::uint64_t phase_count = 0;
   std::uint64_t other_count = 0;
 
   void take(const JsonEvent& event);
-  std::int64_t origin_ns();
+  EventHeader header();
 };
 
 void DocumentNames::take(const JsonEvent& event) {
   ++(event.phase == '\0' ? other_count : phase_count);
   if (event.start_text == NumberText::valid) {
     // Times count from the first span, as when a diagnosis reads the document.
-    if (is_span(event.phase)) static_cast<void>(origin.since(event.start));
+    if (is_span(event.phase)) first_start = std::min(first_start, origin.since(event.start).value_or(0));
     has_spans = has_spans || is_span(event.phase);
     if (is_instant(event.phase) && !first_instant) first_instant = event.start;
   }
@@ -99,9 +101,14 @@ void DocumentNames::take(const JsonEvent& event) {
   }
 }
 
-std::int64_t DocumentNames::origin_ns() {
+EventHeader DocumentNames::header() {
   if (!has_spans && first_instant) static_cast<void>(origin.since(*first_instant));
-  return origin.nanoseconds();
+  const std::int64_t origin_ns = origin.nanoseconds();
+  std::int64_t first_ns = 0;
+  // Rounded down: no event starts before.
+  const std::int64_t since_origin = first_start / kPicosecondsPerNanosecond - (first_start < 0 ? 1 : 0);
+  if (__builtin_add_overflow(origin_ns, since_origin, &first_ns)) first_ns = origin_ns;
+  return {threads.hosts(), threads.accelerators(), origin_ns, first_ns};
 }
 
 /// Decodes the arguments of one event after another. Views live until the next event.
@@ -398,7 +405,7 @@ Result<EventTotals> read_events(ByteSource& source, Dialect dialect, EventSink& 
     return Unexpected(std::move(*error));
   }
   if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
-  sink.begin({names.threads.hosts(), names.threads.accelerators(), names.origin_ns()});
+  sink.begin(names.header());
   options.splits_arguments = true;
   JsonEventReader second(source, options);
   EventReading reading(names, dialect, sink, planes);

@@ -84,6 +84,7 @@ struct EventHeader {
   std::vector<std::string> hosts;
   std::vector<std::string> devices;
   std::int64_t origin_ns = 0;  ///< where times count from, in nanoseconds on the clock of the file (mostly since 1970)
+  std::int64_t first_ns = 0;   ///< on that clock, a time that no event starts before; in practice not after the origin
 };
 
 /// Takes the events of a trace. Within a line they come in the order of the file, which is by start in practice.

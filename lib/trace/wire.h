@@ -148,6 +148,9 @@ class WireStream {
   /// The next `length` bytes, valid until the next call. nullopt if the source has fewer.
   std::optional<std::string_view> read_bytes(std::uint64_t length);
 
+  /// The next `length` bytes, or all that the source has left. Valid until the next call.
+  std::string_view read_up_to(std::uint64_t length);
+
   /// Whether `count` bytes can be read, or all that are left, while the window stays where it is.
   bool holds(std::uint64_t count) const { return available() >= count || source_ended_; }
 

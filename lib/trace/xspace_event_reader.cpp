@@ -114,10 +114,11 @@ class MetadataReader final : public PlaneVisitor {
 
   /// Times count from the first host line with events, as in read_xspace(); without any, from the first line with some.
   void line_head(std::string_view head) override {
-    const bool is_host = planes.back().plane.kind == PlaneKind::host;
-    if (has_host_origin_ || (has_origin_ && !is_host)) return;
     const LineHead line = read_line_head(head);
     if (!line.has_events) return;
+    header.first_ns = has_origin_ ? std::min(header.first_ns, line.timestamp_ns) : line.timestamp_ns;
+    const bool is_host = planes.back().plane.kind == PlaneKind::host;
+    if (has_host_origin_ || (has_origin_ && !is_host)) return;
     header.origin_ns = line.timestamp_ns;
     has_origin_ = true;
     has_host_origin_ = is_host;

@@ -86,11 +86,13 @@ void PlaneWalk::walk_plane(std::uint64_t end) {
 /// False: the source ends inside the field.
 bool PlaneWalk::take_plane_field(std::uint32_t field, std::uint64_t length) {
   if (field != kPlaneName && field != kLine && field != kEventMetadata && field != kStatMetadata) return true;
-  const std::optional<std::string_view> bytes =
-      stream_.read_bytes(field == kLine ? std::min(length, kLineHead) : length);
-  if (!bytes) return field == kLine;
+  if (field == kLine) {  // the events of a line that is cut off are read as far as they go
+    visitor_.line_head(stream_.read_up_to(std::min(length, kLineHead)));
+    return true;
+  }
+  const std::optional<std::string_view> bytes = stream_.read_bytes(length);
+  if (!bytes) return false;
   if (field == kPlaneName) visitor_.plane_name(*bytes);
-  if (field == kLine) visitor_.line_head(*bytes);
   if (field == kEventMetadata) visitor_.event_metadata(*bytes);
   if (field == kStatMetadata) visitor_.stat_metadata(*bytes);
   return true;

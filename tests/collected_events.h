@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/byte_sink.h"
+#include "trace/event_reader.h"
+
+namespace doctor {
+
+/// An event with its text copied.
+struct CollectedEvent {
+  std::string plane;
+  PlaneKind plane_kind = PlaneKind::other;
+  std::string line;
+  LineKind line_kind = LineKind::activity;
+  std::uint64_t line_id = 0;
+  std::string name;
+  std::string short_name;
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::int64_t> integers;
+  std::map<std::string, std::uint64_t> unsigned_integers;
+  std::map<std::string, double> reals;
+};
+
+/// Keeps all events that it is given.
+class CollectingSink final : public EventSink {
+ public:
+  EventHeader header;
+  std::vector<CollectedEvent> events;
+  std::size_t most = SIZE_MAX;  ///< done after so many
+
+  void begin(const EventHeader& begun) override { header = begun; }
+  void take(const TraceEvent& event) override {
+    CollectedEvent& kept = events.emplace_back();
+    kept.plane = event.line->plane->name;
+    kept.plane_kind = event.line->plane->kind;
+    kept.line = event.line->name;
+    kept.line_kind = event.line->kind;
+    kept.line_id = event.line->id;
+    kept.name = event.name;
+    kept.short_name = event.short_name;
+    kept.start = event.start;
+    kept.duration = event.duration;
+    for (const EventArgument& argument : event.arguments) {
+      const std::string name(argument.name);
+      if (argument.type == ArgumentType::text) kept.texts[name] = argument.text;
+      if (argument.type == ArgumentType::integer) kept.integers[name] = argument.integer;
+      if (argument.type == ArgumentType::unsigned_integer) kept.unsigned_integers[name] = argument.unsigned_integer;
+      if (argument.type == ArgumentType::real) kept.reals[name] = argument.real;
+    }
+  }
+  bool is_done() const override { return events.size() >= most; }
+};
+
+/// Keeps all bytes that it is given.
+class MemorySink final : public ByteSink {
+ public:
+  std::string bytes;
+  bool is_finished = false;
+  bool is_full = false;  ///< refuses what comes
+
+  Result<void> write(std::string_view written) override {
+    if (is_full) return fail("no space is left", "memory");
+    bytes += written;
+    return {};
+  }
+  Result<void> finish() override {
+    is_finished = true;
+    return {};
+  }
+};
+
+}  // namespace doctor

@@ -1,0 +1,392 @@
+// Every event of a trace with all it carries, of each format; what is left out or damaged is counted.
+
+#include "trace/event_reader.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "collected_events.h"
+#include "synthetic_trace.h"
+#include "trace/format.h"
+
+namespace doctor {
+namespace {
+
+constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
+
+struct Reading {
+  CollectingSink sink;
+  EventTotals totals;
+};
+
+/// Reads the events in the format that the content tells.
+void read_into(Reading& reading, std::string_view bytes, WantedPlanes planes = WantedPlanes::all) {
+  const auto source = memory_source(bytes, "test");
+  const Result<const Format*> format = format_of(*source);
+  REQUIRE(format.has_value());
+  const Result<EventTotals> totals = (*format)->read_events(*source, reading.sink, planes, {});
+  REQUIRE(totals.has_value());
+  reading.totals = *totals;
+}
+
+std::string document(const std::vector<std::string>& events) {
+  std::string text = R"({"displayTimeUnit":"ns","traceEvents":[)";
+  for (const std::string& event : events) text += event + ",";
+  return text + "{}]}";
+}
+
+xspace::XPlane& add_plane(xspace::XSpace& space, const std::string& name) {
+  xspace::XPlane& plane = *space.add_planes();
+  plane.set_name(name);
+  return plane;
+}
+
+xspace::XEvent& add_event(xspace::XPlane& plane, const std::string& line_name, std::int64_t timestamp_ns,
+                          const std::string& name) {
+  const auto id = static_cast<std::int64_t>(plane.event_metadata_size()) + 1;
+  (*plane.mutable_event_metadata())[id].set_name(name);
+  xspace::XLine& line = *plane.add_lines();
+  line.set_id(plane.lines_size());
+  line.set_name(line_name);
+  line.set_timestamp_ns(timestamp_ns);
+  xspace::XEvent& event = *line.add_events();
+  event.set_metadata_id(id);
+  return event;
+}
+
+void add_stat_name(xspace::XPlane& plane, std::int64_t id, const std::string& name) {
+  (*plane.mutable_stat_metadata())[id].set_name(name);
+}
+
+}  // namespace
+
+TEST_CASE("an event of an XSpace comes with both names and all statistics") {
+  xspace::XSpace space;
+  space.add_hostnames("vm");
+  xspace::XPlane& plane = add_plane(space, "/host:CPU");
+  xspace::XEvent& event = add_event(plane, "main", 1'000, "Iterator::Root::Map");
+  (*plane.mutable_event_metadata())[1].set_display_name("Iterator::Map");
+  event.set_offset_ps(3);
+  event.set_duration_ps(7);
+  const std::vector<std::string> names = {"", "text", "reference", "signed", "unsigned", "real", "of_name", "referred"};
+  for (std::size_t id = 1; id < names.size(); ++id) add_stat_name(plane, static_cast<std::int64_t>(id), names[id]);
+  const auto add = [&event](std::int64_t id) -> xspace::XStat& {
+    event.add_stats()->set_metadata_id(id);
+    return *event.mutable_stats(event.stats_size() - 1);
+  };
+  add(1).set_str_value("a");
+  add(2).set_ref_value(7);
+  add(3).set_int64_value(-1);
+  add(4).set_uint64_value(1ull << 63);
+  add(5).set_double_value(0.5);
+  xspace::XStat& of_name = *(*plane.mutable_event_metadata())[1].add_stats();
+  of_name.set_metadata_id(6);
+  of_name.set_int64_value(9);
+
+  Reading reading;
+  read_into(reading, space.SerializeAsString());
+  CHECK(reading.totals.event_count == 1);
+  CHECK(reading.totals.loss.complete());
+  CHECK(reading.sink.header.hosts == std::vector<std::string>{"vm"});
+  CHECK(reading.sink.header.origin_ns == 1'000);
+  const CollectedEvent& read = reading.sink.events.at(0);
+  CHECK(read.plane == "/host:CPU");
+  CHECK(read.plane_kind == PlaneKind::host);
+  CHECK(read.line == "main");
+  CHECK(read.name == "Iterator::Root::Map");
+  CHECK(read.short_name == "Iterator::Map");
+  CHECK(read.start == 3);
+  CHECK(read.duration == 7);
+  CHECK(read.texts == std::map<std::string, std::string>{{"reference", "referred"}, {"text", "a"}});
+  CHECK(read.integers == std::map<std::string, std::int64_t>{{"of_name", 9}, {"signed", -1}});
+  CHECK(read.unsigned_integers == std::map<std::string, std::uint64_t>{{"unsigned", 1ull << 63}});
+  CHECK(read.reals == std::map<std::string, double>{{"real", 0.5}});
+}
+
+TEST_CASE("arguments that were left in the name of an event are its arguments") {
+  struct Row {
+    const char* name;
+    const char* plain;
+    std::map<std::string, std::string> texts;
+  };
+  const std::vector<Row> rows = {
+      {"Iterator::Map#id=1,parent_id=2#", "Iterator::Map", {{"id", "1"}, {"parent_id", "2"}}},
+      {"train#step_num=3#", "train", {{"step_num", "3"}}},
+      {"worker #3", "worker #3", {}},
+      {"f#nothing#", "f", {}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    xspace::XSpace space;
+    add_event(add_plane(space, "/host:CPU"), "main", 0, row.name);
+    Reading reading;
+    read_into(reading, space.SerializeAsString());
+    CHECK(reading.sink.events.at(0).name == row.plain);
+    CHECK(reading.sink.events.at(0).texts == row.texts);
+  }
+}
+
+TEST_CASE("times of an XSpace count from the first host line with events") {
+  xspace::XSpace space;
+  add_event(add_plane(space, "/device:GPU:0"), "Stream #1", 900, "kernel");
+  xspace::XPlane& host = add_plane(space, "/host:CPU");
+  host.add_lines()->set_timestamp_ns(5);
+  add_event(host, "main", 1'000, "step");
+  add_event(host, "other", 1'002, "op");
+  Reading reading;
+  read_into(reading, space.SerializeAsString());
+  CHECK(reading.sink.header.origin_ns == 1'000);
+  CHECK(reading.sink.header.devices == std::vector<std::string>{"/device:GPU:0"});
+  REQUIRE(reading.sink.events.size() == 3);
+  CHECK(reading.sink.events[0].start == -100'000);
+  CHECK(reading.sink.events[1].start == 0);
+  CHECK(reading.sink.events[2].start == 2'000);
+}
+
+TEST_CASE("planes and lines are told apart by what their times are") {
+  xspace::XSpace space;
+  xspace::XPlane& device = add_plane(space, "/device:GPU:0");
+  add_event(device, "Stream #1", 0, "kernel");
+  add_event(device, "TensorFlow Ops", 0, "MatMul");
+  add_event(device, "Steps", 0, "1");
+  add_event(add_plane(space, "/host:metadata"), "x", 0, "y");
+  const std::string bytes = space.SerializeAsString();
+  Reading all;
+  read_into(all, bytes);
+  REQUIRE(all.sink.events.size() == 4);
+  CHECK(all.sink.events[0].line_kind == LineKind::activity);
+  CHECK(all.sink.events[1].line_kind == LineKind::derived);
+  CHECK(all.sink.events[2].line_kind == LineKind::steps);
+  CHECK(all.sink.events[3].plane_kind == PlaneKind::other);
+  Reading devices;
+  read_into(devices, bytes, WantedPlanes::devices);
+  CHECK(devices.sink.events.size() == 3);
+  CHECK(devices.totals.event_count == 3);
+}
+
+TEST_CASE("an XSpace that is cut off anywhere yields what stands before the cut") {
+  SyntheticTrace written;
+  for (int step = 0; step < 5; ++step) written.iterator("main", "Iterator::Root::Map", 1, 0, 10 * step, 5);
+  const std::string bytes = written.to_xspace();
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
+    const std::string cut = bytes.substr(0, size);
+    const auto source = memory_source(cut, "test");
+    CollectingSink sink;
+    const Result<EventTotals> totals = read_xspace_events(*source, sink);
+    REQUIRE(totals.has_value());
+    CAPTURE(size);
+    // The event that is cut is none; the others are whole.
+    CHECK(totals->event_count == sink.events.size());
+    CHECK(sink.events.size() <= 5);
+  }
+  Reading whole;
+  read_into(whole, bytes);
+  CHECK(whole.sink.events.size() == 5);
+}
+
+TEST_CASE("events of an XSpace that cannot be used are counted by reason") {
+  xspace::XSpace space;
+  xspace::XPlane& plane = add_plane(space, "/host:CPU");
+  add_event(plane, "a", 0, "good");
+  add_event(plane, "b", 0, "negative").set_duration_ps(-1);
+  add_event(plane, "c", 0, "far").set_offset_ps(INT64_MAX);
+  Reading reading;
+  read_into(reading, space.SerializeAsString());
+  CHECK(reading.totals.event_count == 3);
+  CHECK(reading.sink.events.size() == 1);
+  CHECK(reading.totals.loss.counts ==
+        std::map<std::string, std::uint64_t>{{"events_negative_duration", 1}, {"events_outside_time_range", 1}});
+}
+
+TEST_CASE("a sink that has enough ends the reading") {
+  SyntheticTrace written;
+  for (int step = 0; step < 9; ++step) written.iterator("main", "Iterator::Root", 1, 0, 10 * step, 5);
+  for (const std::string& bytes : {written.to_xspace(), written.to_chrome_json()}) {
+    Reading reading;
+    reading.sink.most = 2;
+    read_into(reading, bytes);
+    CHECK(reading.sink.events.size() == 2);
+    CHECK(reading.totals.event_count == 2);
+  }
+}
+
+TEST_CASE("an event of a Chrome trace comes with its process, thread and arguments, named before or after it") {
+  const std::vector<std::string> names = {
+      R"({"ph":"M","pid":7,"name":"process_name","args":{"name":"/host:CPU"}})",
+      R"({"ph":"M","pid":7,"tid":9,"name":"thread_name","args":{"name":"ma\"in"}})"};
+  const std::string event =
+      R"({"ph":"X","pid":7,"tid":9,"ts":1.5,"dur":0.25,"name":"Iterator::Map","args":{"long_name":"Iterator::Root::Map",)"
+      R"("id":"18446744073709551615","parent_id":-3,"big":18446744073709551615,"share":0.5,"on":true,"list":[1,{"a":2}],)"
+      R"("te\"xt":"a\\b"}})";
+  for (const bool is_first : {true, false}) {
+    Reading reading;
+    read_into(reading,
+              document(is_first ? std::vector{names[0], names[1], event} : std::vector{event, names[0], names[1]}));
+    CHECK(reading.totals.loss.complete());
+    const CollectedEvent& read = reading.sink.events.at(0);
+    CHECK(read.plane == "/host:CPU");
+    CHECK(read.plane_kind == PlaneKind::host);
+    CHECK(read.line == "ma\"in");
+    CHECK(read.line_id == 9);
+    CHECK(read.name == "Iterator::Root::Map");
+    CHECK(read.short_name == "Iterator::Map");
+    CHECK(read.start == 1'500'000);
+    CHECK(read.duration == 250'000);
+    CHECK(read.texts ==
+          std::map<std::string, std::string>{
+              {"id", "18446744073709551615"}, {"list", R"([1,{"a":2}])"}, {"on", "true"}, {"te\"xt", "a\\b"}});
+    CHECK(read.integers == std::map<std::string, std::int64_t>{{"parent_id", -3}});
+    CHECK(read.unsigned_integers == std::map<std::string, std::uint64_t>{{"big", UINT64_MAX}});
+    CHECK(read.reals == std::map<std::string, double>{{"share", 0.5}});
+  }
+}
+
+TEST_CASE("pairs and instants of a Chrome trace are events, everything else is counted") {
+  Reading reading;
+  read_into(reading, document({
+                         R"({"ph":"B","pid":1,"tid":1,"ts":10,"name":"outer","args":{"a":"1"}})",
+                         R"({"ph":"B","pid":1,"tid":1,"ts":11,"name":"inner"})",
+                         R"({"ph":"E","pid":1,"tid":1,"ts":13})",
+                         R"({"ph":"E","pid":1,"tid":1,"ts":20,"args":{"b":"2"}})",
+                         R"({"ph":"E","pid":1,"tid":1,"ts":21})",
+                         R"({"ph":"B","pid":1,"tid":1,"ts":22,"name":"open"})",
+                         R"({"ph":"i","pid":1,"tid":1,"ts":23,"name":"mark"})",
+                         R"({"ph":"s","pid":1,"tid":1,"ts":23,"id":1,"name":"flow"})",
+                         R"({"ph":"C","pid":1,"ts":23,"name":"counter"})",
+                         R"({"ph":"b","pid":1,"ts":23,"name":"async"})",
+                         R"({"ph":"N","pid":1,"ts":23,"name":"object"})",
+                         R"({"ph":"?","pid":1,"ts":23,"name":"new"})",
+                         R"({"pid":1,"ts":23,"name":"none"})",
+                         R"({"ph":"X","pid":1,"tid":1,"ts":23,"name":"endless"})",
+                         R"({"ph":"X","pid":1,"tid":1,"ts":23,"dur":-1,"name":"backwards"})",
+                     }));
+  const std::vector<CollectedEvent>& events = reading.sink.events;
+  REQUIRE(events.size() == 3);
+  CHECK(events[0].name == "inner");
+  CHECK(events[0].duration == 2 * kUs);
+  CHECK(events[1].name == "outer");
+  CHECK(events[1].duration == 10 * kUs);
+  CHECK(events[1].texts == std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}});
+  CHECK(events[2].name == "mark");
+  CHECK(events[2].start == 23 * kUs);
+  CHECK(events[2].duration == 0);
+  CHECK(reading.totals.loss.counts == std::map<std::string, std::uint64_t>{{"async_events", 1},
+                                                                           {"counter_events", 1},
+                                                                           {"events_negative_duration", 1},
+                                                                           {"events_of_unknown_phase", 1},
+                                                                           {"events_unpaired", 2},
+                                                                           {"events_without_duration", 1},
+                                                                           {"events_without_phase", 1},
+                                                                           {"flow_events", 1},
+                                                                           {"object_events", 1}});
+  CHECK(reading.totals.event_count == 3 + 10);
+}
+
+TEST_CASE("processes of a Chrome trace are hosts, devices or none of the job's") {
+  struct Row {
+    const char* title;
+    const char* plane;
+    PlaneKind kind;
+  };
+  const std::vector<Row> rows = {
+      {"/host:CPU", "/host:CPU", PlaneKind::host},
+      {"vm-1 /host:CPU", "/host:CPU", PlaneKind::host},
+      {"vm-1 /device:GPU:0", "/device:GPU:0", PlaneKind::device},
+      {"/job:worker/replica:0/task:0/device:GPU:0 Compute", "/device:GPU:0", PlaneKind::device},
+      {"/device:CPU:0 Compute", "/device:CPU:0 Compute", PlaneKind::host},
+      {"/host:python-tracer", "/host:python-tracer", PlaneKind::other},
+      {"python3", "python3", PlaneKind::host},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.title);
+    Reading reading;
+    const std::string name = std::string(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":")") + row.title;
+    const std::string text = document({name + "\"}}", R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"x"})"});
+    const auto bytes = memory_source(text, "test");
+    REQUIRE(read_chrome_json_events(*bytes, reading.sink).has_value());
+    CHECK(reading.sink.events.at(0).plane == row.plane);
+    CHECK(reading.sink.events.at(0).plane_kind == row.kind);
+    Reading devices;
+    const auto again = memory_source(text, "test");
+    REQUIRE(read_chrome_json_events(*again, devices.sink, WantedPlanes::devices).has_value());
+    CHECK(devices.sink.events.size() == (row.kind == PlaneKind::device ? 1 : 0));
+  }
+}
+
+TEST_CASE("times of a Chrome trace that counts from 1970 are exact") {
+  Reading reading;
+  read_into(reading, document({R"({"ph":"X","pid":1,"tid":1,"ts":1795272473592000.125,"dur":1,"name":"x"})",
+                               R"({"ph":"X","pid":1,"tid":1,"ts":1795272473592002.25,"dur":1,"name":"y"})"}));
+  CHECK(reading.sink.header.origin_ns == 1'795'272'473'592'000'000);
+  CHECK(reading.sink.events.at(0).start == 125'000);
+  CHECK(reading.sink.events.at(1).start == 2'250'000);
+}
+
+TEST_CASE("a Chrome trace that is cut off yields the events before the cut") {
+  const std::string text = document({R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"x"})",
+                                     R"({"ph":"X","pid":1,"tid":1,"ts":2,"dur":1,"name":"y"})"});
+  Reading reading;
+  read_into(reading, text.substr(0, text.size() - 12));
+  CHECK(reading.sink.events.size() == 1);
+  CHECK(reading.totals.loss.counts == std::map<std::string, std::uint64_t>{{"document_cut_off", 1}});
+
+  Reading damaged;
+  read_into(damaged, document({R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"x})",
+                               R"({"ph":"X","pid":1,"tid":1,"ts":2,"dur":1,"name":"y"})"}));
+  CHECK(damaged.totals.loss.counts == std::map<std::string, std::uint64_t>{{"events_malformed", 1}});
+  CHECK(damaged.totals.event_count == damaged.sink.events.size() + 1);
+
+  const auto empty = memory_source("{\"a\":1}", "test");
+  CollectingSink sink;
+  CHECK(!read_chrome_json_events(*empty, sink).has_value());
+}
+
+TEST_CASE("events of a TF1 timeline are named by their node and its op") {
+  struct Row {
+    const char* name;
+    const char* node;
+    const char* op;
+    const char* long_name;
+  };
+  const std::vector<Row> rows = {
+      {"unknown", "Iterator::Model::Map", "unknown", "Iterator::Model::Map"},
+      {"unknown", "linear/Cast:Cast", "unknown", "linear/Cast:Cast"},
+      {"MatMul", "linear/MatMul", "MatMul", "linear/MatMul:MatMul"},
+      {"IteratorGetNext", "IteratorGetNext", "IteratorGetNext", "IteratorGetNext:IteratorGetNext"},
+      {"unknown", "_SOURCE", "unknown", "_SOURCE"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    Reading reading;
+    read_into(reading, document({R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:CPU:0 Compute"}})",
+                                 std::string(R"({"ph":"X","pid":1,"tid":0,"ts":1795272473592000,"dur":2,"name":")") +
+                                     row.name + R"(","args":{"name":")" + row.node + R"(","op":")" + row.op + "\"}}",
+                                 // Three weeks later, in the same list of events.
+                                 R"({"ph":"X","pid":1,"tid":0,"ts":1797000000000000,"dur":2,"name":"later"})"}));
+    CHECK(reading.totals.loss.complete());
+    const CollectedEvent& read = reading.sink.events.at(0);
+    CHECK(read.name == row.long_name);
+    CHECK(read.short_name == row.name);
+    CHECK(read.texts == std::map<std::string, std::string>{{"name", row.node}, {"op", row.op}});
+    CHECK(read.duration == 2 * kUs);
+    CHECK(reading.sink.events.size() == 2);
+  }
+}
+
+TEST_CASE("a value is a token in whatever type it was written") {
+  EventArgument argument;
+  argument.type = ArgumentType::text;
+  argument.text = "18446744073709551615";
+  CHECK(argument.as_integer() == -1);
+  argument.text = "x";
+  CHECK(!argument.as_integer());
+  argument.type = ArgumentType::unsigned_integer;
+  argument.unsigned_integer = 5;
+  CHECK(argument.as_integer() == 5);
+  argument.type = ArgumentType::real;
+  CHECK(!argument.as_integer());
+}
+
+}  // namespace doctor
