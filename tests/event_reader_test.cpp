@@ -219,7 +219,7 @@ TEST_CASE("an event of a Chrome trace comes with its process, thread and argumen
   const std::string event =
       R"({"ph":"X","pid":7,"tid":9,"ts":1.5,"dur":0.25,"name":"Iterator::Map","args":{"long_name":"Iterator::Root::Map",)"
       R"("id":"18446744073709551615","parent_id":-3,"big":18446744073709551615,"share":0.5,"on":true,"list":[1,{"a":2}],)"
-      R"("te\"xt":"a\\b"}})";
+      R"("text\"1":"a\\b"}})";
   for (const bool is_first : {true, false}) {
     Reading reading;
     read_into(reading,
@@ -236,7 +236,7 @@ TEST_CASE("an event of a Chrome trace comes with its process, thread and argumen
     CHECK(read.duration == 250'000);
     CHECK(read.texts ==
           std::map<std::string, std::string>{
-              {"id", "18446744073709551615"}, {"list", R"([1,{"a":2}])"}, {"on", "true"}, {"te\"xt", "a\\b"}});
+              {"id", "18446744073709551615"}, {"list", R"([1,{"a":2}])"}, {"on", "true"}, {"text\"1", "a\\b"}});
     CHECK(read.integers == std::map<std::string, std::int64_t>{{"parent_id", -3}});
     CHECK(read.unsigned_integers == std::map<std::string, std::uint64_t>{{"big", UINT64_MAX}});
     CHECK(read.reals == std::map<std::string, double>{{"share", 0.5}});

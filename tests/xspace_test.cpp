@@ -272,3 +272,19 @@ TEST_CASE("an event whose length stands behind the end of its line is damage, an
   CHECK(trace->event_count == 2);
   CHECK(trace->loss.counts.at("messages_malformed") >= 1);
 }
+
+TEST_CASE("closures whose ids come again are paired in the order of the file, in JSON too") {
+  SyntheticTrace written;
+  for (const double start : {10.0, 20.0}) {
+    written.add("pool", "ThreadpoolListener::Record", start, 0).ids["_p"] = 5;
+    written.add("pool", "ThreadpoolListener::StartRegion", start + 2, 0).ids["_c"] = 5;
+  }
+  for (const std::string& bytes : {written.to_xspace(), written.to_chrome_json()}) {
+    const Result<Trace> trace = SyntheticTrace::read(bytes);
+    REQUIRE(trace);
+    REQUIRE(trace->queue.closures.size() == 2);
+    for (const QueuedClosure& closure : trace->queue.closures) {
+      CHECK(closure.waited.end - closure.waited.start == 2 * kPicosecondsPerMicrosecond);
+    }
+  }
+}

@@ -116,17 +116,25 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
   loss().notes.insert(loss().notes.end(), decoded.loss.notes.begin(), decoded.loss.notes.end());
   instances_.clear();
   for (const RawSighting& sighting : decoded.instances.sightings()) instances_.push_back(merge(sighting));
-  for (const QueuedEvent& queued : decoded.queued) queue_.queued(queued.id, queued.start);
+  // In the order of the file: ids may be used again.
+  std::size_t next_queued = 0;
+  const auto queue_before = [&](std::size_t place) {
+    for (; next_queued < decoded.queued.size() && decoded.queued[next_queued].place <= place; ++next_queued) {
+      queue_.queued(decoded.queued[next_queued].id, decoded.queued[next_queued].start);
+    }
+  };
   std::size_t begin = 0;
   next_carried_ = next_attribute_ = 0;
   for (const LineRun& run : decoded.runs) {
     const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
     const LaneId lane = builder_.lane(run.line->plane->index, run.line->line_id);
     builder_.name_lane(lane, run.line->line_name);
-    for (LaneEvent& event : events) {
+    for (std::size_t index = 0; index < events.size(); ++index) {
+      LaneEvent& event = events[index];
       if (event.kind == EventKind::iterator) {
         event.subject = static_cast<std::uint32_t>(index_of(instances_[event.subject]));
       } else if (event.kind == EventKind::region_start && event.id != 0) {
+        queue_before(begin + index);
         queue_.started(event.id, event.start, lane);
       }
     }
@@ -134,6 +142,7 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
     builder_.add(lane, events);
     begin = run.end;
   }
+  queue_before(decoded.events.size());
 }
 
 /// Hands on the attributes of a line's events, whose subjects are instances of the trace by now.

@@ -117,7 +117,7 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
     return;
   }
   if (event.kind == EventKind::region_queued) {
-    if (event.id != 0) decoded_.queued.push_back({event.id, event.start});
+    if (event.id != 0) decoded_.queued.push_back({event.id, event.start, decoded_.events.size()});
     ++decoded_.other_events;
     return;
   }

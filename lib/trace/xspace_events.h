@@ -80,6 +80,7 @@ struct CarriedAttributes {
 struct QueuedEvent {
   std::uint64_t id = 0;  ///< the event that starts it has the same
   Picoseconds start = 0;
+  std::size_t place = 0;  ///< it stands before this one of DecodedEvents::events
 };
 
 /// The events of one window. The subject of an iterator's event is an index into `instances` until the window is
