@@ -454,7 +454,7 @@ TEST_CASE("tables are sorted and cut as asked") {
     return ended.errors;
   };
   CHECK(is_error_line(error_of({"show", "ops", "--sort", "slef_us", trace}), "the columns are: rank"));
-  CHECK(is_error_line(error_of({"show", "ops", "--by", "tpye", trace}), "did you mean 'type'?"));
+  CHECK(is_error_line(error_of({"show", "ops", "--by", "typ", trace}), "did you mean 'type'?"));
   CHECK(is_error_line(error_of({"show", "steps", "--by", "type", trace}), "it is for 'show ops'"));
 }
 

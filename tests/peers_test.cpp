@@ -105,7 +105,10 @@ TEST_CASE("ops ran as often and as long as in XProf's table") {
       const auto microseconds = [&](std::size_t column) {
         return to_microseconds(std::get<std::int64_t>((*row->second)[column]));
       };
-      CHECK(std::get<std::int64_t>((*row->second)[4]) + closure_count == op[3]);
+      // XProf leaves these arguments out of the JSON that it writes.
+      if (!path.ends_with(".xprof.trace.json.gz")) {
+        CHECK(std::get<std::int64_t>((*row->second)[4]) + closure_count == op[3]);
+      }
       CHECK(microseconds(5) == doctest::Approx(op[4].get<double>()).epsilon(kSameTime));
       CHECK(microseconds(7) == doctest::Approx(op[5].get<double>()).epsilon(kSameTime));
     }

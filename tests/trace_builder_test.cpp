@@ -252,6 +252,8 @@ TEST_CASE("event names are told apart by prefix") {
         Row{"aten::TensorIterator::build", EventKind::other}, Row{"IteratorGetNextOp::DoCompute", EventKind::get_next},
         Row{"IteratorGetNextAsOptionalOp::DoCompute", EventKind::get_next},
         Row{"IteratorGetNext:IteratorGetNext", EventKind::get_next},
+        Row{"while/body/get_next:IteratorGetNextSync", EventKind::get_next},
+        Row{"IteratorGetNextAsOptional_4/_41:_Recv", EventKind::op},
         Row{"InstantiatedCapturedFunction::RunAsync", EventKind::captured_function},
         Row{"ThreadpoolListener::Record", EventKind::region_queued}, Row{"ThreadpoolListener::Other", EventKind::other},
         Row{"MapAndBatchProduce", EventKind::produce}, Row{"ParallelInterleaveConsume", EventKind::consume},

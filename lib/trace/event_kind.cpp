@@ -11,6 +11,12 @@ bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+/// Whether an event, or a type of op, is the consumer's. IteratorToStringHandle is left out: it returns a handle and
+/// never waits for an element.
+bool is_get_next(std::string_view name) {
+  return name.starts_with("IteratorGetNext") || name.starts_with("ReduceDataset");
+}
+
 }  // namespace
 
 std::string_view op_type_of(std::string_view name) {
@@ -30,12 +36,9 @@ std::string_view without_element_index(std::string_view name) {
 }
 
 EventKind classify_event(std::string_view name) {
-  if (name.starts_with("Iterator")) {
-    if (name.starts_with("Iterator::")) return EventKind::iterator;
-    // IteratorToStringHandle is left out: it returns a handle and never waits for an element.
-    if (name.starts_with("IteratorGetNext")) return EventKind::get_next;
-  }
-  if (name.starts_with("ReduceDataset")) return EventKind::get_next;
+  if (name.starts_with("Iterator::")) return EventKind::iterator;
+  // An op is what its type says: nodes that take the element are named "IteratorGetNext_4/_41:_Recv".
+  if (is_get_next(name) && op_type_of(name).empty()) return EventKind::get_next;
   if (name.starts_with("InstantiatedCapturedFunction::")) return EventKind::captured_function;
   if (name == "ExecutorState::Process") return EventKind::executor;
   if (name.starts_with("ThreadpoolListener::")) {
@@ -49,7 +52,9 @@ EventKind classify_event(std::string_view name) {
   if (name.starts_with("MakeIterator")) return EventKind::make_iterator;
   // `EagerLocalExecute: f` and `EagerExecute: f` wrap whole functions; they are not ops.
   if (name.starts_with("EagerL") || name.starts_with("EagerE")) return EventKind::other;
-  return op_type_of(name).empty() ? EventKind::other : EventKind::op;
+  const std::string_view type = op_type_of(name);
+  if (is_get_next(type)) return EventKind::get_next;
+  return type.empty() ? EventKind::other : EventKind::op;
 }
 
 }  // namespace doctor
