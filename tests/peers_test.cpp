@@ -82,6 +82,19 @@ TEST_CASE("steps, their average time and their input share are those of XProf") 
   }
 }
 
+TEST_CASE("on a GPU host without markers the devices tell the step") {
+  const Analysis analysis =
+      analyze_with_profile(std::string(DOCTOR_SOURCE_DIR) + "/testdata/field/gpu_multi_worker.xplane.pb.gz");
+  const StepSummary steps = step_overview(analysis.measurements, analysis.diagnosis).summary;
+  CHECK(steps.count == 1);
+  const auto milliseconds = [](double time) { return time / static_cast<double>(kPicosecondsPerMillisecond); };
+  CHECK(milliseconds(steps.average) == doctest::Approx(21.310352).epsilon(kSameTime));
+  const double half = steps.parts[static_cast<std::size_t>(StepPart::device_compute_16)];
+  const double full = steps.parts[static_cast<std::size_t>(StepPart::device_compute_32)];
+  CHECK(milliseconds(half + full) == doctest::Approx(14.875539).epsilon(kSameTime));
+  CHECK(half / (half + full) == doctest::Approx(0.305).epsilon(0.01));
+}
+
 TEST_CASE("ops ran as often and as long as in XProf's table") {
   for (const Json& peer : recorded()) {
     CAPTURE(peer["trace"]);

@@ -247,20 +247,27 @@ TEST_CASE("event names are told apart by prefix") {
     std::string_view name;
     EventKind kind;
   };
-  for (const Row& row :
-       {Row{"Iterator::Root::Map", EventKind::iterator}, Row{"TransformInputIterator", EventKind::other},
-        Row{"aten::TensorIterator::build", EventKind::other}, Row{"IteratorGetNextOp::DoCompute", EventKind::get_next},
-        Row{"IteratorGetNextAsOptionalOp::DoCompute", EventKind::get_next},
-        Row{"IteratorGetNext:IteratorGetNext", EventKind::get_next},
-        Row{"while/body/get_next:IteratorGetNextSync", EventKind::get_next},
-        Row{"IteratorGetNextAsOptional_4/_41:_Recv", EventKind::op},
-        Row{"InstantiatedCapturedFunction::RunAsync", EventKind::captured_function},
-        Row{"ThreadpoolListener::Record", EventKind::region_queued}, Row{"ThreadpoolListener::Other", EventKind::other},
-        Row{"MapAndBatchProduce", EventKind::produce}, Row{"ParallelInterleaveConsume", EventKind::consume},
-        Row{"ExecutorState::Process", EventKind::executor}, Row{"ExecutorState::ProcessAsync::Start", EventKind::other},
-        Row{"MakeIteratorOp::DoCompute", EventKind::make_iterator}, Row{"model/dense/MatMul:MatMul", EventKind::op},
-        Row{"EagerLocalExecute: f", EventKind::other}, Row{"a:b:c", EventKind::other}, Row{":MatMul", EventKind::other},
-        Row{"", EventKind::other}}) {
+  for (const Row& row : {Row{"Iterator::Root::Map", EventKind::iterator},
+                         Row{"TransformInputIterator", EventKind::other},
+                         Row{"aten::TensorIterator::build", EventKind::other},
+                         Row{"IteratorGetNextOp::DoCompute", EventKind::get_next},
+                         Row{"IteratorGetNextAsOptionalOp::DoCompute", EventKind::get_next},
+                         Row{"IteratorGetNext:IteratorGetNext", EventKind::get_next},
+                         Row{"while/body/get_next:IteratorGetNextSync", EventKind::get_next},
+                         Row{"IteratorGetNextAsOptional_4/_41:_Recv", EventKind::op},
+                         Row{"InstantiatedCapturedFunction::RunAsync", EventKind::captured_function},
+                         Row{"ThreadpoolListener::Record", EventKind::region_queued},
+                         Row{"ThreadpoolListener::Other", EventKind::other},
+                         Row{"MapAndBatchProduce", EventKind::produce},
+                         Row{"ParallelInterleaveConsume", EventKind::consume},
+                         Row{"ExecutorState::Process", EventKind::executor},
+                         Row{"ExecutorState::ProcessAsync::Start", EventKind::other},
+                         Row{"MakeIteratorOp::DoCompute", EventKind::make_iterator},
+                         Row{"model/dense/MatMul:MatMul", EventKind::op},
+                         Row{"EagerLocalExecute: f", EventKind::other},
+                         Row{"a:b:c", EventKind::other},
+                         Row{":MatMul", EventKind::other},
+                         Row{"", EventKind::other}}) {
     CAPTURE(row.name);
     CHECK(classify_event(row.name) == row.kind);
   }

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/gpu_event.h"
+
 namespace doctor {
 namespace {
 
@@ -81,8 +83,10 @@ void OpTableBuilder::take(const TraceEvent& event) {
   if (name) threads_[event.line->index].push_back({event.start, event.duration, op_of(*name, false)});
 }
 
-/// A kernel counts for the op that launched it. Streams run one kernel after another: nothing nests.
+/// A kernel counts for the op that launched it; a TF1 timeline has the op in place of its kernels. Streams run one
+/// kernel after another: nothing nests.
 void OpTableBuilder::take_on_device(const TraceEvent& event) {
+  if (!device_of_stream(*event.line)) return;
   const Picoseconds end = event.start + event.duration;
   const auto [device, is_first] = devices_.try_emplace(event.line->plane->index, Interval{event.start, end});
   if (!is_first) {
@@ -90,7 +94,7 @@ void OpTableBuilder::take_on_device(const TraceEvent& event) {
     device->second.end = std::max(device->second.end, end);
   }
   const EventArgument* const op = event.find("tf_op");
-  const std::optional<OpName> name = parse_op_name(op == nullptr ? std::string_view{} : op->text);
+  const std::optional<OpName> name = parse_op_name(op == nullptr ? event.name : op->text);
   if (!name) return;
   OpStatistics& statistics = table_.ops[op_of(*name, true)];
   ++statistics.occurrences;
