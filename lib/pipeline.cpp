@@ -110,7 +110,7 @@ class RunReader {
         outcomes_[index].host.emplace(measure_trace(*trace, std::move(devices), work_, options_, timings_));
     if (!options_.profile) return {};
     ProfileReader profile;
-    const Result<void> read = add_profile(**source, **format, profile);
+    Result<void> read = add_profile(**source, **format, profile);
     if (read) host.profile = profile.finish(trace->origin_ns);
     return read;
   }

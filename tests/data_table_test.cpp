@@ -26,12 +26,16 @@ std::string names(const DataTable& table) {
 }
 
 TEST_CASE("numbers sort with the largest first, texts from A, what is unknown last, equals as they were") {
-  for (const auto& [column, order] : std::vector<std::pair<std::string, std::string>>{
+  struct Case {
+    std::string column;
+    std::string order;
+  };
+  for (const Case& one : std::vector<Case>{
            {"name", "=ab"}, {"calls", "b=a"}, {"self_us", "b=a"}, {"self_share", "=ba"}, {"eligible", "ba="}}) {
-    CAPTURE(column);
+    CAPTURE(one.column);
     DataTable table = example();
-    REQUIRE(choose_rows(table, {column, std::nullopt}));
-    CHECK(names(table) == order);
+    REQUIRE(choose_rows(table, {one.column, std::nullopt}));
+    CHECK(names(table) == one.order);
   }
   DataTable table = example();
   REQUIRE(choose_rows(table, {"calls", 2}));

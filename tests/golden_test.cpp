@@ -67,6 +67,7 @@ Json report_on(const std::vector<fs::path>& traces) {
   std::vector<std::string> files;
   // Relative, for findings about hosts without a name hold the path.
   fs::current_path(kTestdata);
+  files.reserve(traces.size());
   for (const fs::path& trace : traces) files.push_back(fs::relative(trace, kTestdata).string());
   const Analysis analysis = analyze(files, rules, {});
   return Json::parse(render_json(analysis.measurements, analysis.diagnosis));

@@ -126,7 +126,8 @@ TEST_CASE("closures that wait for a thread are counted on average, those of the 
     SyntheticTrace written = prefetch_map(10, 800, 1000);
     for (std::uint64_t call = 0; call < 10; ++call) {
       const double start = 1000 + static_cast<double>(call) * 1000;
-      for (const std::uint64_t closure : {1, 2}) {  // the second waits beyond the end of the call
+      for (const std::uint64_t closure :
+           {std::uint64_t{1}, std::uint64_t{2}}) {  // the second waits beyond the end of the call
         auto& queued = written.add("python", "ThreadpoolListener::Record", start + 100, 0);
         auto& region = written.add(pool, "ThreadpoolListener::StartRegion", start + (closure == 1 ? 505 : 900), 0);
         written.add(pool, "ThreadpoolListener::StopRegion", start + (closure == 1 ? 600 : 950), 0);

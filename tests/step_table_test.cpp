@@ -119,8 +119,7 @@ TEST_CASE("without markers the cadence of GetNext tells the steps, an epoch's en
 }
 
 TEST_CASE("averages leave out the first and the last of more than five steps") {
-  std::vector<StepMarker> markers;
-  for (int step = 0; step < 5; ++step) markers.push_back({step * 1000, step == 0 ? 900 : 100, step});
+  const std::vector<StepMarker> markers = {{0, 900, 0}, {1000, 100, 1}, {2000, 100, 2}, {3000, 100, 3}, {4000, 100, 4}};
   HostMeasurement host = host_with(markers, {{0, 450}, {1000, 1050}});
   StepTable table = measure_steps(host);
   StepSummary summary = summarize_steps({&table, 1});

@@ -215,3 +215,20 @@ TEST_CASE("a text where a number is expected is no number") {
   CHECK(number_attribute(read, forest.iterators[0], "buffer_limit") == 8);
   CHECK_FALSE(number_attribute(read, forest.iterators[0], "cpu_budget"));
 }
+
+TEST_CASE("an iterator whose parent's calls end behind the window stands where its name says, if that is one place") {
+  const auto written = [](std::uint64_t second_pipeline) {
+    SyntheticTrace trace;
+    trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+    trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 1, 90);
+    trace.iterator("worker", "Iterator::Root::Prefetch::BatchV2::Map", 9, 77, 10, 50);  // no event has the id 77
+    if (second_pipeline == 0) return trace;
+    trace.iterator("other", "Iterator::Root", second_pipeline, 0, 0, 100);
+    trace.iterator("other", "Iterator::Root::Prefetch", second_pipeline + 1, second_pipeline, 1, 90);
+    return trace;
+  };
+  const Trace one = written(0).to_trace();
+  CHECK(parent_name(build_tree(one), "Iterator::Root::Prefetch::BatchV2::Map") == "Iterator::Root::Prefetch");
+  const Trace two = written(500).to_trace();
+  CHECK(parent_name(build_tree(two), "Iterator::Root::Prefetch::BatchV2::Map").empty());
+}

@@ -64,6 +64,7 @@ std::vector<InputOp> input_ops(const Measurements& measurements) {
     }
   }
   std::vector<InputOp> sorted;
+  sorted.reserve(ops.size());
   for (auto& [name, op] : ops) sorted.push_back(std::move(op));
   std::stable_sort(sorted.begin(), sorted.end(), [](const InputOp& a, const InputOp& b) { return a.self > b.self; });
   return sorted;
