@@ -113,6 +113,20 @@ TEST_CASE("kernels count for the op that launched them, and derived lines not at
   CHECK(table.device_time == 100);
 }
 
+TEST_CASE("a line that ends early gives the same as one that ends with the file") {
+  WrittenEvents events;
+  const EventLine& thread = events.line("/host:CPU", "python");
+  events.add(thread, "a:While", 0, 100);
+  events.add(thread, "b:Cast", 10, 20);
+  OpTableBuilder builder;
+  events.feed(builder);
+  builder.end_line(thread);
+  builder.end_line(thread);
+  const OpTable table = builder.finish();
+  CHECK(table.ops[0].self == 90);
+  CHECK(table.host_time == 100);
+}
+
 TEST_CASE("threads of another file are other threads") {
   WrittenEvents events;
   events.add(events.line("/host:CPU", "python"), "a:While", 0, 100);

@@ -157,6 +157,7 @@ TEST_CASE("ops of tf.data's functions are no work of the step") {
   events.add(python, "train/MatMul:MatMul", 900, 910, {{"correlation_id", "4"}});
   HostActivityBuilder builder;
   events.feed(builder);
+  builder.end_line(worker);  // before the line is seen that tells whose function it ran
   const HostActivity activity = builder.finish();
   CHECK(activity.compute == std::vector<Interval>{{200, 300}, {900, 910}});
   CHECK(activity.compile == std::vector<Interval>{{600, 700}});

@@ -30,7 +30,7 @@ std::uint64_t id_of(const TraceEvent& event) {
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
-  if (event.find("correlation_id") != nullptr) activity_.launch.push_back(span);
+  if (event.find("correlation_id") != nullptr) launch_.add(span);
   if (is_compilation(event.name)) activity_.compile.push_back(span);
   if (is_named_like_a_step(event.name) && event.find("step_num") == nullptr) activity_.unnumbered_steps.push_back(span);
   Run run = {span, 0, Role::op};
@@ -56,30 +56,41 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   threads_[event.line->index].push_back(run);
 }
 
-/// The ops of one thread that lie in no event of tf.data and in no function that tf.data calls.
+/// Of one thread what lies in no event of tf.data. What lies in a run of an executor is the job's where the executor
+/// is.
 void HostActivityBuilder::add_thread(std::vector<Run>& runs) {
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::pair(a.span.start, b.span.end) < std::pair(b.span.start, a.span.end);
   });
-  Picoseconds tf_data_until = INT64_MIN;
+  Picoseconds known_until = INT64_MIN;
   for (const Run& run : runs) {
-    const bool is_of_tf_data = run.role == Role::tf_data || tf_data_functions_.count(run.function_id) > 0;
-    if (is_of_tf_data) tf_data_until = std::max(tf_data_until, run.span.end);
-    if (is_of_tf_data || run.span.end <= tf_data_until) continue;
-    activity_.compute.push_back(run.span);
+    if (run.span.end <= known_until) continue;
+    if (run.role != Role::tf_data) candidates_.push_back({run.span, run.function_id});
+    known_until = run.span.end;
   }
+}
+
+void HostActivityBuilder::end_line(const EventLine& line) {
+  const auto thread = threads_.find(line.index);
+  if (thread == threads_.end()) return;
+  add_thread(thread->second);
+  threads_.erase(thread);
 }
 
 void HostActivityBuilder::end_file() {
   for (auto& [line, runs] : threads_) add_thread(runs);
   threads_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (!tf_data_functions_.contains(candidate.function_id)) activity_.compute.push_back(candidate.span);
+  }
+  candidates_.clear();
   tf_data_functions_.clear();
 }
 
 HostActivity HostActivityBuilder::finish() {
   end_file();
   activity_.compute = united(std::move(activity_.compute));
-  activity_.launch = united(std::move(activity_.launch));
+  activity_.launch = launch_.take();
   activity_.compile = united(std::move(activity_.compile));
   std::sort(activity_.unnumbered_steps.begin(), activity_.unnumbered_steps.end(),
             [](Interval a, Interval b) { return std::pair(a.start, a.end) < std::pair(b.start, b.end); });

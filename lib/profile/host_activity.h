@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "profile/span_set.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
@@ -21,10 +22,12 @@ struct HostActivity {
   std::vector<Interval> unnumbered_steps;
 };
 
-/// Gathers it from all events of the host. Keeps one small row for each op that ran.
+/// Gathers it from all events of the host. Keeps one small row for each op that ran on a line that has not ended, then
+/// one for each run of an executor.
 class HostActivityBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
+  void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same; so are ids.
   void end_file();
   HostActivity finish();
@@ -40,7 +43,15 @@ class HostActivityBuilder final : public EventSink {
 
   void add_thread(std::vector<Run>& runs);
 
+  /// What may be of the job. Which functions are tf.data's is known when all lines were seen.
+  struct Candidate {
+    Interval span;
+    std::uint64_t function_id = 0;
+  };
+
   HostActivity activity_;
+  std::vector<Candidate> candidates_;
+  SpanSet launch_;
   std::map<std::size_t, std::vector<Run>> threads_;  ///< by EventLine::index
   std::unordered_set<std::uint64_t> tf_data_functions_;
 };

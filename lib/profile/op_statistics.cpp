@@ -124,6 +124,13 @@ void OpTableBuilder::add_thread(std::vector<Run>& runs) {
   table_.host_time += last_end - runs.front().start;
 }
 
+void OpTableBuilder::end_line(const EventLine& line) {
+  const auto thread = threads_.find(line.index);
+  if (thread == threads_.end()) return;
+  add_thread(thread->second);
+  threads_.erase(thread);
+}
+
 void OpTableBuilder::end_file() {
   for (auto& [line, runs] : threads_) add_thread(runs);
   for (const auto& [plane, span] : devices_) table_.device_time += span.end - span.start;

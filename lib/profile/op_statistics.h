@@ -44,10 +44,11 @@ struct OpTable {
 };
 
 /// Adds up the ops of a trace. Self times are those of nesting on one thread: ops that an asynchronous one waits for
-/// run on others and are not taken out. Keeps one small row for each op that ran.
+/// run on others and are not taken out. Keeps one small row for each op that ran on a line that has not ended.
 class OpTableBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
+  void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same.
   void end_file();
   OpTable finish();

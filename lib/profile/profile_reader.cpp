@@ -24,6 +24,11 @@ class ProfileReader::Sink final : public EventSink {
     device_steps_.take(shifted);
   }
 
+  void end_line(const EventLine& line) override {
+    ops_.end_line(line);
+    host_.end_line(line);
+  }
+
   void end_file() {
     ops_.end_file();
     host_.end_file();

@@ -97,6 +97,8 @@ class EventSink {
 
   virtual void begin(const EventHeader& /*header*/) {}
   virtual void take(const TraceEvent& event) = 0;
+  /// No more events of this line come. Readers that cannot know it before the end of the file do not say it.
+  virtual void end_line(const EventLine& /*line*/) {}
 
   /// Whether no more events are wanted: the reading may end early, and its totals count what was read.
   virtual bool is_done() const { return false; }

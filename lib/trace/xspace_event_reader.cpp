@@ -195,7 +195,11 @@ void EventWalk::walk_plane(PlaneMetadata& plane, std::uint64_t end) {
     const std::optional<std::uint64_t> length = stream_.read_number();
     if (!length || *length > end - std::min(end, stream_.position())) return;
     const std::uint64_t field_end = stream_.position() + *length;
-    if (tag->field == kLineOfPlane) walk_line(plane, field_end);
+    if (tag->field == kLineOfPlane) {
+      const std::size_t known_lines = lines_.size();
+      walk_line(plane, field_end);
+      if (lines_.size() > known_lines) sink_.end_line(lines_.back());
+    }
     if (!stream_.skip_to(field_end)) return;
     if (work_.progress != nullptr) {
       work_.progress->bytes_read = source_.stored_position();
