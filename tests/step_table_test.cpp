@@ -153,7 +153,8 @@ TEST_CASE("ops of tf.data's functions are no work of the step") {
   events.add(python, "inside/Cast:Cast", 410, 420);
   events.add(python, "tf.function-graph_building", 600, 700);
   events.add(python, "train_function", 600, 800);
-  events.add(python, "train 3", 600, 800, {{"step_num", "3"}});
+  events.add(python, "train 3", 600, 800, {{"step_num", "3"}, {"step_name", "train 3"}});
+  events.add(python, "FunctionRun", 1000, 1100, {{"step_name", "0"}});
   events.add(python, "train/MatMul:MatMul", 900, 910, {{"correlation_id", "4"}});
   HostActivityBuilder builder;
   events.feed(builder);
@@ -162,7 +163,7 @@ TEST_CASE("ops of tf.data's functions are no work of the step") {
   CHECK(activity.compute == std::vector<Interval>{{200, 300}, {900, 910}});
   CHECK(activity.compile == std::vector<Interval>{{600, 700}});
   CHECK(activity.launch == std::vector<Interval>{{900, 910}});
-  CHECK(activity.unnumbered_steps == std::vector<Interval>{{600, 800}});
+  CHECK(activity.unnumbered_steps == std::vector<Interval>{{600, 800}, {1000, 1100}});
 }
 
 TEST_CASE("of a step that several devices show the longest counts") {

@@ -32,7 +32,8 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   const Interval span = {event.start, event.start + event.duration};
   if (event.find("correlation_id") != nullptr) launch_.add(span);
   if (is_compilation(event.name)) activity_.compile.push_back(span);
-  if (is_named_like_a_step(event.name) && event.find("step_num") == nullptr) activity_.unnumbered_steps.push_back(span);
+  const bool is_step = is_named_like_a_step(event.name) || event.find("step_name") != nullptr;
+  if (is_step && event.find("step_num") == nullptr) activity_.unnumbered_steps.push_back(span);
   Run run = {span, 0, Role::op};
   switch (classify_event(event.name)) {
     case EventKind::op:

@@ -17,8 +17,9 @@ struct HostActivity {
   std::vector<Interval> compute;  ///< ops of the job; those of tf.data's functions and inside of GetNext are no part
   std::vector<Interval> launch;   ///< calls of the driver, which start kernels and copies on a device
   std::vector<Interval> compile;  ///< functions are traced to graphs, or compiled (XLA)
-  /// Events named like a step of training or evaluation, without a number ("train_function"). Sorted; they may overlap.
-  /// Source: IsExplicitHostStepMarker() of xprof/convert/xplane_to_step_events.cc.
+  /// Events named like a step of training or evaluation, without a number ("train_function"), and those that the
+  /// profiler took for the root of a step (argument `step_name`). Sorted; they may overlap.
+  /// Source: ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
   std::vector<Interval> unnumbered_steps;
 };
 
