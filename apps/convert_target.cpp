@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nearest.h"
+#include "base/nearest.h"
 
 namespace doctor {
 namespace {

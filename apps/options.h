@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "command_line.h"
 #include "convert_target.h"
 #include "diagnose/finding.h"
 
 namespace doctor {
 
-enum class Command { diagnose, explain, rules, show, convert };
 enum class OutputFormat { text, json, csv };
 enum class ColorChoice { automatic, always, never };
 
@@ -49,11 +49,6 @@ struct Options {
   std::vector<std::string> settings;                    ///< "rule.threshold=value"
   std::optional<std::string> run;                       ///< name of a run in a log directory
   bool list_runs = false;
-};
-
-/// Text that answers the command line by itself: help or version.
-struct Answer {
-  std::string text;
 };
 
 /// Reads the command line, without the program's name. Without a command it is `diagnose`. Errors: anything that is

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "nearest.h"
+#include "base/nearest.h"
 
 namespace doctor {
 namespace {

@@ -1,0 +1,42 @@
+#include "command_table.h"
+
+#include <algorithm>
+
+namespace doctor {
+namespace {
+
+constexpr ArgumentEntry kTraces = {"TRACE", ArgumentKind::trace, "Trace files, -, a run directory or a log directory",
+                                   /*repeats=*/true};
+
+}  // namespace
+
+std::span<const CommandEntry> command_table() {
+  static const std::vector<CommandEntry> kCommands = {
+      {"diagnose", Command::diagnose, "Say what holds the input pipeline back (the default command)", {kTraces}},
+      {"show",
+       Command::show,
+       "Show the numbers behind a diagnosis",
+       {{"PAGE", ArgumentKind::page, "Which numbers"}, kTraces}},
+      {"convert", Command::convert, "Write all events of traces as a Chrome trace, NDJSON or CSV", {kTraces}},
+      {"explain",
+       Command::explain,
+       "Print the page of a rule, or why it fired on a trace or did not",
+       {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces}},
+      {"rules", Command::rules, "List all rules", {}},
+  };
+  return kCommands;
+}
+
+const CommandEntry& entry_of(Command command) {
+  const std::span<const CommandEntry> commands = command_table();
+  return *std::find_if(commands.begin(), commands.end(),
+                       [&](const CommandEntry& entry) { return entry.command == command; });
+}
+
+std::vector<std::string_view> command_names() {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& entry : command_table()) names.push_back(entry.name);
+  return names;
+}
+
+}  // namespace doctor

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace doctor {
+
+/// A value as it was written, before its meaning is known, and where: an option ("--fail-on"), or an environment
+/// variable ("TFDATA_DOCTOR_FAIL_ON"), or a place in a file ("/job/.tfdata-doctor.toml:12:1").
+struct GivenValue {
+  std::string text;
+  std::string where;
+  bool is_of_command_line = true;
+};
+
+/// The values that were given, by the name of the option (without dashes). An option that is not there was not given;
+/// a flag has the value "true" or "false". An option that does not repeat has one value.
+class GivenValues {
+ public:
+  void add(std::string_view option, GivenValue value) { values_[std::string(option)].push_back(std::move(value)); }
+
+  /// All values of an option, what counts less before what counts more; none if it was not given.
+  const std::vector<GivenValue>& all(std::string_view option) const {
+    static const std::vector<GivenValue> kNone;
+    const auto found = values_.find(option);
+    return found == values_.end() ? kNone : found->second;
+  }
+
+  /// The value that counts; null if the option was not given.
+  const GivenValue* find(std::string_view option) const {
+    const std::vector<GivenValue>& values = all(option);
+    return values.empty() ? nullptr : &values.back();
+  }
+
+  /// The text that counts; empty if the option was not given.
+  std::string text(std::string_view option) const {
+    const GivenValue* const value = find(option);
+    return value == nullptr ? std::string() : value->text;
+  }
+
+  bool is_set(std::string_view flag) const { return text(flag) == "true"; }
+
+ private:
+  std::map<std::string, std::vector<GivenValue>, std::less<>> values_;
+};
+
+}  // namespace doctor

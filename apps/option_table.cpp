@@ -1,0 +1,221 @@
+#include "option_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "convert/event_writer.h"
+#include "pages.h"
+
+namespace doctor {
+namespace {
+
+using enum Command;
+
+constexpr CommandSet kTraceReaders = {diagnose, show, convert, explain};
+constexpr CommandSet kPrinters = {diagnose, show, explain, rules};
+
+constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
+constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
+constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
+constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
+constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
+
+constexpr std::size_t kMostThreads = 256;
+
+/// What names the traces of a run, and how much work they may take.
+const std::vector<OptionEntry> kTraceOptions = {
+    {.name = "run",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "Take this run of a log directory instead of the newest",
+     .commands = kTraceReaders},
+    {.name = "list-runs", .help = "List the runs of a log directory, newest first", .commands = kTraceReaders},
+    {.name = "timings",
+     .help = "Print the time of every stage and rule to standard error",
+     .commands = kTraceReaders,
+     .is_setting = true,
+     .key = "timings"},
+    {.name = "threads",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .most = kMostThreads,
+     .help = "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
+     .commands = kTraceReaders,
+     .is_setting = true,
+     .key = "threads"},
+    {.name = "max-memory",
+     .value_name = "SIZE",
+     .kind = ValueKind::size,
+     .help = "End with an error where more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024)",
+     .commands = kTraceReaders,
+     .is_setting = true,
+     .key = "max-memory"},
+};
+
+/// What decides whether a diagnosis passes.
+const std::vector<OptionEntry> kGateOptions = {
+    {.name = "fail-on",
+     .value_name = "SEVERITY",
+     .kind = ValueKind::word,
+     .words = kSeverities,
+     .default_text = "warning",
+     .help = "Exit with 1 on a finding from here up: error, warning, note or never",
+     .commands = {diagnose},
+     .is_setting = true,
+     .key = "fail-on"},
+    {.name = "set",
+     .value_name = "RULE.THRESHOLD=VALUE",
+     .kind = ValueKind::threshold,
+     .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
+     .commands = {diagnose, explain},
+     .repeats = true,
+     .is_setting = true},
+};
+
+/// What only some pages of `show` know.
+const std::vector<OptionEntry> kPageOptions = {
+    {.name = "call",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .help = "calls: only the call of this number in its pipeline",
+     .commands = {show},
+     .ability = &Page::shows_calls},
+    {.name = "pipeline",
+     .value_name = "ID",
+     .kind = ValueKind::text,
+     .help = "calls: only this pipeline, an id as 'show tree' prints it",
+     .commands = {show},
+     .ability = &Page::shows_calls},
+    {.name = "top",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .help = "How many calls or rows, 0: all (default: calls the 10 longest slow ones, json and csv 100, 0: slow or "
+             "not; tables 20, json and csv all)",
+     .commands = {show},
+     .ability = &Page::has_top},
+    {.name = "sort",
+     .value_name = "COLUMN",
+     .kind = ValueKind::text,
+     .help = "Tables: sort by this column, a name as --format csv prints it",
+     .commands = {show},
+     .ability = &Page::is_table},
+    {.name = "by",
+     .value_name = "name|type",
+     .kind = ValueKind::word,
+     .words = kOpGroupings,
+     .help = "ops: a row for each name (default) or for each type",
+     .commands = {show},
+     .ability = &Page::shows_ops},
+    {.name = "with-idle",
+     .help = "ops: with the time in which no op ran",
+     .commands = {show},
+     .ability = &Page::shows_ops},
+};
+
+/// Where and how the result is written.
+const std::vector<OptionEntry> kOutputOptions = {
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kPageFormats,
+     .default_text = "text",
+     .help = "How to print it: text or json",
+     .commands = {diagnose, explain, rules},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kTableFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json or, for some pages, csv",
+     .commands = {show},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kConvertFormatNames,
+     .help = "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: what the name "
+             "after -o ends in, .json, .ndjson or .csv, each with .gz to compress it",
+     .commands = {convert}},
+    {.name = "output",
+     .letter = 'o',
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Write to FILE, as a whole or not at all; else to standard output",
+     .commands = {diagnose, show, convert, explain, rules}},
+    {.name = "color",
+     .value_name = "WHEN",
+     .kind = ValueKind::word,
+     .words = kColors,
+     .default_text = "auto",
+     .help = "auto, always or never; auto respects NO_COLOR",
+     .commands = kPrinters,
+     .is_setting = true,
+     .key = "color"},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "Only the verdict, no warnings",
+     .commands = kPrinters,
+     .is_setting = true,
+     .key = "quiet"},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "Do not tell what was left out",
+     .commands = {convert},
+     .is_setting = true,
+     .key = "quiet"},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "With the evidence of every finding",
+     .commands = kPrinters,
+     .is_setting = true,
+     .key = "verbose"},
+};
+
+std::vector<OptionEntry> joined_table() {
+  std::vector<OptionEntry> table;
+  for (const std::vector<OptionEntry>* part : {&kTraceOptions, &kGateOptions, &kPageOptions, &kOutputOptions}) {
+    table.insert(table.end(), part->begin(), part->end());
+  }
+  return table;
+}
+
+}  // namespace
+
+std::span<const OptionEntry> option_table() {
+  static const std::vector<OptionEntry> kTable = joined_table();
+  return kTable;
+}
+
+std::vector<const OptionEntry*> options_of(Command command) {
+  std::vector<const OptionEntry*> options;
+  for (const OptionEntry& option : option_table()) {
+    if (option.commands.has(command)) options.push_back(&option);
+  }
+  return options;
+}
+
+const OptionEntry* find_option(Command command, std::string_view name) {
+  for (const OptionEntry& option : option_table()) {
+    if (option.name == name && option.commands.has(command)) return &option;
+  }
+  return nullptr;
+}
+
+std::string flag_of(const OptionEntry& option) {
+  return "--" + std::string(option.name);
+}
+
+std::string variable_of(const OptionEntry& option) {
+  std::string variable = "TFDATA_DOCTOR_";
+  for (const char letter : option.name) {
+    variable += letter == '-' ? '_' : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  return variable;
+}
+
+}  // namespace doctor
