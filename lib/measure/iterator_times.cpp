@@ -7,33 +7,11 @@
 
 #include "base/parallel.h"
 #include "measure/lane_order.h"
+#include "measure/own_part.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
-
-/// What the calls nested directly in a call leave of it.
-struct OwnPart {
-  Picoseconds time = 0;  ///< in none of them
-  std::uint64_t inputs = 0;
-};
-
-OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
-  const PackedSpan span = calls[row].span;
-  const Picoseconds call_end = span.end();
-  const std::uint32_t subtree_end = calls[row].subtree_end;
-  OwnPart own{span.duration(), 0};
-  Picoseconds done = span.start();
-  for (std::uint32_t child = row + 1; child < subtree_end; child = calls[child].subtree_end) {
-    ++own.inputs;
-    const Picoseconds start = std::max(calls[child].span.start(), done);
-    const Picoseconds end = std::min(calls[child].span.end(), call_end);
-    if (start >= end) continue;
-    own.time -= end - start;
-    done = end;
-  }
-  return own;
-}
 
 void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
   const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
@@ -138,6 +116,11 @@ std::string_view IteratorMeasurement::text(std::string_view attribute) const {
   return {};
 }
 
+bool waits_for_others(const IteratorMeasurement& iterator) {
+  const bool runs_python = is_generator(iterator.short_name) && !iterator.is_device_hop;
+  return iterator.is_async && !runs_python;
+}
+
 std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
   std::vector<IteratorTimes> none(forest.iterators.size());
   for (std::size_t index = 0; index < none.size(); ++index) {
@@ -168,10 +151,7 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
     measured.back().calls = times[index].calls;
     measured.back().total = times[index].total;
     measured.back().longest_call = times[index].longest_call;
-    // Own time on the calling thread is spent waiting for others.
-    const bool runs_python = is_generator(iterator.short_name) && !is_device_hop[index];
-    const bool waits = iterator.is_async && !runs_python;
-    (waits ? measured.back().wait : measured.back().self) = times[index].own;
+    (waits_for_others(measured.back()) ? measured.back().wait : measured.back().self) = times[index].own;
   }
   return measured;
 }

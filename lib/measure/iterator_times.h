@@ -26,6 +26,9 @@ struct IteratorTimes {
   void add(const IteratorTimes& other);
 };
 
+/// Whether the iterator's own time on the calling thread is spent waiting for other threads.
+bool waits_for_others(const IteratorMeasurement& iterator);
+
 /// One pass over all iterator calls of the trace; indexed by IteratorId.
 std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {});
 

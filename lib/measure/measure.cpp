@@ -239,6 +239,11 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
                      return a.feeds_another != b.feeds_another ? !a.feeds_another : a.total > b.total;
                    });
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
+  if (options.call_times) {
+    std::vector<bool> waits;
+    for (const IteratorMeasurement& iterator : result_.iterators) waits.push_back(waits_for_others(iterator));
+    result_.call_times = measure_call_times(trace_, forest_, waits, op_kinds_, tools_.work);
+  }
   return std::move(result_);
 }
 

@@ -12,6 +12,7 @@
 #include "base/work.h"
 #include "measure/attribute_history.h"
 #include "measure/call_details.h"
+#include "measure/call_times.h"
 #include "measure/pace.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
@@ -220,6 +221,7 @@ struct HostMeasurement {
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
   std::optional<Profile> profile;              ///< only if AnalysisOptions::profile asks for it
+  std::optional<CallTimes> call_times;         ///< only if MeasureOptions::call_times asks for it
   Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 
@@ -241,6 +243,7 @@ bool shows_tf_data(const Measurements& measurements);
 /// What to measure beyond that which every diagnosis needs.
 struct MeasureOptions {
   std::optional<CallDetailWish> calls;
+  bool call_times = false;  ///< how long single calls take, for comparing runs
 };
 
 /// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.

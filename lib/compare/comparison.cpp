@@ -1,0 +1,105 @@
+#include "compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compare/finding_changes.h"
+#include "compare/structure_changes.h"
+#include "compare/time_rows.h"
+
+namespace doctor {
+namespace {
+
+void add_notes(const AlignedRuns& runs, RunComparison& comparison) {
+  std::size_t incomplete = 0;
+  for (const std::span<const RunSummary> side : {runs.base_runs, runs.candidate_runs}) {
+    for (const RunSummary& run : side) incomplete += run.is_complete ? 0U : 1U;
+  }
+  if (incomplete > 0) {
+    comparison.notes.push_back(fmt::format("of {} recordings something was lost or could not be read", incomplete));
+  }
+  if (runs.other_shapes > 0) {
+    comparison.notes.push_back(
+        fmt::format("{} recordings show other iterators than most of their side; what only some show never gates",
+                    runs.other_shapes));
+  }
+  const bool has_other_batches =
+      std::any_of(runs.iterators.begin(), runs.iterators.end(),
+                  [&](const AlignedIterator& iterator) { return has_other_batch(runs, iterator); });
+  if (has_other_batches) comparison.notes.emplace_back("a batch size changed, so a step is not the same piece of work");
+}
+
+bool has_regression(const RunComparison& comparison) {
+  const auto is_one = [](const auto& item) { return is_regression(item); };
+  return std::any_of(comparison.changes.begin(), comparison.changes.end(), is_one) ||
+         std::any_of(comparison.rows.begin(), comparison.rows.end(), is_one) ||
+         std::any_of(comparison.pipeline_rows.begin(), comparison.pipeline_rows.end(), is_one);
+}
+
+/// Whether times could be compared at all: enough recordings, and something in them that takes time.
+bool has_judged_times(const RunComparison& comparison) {
+  return std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) {
+    return row.is_judged && (row.kind == TimeKind::self || row.kind == TimeKind::op);
+  });
+}
+
+}  // namespace
+
+std::vector<Threshold> comparison_thresholds() {
+  return {
+      {"min_recordings", 5, "recordings",
+       "a side, from which times are judged: an exact rank test needs 5 against 5 for p <= 0.01"},
+      {"min_ratio", 1.03, "ratio",
+       "from which the time of a call counts as slower: like recordings differ by 1 to 2 %"},
+      {"significance", 0.01, "probability", "of the rank test of one row"},
+      {"family_significance", 0.05, "probability", "of all rows together (Holm)"},
+      {"weak_min_recordings", 3, "recordings", "a side, with --weak"},
+      {"weak_min_ratio", 1.05, "ratio", "with --weak"},
+      {"weak_significance", 0.05, "probability",
+       "of one row with --weak, the smallest that 3 against 3 can reach; rows are not counted together"},
+      {"min_share", 0.01, "share",
+       "of the pipeline's work that a row must be, to be judged: what is less cannot slow a job by the floor"},
+      {"min_calls", 8, "calls", "of an iterator or op in a recording, to be judged"},
+      {"calls_min_ratio", 1.25, "ratio", "from which more calls a step count: windows cut off up to 15 %"},
+      {"tail_min_share", 0.05, "share", "of the time of an iterator or op by which its tail must grow"},
+      {"step_min_ratio", 1.25, "ratio", "from which GetNext and step times count, where they are judged"},
+  };
+}
+
+RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
+                   const ComparisonChoice& choice, const ThresholdValues& thresholds) {
+  const AlignedRuns runs = align_runs(base, candidate);
+  const TimeLimits limits = time_limits(choice, thresholds);
+  RunComparison comparison;
+  comparison.base_count = base.size();
+  comparison.candidate_count = candidate.size();
+  comparison.needed_count = limits.needed_count;
+  comparison.changes = find_structure_changes(runs, thresholds);
+  for (StructureChange& change : find_finding_changes(runs, choice, limits.needed_count)) {
+    comparison.changes.push_back(std::move(change));
+  }
+  std::stable_sort(comparison.changes.begin(), comparison.changes.end(),
+                   [](const StructureChange& a, const StructureChange& b) {
+                     return is_regression(a) != is_regression(b) ? is_regression(a) : a.is_certain && !b.is_certain;
+                   });
+  comparison.rows = compare_times(runs, limits, thresholds);
+  comparison.pipeline_rows = compare_pipelines(runs, choice, limits, thresholds);
+  add_notes(runs, comparison);
+  if (has_regression(comparison)) {
+    comparison.outcome = ComparisonOutcome::regression;
+  } else if (has_judged_times(comparison)) {
+    comparison.outcome = ComparisonOutcome::no_regression;
+  }
+  return comparison;
+}
+
+bool is_regression(const StructureChange& change) {
+  return change.is_certain && change.is_worse;
+}
+
+bool is_regression(const TimeRow& row) {
+  return row.is_judged && row.difference == Difference::slower;
+}
+
+}  // namespace doctor

@@ -1,0 +1,93 @@
+#include "compare/finding_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <map>
+
+namespace doctor {
+namespace {
+
+/// A finding, with its subject as a position in AlignedRuns::iterators where it is an iterator: names change with what
+/// stands around it.
+struct FindingKey {
+  std::string rule;
+  std::size_t iterator = kNoIndex;
+  std::string subject;  ///< only without an iterator
+
+  friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
+};
+
+class FindingComparer {
+ public:
+  FindingComparer(const AlignedRuns& runs, const ComparisonChoice& choice, std::size_t needed_count)
+      : runs_(runs), choice_(choice), needed_count_(needed_count) {}
+
+  std::vector<StructureChange> find() {
+    struct Seen {
+      std::size_t in_base = 0;
+      std::size_t in_candidate = 0;
+      FindingSummary example;
+    };
+    std::map<FindingKey, Seen> seen;
+    for (std::size_t index = 0; index < runs_.base_runs.size(); ++index) {
+      for (const FindingSummary& finding : runs_.base_runs[index].findings) {
+        Seen& here = seen[key_of(finding, index, false)];
+        ++here.in_base;
+        here.example = finding;
+      }
+    }
+    for (std::size_t index = 0; index < runs_.candidate_runs.size(); ++index) {
+      for (const FindingSummary& finding : runs_.candidate_runs[index].findings) {
+        Seen& here = seen[key_of(finding, index, true)];
+        ++here.in_candidate;
+        here.example = finding;
+      }
+    }
+    std::vector<StructureChange> changes;
+    for (const auto& [key, here] : seen) {
+      if (here.in_base == 0) changes.push_back(describe(here.example, here.in_candidate, true));
+      if (here.in_candidate == 0) changes.push_back(describe(here.example, here.in_base, false));
+    }
+    return changes;
+  }
+
+ private:
+  FindingKey key_of(const FindingSummary& finding, std::size_t recording, bool is_candidate) const {
+    const RunSummary& run = is_candidate ? runs_.candidate_runs[recording] : runs_.base_runs[recording];
+    for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
+      const AlignedIterator& aligned = runs_.iterators[index];
+      const std::size_t place = is_candidate ? aligned.in_candidate[recording] : aligned.in_base[recording];
+      if (place != kNoIndex && run.iterators[place].long_name == finding.subject) return {finding.rule, index, {}};
+    }
+    return {finding.rule, kNoIndex, finding.subject};
+  }
+
+  StructureChange describe(const FindingSummary& finding, std::size_t count, bool is_new) const {
+    const std::size_t all = is_new ? runs_.candidate_runs.size() : runs_.base_runs.size();
+    StructureChange change;
+    change.kind = is_new ? ChangeKind::finding_new : ChangeKind::finding_gone;
+    change.subject = finding.subject;
+    change.message = fmt::format("{} {}", finding.rule, is_new ? "is a new finding" : "is no finding any more");
+    if (count < all) change.message += fmt::format(" ({} of {} recordings)", count, all);
+    // A finding may hang on how busy the machine was: one recording proves nothing.
+    const std::size_t fewest = std::min(runs_.base_runs.size(), runs_.candidate_runs.size());
+    change.is_certain = count == all && fewest >= needed_count_;
+    change.is_worse = is_new && choice_.fail_on && finding.severity >= *choice_.fail_on;
+    return change;
+  }
+
+  const AlignedRuns& runs_;
+  const ComparisonChoice& choice_;
+  std::size_t needed_count_;
+};
+
+}  // namespace
+
+std::vector<StructureChange> find_finding_changes(const AlignedRuns& runs, const ComparisonChoice& choice,
+                                                  std::size_t needed_count) {
+  return FindingComparer(runs, choice, needed_count).find();
+}
+
+}  // namespace doctor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace doctor {
+
+// Tests on a handful of recordings. They use ranks only: nothing is assumed of how times are distributed.
+
+/// One-sided exact Mann-Whitney test: how likely values of `candidate` would rank as high above those of `base` as they
+/// do, if both came from the same distribution. Ties count half, and the distribution is that of these very ranks
+/// (every way of dealing them out), so it is exact with ties as well. 1 if either is empty. For up to 20 values a side;
+/// of more, the normal approximation with its corrections for ties and continuity.
+/// Source: Mann and Whitney 1947; Lehmann, Nonparametrics, 1.4.
+double mann_whitney_above(std::span<const double> base, std::span<const double> candidate);
+
+/// The smallest value that mann_whitney_above() can have for so many recordings: 1 / (number of ways to deal them out).
+double smallest_p_value(std::size_t base, std::size_t candidate);
+
+/// p-values adjusted for testing all of them (Holm 1979), in the order given.
+std::vector<double> holm_adjusted(std::span<const double> p_values);
+
+struct RatioInterval {
+  double low = 0;
+  double high = 0;
+  double confidence = 0;  ///< that the interval covers the ratio, 0..1
+};
+
+/// Interval for the ratio candidate / base of positive values, from the ordered ratios of all pairs (Hodges and Lehmann
+/// 1963; Lehmann, Nonparametrics, 2.6, on logarithms): the narrowest that covers with 95 %, else the widest there is.
+/// nullopt if either is empty.
+std::optional<RatioInterval> ratio_interval(std::span<const double> base, std::span<const double> candidate);
+
+/// Recordings a side with which a Mann-Whitney test at `significance` would see with 90 % what it saw here: that a
+/// candidate's value is above a base's with probability `above` (Noether 1987). nullopt where `above` is no more than
+/// chance. Never less than what smallest_p_value() asks for.
+std::optional<std::size_t> recordings_needed(double above, double significance);
+
+/// The part of all pairs in which the candidate's value is above the base's; ties count half. 0.5 is chance.
+double share_above(std::span<const double> base, std::span<const double> candidate);
+
+/// The middle value, or the mean of the two in the middle; 0 if there are none.
+double median_of(std::span<const double> values);
+
+}  // namespace doctor

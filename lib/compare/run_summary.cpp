@@ -1,0 +1,143 @@
+#include "compare/run_summary.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/duration_histogram.h"
+#include "diagnose/dataset_words.h"
+
+namespace doctor {
+namespace {
+
+/// Attributes that hold a choice. All others are measurements, or differ from run to run.
+constexpr std::array<std::string_view, 9> kSettings = {"batch_size",  "block_length", "buffer_limit",
+                                                       "buffer_size", "cycle_length", "max_batch_results",
+                                                       "num_shards",  "parallelism",  "size"};
+
+bool is_setting(std::string_view name) {
+  return std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();
+}
+
+std::vector<SettingSummary> settings_of(const IteratorMeasurement& iterator) {
+  std::vector<SettingSummary> settings;
+  for (const AttributeHistory& history : iterator.history.attributes) {
+    if (history.number_count > 0 && is_setting(history.name)) {
+      settings.push_back({history.name, history.min, history.max});
+    }
+  }
+  return settings;
+}
+
+/// Writes the iterators of one host behind those that are there already.
+class HostSummary {
+ public:
+  HostSummary(const HostMeasurement& host, RunSummary& run)
+      : host_(host), run_(run), index_of_iterator_(host.iterators.size(), kNoIndex) {}
+
+  void add() {
+    std::vector<IteratorId> roots;
+    for (std::size_t index = 0; index < host_.iterators.size(); ++index) {
+      if (host_.iterators[index].parent == kNoIterator) roots.push_back(static_cast<IteratorId>(index));
+    }
+    add_iterators(roots, kNoIndex);
+    for (const PipelineMeasurement& pipeline : host_.pipelines) add_pipeline(pipeline);
+  }
+
+ private:
+  /// In order of name: the order in which they appear in a trace is chance.
+  void add_iterators(std::vector<IteratorId> iterators, std::size_t parent) {
+    std::stable_sort(iterators.begin(), iterators.end(), [&](IteratorId a, IteratorId b) {
+      return host_.iterators[index_of(a)].long_name < host_.iterators[index_of(b)].long_name;
+    });
+    for (const IteratorId id : iterators) {
+      std::size_t& index = index_of_iterator_[index_of(id)];
+      if (index != kNoIndex) continue;  // parent ids in a circle
+      index = run_.iterators.size();
+      run_.iterators.push_back(summarize(id, parent));
+      add_iterators(host_.iterators[index_of(id)].children, index_of_iterator_[index_of(id)]);
+    }
+  }
+
+  IteratorSummary summarize(IteratorId id, std::size_t parent) const {
+    const IteratorMeasurement& iterator = host_.iterators[index_of(id)];
+    IteratorSummary summary;
+    summary.long_name = iterator.long_name;
+    summary.kind = kind_of(iterator);
+    summary.words = describe(iterator);
+    summary.parent = parent;
+    summary.is_autotuned = iterator.text("autotune") == "true";
+    summary.settings = settings_of(iterator);
+    summary.calls = iterator.calls;
+    if (!host_.call_times) return summary;
+    summary.self = host_.call_times->self[index_of(id)];
+    for (const FunctionOpTimes& op : host_.call_times->function_ops) {
+      if (op.iterator == id) summary.function_ops.push_back({op.op, op.durations});
+    }
+    return summary;
+  }
+
+  void add_pipeline(const PipelineMeasurement& pipeline) {
+    PipelineSummary summary;
+    if (pipeline.root != kNoIterator) summary.root = index_of_iterator_[index_of(pipeline.root)];
+    summary.is_device = pipeline.is_device;
+    summary.feeds_another = pipeline.feeds_another;
+    summary.input_share = pipeline.input_share();
+    DurationHistogram get_next;
+    DurationHistogram step;
+    std::size_t next_start = 0;
+    for (std::size_t index = pipeline.warmup_count; index < pipeline.calls.size(); ++index) {
+      get_next.add(pipeline.calls[index].end - pipeline.calls[index].start);
+      while (next_start < pipeline.iteration_starts.size() && pipeline.iteration_starts[next_start] < index)
+        ++next_start;
+      const bool begins_anew =
+          next_start < pipeline.iteration_starts.size() && pipeline.iteration_starts[next_start] == index;
+      if (index > pipeline.warmup_count && !begins_anew) {
+        step.add(pipeline.calls[index].start - pipeline.calls[index - 1].start);
+      }
+    }
+    summary.get_next = statistics_of(get_next);
+    summary.step = statistics_of(step);
+    run_.pipelines.push_back(summary);
+  }
+
+  const HostMeasurement& host_;
+  RunSummary& run_;
+  std::vector<std::size_t> index_of_iterator_;  ///< indexed by IteratorId: index into run_.iterators
+};
+
+/// Hosts in order of name, for the order of files is chance; those that cannot be told apart stay as they were given.
+std::vector<const HostMeasurement*> sorted_hosts(const Measurements& measurements) {
+  std::vector<const HostMeasurement*> hosts;
+  for (const HostMeasurement& host : measurements.hosts) hosts.push_back(&host);
+  std::stable_sort(hosts.begin(), hosts.end(),
+                   [](const HostMeasurement* a, const HostMeasurement* b) { return host_name(*a) < host_name(*b); });
+  return hosts;
+}
+
+}  // namespace
+
+RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis) {
+  RunSummary run;
+  run.source = std::move(source);
+  run.tool_version = DOCTOR_VERSION;
+  run.status = diagnosis.judgement.status;
+  run.confidence = diagnosis.judgement.confidence;
+  for (const HostMeasurement* const host : sorted_hosts(measurements)) {
+    run.is_complete = run.is_complete && host->loss.complete();
+    HostSummary(*host, run).add();
+  }
+  std::stable_sort(run.pipelines.begin(), run.pipelines.end(),
+                   [](const PipelineSummary& a, const PipelineSummary& b) { return a.root < b.root; });
+  for (const Finding& finding : diagnosis.findings) {
+    run.findings.push_back({finding.rule, finding.severity, finding.subject});
+  }
+  const auto key = [](const FindingSummary& finding) { return std::tie(finding.rule, finding.subject); };
+  std::sort(run.findings.begin(), run.findings.end(),
+            [&](const FindingSummary& a, const FindingSummary& b) { return key(a) < key(b); });
+  return run;
+}
+
+}  // namespace doctor

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/run_summary.h"
+
+namespace doctor {
+
+/// A choice of the user that a trace shows as an attribute of an iterator.
+struct SettingKind {
+  std::string_view attribute;
+  std::string_view words;       ///< "num_parallel_calls"
+  bool less_is_slower = false;  ///< a smaller value makes the pipeline slower, or may
+  bool may_be_tuned = false;    ///< AUTOTUNE may choose it
+};
+
+std::span<const SettingKind> setting_kinds();
+
+/// The values that a setting had in recordings of one side.
+struct SettingRange {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  std::size_t recordings = 0;  ///< that say it
+  bool is_tuned = false;       ///< AUTOTUNE chose it
+
+  bool is_known() const { return recordings > 0; }
+};
+
+/// `indices` is indexed by recording: the iterator's place in it.
+SettingRange range_of(const SettingKind& kind, std::span<const RunSummary> runs,
+                      const std::vector<std::size_t>& indices);
+
+/// Whether the setting is another one. What AUTOTUNE chose differs from run to run and is none.
+bool differ(const SettingKind& kind, const SettingRange& before, const SettingRange& after);
+
+/// Whether no recording of one side has a value that one of the other side has, or only one side is left to AUTOTUNE.
+bool are_apart(const SettingRange& before, const SettingRange& after);
+
+/// "4", "2 to 8", "AUTOTUNE (chose 2 to 8)".
+std::string to_words(const SettingRange& range);
+
+/// Elements that one call of the iterator takes from its input; nullopt where it makes no batches or does not say.
+std::optional<std::int64_t> batch_size_of(const IteratorSummary& iterator);
+
+}  // namespace doctor

@@ -1,0 +1,264 @@
+#include "compare/structure_changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "compare/settings.h"
+#include "compare/tree_alignment.h"
+
+namespace doctor {
+namespace {
+
+/// Calls of 15 % more or less than batch sizes say come from where the window cuts (shared design "what-if").
+constexpr double kWindowCut = 0.15;
+
+const IteratorSummary& root_of(const RunSummary& run, std::size_t iterator) {
+  while (run.iterators[iterator].parent != kNoIndex) iterator = run.iterators[iterator].parent;
+  return run.iterators[iterator];
+}
+
+/// Calls for one step as the batch sizes above an iterator have it, where the trace agrees.
+std::optional<double> planned_calls_per_step(const RunSummary& run, std::size_t iterator) {
+  double planned = 1;
+  for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
+    planned *= static_cast<double>(batch_size_of(run.iterators[above]).value_or(1));
+  }
+  const double measured = calls_per_step(run, iterator);
+  if (std::abs(measured - planned) > kWindowCut * planned) return std::nullopt;
+  return planned;
+}
+
+bool is_below_cache(const RunSummary& run, std::size_t iterator) {
+  for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
+    if (family_of(run.iterators[above].kind) == "Cache") return true;
+  }
+  return false;
+}
+
+/// Whether taking it away makes a pipeline slower.
+bool is_for_speed(const IteratorSummary& iterator) {
+  const std::string_view family = family_of(iterator.kind);
+  return family == "Prefetch" || family == "Cache" || family == "Snapshot";
+}
+
+bool is_on_threads(const IteratorSummary& iterator) {
+  return iterator.kind != family_of(iterator.kind) && (iterator.kind.find("Parallel") != std::string::npos ||
+                                                       iterator.kind.find("MapAndBatch") != std::string::npos);
+}
+
+std::string place_of(const RunSummary& run, std::size_t iterator) {
+  const std::size_t parent = run.iterators[iterator].parent;
+  return parent == kNoIndex ? std::string("at the top") : "below " + run.iterators[parent].words;
+}
+
+std::string times(double count) {
+  const double rounded = std::round(count);
+  const bool is_whole = std::abs(count - rounded) < 0.005 && rounded >= 1;
+  return is_whole ? fmt::format("{:.0f} {}", rounded, rounded == 1 ? "time" : "times")
+                  : fmt::format("{:.2f} times", count);
+}
+
+class ChangeFinder {
+ public:
+  ChangeFinder(const AlignedRuns& runs, const ThresholdValues& thresholds) : runs_(runs), thresholds_(thresholds) {}
+
+  std::vector<StructureChange> find() {
+    if (runs_.base == nullptr || runs_.candidate == nullptr) return {};
+    find_moves();
+    for (std::size_t index = 0; index < runs_.iterators.size(); ++index) look_at(index);
+    judge_additions();
+    return std::move(changes_);
+  }
+
+ private:
+  /// What is gone in one place and new in another.
+  void find_moves() {
+    moved_to_.assign(runs_.iterators.size(), kNoIndex);
+    is_move_target_.assign(runs_.iterators.size(), false);
+    for (std::size_t gone = 0; gone < runs_.iterators.size(); ++gone) {
+      if (!runs_.iterators[gone].is_gone()) continue;
+      for (std::size_t added = 0; added < runs_.iterators.size(); ++added) {
+        if (!runs_.iterators[added].is_new() || is_move_target_[added]) continue;
+        const IteratorSummary& before = *runs_.iterators[gone].base;
+        const IteratorSummary& after = *runs_.iterators[added].candidate;
+        if (family_of(before.kind) != family_of(after.kind) || !have_like_functions(before, after)) continue;
+        moved_to_[gone] = added;
+        is_move_target_[added] = true;
+        break;
+      }
+    }
+  }
+
+  void look_at(std::size_t index) {
+    const AlignedIterator& iterator = runs_.iterators[index];
+    if (iterator.is_gone()) {
+      if (moved_to_[index] != kNoIndex) return add_move(iterator, runs_.iterators[moved_to_[index]]);
+      return add_removal(iterator);
+    }
+    if (iterator.is_new()) {
+      if (!is_move_target_[index]) add_addition(iterator);
+      return;
+    }
+    compare_pair(iterator, iterator);
+    compare_calls(iterator, iterator);
+  }
+
+  /// `before` and `after` are one iterator, in one place or in two.
+  void compare_pair(const AlignedIterator& before, const AlignedIterator& after) {
+    compare_form(before, after);
+    compare_settings(before, after);
+  }
+
+  StructureChange& add(ChangeKind kind, const IteratorSummary& iterator, std::string message) {
+    changes_.push_back({kind, iterator.long_name, iterator.words, std::move(message), true, false});
+    return changes_.back();
+  }
+
+  static bool is_everywhere(const std::vector<std::size_t>& indices) {
+    return std::none_of(indices.begin(), indices.end(), [](std::size_t index) { return index == kNoIndex; });
+  }
+  static bool is_nowhere(const std::vector<std::size_t>& indices) {
+    return std::all_of(indices.begin(), indices.end(), [](std::size_t index) { return index == kNoIndex; });
+  }
+
+  void add_removal(const AlignedIterator& iterator) {
+    StructureChange& change =
+        add(ChangeKind::iterator_removed, *iterator.base,
+            fmt::format("{} is gone; it stood {}", iterator.base->words, place_of(*runs_.base, iterator.base_index)));
+    change.is_certain = is_everywhere(iterator.in_base) && is_nowhere(iterator.in_candidate);
+    if (is_below_cache(*runs_.base, iterator.base_index)) {
+      change.is_certain = false;
+      change.message += " (what is below a cache shows only while the cache is filled)";
+    }
+    change.is_worse = is_for_speed(*iterator.base);
+  }
+
+  void add_addition(const AlignedIterator& iterator) {
+    StructureChange& change = add(
+        ChangeKind::iterator_added, *iterator.candidate,
+        fmt::format("{} is new {}", iterator.candidate->words, place_of(*runs_.candidate, iterator.candidate_index)));
+    change.is_certain = is_everywhere(iterator.in_candidate) && is_nowhere(iterator.in_base);
+    if (is_below_cache(*runs_.candidate, iterator.candidate_index)) {
+      change.is_certain = false;
+      change.message += " (what is below a cache shows only while the cache is filled)";
+    }
+  }
+
+  /// A new iterator makes the pipeline slower by its work, if that is more than the work of what is gone.
+  void judge_additions() {
+    double added = 0;
+    double gone = 0;
+    double all = 0;
+    for (std::size_t index = 0; index < runs_.base->iterators.size(); ++index) {
+      all += work_per_step_us(*runs_.base, index);
+    }
+    for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
+      const AlignedIterator& iterator = runs_.iterators[index];
+      if (iterator.is_new()) added += work_per_step_us(*runs_.candidate, iterator.candidate_index);
+      if (iterator.is_gone()) gone += work_per_step_us(*runs_.base, iterator.base_index);
+    }
+    if (added - gone <= (thresholds_["min_ratio"] - 1) * all) return;
+    std::size_t change = 0;
+    for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
+      const AlignedIterator& iterator = runs_.iterators[index];
+      if (!iterator.is_new() || is_move_target_[index]) continue;
+      while (changes_[change].kind != ChangeKind::iterator_added) ++change;
+      const double work = work_per_step_us(*runs_.candidate, iterator.candidate_index);
+      changes_[change].is_worse = work > thresholds_["min_share"] * all;
+      if (changes_[change].is_worse) changes_[change].message += fmt::format(", {:.1f} us of work a step", work);
+      ++change;
+    }
+  }
+
+  void add_move(const AlignedIterator& before, const AlignedIterator& after) {
+    StructureChange& change =
+        add(ChangeKind::iterator_moved, *before.base,
+            fmt::format("{} moved: it stood {} and stands {}", before.base->words,
+                        place_of(*runs_.base, before.base_index), place_of(*runs_.candidate, after.candidate_index)));
+    change.is_certain = is_everywhere(before.in_base) && is_everywhere(after.in_candidate);
+    compare_pair(before, after);
+    compare_calls(before, after);
+  }
+
+  void compare_form(const AlignedIterator& before, const AlignedIterator& after) {
+    if (before.base->kind == after.candidate->kind) return;
+    // The iterators of a cache tell what it is doing: filling or reading.
+    if (family_of(before.base->kind) == "Cache") return;
+    StructureChange& change = add(ChangeKind::form_changed, *before.base,
+                                  fmt::format("{} became {}", before.base->words, after.candidate->words));
+    change.is_worse = is_on_threads(*before.base) && !is_on_threads(*after.candidate);
+  }
+
+  void compare_settings(const AlignedIterator& before, const AlignedIterator& after) {
+    for (const SettingKind& kind : setting_kinds()) {
+      const SettingRange range_before = range_of(kind, runs_.base_runs, before.in_base);
+      const SettingRange range_after = range_of(kind, runs_.candidate_runs, after.in_candidate);
+      if (!range_before.is_known() || !range_after.is_known()) continue;
+      if (!differ(kind, range_before, range_after)) continue;
+      StructureChange& change = add(ChangeKind::setting_changed, *before.base,
+                                    fmt::format("{} of {}: {} -> {}", kind.words, before.base->words,
+                                                to_words(range_before), to_words(range_after)));
+      change.is_certain = are_apart(range_before, range_after);
+      change.is_worse = kind.less_is_slower && range_after.high < range_before.high;
+    }
+  }
+
+  void compare_calls(const AlignedIterator& before, const AlignedIterator& after) {
+    if (has_other_batch(runs_, before) || has_other_batch(runs_, after)) return;
+    const std::optional<double> planned_before = planned_calls_per_step(*runs_.base, before.base_index);
+    const std::optional<double> planned_after = planned_calls_per_step(*runs_.candidate, after.candidate_index);
+    if (!planned_before || !planned_after) return;
+    const double ratio = *planned_after / *planned_before;
+    const double floor = thresholds_["calls_min_ratio"];
+    if (ratio < floor && ratio > 1 / floor) return;
+    StructureChange& change = add(ChangeKind::calls_changed, *before.base,
+                                  fmt::format("{} is called {} a step in place of {}", before.base->words,
+                                              times(*planned_after), times(*planned_before)));
+    change.is_worse = ratio > 1;
+  }
+
+  const AlignedRuns& runs_;
+  const ThresholdValues& thresholds_;
+  std::vector<StructureChange> changes_;
+  std::vector<std::size_t> moved_to_;  ///< indexed as the iterators: where one that is gone stands now
+  std::vector<bool> is_move_target_;
+};
+
+}  // namespace
+
+double calls_per_step(const RunSummary& run, std::size_t iterator) {
+  const std::uint64_t steps = root_of(run, iterator).calls;
+  return steps == 0 ? 0 : static_cast<double>(run.iterators[iterator].calls) / static_cast<double>(steps);
+}
+
+double work_per_step_us(const RunSummary& run, std::size_t iterator) {
+  const IteratorSummary& summary = run.iterators[iterator];
+  Picoseconds work = summary.self.total;
+  if (summary.self.count == 0) {
+    for (const OpSummary& op : summary.function_ops) work += op.durations.total;
+  }
+  const std::uint64_t steps = root_of(run, iterator).calls;
+  return steps == 0 ? 0 : to_microseconds(work) / static_cast<double>(steps);
+}
+
+bool has_other_batch(const AlignedRuns& runs, const AlignedIterator& iterator) {
+  if (iterator.is_new() || iterator.is_gone()) return false;
+  std::vector<std::size_t> path;
+  for (std::size_t above = iterator.base_index; above != kNoIndex; above = runs.base->iterators[above].parent) {
+    path.push_back(above);
+  }
+  return std::any_of(runs.iterators.begin(), runs.iterators.end(), [&](const AlignedIterator& other) {
+    if (other.is_new() || other.is_gone()) return false;
+    if (std::find(path.begin(), path.end(), other.base_index) == path.end()) return false;
+    return batch_size_of(*other.base) != batch_size_of(*other.candidate);
+  });
+}
+
+std::vector<StructureChange> find_structure_changes(const AlignedRuns& runs, const ThresholdValues& thresholds) {
+  return ChangeFinder(runs, thresholds).find();
+}
+
+}  // namespace doctor

@@ -1,0 +1,214 @@
+#include "compare/tree_alignment.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+// What an edit costs. A pair of different families costs more than leaving both alone.
+constexpr int kAlone = 4;
+constexpr int kOtherFunction = 1;
+constexpr int kOtherForm = 2;
+constexpr int kOtherFamily = 2 * kAlone + 1;
+
+int pairing_cost(const IteratorSummary& a, const IteratorSummary& b) {
+  if (family_of(a.kind) != family_of(b.kind)) return kOtherFamily;
+  return (a.kind == b.kind ? 0 : kOtherForm) + (have_like_functions(a, b) ? 0 : kOtherFunction);
+}
+
+/// The iterators as one tree in post-order under a root that holds all pipelines. Positions count from 1.
+struct PostOrder {
+  std::vector<const IteratorSummary*> nodes;  ///< null at 0 and for the root, which is last
+  std::vector<std::size_t> indices;           ///< into the summary's iterators
+  std::vector<std::size_t> first_leaf;        ///< position of the first leaf below each
+  std::vector<std::size_t> key_roots;         ///< the last position of each first leaf, ascending
+
+  explicit PostOrder(std::span<const IteratorSummary> iterators) : nodes(1), indices(1, kNoIndex), first_leaf(1) {
+    std::vector<std::vector<std::size_t>> children(iterators.size() + 1);
+    for (std::size_t index = 0; index < iterators.size(); ++index) {
+      const std::size_t parent = iterators[index].parent;
+      children[parent == kNoIndex ? iterators.size() : parent].push_back(index);
+    }
+    add(iterators, children, iterators.size());
+    for (std::size_t position = 1; position < nodes.size(); ++position) {
+      const auto later = std::find(first_leaf.begin() + static_cast<std::ptrdiff_t>(position) + 1, first_leaf.end(),
+                                   first_leaf[position]);
+      if (later == first_leaf.end()) key_roots.push_back(position);
+    }
+  }
+
+ private:
+  /// Without recursion: a damaged trace may nest iterators deeply.
+  void add(std::span<const IteratorSummary> iterators, const std::vector<std::vector<std::size_t>>& children,
+           std::size_t root) {
+    struct Open {
+      std::size_t index;
+      std::size_t next_child;
+      std::size_t first_leaf;
+    };
+    std::vector<Open> open = {{root, 0, 0}};
+    while (!open.empty()) {
+      Open& top = open.back();
+      if (top.next_child < children[top.index].size()) {
+        open.push_back({children[top.index][top.next_child++], 0, 0});
+        continue;
+      }
+      const std::size_t position = nodes.size();
+      const std::size_t leaf = top.first_leaf == 0 ? position : top.first_leaf;
+      nodes.push_back(top.index == root ? nullptr : &iterators[top.index]);
+      indices.push_back(top.index == root ? kNoIndex : top.index);
+      first_leaf.push_back(leaf);
+      open.pop_back();
+      if (!open.empty() && open.back().first_leaf == 0) open.back().first_leaf = leaf;
+    }
+  }
+};
+
+/// A table of numbers over two ranges of positions.
+class Table {
+ public:
+  Table(std::size_t rows, std::size_t columns) : columns_(columns), cells_(rows * columns) {}
+  int& at(std::size_t row, std::size_t column) { return cells_[row * columns_ + column]; }
+
+ private:
+  std::size_t columns_;
+  std::vector<int> cells_;
+};
+
+class Aligner {
+ public:
+  Aligner(const PostOrder& base, const PostOrder& candidate)
+      : base_(base), candidate_(candidate), tree_(base.nodes.size(), candidate.nodes.size()) {}
+
+  std::vector<std::pair<std::size_t, std::size_t>> align() {
+    for (const std::size_t row : base_.key_roots) {
+      for (const std::size_t column : candidate_.key_roots) measure(row, column);
+    }
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    std::vector<std::pair<std::size_t, std::size_t>> open = {{base_.nodes.size() - 1, candidate_.nodes.size() - 1}};
+    while (!open.empty()) {
+      const auto [row, column] = open.back();
+      open.pop_back();
+      trace_back(row, column, pairs, open);
+    }
+    return pairs;
+  }
+
+ private:
+  int cost(std::size_t row, std::size_t column) const {
+    const IteratorSummary* const a = base_.nodes[row];
+    const IteratorSummary* const b = candidate_.nodes[column];
+    if (a == nullptr || b == nullptr) return a == b ? 0 : kOtherFamily;
+    return pairing_cost(*a, *b);
+  }
+
+  /// Distances of the forests that end at each pair of positions within the trees of `row` and `column`. Where both
+  /// forests are whole trees the distance is kept in tree_.
+  Table measure(std::size_t row, std::size_t column) {
+    const std::size_t first_row = base_.first_leaf[row];
+    const std::size_t first_column = candidate_.first_leaf[column];
+    Table forest(row - first_row + 2, column - first_column + 2);
+    for (std::size_t i = 1; i <= row - first_row + 1; ++i) forest.at(i, 0) = forest.at(i - 1, 0) + kAlone;
+    for (std::size_t j = 1; j <= column - first_column + 1; ++j) forest.at(0, j) = forest.at(0, j - 1) + kAlone;
+    for (std::size_t x = first_row; x <= row; ++x) {
+      for (std::size_t y = first_column; y <= column; ++y) {
+        const std::size_t i = x - first_row + 1;
+        const std::size_t j = y - first_column + 1;
+        const int alone = std::min(forest.at(i - 1, j), forest.at(i, j - 1)) + kAlone;
+        const bool are_trees = base_.first_leaf[x] == first_row && candidate_.first_leaf[y] == first_column;
+        if (are_trees) {
+          forest.at(i, j) = std::min(alone, forest.at(i - 1, j - 1) + cost(x, y));
+          tree_.at(x, y) = forest.at(i, j);
+        } else {
+          const int before = forest.at(base_.first_leaf[x] - first_row, candidate_.first_leaf[y] - first_column);
+          forest.at(i, j) = std::min(alone, before + tree_.at(x, y));
+        }
+      }
+    }
+    return forest;
+  }
+
+  /// Finds the pairs within two trees; subtrees that are paired as a whole are left open.
+  void trace_back(std::size_t row, std::size_t column, std::vector<std::pair<std::size_t, std::size_t>>& pairs,
+                  std::vector<std::pair<std::size_t, std::size_t>>& open) {
+    Table forest = measure(row, column);
+    const std::size_t first_row = base_.first_leaf[row];
+    const std::size_t first_column = candidate_.first_leaf[column];
+    std::size_t x = row;
+    std::size_t y = column;
+    while (x >= first_row && y >= first_column) {
+      const std::size_t i = x - first_row + 1;
+      const std::size_t j = y - first_column + 1;
+      const bool are_trees = base_.first_leaf[x] == first_row && candidate_.first_leaf[y] == first_column;
+      if (are_trees && forest.at(i, j) == forest.at(i - 1, j - 1) + cost(x, y)) {
+        pairs.emplace_back(x, y);
+        --x;
+        --y;
+      } else if (!are_trees && forest.at(i, j) ==
+                                   forest.at(base_.first_leaf[x] - first_row, candidate_.first_leaf[y] - first_column) +
+                                       tree_.at(x, y)) {
+        open.emplace_back(x, y);
+        x = base_.first_leaf[x] - 1;
+        y = candidate_.first_leaf[y] - 1;
+      } else if (forest.at(i, j) == forest.at(i - 1, j) + kAlone) {
+        --x;
+      } else {
+        --y;
+      }
+    }
+  }
+
+  const PostOrder& base_;
+  const PostOrder& candidate_;
+  Table tree_;
+};
+
+}  // namespace
+
+std::string_view family_of(std::string_view kind) {
+  if (kind.find("Cache") != std::string_view::npos) return "Cache";
+  if (kind == "MapAndBatch" || kind == "NumaMapAndBatch") return "Map";
+  static constexpr std::array<std::string_view, 5> kForms = {"LegacyParallel", "Parallel", "Finite", "Forever",
+                                                             "Empty"};
+  for (const std::string_view form : kForms) {
+    if (kind.size() > form.size() && kind.starts_with(form)) return kind.substr(form.size());
+  }
+  return kind;
+}
+
+std::string shape_of(const RunSummary& run) {
+  std::string shape;
+  std::vector<std::size_t> depths;
+  for (const IteratorSummary& iterator : run.iterators) {
+    depths.push_back(iterator.parent == kNoIndex ? 0 : depths[iterator.parent] + 1);
+    shape += std::to_string(depths.back()) + ' ' + iterator.kind + '\n';
+  }
+  return shape;
+}
+
+bool have_like_functions(const IteratorSummary& a, const IteratorSummary& b) {
+  if (a.function_ops.empty() || b.function_ops.empty()) return true;
+  std::size_t shared = 0;
+  for (const OpSummary& op : a.function_ops) {
+    const auto is_same = [&](const OpSummary& other) { return other.op == op.op; };
+    shared += std::any_of(b.function_ops.begin(), b.function_ops.end(), is_same) ? 1U : 0U;
+  }
+  return 2 * shared >= std::min(a.function_ops.size(), b.function_ops.size());
+}
+
+std::vector<std::size_t> align_iterators(std::span<const IteratorSummary> base,
+                                         std::span<const IteratorSummary> candidate) {
+  std::vector<std::size_t> partners(base.size(), kNoIndex);
+  const PostOrder base_order(base);
+  const PostOrder candidate_order(candidate);
+  for (const auto& [row, column] : Aligner(base_order, candidate_order).align()) {
+    const bool is_root = base_order.nodes[row] == nullptr || candidate_order.nodes[column] == nullptr;
+    if (is_root || family_of(base_order.nodes[row]->kind) != family_of(candidate_order.nodes[column]->kind)) continue;
+    partners[base_order.indices[row]] = candidate_order.indices[column];
+  }
+  return partners;
+}
+
+}  // namespace doctor

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/run_summary.h"
+
+namespace doctor {
+
+/// What a kind of dataset does, whatever its form: "Map" for Map, ParallelMap and MapAndBatch, "Cache" for all the
+/// iterators that a cache is made of.
+std::string_view family_of(std::string_view kind);
+
+/// The nesting of kinds as a text: two runs of the same text have the same iterators at the same indices.
+std::string shape_of(const RunSummary& run);
+
+/// Which iterator of `candidate` is the same as each of `base`; kNoIndex where there is none. The pairing is one of a
+/// minimal ordered tree edit distance (Zhang and Shasha 1989): an iterator keeps its ancestors and its order, so what
+/// moved is left without a partner. Kinds of different families are never paired, and among like kinds those whose
+/// functions run the same ops come first.
+std::vector<std::size_t> align_iterators(std::span<const IteratorSummary> base,
+                                         std::span<const IteratorSummary> candidate);
+
+/// Whether most types of op in their functions are the same; true where either shows none.
+bool have_like_functions(const IteratorSummary& a, const IteratorSummary& b);
+
+}  // namespace doctor
