@@ -68,7 +68,7 @@ std::vector<Threshold> comparison_thresholds() {
 }
 
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
-                   const ComparisonChoice& choice, const ThresholdValues& thresholds) {
+                      const ComparisonChoice& choice, const ThresholdValues& thresholds) {
   const AlignedRuns runs = align_runs(base, candidate);
   const TimeLimits limits = time_limits(choice, thresholds);
   RunComparison comparison;

@@ -109,7 +109,7 @@ std::vector<Threshold> comparison_thresholds();
 /// Compares recordings of two versions of a job: first what they are, then how long things take. Total: nothing to
 /// compare is inconclusive.
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
-                   const ComparisonChoice& choice, const ThresholdValues& thresholds);
+                      const ComparisonChoice& choice, const ThresholdValues& thresholds);
 
 /// Whether it makes the comparison a regression.
 bool is_regression(const StructureChange& change);

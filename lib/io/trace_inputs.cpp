@@ -259,6 +259,36 @@ Result<std::vector<std::string>> resolve_path(const std::string& path, const std
   return resolve_directory(path, run);
 }
 
+std::vector<Run> recordings_below(const fs::path& directory, const Folder& folder) {
+  std::vector<Run> recordings;
+  for (const std::string& file : richest_files(directory, folder.traces)) {
+    recordings.push_back({fs::path(file).filename().string(), file, {file}});
+  }
+  if (!recordings.empty()) return recordings;
+  for (const std::string& name : folder.folders) {
+    const Result<Folder> inside = read_folder(directory / name);
+    if (!inside || inside->traces.empty()) continue;
+    recordings.push_back({name, (directory / name).string(), richest_files(directory / name, inside->traces)});
+  }
+  return recordings;
+}
+
+Result<std::vector<Run>> list_recordings_in(const std::string& directory) {
+  const Result<Folder> folder = read_folder(directory);
+  if (!folder) return Unexpected(folder.error());
+  const fs::path full = full_path(directory);
+  if (is_run_folder(full) && !folder->traces.empty()) {
+    return std::vector<Run>{{full.filename().string(), directory, richest_files(directory, folder->traces)}};
+  }
+  std::vector<Run> recordings = recordings_below(directory, *folder);
+  if (!recordings.empty()) return recordings;
+  Search search = search_runs(directory);
+  if (search.found.empty()) return Unexpected(no_traces(directory, *folder, search));
+  for (FoundRun& found : search.found) recordings.push_back(std::move(found.run));
+  std::sort(recordings.begin(), recordings.end(), [](const Run& a, const Run& b) { return a.directory < b.directory; });
+  return recordings;
+}
+
 /// Leaves the first mention of each file, under whatever name: read twice, its calls would count twice.
 std::vector<std::string> without_repeats(const std::vector<std::string>& files) {
   std::vector<std::string> unique;
@@ -280,6 +310,13 @@ Result<std::vector<Run>> list_runs(const std::string& log_directory) {
   std::vector<Run> runs;
   for (FoundRun& found : search_runs(log_directory).found) runs.push_back(std::move(found.run));
   return runs;
+}
+
+Result<std::vector<Run>> list_recordings(const std::string& path) {
+  struct stat status {};
+  if (path != "-" && ::stat(path.c_str(), &status) != 0) return Unexpected(path_error(path, errno));
+  if (path != "-" && S_ISDIR(status.st_mode)) return list_recordings_in(path);
+  return std::vector<Run>{{path, path, {path}}};
 }
 
 Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,

@@ -1,0 +1,340 @@
+#include "compare/baseline.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "tfdata-doctor.baseline/1";
+constexpr std::string_view kSchemaOfAnyVersion = "tfdata-doctor.baseline/";
+
+// Words of the file format: they never change.
+constexpr std::array<std::pair<VerdictStatus, std::string_view>, 4> kStatuses = {{
+    {VerdictStatus::input_bound, "input_bound"},
+    {VerdictStatus::healthy, "healthy"},
+    {VerdictStatus::no_input_pipeline, "no_input_pipeline"},
+    {VerdictStatus::inconclusive, "inconclusive"},
+}};
+constexpr std::array<std::pair<Severity, std::string_view>, 3> kSeverities = {{
+    {Severity::note, "note"},
+    {Severity::warning, "warning"},
+    {Severity::error, "error"},
+}};
+
+template <typename Value, std::size_t Count>
+std::string to_word(const std::array<std::pair<Value, std::string_view>, Count>& words, Value value) {
+  for (const auto& [known, word] : words) {
+    if (known == value) return std::string(word);
+  }
+  return {};
+}
+
+std::string dump(const OrderedJson& json) {
+  return json.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
+}
+
+OrderedJson index_json(std::size_t index) {
+  return index == kNoIndex ? OrderedJson(nullptr) : OrderedJson(index);
+}
+
+OrderedJson durations_json(const DurationStatistics& durations) {
+  return {{"count", durations.count},      {"total_ps", durations.total}, {"p25_ps", durations.p25},
+          {"median_ps", durations.median}, {"p90_ps", durations.p90},     {"p99_ps", durations.p99},
+          {"tail_ps", durations.tail}};
+}
+
+OrderedJson iterator_json(const IteratorSummary& iterator) {
+  OrderedJson settings = OrderedJson::object();
+  for (const SettingSummary& setting : iterator.settings) settings[setting.name] = {setting.low, setting.high};
+  OrderedJson ops = OrderedJson::array();
+  for (const OpSummary& op : iterator.function_ops) {
+    OrderedJson row = {{"op", op.op}};
+    row.update(durations_json(op.durations));
+    ops.push_back(std::move(row));
+  }
+  return {{"long_name", iterator.long_name},
+          {"kind", iterator.kind},
+          {"words", iterator.words},
+          {"parent", index_json(iterator.parent)},
+          {"autotuned", iterator.is_autotuned},
+          {"settings", std::move(settings)},
+          {"calls", iterator.calls},
+          {"self", durations_json(iterator.self)},
+          {"function_ops", std::move(ops)}};
+}
+
+OrderedJson pipeline_json(const PipelineSummary& pipeline) {
+  return {{"root", index_json(pipeline.root)},
+          {"device", pipeline.is_device},
+          {"feeds_another", pipeline.feeds_another},
+          {"input_share", pipeline.input_share},
+          {"get_next", durations_json(pipeline.get_next)},
+          {"step", durations_json(pipeline.step)}};
+}
+
+/// All that was measured.
+OrderedJson measured_json(const RunSummary& summary) {
+  OrderedJson iterators = OrderedJson::array();
+  for (const IteratorSummary& iterator : summary.iterators) iterators.push_back(iterator_json(iterator));
+  OrderedJson pipelines = OrderedJson::array();
+  for (const PipelineSummary& pipeline : summary.pipelines) pipelines.push_back(pipeline_json(pipeline));
+  OrderedJson findings = OrderedJson::array();
+  for (const FindingSummary& finding : summary.findings) {
+    findings.push_back(
+        {{"rule", finding.rule}, {"severity", to_word(kSeverities, finding.severity)}, {"subject", finding.subject}});
+  }
+  return {{"status", to_word(kStatuses, summary.status)},
+          {"confidence", summary.confidence},
+          {"complete", summary.is_complete},
+          {"iterators", std::move(iterators)},
+          {"pipelines", std::move(pipelines)},
+          {"findings", std::move(findings)}};
+}
+
+// Reading. The document is foreign: every access may fail, and the first failure ends it.
+
+namespace dom = simdjson::dom;
+
+/// What of an object is missing or of another type.
+struct Misfit {
+  std::string what;
+};
+
+/// Reads members of one object; after the first misfit nothing more is read.
+class Members {
+ public:
+  Members(dom::element element, std::optional<Misfit>& misfit) : misfit_(misfit) {
+    if (element.get(object_) != simdjson::SUCCESS) miss("an object");
+  }
+
+  template <typename Value>
+  void read(std::string_view key, Value& value) {
+    dom::element element;
+    if (!find(key, element)) return;
+    if (element.get(value) != simdjson::SUCCESS) miss(fmt::format("'{}'", key));
+  }
+  void read(std::string_view key, std::string& value) {
+    std::string_view text;
+    read(key, text);
+    value = text;
+  }
+  /// An index below `limit`, or null.
+  void read_index(std::string_view key, std::size_t limit, std::size_t& value) {
+    dom::element element;
+    value = kNoIndex;
+    if (!find(key, element) || element.is_null()) return;
+    std::uint64_t index = 0;
+    if (element.get(index) != simdjson::SUCCESS || index >= limit) return miss(fmt::format("'{}'", key));
+    value = static_cast<std::size_t>(index);
+  }
+  template <typename Value, std::size_t Count>
+  void read_word(std::string_view key, const std::array<std::pair<Value, std::string_view>, Count>& words,
+                 Value& value) {
+    std::string word;
+    read(key, word);
+    for (const auto& [known, name] : words) {
+      if (name != word) continue;
+      value = known;
+      return;
+    }
+    miss(fmt::format("'{}'", key));
+  }
+  /// Calls `visit(element)` for each entry of an array.
+  template <typename Visit>
+  void read_each(std::string_view key, Visit visit) {
+    dom::element element;
+    if (!find(key, element)) return;
+    dom::array array;
+    if (element.get(array) != simdjson::SUCCESS) return miss(fmt::format("'{}'", key));
+    for (const dom::element entry : array) {
+      if (misfit_) return;
+      visit(entry);
+    }
+  }
+  bool find(std::string_view key, dom::element& element) {
+    if (misfit_) return false;
+    if (object_.at_key(key).get(element) == simdjson::SUCCESS) return true;
+    miss(fmt::format("'{}'", key));
+    return false;
+  }
+  void miss(std::string what) {
+    if (!misfit_) misfit_ = Misfit{std::move(what)};
+  }
+
+ private:
+  dom::object object_;
+  std::optional<Misfit>& misfit_;
+};
+
+class RunParser {
+ public:
+  /// What is wrong, or nothing.
+  std::optional<Misfit> parse(dom::element element, StoredRun& run) {
+    Members members(element, misfit_);
+    members.read("id", run.id);
+    members.read("label", run.label);
+    RunSummary& summary = run.summary;
+    members.read("source", summary.source);
+    members.read("tool_version", summary.tool_version);
+    members.read_word("status", kStatuses, summary.status);
+    members.read("confidence", summary.confidence);
+    members.read("complete", summary.is_complete);
+    members.read_each("iterators", [&](dom::element entry) { read_iterator(entry, summary); });
+    members.read_each("pipelines", [&](dom::element entry) { read_pipeline(entry, summary); });
+    members.read_each("findings", [&](dom::element entry) {
+      FindingSummary& finding = summary.findings.emplace_back();
+      Members parts(entry, misfit_);
+      parts.read("rule", finding.rule);
+      parts.read_word("severity", kSeverities, finding.severity);
+      parts.read("subject", finding.subject);
+    });
+    return misfit_;
+  }
+
+ private:
+  void read_durations(dom::element element, DurationStatistics& durations) {
+    Members parts(element, misfit_);
+    parts.read("count", durations.count);
+    parts.read("total_ps", durations.total);
+    parts.read("p25_ps", durations.p25);
+    parts.read("median_ps", durations.median);
+    parts.read("p90_ps", durations.p90);
+    parts.read("p99_ps", durations.p99);
+    parts.read("tail_ps", durations.tail);
+  }
+
+  void read_durations(Members& members, std::string_view key, DurationStatistics& durations) {
+    dom::element element;
+    if (members.find(key, element)) read_durations(element, durations);
+  }
+
+  void read_settings(Members& members, std::vector<SettingSummary>& settings) {
+    dom::object object;
+    members.read("settings", object);
+    if (misfit_) return;
+    for (const auto field : object) {
+      SettingSummary& setting = settings.emplace_back();
+      setting.name = field.key;
+      const bool has_range = field.value.at(0).get(setting.low) == simdjson::SUCCESS &&
+                             field.value.at(1).get(setting.high) == simdjson::SUCCESS;
+      if (!has_range) return members.miss("'settings'");
+    }
+  }
+
+  void read_iterator(dom::element element, RunSummary& summary) {
+    const std::size_t index = summary.iterators.size();
+    IteratorSummary& iterator = summary.iterators.emplace_back();
+    Members parts(element, misfit_);
+    parts.read("long_name", iterator.long_name);
+    parts.read("kind", iterator.kind);
+    parts.read("words", iterator.words);
+    parts.read_index("parent", index, iterator.parent);  // parents come first: so there are no circles
+    parts.read("autotuned", iterator.is_autotuned);
+    read_settings(parts, iterator.settings);
+    parts.read("calls", iterator.calls);
+    read_durations(parts, "self", iterator.self);
+    parts.read_each("function_ops", [&](dom::element entry) {
+      OpSummary& op = iterator.function_ops.emplace_back();
+      Members(entry, misfit_).read("op", op.op);
+      read_durations(entry, op.durations);
+    });
+  }
+
+  void read_pipeline(dom::element element, RunSummary& summary) {
+    PipelineSummary& pipeline = summary.pipelines.emplace_back();
+    Members parts(element, misfit_);
+    parts.read_index("root", summary.iterators.size(), pipeline.root);
+    parts.read("device", pipeline.is_device);
+    parts.read("feeds_another", pipeline.feeds_another);
+    parts.read("input_share", pipeline.input_share);
+    read_durations(parts, "get_next", pipeline.get_next);
+    read_durations(parts, "step", pipeline.step);
+  }
+
+  std::optional<Misfit> misfit_;
+};
+
+Unexpected not_a_baseline(const std::string& where, const std::string& what) {
+  return fail("is no baseline that this tool wrote: " + what, where, "make it anew with 'tfdata-doctor baseline add'");
+}
+
+Result<StoredRun> read_run(dom::element element, const std::string& where) {
+  StoredRun run;
+  if (const std::optional<Misfit> misfit = RunParser().parse(element, run)) {
+    return not_a_baseline(where, misfit->what + " is missing or wrong in a run");
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string identifier_of(const RunSummary& summary) {
+  // FNV-1a: nothing hostile is kept out by it, like runs are found.
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char byte : dump(measured_json(summary))) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+std::string to_json(const StoredRun& run) {
+  OrderedJson json = {
+      {"id", run.id}, {"label", run.label}, {"source", run.summary.source}, {"tool_version", run.summary.tool_version}};
+  json.update(measured_json(run.summary));
+  return dump(json);
+}
+
+Result<StoredRun> parse_stored_run(std::string_view json, const std::string& where) {
+  dom::parser parser;
+  dom::element element;
+  if (parser.parse(json.data(), json.size()).get(element) != simdjson::SUCCESS) {
+    return not_a_baseline(where, "a run is no JSON");
+  }
+  return read_run(element, where);
+}
+
+std::string to_baseline_json(const std::vector<StoredRun>& runs) {
+  std::string json = fmt::format("{{\"schema\":\"{}\",\"runs\":[\n", kSchema);
+  for (const StoredRun& run : runs) json += to_json(run) + (&run == &runs.back() ? "\n" : ",\n");
+  return json + "]}\n";
+}
+
+Result<std::vector<StoredRun>> parse_baseline_json(std::string_view json, const std::string& where) {
+  std::vector<StoredRun> runs;
+  if (json.empty()) return runs;
+  dom::parser parser;
+  dom::element document;
+  if (const auto error = parser.parse(json.data(), json.size()).get(document); error != simdjson::SUCCESS) {
+    return not_a_baseline(where, simdjson::error_message(error));
+  }
+  std::string_view schema;
+  if (document["schema"].get(schema) != simdjson::SUCCESS) return not_a_baseline(where, "'schema' is missing");
+  if (schema != kSchema) {
+    return fail(fmt::format("is a baseline of another version, '{}'; this tool reads '{}'", schema, kSchema), where,
+                "use the version of tfdata-doctor that wrote it");
+  }
+  dom::array array;
+  if (document["runs"].get(array) != simdjson::SUCCESS) return not_a_baseline(where, "'runs' is missing");
+  for (const dom::element element : array) {
+    Result<StoredRun> run = read_run(element, where);
+    if (!run) return Unexpected(std::move(run.error()));
+    runs.push_back(std::move(*run));
+  }
+  return runs;
+}
+
+bool sniff_baseline_json(std::string_view head) {
+  const std::size_t brace = head.find_first_not_of(" \t\r\n");
+  return brace != std::string_view::npos && head[brace] == '{' &&
+         head.substr(0, 1024).find(kSchemaOfAnyVersion) != std::string_view::npos;
+}
+
+}  // namespace doctor

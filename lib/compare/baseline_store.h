@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "compare/baseline.h"
+
+namespace doctor {
+
+// A baseline is a file: JSON, to be committed, or an SQLite database, for a history that many jobs add to at once. What
+// is there decides by its content; a new file by its name: JSON where that ends in .json. Every change is whole or not
+// at all: a program that is killed at any moment loses no run that was stored before.
+
+/// Whether the start of a file is that of a baseline of either kind.
+bool sniff_baseline(std::string_view head);
+
+/// The runs in the order in which they were added. Errors: no such file, not a baseline.
+Result<std::vector<StoredRun>> load_baseline(const std::string& path);
+
+/// Adds runs that are not stored yet, and makes the file where there is none. How many were new. Several programs may
+/// add at once. Errors: the file is no baseline, or cannot be written.
+Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs);
+
+/// Takes out all but the `keep` runs that were added last. How many that were. Errors: as of add_to_baseline(), or no
+/// such file.
+Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep);
+
+}  // namespace doctor
