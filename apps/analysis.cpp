@@ -30,6 +30,13 @@ Analysis analyze_watched(const Options& options, const std::vector<std::string>&
   return analyze(files, rules, settings, {.threads = options.threads, .progress = &progress}, needed);
 }
 
+/// The documents to write, the main one first.
+std::vector<OutputTarget> outputs_of(const Options& options) {
+  std::vector<OutputTarget> targets = {{options.format, options.output}};
+  targets.insert(targets.end(), options.more_outputs.begin(), options.more_outputs.end());
+  return targets;
+}
+
 /// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
 /// standard error. Errors: no trace, a wrong setting, a limit that cannot be set, no file that could be read.
 Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& needed) {
@@ -38,7 +45,7 @@ Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& n
   if (!settings) return Unexpected(settings.error());
   const Result<std::vector<std::string>> files = resolve_inputs(options.traces, options.run);
   if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
+  if (const Result<void> kept = check_outputs(outputs_of(options), *files); !kept) return Unexpected(kept.error());
   // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
   if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited)
     return Unexpected(limited.error());
@@ -66,10 +73,33 @@ bool wants_color(const Options& options) {
   return is_to_terminal && !is_refused;
 }
 
+/// Writes one document. Errors: it cannot be made, or not be written. That a step has no summary is only told.
+Result<void> write_document(const Analysis& analysis, const OutputTarget& target, const PageRenderer& render) {
+  const Result<std::string> page = render(analysis, target.format);
+  if (!page) return Unexpected(page.error());
+  if (!target.is_step_summary) return write_output(*page, target.path);
+  if (const Result<void> appended = append_output(*page, target.path); !appended) {
+    print_error({"the step has no summary: " + appended.error().what, target.path, {}, {}});
+  }
+  return {};
+}
+
+/// Writes all documents, whatever becomes of one. Says whether all were written; what was not is told on standard
+/// error.
+bool write_documents(const Analysis& analysis, const std::vector<OutputTarget>& targets, const PageRenderer& render) {
+  bool are_written = true;
+  for (const OutputTarget& target : targets) {
+    const Result<void> written = write_document(analysis, target, render);
+    if (written) continue;
+    print_error(written.error());
+    are_written = false;
+  }
+  return are_written;
+}
+
 }  // namespace
 
-int run_page(const Options& options, const AnalysisOptions& needed,
-             const std::function<Result<std::string>(const Analysis&)>& render,
+int run_page(const Options& options, const AnalysisOptions& needed, const PageRenderer& render,
              const std::function<int(const Analysis&)>& judge) {
   const Result<Analysis> analysis = analyze_traces(options, needed);
   if (!analysis) {
@@ -78,15 +108,10 @@ int run_page(const Options& options, const AnalysisOptions& needed,
   }
   current_work().progress.stage = "render and write";
   const auto begin = std::chrono::steady_clock::now();
-  const Result<std::string> page = render(*analysis);
-  const Result<void> written = page ? write_output(*page, options.output) : Unexpected(page.error());
+  const bool are_written = write_documents(*analysis, outputs_of(options), render);
   const auto rendered = std::chrono::steady_clock::now() - begin;
   if (options.timings) print_note(render_timings(*analysis, rendered, options.threads));
-  if (!written) {
-    print_error(written.error());
-    return kExitFailure;
-  }
-  return judge(*analysis);
+  return are_written ? judge(*analysis) : kExitFailure;
 }
 
 TextStyle style_of(const Options& options) {
@@ -96,11 +121,6 @@ TextStyle style_of(const Options& options) {
   style.rerun = options.traces.front();
   for (std::size_t index = 1; index < options.traces.size(); ++index) style.rerun += " " + options.traces[index];
   return style;
-}
-
-bool is_without_verdict(const Analysis& analysis) {
-  const VerdictStatus status = analysis.diagnosis.judgement.status;
-  return status == VerdictStatus::no_input_pipeline || status == VerdictStatus::inconclusive;
 }
 
 }  // namespace doctor

@@ -27,8 +27,8 @@ Result<std::string> rule_page(const Options& options) {
 }
 
 int explain_traces(const Options& options, const Rule& rule) {
-  const auto render = [&](const Analysis& analysis) {
-    return options.format == OutputFormat::json
+  const auto render = [&](const Analysis& analysis, OutputFormat format) {
+    return format == OutputFormat::json
                ? render_explanation_json(rule, analysis.measurements, analysis.diagnosis)
                : render_explanation_text(rule, analysis.measurements, analysis.diagnosis, style_of(options));
   };

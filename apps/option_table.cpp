@@ -15,6 +15,8 @@ constexpr CommandSet kTraceReaders = {diagnose, show, convert, explain};
 constexpr CommandSet kPrinters = {diagnose, show, explain, rules};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
+constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
+                                                            "gitlab", "github", "markdown"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
 constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
@@ -64,6 +66,13 @@ const std::vector<OptionEntry> kGateOptions = {
      .commands = {diagnose},
      .is_setting = true,
      .key = "fail-on"},
+    {.name = "source-file",
+     .value_name = "PATH[:LINE]",
+     .kind = ValueKind::file,
+     .help = "Where the pipeline is written, from the working directory on: CI shows problems there, not at the trace",
+     .commands = {diagnose},
+     .is_setting = true,
+     .key = "source-file"},
     {.name = "set",
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
@@ -119,10 +128,19 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "format",
      .value_name = "FORMAT",
      .kind = ValueKind::word,
+     .words = kReportFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json or, for CI, sarif, junit, gitlab, github or markdown",
+     .commands = {diagnose},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
      .words = kPageFormats,
      .default_text = "text",
      .help = "How to print it: text or json",
-     .commands = {diagnose, explain, rules},
+     .commands = {explain, rules},
      .is_setting = true,
      .key = "format"},
     {.name = "format",
@@ -143,10 +161,18 @@ const std::vector<OptionEntry> kOutputOptions = {
      .commands = {convert}},
     {.name = "output",
      .letter = 'o',
+     .value_name = "[FORMAT=]FILE",
+     .kind = ValueKind::file,
+     .help = "Write to FILE, as a whole or not at all; with FORMAT=FILE (or FORMAT=- for standard output) it may be "
+             "repeated, a document each",
+     .commands = {diagnose},
+     .repeats = true},
+    {.name = "output",
+     .letter = 'o',
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all; else to standard output",
-     .commands = {diagnose, show, convert, explain, rules}},
+     .commands = {show, convert, explain, rules}},
     {.name = "color",
      .value_name = "WHEN",
      .kind = ValueKind::word,

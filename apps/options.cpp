@@ -11,6 +11,7 @@
 
 #include "base/nearest.h"
 #include "command_line.h"
+#include "command_outputs.h"
 #include "memory_size.h"
 #include "option_table.h"
 #include "option_values.h"
@@ -26,15 +27,6 @@ unsigned usable_cores() {
   cpu_set_t cores;
   if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<unsigned>(CPU_COUNT(&cores));
   return std::max(1U, std::thread::hardware_concurrency());
-}
-
-/// "'show calls' and 'show ops' have it".
-std::string pages_with(bool Page::*ability) {
-  std::string names;
-  for (const Page& page : pages()) {
-    if (page.*ability) names += (names.empty() ? "'show " : ", 'show ") + std::string(page.name) + "'";
-  }
-  return names;
 }
 
 /// What must be there for the command to have a meaning.
@@ -75,15 +67,6 @@ Result<void> check_values(const GivenValues& values, const Options& options) {
   return {};
 }
 
-/// CSV is for tables only. That is said first, because the word itself is known.
-Result<void> check_csv(const GivenValues& values, const Options& options) {
-  const GivenValue* const format = values.find("format");
-  if (format == nullptr || format->text != "csv" || options.command == Command::convert) return {};
-  const Page* const page = page_of(options);
-  if (page != nullptr && page->has_csv) return {};
-  return fail("there is no CSV of this", format->where, pages_with(&Page::has_csv) + " can be written as CSV");
-}
-
 /// The index of the value among the words of the option, which the command must know; that of its default if none was
 /// given. The value is checked.
 std::size_t chosen_word(Command command, const GivenValues& values, std::string_view name) {
@@ -97,7 +80,6 @@ std::size_t chosen_word(Command command, const GivenValues& values, std::string_
 void take_choices(const GivenValues& values, Options& options) {
   const Command command = options.command;
   if (command == Command::convert) return;
-  options.format = static_cast<OutputFormat>(chosen_word(command, values, "format"));
   options.color = static_cast<ColorChoice>(chosen_word(command, values, "color"));
   if (command == Command::diagnose) {
     constexpr std::size_t kNever = 3;
@@ -131,8 +113,15 @@ void take_trace_options(const GivenValues& values, Options& options) {
   options.timings = values.is_set("timings");
   options.quiet = values.is_set("quiet");
   options.verbose = values.is_set("verbose");
-  options.output = values.text("output");
   for (const GivenValue& setting : values.all("set")) options.settings.push_back(setting.text);
+}
+
+RawOutputs raw_outputs(const GivenValues& values) {
+  RawOutputs raw;
+  if (const GivenValue* const format = values.find("format")) raw.format = format->text;
+  for (const GivenValue& output : values.all("output")) raw.outputs.push_back(output.text);
+  if (const GivenValue* const source = values.find("source-file")) raw.source_file = source->text;
+  return raw;
 }
 
 Result<Options> make_options(const CommandLine& line) {
@@ -143,13 +132,16 @@ Result<Options> make_options(const CommandLine& line) {
   if (const auto traces = line.arguments.find("TRACE"); traces != line.arguments.end()) options.traces = traces->second;
   const GivenValues& values = line.values;
   if (const Result<void> complete = check_arguments(options); !complete) return Unexpected(complete.error());
-  if (const Result<void> possible = check_csv(values, options); !possible) return Unexpected(possible.error());
   if (const Result<void> checked = check_values(values, options); !checked) return Unexpected(checked.error());
   take_trace_options(values, options);
+  if (options.command != Command::convert) {
+    if (const Result<void> taken = take_outputs(raw_outputs(values), options); !taken) return Unexpected(taken.error());
+  }
   take_choices(values, options);
   take_page_options(values, options);
   take_limits(values, options);
   if (options.command == Command::convert) {
+    options.output = values.text("output");
     const GivenValue* const format = values.find("format");
     const Result<ConvertTarget> target =
         choose_convert_target(format != nullptr ? std::optional(format->text) : std::nullopt, options.output);

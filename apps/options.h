@@ -11,10 +11,10 @@
 #include "command_line.h"
 #include "convert_target.h"
 #include "diagnose/finding.h"
+#include "output_targets.h"
 
 namespace doctor {
 
-enum class OutputFormat { text, json, csv };
 enum class ColorChoice { automatic, always, never };
 
 /// The most memory that may be used.
@@ -37,8 +37,10 @@ struct Options {
   std::optional<std::string> pipeline;  ///< of show calls: id of the pipeline to look at
 
   OutputFormat format = OutputFormat::text;
-  ConvertTarget convert;  ///< of convert, in place of the format
-  std::string output;     ///< file to write; empty or "-" is standard output
+  ConvertTarget convert;                       ///< of convert, in place of the format
+  std::string output;                          ///< file to write; empty or "-" is standard output
+  std::vector<OutputTarget> more_outputs;      ///< of diagnose: further documents
+  std::optional<ProblemLocation> source_file;  ///< of diagnose: where the pipeline is written
   ColorChoice color = ColorChoice::automatic;
   bool quiet = false;
   bool verbose = false;

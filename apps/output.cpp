@@ -139,6 +139,14 @@ Result<void> write_output(std::string_view page, const std::string& path) {
   return (*output)->finish();
 }
 
+Result<void> append_output(std::string_view page, const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.is_open()) return write_error(path, errno);
+  if (const int error = write_all(file.number(), page); error != 0) return write_error(path, error);
+  if (::close(file.release()) != 0) return write_error(path, errno);
+  return {};
+}
+
 Result<void> check_output(const std::string& path, std::span<const std::string> inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;

@@ -42,6 +42,10 @@ class OutputFile final : public ByteSink {
 /// all: a temporary file beside it takes its name at the end. Errors: whatever keeps the last byte from being stored.
 Result<void> write_output(std::string_view page, const std::string& path);
 
+/// Appends a page to the file, which is made where there is none. Errors: whatever keeps the last byte from being
+/// stored.
+Result<void> append_output(std::string_view page, const std::string& path);
+
 /// Refuses to overwrite one of the inputs.
 Result<void> check_output(const std::string& path, std::span<const std::string> inputs);
 

@@ -191,6 +191,14 @@ std::vector<std::string_view> page_names() {
   return names;
 }
 
+std::string pages_with(bool Page::*ability) {
+  std::string names;
+  for (const Page& page : kPages) {
+    if (page.*ability) names += (names.empty() ? "'show " : ", 'show ") + std::string(page.name) + "'";
+  }
+  return names;
+}
+
 const Page* find_page(std::string_view name) {
   const auto* const found =
       std::find_if(kPages.begin(), kPages.end(), [&](const Page& page) { return page.name == name; });

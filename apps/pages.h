@@ -35,6 +35,9 @@ std::span<const Page> pages();
 
 std::vector<std::string_view> page_names();
 
+/// The pages that have it: "'show calls', 'show ops'".
+std::string pages_with(bool Page::*ability);
+
 /// The page of that name; null if there is none.
 const Page* find_page(std::string_view name);
 

@@ -10,7 +10,8 @@ int run_show(const Options& options) {
   const Page& page = *find_page(options.page);
   // Numbers are shown, nothing is judged: findings do not count here.
   return run_page(
-      options, page.needs(options), [&](const Analysis& analysis) { return page.render(options, analysis); },
+      options, page.needs(options),
+      [&](const Analysis& analysis, OutputFormat) { return page.render(options, analysis); },
       [&](const Analysis& analysis) {
         const bool has_subject =
             page.needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;

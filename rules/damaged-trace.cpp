@@ -35,13 +35,15 @@ Finding finding_for(const HostMeasurement& host) {
 RuleResult check(const RuleContext& context) {
   RuleResult result;
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
-  for (const HostMeasurement& host : hosts) {
+  for (std::size_t index = 0; index < hosts.size(); ++index) {
+    const HostMeasurement& host = hosts[index];
     Inquiry& inquiry = result.inquiries.emplace_back();
     Examiner examiner(context.thresholds, inquiry);
     const std::string statement = "parts of " + name_of_files(host) + " are missing or could not be read";
     if (!examiner.holds(statement, !host.loss.complete())) continue;
     inquiry.has_finding = true;
     result.findings.push_back(finding_for(host));
+    result.findings.back().host = index;
     if (hosts.size() > 1) result.findings.back().subject = name_of_files(host);
   }
   if (hosts.empty()) result.inquiries.emplace_back().missing = "no trace";

@@ -15,6 +15,8 @@ Finding finding_for(const RuleContext& context, const ComparedHost& host, std::s
   Finding finding;
   finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;
   finding.subject = host.name;
+  finding.host = host.host;
+  finding.pipeline = host.judgement;
   finding.message = fmt::format(
       "This host waits {} in a GetNext call, {} {}; in synchronous training the whole job waits for it in every step",
       format_time(host.mean_wait), is_pair ? "the other one" : "the median of the other hosts is",

@@ -29,7 +29,8 @@ const DeviceActivity* main_device(const HostMeasurement& host) {
 RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCheck& check) {
   RuleResult result;
   const bool has_devices = shows_devices(context.measurements);
-  for (const HostMeasurement& host : context.measurements.hosts) {
+  for (std::size_t index = 0; index < context.measurements.hosts.size(); ++index) {
+    const HostMeasurement& host = context.measurements.hosts[index];
     if (has_devices && host.devices.empty()) continue;
     Inquiry& inquiry = result.inquiries.emplace_back();
     Examiner examiner(context.thresholds, inquiry);
@@ -41,7 +42,9 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
     }
     std::optional<Finding> finding = check(host, *device, examiner);
     inquiry.has_finding = finding.has_value();
-    if (finding) result.findings.push_back(std::move(*finding));
+    if (!finding) continue;
+    finding->host = index;
+    result.findings.push_back(std::move(*finding));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,9 @@ struct Finding {
   std::string message;  ///< one sentence with its numbers
   std::vector<Evidence> evidence;
   std::vector<Advice> advice;
-  Picoseconds at_stake = 0;  ///< time waited for because of it: orders findings of one severity
+  Picoseconds at_stake = 0;             ///< time waited for because of it: orders findings of one severity
+  std::optional<std::size_t> host;      ///< index into Measurements::hosts; none: the run as a whole
+  std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none: no pipeline in particular
 };
 
 }  // namespace doctor

@@ -69,7 +69,10 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     Examiner examiner(context.thresholds, inquiry);
     std::optional<Finding> finding = check(ranked, examiner);
     inquiry.has_finding = finding.has_value();
-    if (finding) add_once(result, hosts, std::move(*finding), ranked.host);
+    if (!finding) continue;
+    finding->host = judgement.host;
+    finding->pipeline = index;
+    add_once(result, hosts, std::move(*finding), ranked.host);
   }
   return result;
 }

@@ -13,6 +13,31 @@ std::string escape_for_terminal(std::string_view text);
 /// front where a spreadsheet would take it for a formula (=, +, -, @, tab or carriage return at the start).
 std::string csv_field(std::string_view text);
 
+// Each of the following makes text safe for a terminal first, so that it is one line without control characters.
+
+/// Text of an element or an attribute of XML 1.0, and of HTML. Characters that XML does not have become U+FFFD.
+std::string escape_for_xml(std::string_view text);
+
+/// Text within a paragraph, a table's cell or a list item of GitHub's and GitLab's Markdown, and at their start: no
+/// markup, no HTML, no links made of what looks like one, nobody is mentioned (`@name`) and no issue (`#1`).
+std::string escape_for_markdown(std::string_view text);
+
+/// Text as a code span of the same Markdown, also within a table's cell; empty text is no code span but empty.
+std::string markdown_code(std::string_view text);
+
+/// The message of a workflow command of GitHub Actions (`::error::MESSAGE`).
+std::string escape_for_github(std::string_view text);
+
+/// The value of one of its properties (`::error title=VALUE::`).
+std::string escape_for_github_property(std::string_view text);
+
+/// The text of a SARIF message: no embedded link (3.11.6 of SARIF 2.1.0) and no placeholder (3.11.5).
+std::string escape_for_sarif(std::string_view text);
+
+/// A relative path as a URI reference (RFC 3986): all but unreserved characters and '/' percent-encoded. Bytes are
+/// kept: what the path holds is not made safe for a terminal, but percent-encoded it is.
+std::string uri_of_path(std::string_view path);
+
 /// At most `width` characters of text that is already escaped: what is too long loses its middle to "...".
 std::string clip(std::string_view escaped, std::size_t width);
 

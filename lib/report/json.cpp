@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "report/json_values.h"
+#include "report/problem.h"
 #include "report/report.h"
 
 namespace doctor {
@@ -18,18 +19,6 @@ std::string_view to_word(VerdictStatus status) {
       break;
   }
   return "inconclusive";
-}
-
-std::string_view to_word(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::note:
-      break;
-  }
-  return "note";
 }
 
 OrderedJson loss_json(const Loss& loss) {

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "report/problem.h"
+
+namespace doctor {
+
+enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown };
+
+/// The word that chooses the format.
+std::string_view to_word(OutputFormat format);
+
+/// A document to write.
+struct OutputTarget {
+  OutputFormat format = OutputFormat::text;
+  std::string path;              ///< empty or "-": standard output
+  bool is_step_summary = false;  ///< appended to what the file holds; that it cannot be written is no failure
+
+  bool is_standard_output() const { return path.empty() || path == "-"; }
+};
+
+/// What the user said about output.
+struct OutputWishes {
+  std::optional<std::string> format;  ///< of --format
+  std::vector<std::string> outputs;   ///< of -o and --output: FILE, or FORMAT=FILE
+  std::vector<OutputFormat> allowed;  ///< formats that the command has
+  std::string step_summary;           ///< file of the environment variable GITHUB_STEP_SUMMARY; empty: none
+};
+
+/// The documents to write, the main one first: it goes to the FILE that was named without a format, else to standard
+/// output, in the format of --format, else as text. Only the word of a format before '=' makes FORMAT=FILE; what else
+/// holds a '=' is a file, and so is "./json=x". Where annotations for GitHub are written and the step has a summary, it
+/// is appended to. Errors: an unknown format, a FORMAT= without file, two documents for one place.
+Result<std::vector<OutputTarget>> choose_outputs(const OutputWishes& wishes);
+
+/// Refuses documents that would replace one of the inputs or each other.
+Result<void> check_outputs(std::span<const OutputTarget> targets, std::span<const std::string> inputs);
+
+/// Reads "PATH" or "PATH:LINE", a place in the repository. Errors: a path outside of the working directory, a line 0.
+Result<ProblemLocation> parse_source_file(const std::string& text, std::string_view working_directory);
+
+}  // namespace doctor

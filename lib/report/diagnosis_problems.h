@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "diagnose/catalog.h"
+#include "diagnose/diagnose.h"
+#include "report/problem.h"
+
+namespace doctor {
+
+/// What a diagnosis does not know of its surroundings.
+struct ProblemContext {
+  std::span<const CatalogEntry> catalog = {};
+  std::optional<Severity> fail_on = Severity::warning;  ///< problems from here up fail; nullopt: none does
+  std::optional<ProblemLocation> source =
+      {};                              ///< where the pipeline is written; none: problems are shown at the traces
+  std::string working_directory = {};  ///< absolute
+};
+
+/// The findings of a diagnosis as problems, in their order. The outcome is the one that the command ends with.
+ProblemReport problems_of(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context);
+
+}  // namespace doctor

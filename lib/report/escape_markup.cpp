@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "report/escape.h"
+
+namespace doctor {
+namespace {
+
+// U+2060 WORD JOINER: shows nothing and breaks no line, but keeps Markdown's extensions from seeing a name behind '@'.
+constexpr std::string_view kJoiner = "&#8288;";
+
+bool is_alphanumeric(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The text with every occurrence of `part` replaced.
+std::string replaced(std::string text, std::string_view part, std::string_view by) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size())) {
+    text.replace(at, part.size(), by);
+  }
+  return text;
+}
+
+std::string_view markup_entity(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '|':
+      return "&#124;";  // `\|` after a backslash of the text would be read in two ways
+    default:
+      return {};
+  }
+}
+
+/// Whether '_' stands within a word, where it is no markup.
+bool is_within_word(std::string_view text, std::size_t at) {
+  return at > 0 && at + 1 < text.size() && is_alphanumeric(text[at - 1]) && is_alphanumeric(text[at + 1]);
+}
+
+/// The character as an entity or with a backslash, where Markdown gives it a meaning anywhere in a line.
+void append_for_markdown(std::string& escaped, std::string_view text, std::size_t at) {
+  constexpr std::string_view kMarkup = "\\`*_[]~$";
+  constexpr std::string_view kReferences = "@#!";  // of people, issues, and merge requests of GitLab
+  const char c = text[at];
+  if (const std::string_view entity = markup_entity(c); !entity.empty()) {
+    escaped += entity;
+    return;
+  }
+  const bool is_plain_underscore = c == '_' && is_within_word(text, at);
+  if (kMarkup.find(c) != std::string_view::npos && !is_plain_underscore) escaped += '\\';
+  escaped += c;
+  if (kReferences.find(c) != std::string_view::npos) escaped += kJoiner;
+}
+
+/// What would begin a block at the start of a line: a heading, a list, a rule, indented code.
+std::string without_block_start(std::string escaped) {
+  if (escaped.empty()) return escaped;
+  constexpr std::string_view kBlockStarts = "#-+=:";
+  if (escaped.front() == ' ') return escaped.replace(0, 1, "&#32;");
+  if (kBlockStarts.find(escaped.front()) != std::string_view::npos) return escaped.insert(0, "\\");
+  const std::size_t after = std::min(escaped.find_first_not_of("0123456789"), escaped.size());
+  const bool has_delimiter = after > 0 && after < escaped.size() && (escaped[after] == '.' || escaped[after] == ')');
+  const bool is_list_item = has_delimiter && (after + 1 == escaped.size() || escaped[after + 1] == ' ');
+  return is_list_item ? escaped.insert(after, "\\") : escaped;
+}
+
+/// A code span that holds backticks or pipes is written as HTML: table cells and code spans do not agree on them.
+std::string html_code(std::string_view text) {
+  std::string code = "<code>";
+  for (const char c : text) {
+    const bool is_plain = is_alphanumeric(c) || c == ' ' || (static_cast<unsigned char>(c) & 0x80u) != 0;
+    if (is_plain) {
+      code += c;
+    } else {
+      fmt::format_to(std::back_inserter(code), "&#{};", static_cast<int>(c));
+    }
+  }
+  return code + "</code>";
+}
+
+}  // namespace
+
+std::string escape_for_xml(std::string_view text) {
+  std::string escaped;
+  for (const char c : escape_for_terminal(text)) {
+    const std::string_view entity = c == '|' ? std::string_view() : markup_entity(c);
+    if (!entity.empty()) {
+      escaped += entity;
+    } else if (c == '"') {
+      escaped += "&quot;";
+    } else if (c == '\'') {
+      escaped += "&#39;";
+    } else {
+      escaped += c;
+    }
+  }
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {  // U+FFFE, U+FFFF
+    escaped = replaced(std::move(escaped), none, kReplacement);
+  }
+  return escaped;
+}
+
+std::string escape_for_markdown(std::string_view text) {
+  const std::string shown = escape_for_terminal(text);
+  std::string escaped;
+  for (std::size_t at = 0; at < shown.size(); ++at) append_for_markdown(escaped, shown, at);
+  for (const std::string_view start : {"://", "www", "WWW", "GH-"}) {
+    // Between the first character and the rest, or behind it: either way the word is not seen.
+    std::string broken(start.substr(0, 1));
+    broken.append(kJoiner).append(start.substr(1));
+    escaped = replaced(std::move(escaped), start, broken);
+  }
+  return without_block_start(std::move(escaped));
+}
+
+std::string markdown_code(std::string_view text) {
+  const std::string shown = escape_for_terminal(text);
+  if (shown.empty()) return {};
+  const bool is_simple = shown.find_first_of("`|") == std::string::npos && shown.front() != ' ' && shown.back() != ' ';
+  return is_simple ? '`' + shown + '`' : html_code(shown);
+}
+
+std::string escape_for_github(std::string_view text) {
+  return replaced(escape_for_terminal(text), "%", "%25");
+}
+
+std::string escape_for_github_property(std::string_view text) {
+  return replaced(replaced(escape_for_github(text), ":", "%3A"), ",", "%2C");
+}
+
+std::string escape_for_sarif(std::string_view text) {
+  std::string escaped = escape_for_terminal(text);
+  if (escaped.find("](") != std::string::npos) {
+    for (const std::string_view bracket : {"\\", "[", "]"}) {
+      escaped = replaced(std::move(escaped), bracket, '\\' + std::string(bracket));
+    }
+  }
+  const auto is_placeholder = [](char brace, char after) { return brace == '{' && is_digit(after); };
+  if (std::adjacent_find(escaped.begin(), escaped.end(), is_placeholder) != escaped.end()) {
+    escaped = replaced(replaced(std::move(escaped), "{", "{{"), "}", "}}");
+  }
+  return escaped;
+}
+
+std::string uri_of_path(std::string_view path) {
+  constexpr std::string_view kUnreserved = "-._~/";
+  std::string uri;
+  for (const char c : path) {
+    const bool is_ascii = (static_cast<unsigned char>(c) & 0x80u) == 0;
+    if ((is_ascii && is_alphanumeric(c)) || kUnreserved.find(c) != std::string_view::npos) {
+      uri += c;
+    } else {
+      fmt::format_to(std::back_inserter(uri), "%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return uri;
+}
+
+}  // namespace doctor

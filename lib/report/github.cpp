@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "report/escape.h"
+#include "report/problem_sinks.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kLineBreak = "%0A";  // within the message of one command
+constexpr std::size_t kTitleWidth = 120;        // the whole name stands in the message
+
+std::string_view command_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      break;
+  }
+  return "notice";
+}
+
+std::string_view in_words(ProblemOutcome outcome) {
+  switch (outcome) {
+    case ProblemOutcome::passed:
+      return "passed";
+    case ProblemOutcome::failed:
+      return "failed";
+    case ProblemOutcome::nothing_to_judge:
+      break;
+  }
+  return "nothing to judge";
+}
+
+std::string annotation(const Problem& problem, bool with_host) {
+  const std::string place = describe_place(problem, with_host);
+  std::string title = problem.rule;
+  if (!place.empty()) title += " in " + clip(escape_for_terminal(place), kTitleWidth);
+  std::string line = fmt::format("::{} file={},line={},title={}::{}", command_of(problem.severity),
+                                 escape_for_github_property(problem.location.path), problem.location.line,
+                                 escape_for_github_property(title), escape_for_github(problem.message));
+  if (!place.empty()) line.append(kLineBreak).append("in ").append(escape_for_github(place));
+  if (!problem.advice.empty()) {
+    line.append(kLineBreak).append(escape_for_github(problem.advice.front().text));
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string render_github(const ProblemReport& report) {
+  std::string lines = fmt::format(
+      "::notice title={}::{}: {}{}{}\n",
+      escape_for_github_property("tfdata-doctor " + report.command + ": " + std::string(in_words(report.outcome))),
+      report.verdict, escape_for_github(report.summary), kLineBreak, describe_counts(report));
+  const bool with_host = spans_hosts(report);
+  for (const Problem* problem : shown_problems(report)) lines += annotation(*problem, with_host);
+  return lines;
+}
+
+}  // namespace doctor

@@ -1,0 +1,42 @@
+#include "report/escape.h"
+#include "report/json_values.h"
+#include "report/problem_sinks.h"
+
+namespace doctor {
+namespace {
+
+/// GitLab's words are info, minor, major, critical and blocker.
+std::string_view gitlab_severity(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "critical";
+    case Severity::warning:
+      return "major";
+    case Severity::note:
+      break;
+  }
+  return "info";
+}
+
+OrderedJson issue_json(const Problem& problem, bool with_host) {
+  std::string description = problem.message;
+  if (const std::string place = describe_place(problem, with_host); !place.empty()) description += " (" + place + ")";
+  OrderedJson issue = {{"description", escape_for_terminal(description)},
+                       {"check_name", problem.rule},
+                       {"fingerprint", problem.fingerprint},
+                       {"severity", gitlab_severity(problem.severity)}};
+  issue["location"] = {{"path", escape_for_terminal(problem.location.path)}};
+  issue["location"]["lines"] = {{"begin", problem.location.line}};
+  return issue;
+}
+
+}  // namespace
+
+std::string render_gitlab(const ProblemReport& report) {
+  OrderedJson issues = OrderedJson::array();
+  const bool with_host = spans_hosts(report);
+  for (const Problem* problem : shown_problems(report)) issues.push_back(issue_json(*problem, with_host));
+  return to_text(issues);
+}
+
+}  // namespace doctor

@@ -1,0 +1,114 @@
+#include "report/problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "base/numbers.h"
+
+namespace doctor {
+namespace {
+
+/// 64-bit FNV-1a; a line feed, which no part holds unescaped, keeps the parts apart.
+std::uint64_t hash_of(std::string_view text) {
+  constexpr std::uint64_t kOffset = 0xcbf29ce484222325;
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t hash = kOffset;
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * kPrime;
+  return hash;
+}
+
+bool has_problem(const ProblemReport& report, std::string_view rule) {
+  return std::any_of(report.problems.begin(), report.problems.end(),
+                     [&](const Problem& problem) { return problem.rule == rule; });
+}
+
+std::size_t count_of(const ProblemReport& report, Severity severity) {
+  return static_cast<std::size_t>(
+      std::count_if(report.problems.begin(), report.problems.end(),
+                    [&](const Problem& problem) { return problem.severity == severity && !problem.suppressed; }));
+}
+
+}  // namespace
+
+void set_fingerprints(std::vector<Problem>& problems) {
+  std::map<std::uint64_t, std::size_t> seen;
+  for (Problem& problem : problems) {
+    const std::uint64_t hash = hash_of(problem.rule + '\n' + problem.identity);
+    problem.fingerprint = fmt::format("{:016x}:{}", hash, ++seen[hash]);
+  }
+}
+
+std::vector<const Problem*> shown_problems(const ProblemReport& report) {
+  std::vector<const Problem*> shown;
+  for (const Problem& problem : report.problems) {
+    if (!problem.suppressed) shown.push_back(&problem);
+  }
+  return shown;
+}
+
+std::vector<const ProblemRule*> passed_rules(const ProblemReport& report) {
+  std::vector<const ProblemRule*> passed;
+  for (const ProblemRule& rule : report.rules) {
+    const bool is_evaluated =
+        std::none_of(report.not_evaluated.begin(), report.not_evaluated.end(),
+                     [&](const UnevaluatedRule& unevaluated) { return unevaluated.rule == rule.id; });
+    if (is_evaluated && !has_problem(report, rule.id)) passed.push_back(&rule);
+  }
+  return passed;
+}
+
+std::vector<const UnevaluatedRule*> skipped_rules(const ProblemReport& report) {
+  std::vector<const UnevaluatedRule*> skipped;
+  for (const UnevaluatedRule& rule : report.not_evaluated) {
+    if (!has_problem(report, rule.rule)) skipped.push_back(&rule);
+  }
+  return skipped;
+}
+
+bool spans_hosts(const ProblemReport& report) {
+  return std::any_of(report.problems.begin(), report.problems.end(),
+                     [&](const Problem& problem) { return problem.host != report.problems.front().host; });
+}
+
+std::string describe_place(const Problem& problem, bool with_host) {
+  const bool names_host = with_host && !problem.host.empty() && problem.host != problem.subject;
+  if (!names_host) return problem.subject;
+  return problem.subject.empty() ? "host " + problem.host : problem.subject + " on " + problem.host;
+}
+
+std::string describe_evidence(const Problem& problem) {
+  std::string text;
+  for (const Evidence& item : problem.evidence) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, format_quantity(item.value, item.unit));
+  }
+  return text;
+}
+
+std::string_view to_word(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      break;
+  }
+  return "note";
+}
+
+std::string describe_counts(const ProblemReport& report) {
+  std::string text;
+  for (const Severity severity : {Severity::error, Severity::warning, Severity::note}) {
+    const std::size_t count = count_of(report, severity);
+    if (count > 0) text += (text.empty() ? "" : ", ") + format_count(count, to_word(severity));
+  }
+  if (text.empty()) text = "no problems";
+  const std::size_t suppressed = report.problems.size() - shown_problems(report).size();
+  return suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, format_count(suppressed));
+}
+
+}  // namespace doctor

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/finding.h"
+
+namespace doctor {
+
+// What documents for CI systems are made from, whatever command found it: a diagnosis, a comparison. Plain data; every
+// text may hold foreign text, which the sinks (report/problem_sinks.h) escape.
+
+/// A rule that the command may speak of.
+struct ProblemRule {
+  std::string id;
+  std::string title;                      ///< one line
+  std::string page;                       ///< its whole page as Markdown; may be empty
+  Severity severity = Severity::warning;  ///< of its problems, unless one says otherwise
+};
+
+/// A place in the repository that a problem is shown at.
+struct ProblemLocation {
+  std::string path;      ///< relative, as repository_path() returns it; never empty
+  std::size_t line = 1;  ///< from 1
+};
+
+/// One fault.
+struct Problem {
+  std::string rule;  ///< id of one of ProblemReport::rules
+  Severity severity = Severity::warning;
+  std::string subject;   ///< long name of the iterator, name of the device, host or op; empty: the run as a whole
+  std::string pipeline;  ///< long name of the pipeline's root; empty: none in particular
+  std::string host;      ///< empty: none in particular
+  std::string message;   ///< one sentence with its numbers
+  std::vector<Evidence> evidence;
+  std::vector<Advice> advice;
+  ProblemLocation location;
+  /// What tells the problem apart from others of its rule, the same on every machine and in every run: no numbers that
+  /// were measured, no ids, no names of hosts and files. set_fingerprints() makes the fingerprint of it.
+  std::string identity;
+  std::string fingerprint;                ///< set by set_fingerprints()
+  bool fails = false;                     ///< a reason for the command to fail
+  std::optional<std::string> suppressed;  ///< why the user does not want to hear of it
+
+  bool counts_as_failure() const { return fails && !suppressed; }
+};
+
+/// A rule that could not be evaluated.
+struct UnevaluatedRule {
+  std::string rule;
+  std::string reason;
+};
+
+enum class ProblemOutcome { passed, failed, nothing_to_judge };
+
+struct ProblemReport {
+  std::string command;  ///< that made it: "diagnose"
+  std::string verdict;  ///< a word or two in capitals: "INPUT-BOUND"
+  std::string summary;  ///< the verdict in one sentence with its numbers
+  ProblemOutcome outcome = ProblemOutcome::passed;
+  std::vector<ProblemRule> rules;
+  std::vector<Problem> problems;  ///< gravest first
+  std::vector<UnevaluatedRule> not_evaluated;
+};
+
+/// Fills in the fingerprints: 16 hexadecimal digits of a hash over rule and identity, and the problem's number among
+/// those that agree in both (replicas on several hosts), so that all are distinct. The hash is 64-bit FNV-1a
+/// (draft-eastlake-fnv), which is the same on every machine.
+void set_fingerprints(std::vector<Problem>& problems);
+
+/// Problems that are not suppressed.
+std::vector<const Problem*> shown_problems(const ProblemReport& report);
+
+/// Rules that were evaluated and found nothing, in the order of the report; a suppressed problem is something.
+std::vector<const ProblemRule*> passed_rules(const ProblemReport& report);
+
+/// Rules that were not evaluated and of which no problem is known either.
+std::vector<const UnevaluatedRule*> skipped_rules(const ProblemReport& report);
+
+/// Whether the problems belong to several hosts, so that each must say which.
+bool spans_hosts(const ProblemReport& report);
+
+/// "Iterator::Root::Map on host-1", without the host where there is one host only; empty for the run as a whole.
+std::string describe_place(const Problem& problem, bool with_host);
+
+/// "share_of_all_calls 63 %, calls 8".
+std::string describe_evidence(const Problem& problem);
+
+/// The word of the schemas: "error", "warning", "note".
+std::string_view to_word(Severity severity);
+
+/// "2 warnings, 1 note; 1 suppressed"; "no problems" where there are none.
+std::string describe_counts(const ProblemReport& report);
+
+}  // namespace doctor
