@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "nearest.h"
+#include "base/nearest.h"
 #include "output.h"
 #include "report/repository_path.h"
 
