@@ -9,12 +9,13 @@
 
 #include "current_work.h"
 #include "diagnose/catalog.h"
+#include "diagnose/threshold_settings.h"
 #include "exit_code.h"
+#include "gate.h"
 #include "io/trace_inputs.h"
 #include "memory_limit.h"
 #include "output.h"
 #include "progress_bar.h"
-#include "settings.h"
 #include "timings.h"
 
 namespace doctor {
@@ -38,11 +39,9 @@ std::vector<OutputTarget> outputs_of(const Options& options) {
 }
 
 /// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
-/// standard error. Errors: no trace, a wrong setting, a limit that cannot be set, no file that could be read.
+/// standard error. Errors: no trace, a limit that cannot be set, no file that could be read.
 Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& needed) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
-  const Result<ThresholdSettings> settings = parse_settings(options.settings, catalog);
-  if (!settings) return Unexpected(settings.error());
   const Result<std::vector<std::string>> files = resolve_inputs(options.traces, options.run);
   if (!files) return Unexpected(files.error());
   if (const Result<void> kept = check_outputs(outputs_of(options), *files); !kept) return Unexpected(kept.error());
@@ -53,12 +52,13 @@ Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& n
   std::vector<Rule> rules;
   rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
-  Analysis analysis = analyze_watched(options, *files, rules, *settings, needed);
+  Analysis analysis = analyze_watched(options, *files, rules, in_force(options.settings.thresholds), needed);
   for (const Error& error : analysis.unreadable) {
     const bool is_last = &error == &analysis.unreadable.back();
     if (!analysis.has_readable_file() && is_last) return Unexpected(error);
     if (!options.quiet || !analysis.has_readable_file()) print_error(error);
   }
+  if (options.command == Command::diagnose) apply_gate(options, analysis);
   return analysis;
 }
 

@@ -5,8 +5,8 @@
 namespace doctor {
 namespace {
 
-constexpr ArgumentEntry kTraces = {"TRACE", ArgumentKind::trace, "Trace files, -, a run directory or a log directory",
-                                   /*repeats=*/true};
+const ArgumentEntry kTraces = {"TRACE", ArgumentKind::trace, "Trace files, -, a run directory or a log directory",
+                               /*repeats=*/true};
 
 }  // namespace
 
@@ -23,6 +23,15 @@ std::span<const CommandEntry> command_table() {
        "Print the page of a rule, or why it fired on a trace or did not",
        {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces}},
       {"rules", Command::rules, "List all rules", {}},
+      {"config",
+       Command::config,
+       "Show the settings in force and where each comes from",
+       {{"ACTION", ArgumentKind::word, "What to do: show", false, {"show"}}}},
+      {"completions",
+       Command::completions,
+       "Print what completes the command line in a shell",
+       {{"SHELL", ArgumentKind::word, "bash, zsh or fish", false, {"bash", "zsh", "fish"}}}},
+      {"man", Command::man, "Print the manual page, for man -l", {}},
   };
   return kCommands;
 }

@@ -8,7 +8,7 @@
 
 namespace doctor {
 
-enum class Command { diagnose, show, convert, explain, rules };
+enum class Command { diagnose, show, convert, explain, rules, config, completions, man };
 
 /// Some of the commands.
 class CommandSet {
@@ -24,13 +24,19 @@ class CommandSet {
 };
 
 /// What an argument without dashes names: what a shell offers to complete it.
-enum class ArgumentKind { trace, page, rule };
+enum class ArgumentKind {
+  trace,
+  page,
+  rule,
+  word,  ///< one of ArgumentEntry::words
+};
 
 struct ArgumentEntry {
   std::string_view name;  ///< "TRACE", as help shows it
   ArgumentKind kind = ArgumentKind::trace;
   std::string_view help;
   bool repeats = false;
+  std::vector<std::string_view> words = {};  ///< of ArgumentKind::word, one of which must be given
 };
 
 struct CommandEntry {

@@ -11,6 +11,9 @@ int run_show(const Options& options);
 int run_explain(const Options& options);
 int run_rules(const Options& options);
 int run_convert(const Options& options);
+int run_config(const Options& options);
+int run_completions(const Options& options);
+int run_man(const Options& options);
 
 /// `--list-runs` of diagnose and show.
 int run_list_runs(const Options& options);

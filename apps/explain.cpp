@@ -1,10 +1,10 @@
 #include "analysis.h"
 #include "commands.h"
 #include "diagnose/catalog.h"
+#include "diagnose/threshold_settings.h"
 #include "exit_code.h"
 #include "output.h"
 #include "report/report.h"
-#include "settings.h"
 
 namespace doctor {
 namespace {
@@ -20,10 +20,9 @@ Result<std::string> rule_page(const Options& options) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
   const Result<const CatalogEntry*> entry = find_rule(options.rule, catalog);
   if (!entry) return Unexpected(entry.error());
-  const Result<ThresholdSettings> settings = parse_settings(options.settings, catalog);
-  if (!settings) return Unexpected(settings.error());
-  if (options.format == OutputFormat::json) return render_rules_json({*entry, 1}, *settings, /*with_pages=*/true);
-  return render_rule_text(**entry, *settings);
+  const ThresholdSettings settings = in_force(options.settings.thresholds);
+  if (options.format == OutputFormat::json) return render_rules_json({*entry, 1}, settings, /*with_pages=*/true);
+  return render_rule_text(**entry, settings);
 }
 
 int explain_traces(const Options& options, const Rule& rule) {

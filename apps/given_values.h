@@ -3,16 +3,20 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace doctor {
 
-/// A value as it was written, before its meaning is known, and where: an option ("--fail-on"), or an environment
-/// variable ("TFDATA_DOCTOR_FAIL_ON"), or a place in a file ("/job/.tfdata-doctor.toml:12:1").
+/// Where a value was written; what comes later counts more.
+enum class Origin { file, environment, command_line };
+
+/// A value as it was written, before its meaning is known, and where: "--fail-on", "environment
+/// TFDATA_DOCTOR_FAIL_ON", "/job/.tfdata-doctor.toml:12".
 struct GivenValue {
   std::string text;
   std::string where;
-  bool is_of_command_line = true;
+  Origin origin = Origin::command_line;
 };
 
 /// The values that were given, by the name of the option (without dashes). An option that is not there was not given;

@@ -12,7 +12,10 @@ namespace {
 using enum Command;
 
 constexpr CommandSet kTraceReaders = {diagnose, show, convert, explain};
-constexpr CommandSet kPrinters = {diagnose, show, explain, rules};
+// `config` knows every setting, because it shows what they come to.
+constexpr CommandSet kTraceSettings = {diagnose, show, convert, explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, show, convert, explain, rules, config};
+constexpr CommandSet kPrinters = {diagnose, show, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
 constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
@@ -34,7 +37,7 @@ const std::vector<OptionEntry> kTraceOptions = {
     {.name = "list-runs", .help = "List the runs of a log directory, newest first", .commands = kTraceReaders},
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
-     .commands = kTraceReaders,
+     .commands = kTraceSettings,
      .is_setting = true,
      .key = "timings"},
     {.name = "threads",
@@ -43,14 +46,14 @@ const std::vector<OptionEntry> kTraceOptions = {
      .least = 1,
      .most = kMostThreads,
      .help = "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
-     .commands = kTraceReaders,
+     .commands = kTraceSettings,
      .is_setting = true,
      .key = "threads"},
     {.name = "max-memory",
      .value_name = "SIZE",
      .kind = ValueKind::size,
      .help = "End with an error where more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024)",
-     .commands = kTraceReaders,
+     .commands = kTraceSettings,
      .is_setting = true,
      .key = "max-memory"},
 };
@@ -63,7 +66,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .words = kSeverities,
      .default_text = "warning",
      .help = "Exit with 1 on a finding from here up: error, warning, note or never",
-     .commands = {diagnose},
+     .commands = {diagnose, config},
      .is_setting = true,
      .key = "fail-on"},
     {.name = "source-file",
@@ -77,9 +80,56 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, explain},
+     .commands = {diagnose, explain, config},
      .repeats = true,
+     .is_setting = true,
+     .key = "thresholds.RULE.THRESHOLD"},
+    {.name = "max-input-share",
+     .value_name = "[PIPELINE=]SHARE",
+     .kind = ValueKind::share_budget,
+     .help = "Exit with 1 where the consumer waits for a larger share of the time, 0 to 1; PIPELINE is a pattern that "
+             "the long name of one of its iterators fits, e.g. '*::Shuffle*=0.1'; may be repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "budgets.max_input_share"},
+    {.name = "max-get-next-p95",
+     .value_name = "[PIPELINE=]US",
+     .kind = ValueKind::time_budget,
+     .help = "Exit with 1 where the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "budgets.max_get_next_p95_us"},
+    {.name = "forbid-rule",
+     .value_name = "[PIPELINE=]RULE",
+     .kind = ValueKind::rule_budget,
+     .help = "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "budgets.rules_must_not_fire"},
+    {.name = "suppress",
+     .value_name = "RULE[:SUBJECT]",
+     .kind = ValueKind::suppression,
+     .help = "Let findings of this rule not count; SUBJECT is a pattern for the long name that they are about; may be "
+             "repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "suppress"},
+};
+
+/// Where settings come from.
+const std::vector<OptionEntry> kConfigOptions = {
+    {.name = "config",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help =
+         "Read this configuration file instead of the nearest .tfdata-doctor.toml from the working directory upward",
+     .commands = kSettingReaders,
      .is_setting = true},
+    {.name = "no-config", .help = "Read no configuration file", .commands = kSettingReaders, .is_setting = true},
 };
 
 /// What only some pages of `show` know.
@@ -140,7 +190,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .words = kPageFormats,
      .default_text = "text",
      .help = "How to print it: text or json",
-     .commands = {explain, rules},
+     .commands = {explain, rules, config},
      .is_setting = true,
      .key = "format"},
     {.name = "format",
@@ -172,7 +222,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all; else to standard output",
-     .commands = {show, convert, explain, rules}},
+     .commands = {show, convert, explain, rules, config, completions, man}},
     {.name = "color",
      .value_name = "WHEN",
      .kind = ValueKind::word,
@@ -204,13 +254,27 @@ const std::vector<OptionEntry> kOutputOptions = {
 
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
-  for (const std::vector<OptionEntry>* part : {&kTraceOptions, &kGateOptions, &kPageOptions, &kOutputOptions}) {
+  for (const std::vector<OptionEntry>* part :
+       {&kTraceOptions, &kGateOptions, &kPageOptions, &kOutputOptions, &kConfigOptions}) {
     table.insert(table.end(), part->begin(), part->end());
   }
   return table;
 }
 
 }  // namespace
+
+bool is_plain(const OptionEntry& option) {
+  switch (option.kind) {
+    case ValueKind::threshold:
+    case ValueKind::share_budget:
+    case ValueKind::time_budget:
+    case ValueKind::rule_budget:
+    case ValueKind::suppression:
+      return false;
+    default:
+      return true;
+  }
+}
 
 std::span<const OptionEntry> option_table() {
   static const std::vector<OptionEntry> kTable = joined_table();

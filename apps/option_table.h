@@ -20,10 +20,14 @@ enum class ValueKind {
   none,  ///< a flag: it is there or not
   text,
   file,
-  word,       ///< one of OptionEntry::words
-  number,     ///< a whole number within OptionEntry::least and most
-  size,       ///< of memory: "512M"
-  threshold,  ///< "rule.threshold=value"
+  word,          ///< one of OptionEntry::words
+  number,        ///< a whole number within OptionEntry::least and most
+  size,          ///< of memory: "512M"
+  threshold,     ///< "rule.threshold=value"
+  share_budget,  ///< "[pipeline=]share"
+  time_budget,   ///< "[pipeline=]microseconds"
+  rule_budget,   ///< "[pipeline=]rule"
+  suppression,   ///< "rule[:subject]"
 };
 
 /// An option: one entry of the one table that the command line, its help, the environment, the configuration file,
@@ -44,6 +48,9 @@ struct OptionEntry {
   std::string_view key = {};      ///< in the configuration file; empty: it cannot stand there
   bool Page::*ability = nullptr;  ///< only these pages of `show` know it; null: all
 };
+
+/// Whether the value is a number, a word or the like, and not one that stands in a table of the configuration file.
+bool is_plain(const OptionEntry& option);
 
 /// All options, in the order in which help lists them.
 std::span<const OptionEntry> option_table();

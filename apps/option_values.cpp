@@ -26,6 +26,15 @@ Result<void> check_word(const OptionEntry& option, const GivenValue& value) {
   return chosen ? Result<void>() : Unexpected(chosen.error());
 }
 
+/// All entries of one name: commands may differ in the words that they take.
+std::vector<const OptionEntry*> namesakes(std::string_view name) {
+  std::vector<const OptionEntry*> entries;
+  for (const OptionEntry& option : option_table()) {
+    if (option.name == name && option.is_setting) entries.push_back(&option);
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::optional<std::size_t> parse_number(std::string_view text) {
@@ -56,9 +65,28 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
     case ValueKind::text:
     case ValueKind::file:
     case ValueKind::threshold:
-      break;
+    case ValueKind::share_budget:
+    case ValueKind::time_budget:
+    case ValueKind::rule_budget:
+    case ValueKind::suppression:
+      break;  // rules and numbers in them are checked by who reads them
   }
   return {};
+}
+
+Result<void> check_for_any_command(std::string_view name, const GivenValue& value) {
+  std::vector<std::string_view> words;
+  Result<void> last;
+  for (const OptionEntry* option : namesakes(name)) {
+    last = check_value(*option, value);
+    if (last) return {};
+    for (const std::string_view word : option->words) {
+      if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    }
+  }
+  if (words.empty()) return last;
+  const Result<std::size_t> chosen = choose(value.where, value.text, words);
+  return chosen ? Result<void>() : Unexpected(chosen.error());
 }
 
 }  // namespace doctor

@@ -20,4 +20,7 @@ Result<std::size_t> choose(const std::string& where, std::string_view word, std:
 /// Whether the value is one that the option can take. Errors name the place where it was written.
 Result<void> check_value(const OptionEntry& option, const GivenValue& value);
 
+/// Whether any command knows a setting of that name that can take the value: file and environment are for all of them.
+Result<void> check_for_any_command(std::string_view name, const GivenValue& value);
+
 }  // namespace doctor

@@ -79,9 +79,9 @@ std::size_t chosen_word(Command command, const GivenValues& values, std::string_
 
 void take_choices(const GivenValues& values, Options& options) {
   const Command command = options.command;
-  if (command == Command::convert) return;
+  if (find_option(command, "color") == nullptr) return;
   options.color = static_cast<ColorChoice>(chosen_word(command, values, "color"));
-  if (command == Command::diagnose) {
+  if (find_option(command, "fail-on") != nullptr) {
     constexpr std::size_t kNever = 3;
     const std::size_t fail_on = chosen_word(command, values, "fail-on");
     options.fail_on = fail_on < kNever ? std::optional(static_cast<Severity>(fail_on)) : std::nullopt;
@@ -113,7 +113,6 @@ void take_trace_options(const GivenValues& values, Options& options) {
   options.timings = values.is_set("timings");
   options.quiet = values.is_set("quiet");
   options.verbose = values.is_set("verbose");
-  for (const GivenValue& setting : values.all("set")) options.settings.push_back(setting.text);
 }
 
 RawOutputs raw_outputs(const GivenValues& values) {
@@ -124,14 +123,33 @@ RawOutputs raw_outputs(const GivenValues& values) {
   return raw;
 }
 
-Result<Options> make_options(const CommandLine& line) {
-  Options options;
+/// The word that an argument of the command must be one of.
+Result<std::string> take_word(const CommandLine& line, std::string_view name) {
+  const std::vector<ArgumentEntry>& arguments = entry_of(line.command).arguments;
+  const auto entry = std::find_if(arguments.begin(), arguments.end(),
+                                  [&](const ArgumentEntry& argument) { return argument.name == name; });
+  if (entry == arguments.end()) return std::string();
+  const std::string word = line.argument(name);
+  if (std::find(entry->words.begin(), entry->words.end(), word) != entry->words.end()) return word;
+  const std::string command(entry_of(line.command).name);
+  const std::string fault = word.empty() ? command + " needs " + std::string(name) : "unknown value '" + word + "'";
+  return fail(fault, word.empty() ? "" : command, suggestion(word, entry->words));
+}
+
+Result<void> take_arguments(const CommandLine& line, Options& options) {
   options.command = line.command;
   options.page = line.argument("PAGE");
   options.rule = line.argument("RULE");
   if (const auto traces = line.arguments.find("TRACE"); traces != line.arguments.end()) options.traces = traces->second;
-  const GivenValues& values = line.values;
-  if (const Result<void> complete = check_arguments(options); !complete) return Unexpected(complete.error());
+  for (const auto& [name, target] : {std::pair("ACTION", &options.action), std::pair("SHELL", &options.shell)}) {
+    const Result<std::string> word = take_word(line, name);
+    if (!word) return Unexpected(word.error());
+    *target = *word;
+  }
+  return check_arguments(options);
+}
+
+Result<Options> make_options(Options options, const GivenValues& values) {
   if (const Result<void> checked = check_values(values, options); !checked) return Unexpected(checked.error());
   take_trace_options(values, options);
   if (options.command != Command::convert) {
@@ -153,13 +171,23 @@ Result<Options> make_options(const CommandLine& line) {
 
 }  // namespace
 
-Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string> arguments) {
-  const Result<std::variant<CommandLine, Answer>> line = read_command_line(std::move(arguments));
-  if (!line) return Unexpected(line.error());
-  if (const Answer* const answer = std::get_if<Answer>(&*line)) return *answer;
-  Result<Options> options = make_options(std::get<CommandLine>(*line));
-  if (!options) return Unexpected(options.error());
-  return *std::move(options);
+tl::expected<std::variant<Options, Answer>, Errors> parse_command_line(std::vector<std::string> arguments,
+                                                                       const Surroundings& around) {
+  const auto only = [](const Error& error) { return tl::unexpected(Errors{error}); };
+  const Result<std::variant<CommandLine, Answer>> read = read_command_line(std::move(arguments));
+  if (!read) return only(read.error());
+  if (const Answer* const answer = std::get_if<Answer>(&*read)) return *answer;
+  const CommandLine& line = std::get<CommandLine>(*read);
+  Options options;
+  options.today = around.today;
+  if (const Result<void> taken = take_arguments(line, options); !taken) return only(taken.error());
+  tl::expected<Settings, Errors> settings = collect_settings(line, around);
+  if (!settings) return tl::unexpected(std::move(settings.error()));
+  options.settings = *std::move(settings);
+  const GivenValues values = options.settings.values;
+  Result<Options> made = make_options(std::move(options), values);
+  if (!made) return only(made.error());
+  return *std::move(made);
 }
 
 }  // namespace doctor

@@ -12,6 +12,7 @@
 #include "convert_target.h"
 #include "diagnose/finding.h"
 #include "output_targets.h"
+#include "settings.h"
 
 namespace doctor {
 
@@ -29,6 +30,8 @@ struct Options {
   std::vector<std::string> traces;      ///< files, directories, "-"
   std::string rule;                     ///< of explain
   std::string page;                     ///< of show: the name of one of pages()
+  std::string action;                   ///< of config: what to do
+  std::string shell;                    ///< of completions
   std::optional<std::size_t> call;      ///< of show calls: number of one call in its pipeline, from 1
   std::optional<std::size_t> top;       ///< of show: how many calls or rows; 0: all
   std::optional<std::string> sort;      ///< of show: key of the column that a table is sorted by
@@ -48,13 +51,15 @@ struct Options {
   unsigned threads = 1;  ///< that read and measure a trace
   std::optional<MemoryLimit> max_memory;
   std::optional<Severity> fail_on = Severity::warning;  ///< nullopt: never
-  std::vector<std::string> settings;                    ///< "rule.threshold=value"
+  Settings settings;                                    ///< thresholds, budgets, suppressions and where they come from
+  Date today;                                           ///< for what expires
   std::optional<std::string> run;                       ///< name of a run in a log directory
   bool list_runs = false;
 };
 
-/// Reads the command line, without the program's name. Without a command it is `diagnose`. Errors: anything that is
-/// not understood, with the nearest name that would be.
-Result<std::variant<Options, Answer>> parse_command_line(std::vector<std::string> arguments);
+/// Reads the command line, without the program's name, and what its surroundings say. Without a command it is
+/// `diagnose`. Errors: anything that is not understood, with the nearest name that would be.
+tl::expected<std::variant<Options, Answer>, Errors> parse_command_line(std::vector<std::string> arguments,
+                                                                       const Surroundings& around);
 
 }  // namespace doctor

@@ -1,18 +1,38 @@
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
+#include <tl/expected.hpp>
+#include <vector>
 
 #include "base/result.h"
-#include "diagnose/catalog.h"
+#include "command_line.h"
+#include "config/config.h"
+#include "given_values.h"
+#include "surroundings.h"
 
 namespace doctor {
 
-/// The entry of the rule named `id`. Errors: no such rule, with the nearest name.
-Result<const CatalogEntry*> find_rule(std::string_view id, std::span<const CatalogEntry> catalog);
+/// What command line, environment and configuration file say together.
+struct Settings {
+  GivenValues values;  ///< those that the command can use
+  GivenValues on_top;  ///< those that were asked for, whether this command can use them or not
+  std::vector<ThresholdSetting> thresholds;
+  std::vector<Budget> budgets;
+  std::vector<Suppression> suppressions;
+  std::optional<std::string> config_file;  ///< the one that was read
+};
 
-/// Reads settings "rule.threshold=value"; of several for one threshold the last counts. Errors: anything but a known
-/// rule, one of its thresholds and a number that it can take.
-Result<ThresholdSettings> parse_settings(std::span<const std::string> settings, std::span<const CatalogEntry> catalog);
+/// Everything that is wrong, never empty.
+using Errors = std::vector<Error>;
+
+/// Reads the configuration file and the environment, and puts the command line on top: it counts more than the
+/// environment, that more than the file, that more than defaults. Thresholds, budgets and suppressions add up; of
+/// several about the same the one that counts more is taken. Errors: all those of the file, or the first one of
+/// another place.
+tl::expected<Settings, Errors> collect_settings(const CommandLine& line, const Surroundings& around);
+
+/// The keys of a configuration file that stand for options.
+std::vector<ConfigKey> config_keys();
 
 }  // namespace doctor

@@ -35,15 +35,21 @@ int run(const Options& options) {
       return run_rules(options);
     case Command::convert:
       return run_convert(options);
+    case Command::config:
+      return run_config(options);
+    case Command::completions:
+      return run_completions(options);
+    case Command::man:
+      return run_man(options);
   }
   return kExitFailure;
 }
 
 int run(int count, char** values) {
-  const Result<std::variant<Options, Answer>> parsed =
-      parse_command_line({values + (count > 0 ? 1 : 0), values + count});
+  const tl::expected<std::variant<Options, Answer>, Errors> parsed =
+      parse_command_line({values + (count > 0 ? 1 : 0), values + count}, surroundings());
   if (!parsed) {
-    print_error(parsed.error());
+    for (const Error& error : parsed.error()) print_error(error);
     return kExitFailure;
   }
   if (const Options* const options = std::get_if<Options>(&*parsed)) return run(*options);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/budget.h"
 #include "diagnose/host_comparison.h"
 #include "diagnose/rule.h"
 
@@ -33,6 +34,7 @@ struct Diagnosis {
   std::vector<Finding> findings;  ///< by severity (error first), then time at stake, then rule id, then subject
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id
   std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue
+  std::vector<BudgetResult> budgets;        ///< empty where none was given; see check_budgets()
   std::vector<RuleTiming> timings;          ///< in the order of the catalogue; not part of the report
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "diagnose/suppression.h"
 
 namespace doctor {
 
@@ -33,9 +34,10 @@ struct Finding {
   std::string message;  ///< one sentence with its numbers
   std::vector<Evidence> evidence;
   std::vector<Advice> advice;
-  Picoseconds at_stake = 0;             ///< time waited for because of it: orders findings of one severity
-  std::optional<std::size_t> host;      ///< index into Measurements::hosts; none: the run as a whole
-  std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none: no pipeline in particular
+  Picoseconds at_stake = 0;                    ///< time waited for because of it: orders findings of one severity
+  std::optional<std::size_t> host;             ///< index into Measurements::hosts; none: the run as a whole
+  std::optional<std::size_t> pipeline;         ///< index into Judgement::pipelines; none: no pipeline in particular
+  std::optional<Suppression> suppressed = {};  ///< why it does not count; none: it does
 };
 
 }  // namespace doctor

@@ -121,10 +121,35 @@ OrderedJson finding_json(const Finding& finding) {
     const OrderedJson code = item.code ? OrderedJson(*item.code) : OrderedJson(nullptr);
     advice.push_back({{"text", item.text}, {"code", code}, {"predicted_speedup", nullptr}});
   }
-  return {
+  OrderedJson json = {
       {"rule", finding.rule},       {"severity", to_word(finding.severity)}, {"subject", finding.subject},
       {"message", finding.message}, {"evidence", std::move(evidence)},       {"advice", std::move(advice)},
   };
+  if (finding.suppressed) {
+    const std::optional<Date>& expires = finding.suppressed->expires;
+    json["suppressed"] = {{"reason", finding.suppressed->reason},
+                          {"expires", expires ? OrderedJson(to_string(*expires)) : OrderedJson(nullptr)}};
+  }
+  return json;
+}
+
+OrderedJson budget_json(const BudgetResult& result, const std::vector<PipelineView>& views) {
+  OrderedJson json = OrderedJson::object();
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
+  };
+  const PipelineView* const view = result.pipeline ? &views[*result.pipeline] : nullptr;
+  json["pipeline"] = view != nullptr ? OrderedJson(pipeline_id(view->judgement, view->pipeline)) : OrderedJson(nullptr);
+  json["match"] = text_or_null(result.budget.pipeline);
+  json["name"] = name_of(result.budget.kind);
+  json["rule"] = text_or_null(result.budget.rule);
+  json["limit"] = result.budget.limit;
+  json["value"] = result.value ? OrderedJson(*result.value) : OrderedJson(nullptr);
+  json["unit"] = unit_of(result.budget.kind);
+  json["exceeded"] = result.value ? OrderedJson(result.is_exceeded()) : OrderedJson(nullptr);
+  json["reason"] = text_or_null(result.reason);
+  json["source"] = result.budget.source;
+  return json;
 }
 
 /// Empty where nothing can be compared.
@@ -168,6 +193,11 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   page["pipelines"] = std::move(pipelines);
   page["findings"] = std::move(findings);
   page["not_evaluated"] = std::move(not_evaluated);
+  if (!diagnosis.budgets.empty()) {
+    OrderedJson budgets = OrderedJson::array();
+    for (const BudgetResult& result : diagnosis.budgets) budgets.push_back(budget_json(result, views));
+    page["budgets"] = std::move(budgets);
+  }
   return to_text(page);
 }
 

@@ -7,7 +7,9 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
+#include "diagnose/suppress.h"
 #include "report/escape.h"
+#include "report/gate_text.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_page.h"
@@ -133,9 +135,9 @@ void add_place(const PipelineView& worst, TextPage& page) {
   if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
 }
 
-void add_notes(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipelines, TextPage& page) {
+void add_notes(const std::vector<Finding>& findings, const std::vector<PipelineView>& pipelines, TextPage& page) {
   std::size_t shown = 0;
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : findings) {
     const bool is_note = finding.severity == Severity::note;
     // What comes with advice was shown above.
     if (!is_note && !finding.advice.empty()) continue;
@@ -245,8 +247,8 @@ void add_loss(const Measurements& measurements, const Detail detail, TextPage& p
 }
 
 /// Every finding with what it rests on.
-void add_evidence(const Diagnosis& diagnosis, TextPage& page) {
-  for (const Finding& finding : diagnosis.findings) {
+void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findings, TextPage& page) {
+  for (const Finding& finding : findings) {
     page.empty_line();
     page.row("finding", fmt::format("{}: {}", finding.rule, finding.message));
     if (!finding.subject.empty()) page.row("at", finding.subject);
@@ -287,17 +289,20 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_headline(measurements, diagnosis.judgement, pipelines, page);
   if (style.detail == Detail::verdict) return page.take();
   if (!pipelines.empty()) add_culprit(pipelines.front(), page);
-  const std::vector<const Finding*> shown = findings_to_act_on(diagnosis.findings, pipelines);
+  const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
+  const std::vector<const Finding*> shown = findings_to_act_on(findings, pipelines);
   add_advice(shown, diagnosis.judgement, page);
   if (!pipelines.empty()) {
     add_place(pipelines.front(), page);
-    add_pace(diagnosis.findings, pipelines.front(), page);
+    add_pace(findings, pipelines.front(), page);
   }
+  add_budgets(measurements, diagnosis, style.detail, page);
+  add_suppressed(diagnosis, style.detail, page);
   add_devices(measurements, page);
-  add_notes(diagnosis, pipelines, page);
+  add_notes(findings, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);
-  if (style.detail == Detail::full) add_evidence(diagnosis, page);
+  if (style.detail == Detail::full) add_evidence(diagnosis, findings, page);
   add_loss(measurements, style.detail, page);
   add_more(diagnosis, shown, style, page);
   return page.take();

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "options.h"
+#include "pipeline.h"
+
+namespace doctor {
+
+/// Lets suppressions and budgets act on a diagnosis. Suppressions that expired are told on standard error, with
+/// Options::verbose those that fit nothing too.
+void apply_gate(const Options& options, Analysis& analysis);
+
+/// The exit status of a diagnosis that apply_gate() saw.
+int gate_exit_code(const Options& options, const Analysis& analysis);
+
+}  // namespace doctor

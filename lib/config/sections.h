@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "config/toml_reader.h"
+
+namespace doctor {
+
+// The tables of a configuration file, one function each: what the node says goes to the end of the list, what is wrong
+// with it to the reader.
+
+void read_thresholds(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
+                     std::vector<ThresholdSetting>& thresholds);
+
+void read_budgets(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
+                  std::vector<Budget>& budgets);
+
+void read_suppressions(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
+                       std::vector<Suppression>& suppressions);
+
+}  // namespace doctor

@@ -1,0 +1,67 @@
+#include "config/sections.h"
+
+namespace doctor {
+namespace {
+
+const std::vector<std::string_view> kKeys = {"rule", "subject", "reason", "expires"};
+
+std::optional<Date> read_date(const toml::node& node, TomlReader& reader) {
+  if (const toml::value<toml::date>* const value = node.as_date()) {
+    const toml::date& date = value->get();
+    return Date{date.year, date.month, date.day};
+  }
+  reader.wrong_type("expires", node, "a date without quotes, e.g. 2026-12-31");
+  return std::nullopt;
+}
+
+void read_rule(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
+               Suppression& suppression) {
+  suppression.rule = reader.text("rule", node, "the name of a rule").value_or("");
+  if (!node.is_string()) return;
+  const Result<const CatalogEntry*> entry = find_rule(suppression.rule, catalog, reader.place(node.source()));
+  if (!entry) reader.fault(node.source(), entry.error().what, entry.error().next);
+}
+
+void read_suppression(const toml::table& table, std::span<const CatalogEntry> catalog, TomlReader& reader,
+                      std::vector<Suppression>& suppressions) {
+  Suppression suppression;
+  suppression.source = reader.source(table.source());
+  for (const auto& [key, node] : table) {
+    if (key.str() == "rule") {
+      read_rule(node, catalog, reader, suppression);
+    } else if (key.str() == "subject") {
+      suppression.subject = reader.text(key.str(), node, "a pattern for long names").value_or("");
+    } else if (key.str() == "reason") {
+      suppression.reason = reader.text(key.str(), node, "a string").value_or("");
+      const bool is_blank = suppression.reason.find_first_not_of(" \t\r\n") == std::string::npos;
+      if (node.is_string() && is_blank) reader.fault(node.source(), "'reason' is empty");
+    } else if (key.str() == "expires") {
+      suppression.expires = read_date(node, reader);
+    } else {
+      reader.unknown_key(key, "[[suppress]]", kKeys);
+    }
+  }
+  for (const std::string_view needed : {"rule", "reason"}) {
+    if (table.get(needed) == nullptr) {
+      reader.fault(table.source(), fmt::format("the suppression has no key '{}'", needed));
+    }
+  }
+  suppressions.push_back(std::move(suppression));
+}
+
+}  // namespace
+
+void read_suppressions(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
+                       std::vector<Suppression>& suppressions) {
+  const toml::array* const tables = node.as_array();
+  if (tables == nullptr) return reader.wrong_type("suppress", node, "tables like [[suppress]]");
+  for (const toml::node& table : *tables) {
+    if (table.is_table()) {
+      read_suppression(*table.as_table(), catalog, reader, suppressions);
+    } else {
+      reader.wrong_type("suppress", table, "a table [[suppress]]");
+    }
+  }
+}
+
+}  // namespace doctor

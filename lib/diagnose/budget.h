@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace doctor {
+
+enum class BudgetKind {
+  input_share,     ///< the share of the time that the consumer waits, PipelineMeasurement::input_share()
+  get_next_p95,    ///< the 95th percentile of the latency of all GetNext calls, in us
+  forbidden_rule,  ///< findings of a rule that must not fire
+};
+
+/// What a pipeline may cost.
+struct Budget {
+  BudgetKind kind = BudgetKind::input_share;
+  /// Which pipelines it is for: a pattern that the long name of one of their iterators fits, after "host:" or "device:"
+  /// if only those are meant. Long names, unlike the ids of a report, stay the same from run to run. Empty: every
+  /// pipeline that no other budget of this kind names.
+  std::string pipeline;
+  double limit = 0;    ///< the most that is allowed: a share, or us; 0 for rules
+  std::string rule;    ///< of BudgetKind::forbidden_rule
+  std::string source;  ///< where it was written. Foreign text
+
+  /// Whether it is about the same as the other, so that the later one counts.
+  bool replaces(const Budget& other) const {
+    return kind == other.kind && pipeline == other.pipeline && rule == other.rule;
+  }
+};
+
+/// What became of a budget on one pipeline, or on the trace as a whole.
+struct BudgetResult {
+  Budget budget;
+  std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none: it is about none in particular
+  std::optional<double> value;          ///< in the unit of the limit, findings for rules; none: not evaluated
+  std::string reason;                   ///< why it was not evaluated, as a clause. Holds foreign text
+
+  bool is_exceeded() const { return value && *value > budget.limit; }
+};
+
+/// Its name, as in the configuration file: "max_input_share".
+std::string_view name_of(BudgetKind kind);
+
+/// "share", "us" or "findings", as Evidence has units.
+std::string_view unit_of(BudgetKind kind);
+
+}  // namespace doctor

@@ -1,0 +1,211 @@
+#include "diagnose/budgets.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/glob.h"
+#include "base/time.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kHost = "host:";
+constexpr std::string_view kDevice = "device:";
+
+/// A judged pipeline with what it refers to.
+struct JudgedPipeline {
+  std::size_t index;  ///< into Judgement::pipelines
+  const PipelineJudgement& judgement;
+  const HostMeasurement& host;
+  const PipelineMeasurement& pipeline;
+
+  bool has(std::string_view long_name) const {
+    return any_long_name([&](std::string_view name) { return name == long_name; });
+  }
+
+  template <typename Test>
+  bool any_long_name(const Test& test) const {
+    return std::any_of(pipeline.members.begin(), pipeline.members.end(),
+                       [&](IteratorId member) { return test(host.iterators[index_of(member)].long_name); });
+  }
+
+  bool fits(std::string_view pattern) const {
+    if (pattern.starts_with(kHost) || pattern.starts_with(kDevice)) {
+      if (pattern.starts_with(kDevice) != pipeline.is_device) return false;
+      pattern.remove_prefix(pattern.find(':') + 1);
+    }
+    return any_long_name([&](std::string_view name) { return matches_glob(pattern, name); });
+  }
+};
+
+std::vector<JudgedPipeline> judged_pipelines(const Measurements& measurements, const Judgement& judgement) {
+  std::vector<JudgedPipeline> pipelines;
+  for (std::size_t index = 0; index < judgement.pipelines.size(); ++index) {
+    const PipelineJudgement& judged = judgement.pipelines[index];
+    const HostMeasurement& host = measurements.hosts[judged.host];
+    pipelines.push_back({index, judged, host, host.pipelines[judged.pipeline]});
+  }
+  return pipelines;
+}
+
+BudgetResult not_evaluated(const Budget& budget, std::string reason, std::optional<std::size_t> pipeline = {}) {
+  return {budget, pipeline, std::nullopt, std::move(reason)};
+}
+
+BudgetResult nothing_fits(const Budget& budget) {
+  return not_evaluated(budget, budget.pipeline.empty() ? "the trace shows no GetNext call of a consumer"
+                                                       : "no pipeline of the trace fits '" + budget.pipeline + "'");
+}
+
+/// The measured number of a pipeline that is worth trusting: its verdict is known.
+BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged) {
+  if (judged.pipeline.calls.empty()) {
+    return not_evaluated(budget, "no GetNext call of its consumer was seen", judged.index);
+  }
+  if (judged.judgement.level == InputLevel::unknown) {
+    const std::string& doubt = judged.judgement.doubt;
+    return not_evaluated(budget, doubt.empty() ? "too little was seen of it" : doubt, judged.index);
+  }
+  const double value =
+      budget.kind == BudgetKind::input_share ? judged.pipeline.input_share() : to_microseconds(judged.pipeline.p95);
+  return {budget, judged.index, value, {}};
+}
+
+/// Which budget of a kind is for the pipeline: the last that names it, else the one for all. What only feeds another
+/// pipeline is part of that one's waits, and has only budgets that name it.
+const Budget* budget_for(const JudgedPipeline& judged, std::span<const Budget> budgets, BudgetKind kind) {
+  const Budget* chosen = nullptr;
+  for (const Budget& budget : budgets) {
+    if (budget.kind != kind) continue;
+    const bool is_for_all = budget.pipeline.empty();
+    if (is_for_all ? judged.pipeline.feeds_another || judged.pipeline.calls.empty() : !judged.fits(budget.pipeline)) {
+      continue;
+    }
+    if (chosen == nullptr || !is_for_all) chosen = &budget;
+  }
+  return chosen;
+}
+
+void check_numbers(std::span<const JudgedPipeline> pipelines, std::span<const Budget> budgets, BudgetKind kind,
+                   std::vector<BudgetResult>& results) {
+  const std::size_t first = results.size();
+  for (const JudgedPipeline& judged : pipelines) {
+    if (const Budget* const budget = budget_for(judged, budgets, kind)) {
+      results.push_back(measure_budget(*budget, judged));
+    }
+  }
+  for (const Budget& budget : budgets) {
+    if (budget.kind != kind) continue;
+    const auto has_result = [&](const BudgetResult& result) { return result.budget.replaces(budget); };
+    const bool is_told = std::any_of(results.begin() + static_cast<std::ptrdiff_t>(first), results.end(), has_result);
+    // A budget for all pipelines has nothing to say where each has one of its own.
+    const bool is_replaced = budget.pipeline.empty() && results.size() > first;
+    if (!is_told && !is_replaced) results.push_back(nothing_fits(budget));
+  }
+}
+
+/// Whether the finding is about this pipeline: about one of its iterators, else by what its rule asked.
+bool is_about(const Finding& finding, const JudgedPipeline& judged, const Diagnosis& diagnosis) {
+  if (!finding.subject.empty()) return judged.has(finding.subject);
+  for (const RuleInquiries& rule : diagnosis.inquiries) {
+    if (rule.rule != finding.rule) continue;
+    return std::any_of(rule.inquiries.begin(), rule.inquiries.end(), [&](const Inquiry& inquiry) {
+      return inquiry.has_finding && inquiry.pipeline.value_or(judged.index) == judged.index;
+    });
+  }
+  return true;
+}
+
+BudgetResult count_findings(const Budget& budget, const Diagnosis& diagnosis, const JudgedPipeline* judged) {
+  const auto counts = [&](const Finding& finding) {
+    return finding.rule == budget.rule && !finding.suppressed &&
+           (judged == nullptr || is_about(finding, *judged, diagnosis));
+  };
+  const auto count = std::count_if(diagnosis.findings.begin(), diagnosis.findings.end(), counts);
+  const std::optional<std::size_t> index = judged == nullptr ? std::nullopt : std::optional(judged->index);
+  return {budget, index, static_cast<double>(count), {}};
+}
+
+void check_rule(std::span<const JudgedPipeline> pipelines, const Budget& budget, const Diagnosis& diagnosis,
+                std::vector<BudgetResult>& results) {
+  const auto missing = std::find_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
+                                    [&](const NotEvaluated& rule) { return rule.rule == budget.rule; });
+  if (missing != diagnosis.not_evaluated.end()) {
+    results.push_back(not_evaluated(budget, missing->reason));
+    return;
+  }
+  if (budget.pipeline.empty()) {
+    results.push_back(count_findings(budget, diagnosis, nullptr));
+    return;
+  }
+  bool fits = false;
+  for (const JudgedPipeline& judged : pipelines) {
+    if (!judged.fits(budget.pipeline)) continue;
+    fits = true;
+    results.push_back(count_findings(budget, diagnosis, &judged));
+  }
+  if (!fits) results.push_back(nothing_fits(budget));
+}
+
+}  // namespace
+
+std::vector<Budget> budgets_in_force(std::span<const Budget> budgets) {
+  std::vector<Budget> in_force;
+  for (const Budget& budget : budgets) {
+    std::erase_if(in_force, [&](const Budget& earlier) { return budget.replaces(earlier); });
+    in_force.push_back(budget);
+  }
+  return in_force;
+}
+
+std::vector<BudgetResult> check_budgets(const Measurements& measurements, const Diagnosis& diagnosis,
+                                        std::span<const Budget> budgets) {
+  const std::vector<Budget> in_force = budgets_in_force(budgets);
+  const std::vector<JudgedPipeline> pipelines = judged_pipelines(measurements, diagnosis.judgement);
+  std::vector<BudgetResult> results;
+  check_numbers(pipelines, in_force, BudgetKind::input_share, results);
+  check_numbers(pipelines, in_force, BudgetKind::get_next_p95, results);
+  for (const Budget& budget : in_force) {
+    if (budget.kind == BudgetKind::forbidden_rule) check_rule(pipelines, budget, diagnosis, results);
+  }
+  return results;
+}
+
+BudgetOutcome outcome_of(std::span<const BudgetResult> results) {
+  if (std::any_of(results.begin(), results.end(), [](const BudgetResult& result) { return result.is_exceeded(); })) {
+    return BudgetOutcome::exceeded;
+  }
+  const bool all_evaluated = std::all_of(results.begin(), results.end(), [&](const BudgetResult& result) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const BudgetResult& other) { return other.budget.replaces(result.budget) && other.value; });
+  });
+  return all_evaluated ? BudgetOutcome::met : BudgetOutcome::unknown;
+}
+
+std::string_view name_of(BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::input_share:
+      return "max_input_share";
+    case BudgetKind::get_next_p95:
+      return "max_get_next_p95_us";
+    case BudgetKind::forbidden_rule:
+      break;
+  }
+  return "rules_must_not_fire";
+}
+
+std::string_view unit_of(BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::input_share:
+      return "share";
+    case BudgetKind::get_next_p95:
+      return "us";
+    case BudgetKind::forbidden_rule:
+      break;
+  }
+  return "findings";
+}
+
+}  // namespace doctor

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "diagnose/budget.h"
+#include "diagnose/diagnose.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// Of several budgets about the same the last one, in the order given.
+std::vector<Budget> budgets_in_force(std::span<const Budget> budgets);
+
+/// Holds a diagnosis against budgets, what counts less before what counts more. Suppressed findings fire no rule. A
+/// budget that names pipelines takes the place of one of its kind that names none. Every budget has a result: one for
+/// each pipeline that it is for, or one that says why there is none.
+std::vector<BudgetResult> check_budgets(const Measurements& measurements, const Diagnosis& diagnosis,
+                                        std::span<const Budget> budgets);
+
+enum class BudgetOutcome {
+  met,       ///< nothing is exceeded, and every budget was evaluated on a pipeline at least
+  unknown,   ///< nothing is exceeded, but a budget could be evaluated on no pipeline: no pass
+  exceeded,  ///< one at least
+};
+
+BudgetOutcome outcome_of(std::span<const BudgetResult> results);
+
+}  // namespace doctor

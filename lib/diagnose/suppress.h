@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "diagnose/finding.h"
+#include "diagnose/suppression.h"
+
+namespace doctor {
+
+/// Suppressions that did nothing, in the order given.
+struct IdleSuppressions {
+  std::vector<Suppression> expired;  ///< before `today`
+  std::vector<Suppression> unused;   ///< in force, but no finding fits
+};
+
+/// Marks the findings that a suppression fits. `today` ends those that expired before it. Of several that fit, the
+/// first one is named.
+IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppression> suppressions, const Date& today);
+
+/// The findings that are not suppressed, in their order: those that count.
+std::vector<Finding> findings_that_count(std::span<const Finding> findings);
+
+}  // namespace doctor

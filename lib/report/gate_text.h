@@ -1,0 +1,19 @@
+#pragma once
+
+#include "diagnose/diagnose.h"
+#include "measure/measurements.h"
+#include "report/report.h"
+#include "report/text_page.h"
+
+namespace doctor {
+
+/// Rows about budgets: those that are exceeded or could not be evaluated, with Detail::full all.
+void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, TextPage& page);
+
+/// One row about suppressed findings, with Detail::full one for each; none if there are none.
+void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page);
+
+/// "max_input_share in pipeline 0:1 is exceeded: 98.7 %, at most 10 %". Holds foreign text.
+std::string describe_budget(const Measurements& measurements, const Judgement& judgement, const BudgetResult& result);
+
+}  // namespace doctor

@@ -1,0 +1,215 @@
+// Which of command line, environment, configuration file and defaults counts, and what is said where they are wrong.
+
+#include "settings.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "option_table.h"
+#include "options.h"
+#include "settings_in_force.h"
+#include "temporary_directory.h"
+
+namespace doctor {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+/// A working directory with a configuration file, and an environment.
+class Job {
+ public:
+  explicit Job(const std::string& toml, Variables variables = {}) : variables_(std::move(variables)) {
+    folder_.write(".git/HEAD", "");
+    if (!toml.empty()) file_ = folder_.write(kConfigFileName, toml);
+  }
+
+  tl::expected<std::variant<Options, Answer>, Errors> parse(const std::vector<std::string>& arguments) const {
+    const auto variable = [this](const std::string& name) {
+      const auto found = variables_.find(name);
+      return found == variables_.end() ? std::nullopt : std::optional(found->second);
+    };
+    return parse_command_line(arguments, {variable, folder_.path(), {2026, 6, 1}});
+  }
+
+  Options options(const std::vector<std::string>& arguments) const {
+    const auto parsed = parse(arguments);
+    if (!parsed) FAIL_CHECK(to_string(parsed.error().front()));
+    REQUIRE(parsed.has_value());
+    return std::get<Options>(*parsed);
+  }
+
+  std::string error(const std::vector<std::string>& arguments) const {
+    const auto parsed = parse(arguments);
+    REQUIRE_FALSE(parsed.has_value());
+    return to_string(parsed.error().front());
+  }
+
+  const std::string& file() const { return file_; }
+  const TemporaryDirectory& folder() const { return folder_; }
+
+ private:
+  TemporaryDirectory folder_;
+  std::string file_;
+  Variables variables_;
+};
+
+/// "value from source" of a setting in force; empty if it is not listed.
+std::string in_force(const Options& options, std::string_view key) {
+  for (const SettingInForce& setting : settings_in_force(options.settings)) {
+    if (setting.key != key) continue;
+    struct Text {
+      std::string operator()(std::monostate) const { return "nothing"; }
+      std::string operator()(bool value) const { return value ? "true" : "false"; }
+      std::string operator()(double value) const { return std::to_string(value); }
+      std::string operator()(const std::string& value) const { return value; }
+    };
+    return std::visit(Text(), setting.value) + " from " + setting.source;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the command line counts more than the environment, that more than the file, that more than defaults") {
+  const Variables variables = {{"TFDATA_DOCTOR_FAIL_ON", "note"}, {"TFDATA_DOCTOR_COLOR", ""}};
+  const Job none("");
+  const Job file("fail-on = \"error\"\ncolor = \"always\"\n");
+  const Job both("fail-on = \"error\"\ncolor = \"always\"\n", variables);
+  CHECK(none.options({"x.pb"}).fail_on == Severity::warning);
+  CHECK(file.options({"x.pb"}).fail_on == Severity::error);
+  CHECK(both.options({"x.pb"}).fail_on == Severity::note);
+  CHECK(both.options({"x.pb", "--fail-on", "never"}).fail_on == std::nullopt);
+  // An empty variable is none.
+  CHECK(both.options({"x.pb"}).color == ColorChoice::always);
+  CHECK(in_force(none.options({"config", "show"}), "fail-on") == "warning from default");
+  CHECK(in_force(file.options({"config", "show"}), "fail-on") == "error from " + file.file() + ":1");
+  CHECK(in_force(both.options({"config", "show"}), "fail-on") == "note from environment TFDATA_DOCTOR_FAIL_ON");
+  CHECK(in_force(both.options({"config", "show", "--fail-on", "never"}), "fail-on") == "never from --fail-on");
+  CHECK(in_force(none.options({"config", "show"}), "max-memory") == "nothing from default");
+  CHECK(in_force(none.options({"config", "show"}), "quiet") == "false from default");
+}
+
+TEST_CASE("a flag of the file can be taken back") {
+  const Job job("quiet = true\nverbose = true\n", {{"TFDATA_DOCTOR_VERBOSE", "0"}});
+  CHECK(job.options({"x.pb"}).quiet);
+  CHECK_FALSE(job.options({"x.pb", "--quiet=false"}).quiet);
+  CHECK_FALSE(job.options({"x.pb"}).verbose);
+  CHECK(job.options({"x.pb", "-v"}).verbose);
+}
+
+TEST_CASE("thresholds, budgets and suppressions add up, and of several about the same the nearest counts") {
+  const Job job(
+      "[thresholds.input-bound]\nmin_share = 0.3\nmin_confidence = 0.4\n[budgets]\nmax_input_share = 0.1\n"
+      "rules_must_not_fire = [\"slow-source\"]\n[[suppress]]\nrule = \"low-parallelism\"\nreason = \"known\"\n",
+      {{"TFDATA_DOCTOR_SET", "input-bound.min_share=0.4"},
+       {"TFDATA_DOCTOR_FORBID_RULE", "python-function,device:*=cpu-saturated"},
+       {"TFDATA_DOCTOR_SUPPRESS", "slow-source:*::TFRecord"}});
+  const Options options = job.options({"config", "show", "--set", "input-bound.min_share=0.5", "--max-input-share",
+                                       "0.2", "--max-input-share", "*a=b*=0.3", "--max-get-next-p95", "5e3"});
+  CHECK(in_force(options, "thresholds.input-bound.min_share") == "0.500000 from --set");
+  CHECK(in_force(options, "thresholds.input-bound.min_confidence") == "0.400000 from " + job.file() + ":3");
+  CHECK(in_force(options, "budgets.max_input_share") == "0.200000 from --max-input-share");
+  CHECK(in_force(options, "budgets.pipeline '*a=b*' max_input_share") == "0.300000 from --max-input-share");
+  CHECK(in_force(options, "budgets.max_get_next_p95_us") == "5000.000000 from --max-get-next-p95");
+  CHECK(in_force(options, "budgets.rules_must_not_fire") == "slow-source from " + job.file() + ":6");
+  CHECK(in_force(options, "budgets.pipeline 'device:*' rules_must_not_fire") ==
+        "cpu-saturated from environment TFDATA_DOCTOR_FORBID_RULE");
+  CHECK(in_force(options, "suppress") == "low-parallelism, known from " + job.file() + ":7");
+  REQUIRE(options.settings.suppressions.size() == 2);
+  CHECK(options.settings.suppressions[1].subject == "*::TFRecord");
+  CHECK(options.today == Date{2026, 6, 1});
+}
+
+TEST_CASE("a wrong value names the place where it stands") {
+  const auto error_of = [](const Variables& variables, const std::vector<std::string>& arguments) {
+    return Job("", variables).error(arguments);
+  };
+  CHECK(error_of({{"TFDATA_DOCTOR_FAIL_ON", "warnings"}}, {"x.pb"}) ==
+        "environment TFDATA_DOCTOR_FAIL_ON: unknown value 'warnings'; did you mean 'warning'?");
+  CHECK(error_of({{"TFDATA_DOCTOR_THREADS", "0"}}, {"x.pb"}) ==
+        "environment TFDATA_DOCTOR_THREADS: '0' is no whole number from 1 to 256");
+  CHECK(error_of({{"TFDATA_DOCTOR_QUIET", "yes"}}, {"x.pb"}) ==
+        "environment TFDATA_DOCTOR_QUIET: 'yes' is neither true nor false");
+  CHECK(error_of({{"TFDATA_DOCTOR_SET", "input-bond.min_share=1"}}, {"x.pb"}) ==
+        "environment TFDATA_DOCTOR_SET input-bond.min_share=1: no rule 'input-bond'; did you mean 'input-bound'?");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "10"}) == "--max-input-share: '10' is no share between 0 and 1");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "*=x"}) == "--max-input-share: 'x' is no share between 0 and 1");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "=0.1"}) == "--max-input-share: the pattern before '=' is empty");
+  CHECK(error_of({}, {"x.pb", "--max-get-next-p95=-1"}) ==
+        "--max-get-next-p95: '-1' is no number of microseconds from 0 up");
+  CHECK(error_of({}, {"x.pb", "--forbid-rule", "slow-sorce"}) ==
+        "--forbid-rule: no rule 'slow-sorce'; did you mean 'slow-source'?");
+  CHECK(error_of({}, {"x.pb", "--suppress", "slow-sorce:*"}) ==
+        "--suppress: no rule 'slow-sorce'; did you mean 'slow-source'?");
+  CHECK(error_of({{"TFDATA_DOCTOR_CONFIG", "/missing/c.toml"}}, {"x.pb"}).starts_with("/missing/c.toml: cannot be"));
+  // What another command alone could not take is no matter of this one.
+  CHECK(Job("", {{"TFDATA_DOCTOR_FAIL_ON", "warnings"}}).parse({"show", "tree", "x.pb"}).has_value());
+  const auto all = Job("threads = 0\nfail-onn = 1\n").parse({"show", "tree", "x.pb"});
+  REQUIRE_FALSE(all.has_value());
+  CHECK(all.error().size() == 2);
+}
+
+TEST_CASE("the file is the nearest, the one named, or none") {
+  const Job job("fail-on = \"error\"\n", {});
+  const std::string other = job.folder().write("other.toml", "fail-on = \"note\"\n");
+  CHECK(job.options({"x.pb"}).fail_on == Severity::error);
+  CHECK(job.options({"x.pb", "--config", other}).fail_on == Severity::note);
+  CHECK(job.options({"x.pb", "--no-config"}).fail_on == Severity::warning);
+  CHECK(job.options({"config", "show"}).settings.config_file == job.file());
+  CHECK_FALSE(job.options({"config", "show", "--no-config"}).settings.config_file);
+  const Job with_variable("fail-on = \"error\"\n", {{"TFDATA_DOCTOR_NO_CONFIG", "1"}});
+  CHECK(with_variable.options({"x.pb"}).fail_on == Severity::warning);
+  // The command line is nearer than the variable.
+  CHECK(with_variable.options({"x.pb", "--config", with_variable.file()}).fail_on == Severity::error);
+  // What reads no settings is not kept from its work by a broken file.
+  const Job broken("fail-on = ");
+  CHECK(broken.parse({"completions", "bash"}).has_value());
+  CHECK(broken.parse({"--help"}).has_value());
+  CHECK_FALSE(broken.parse({"x.pb"}).has_value());
+  CHECK(broken.parse({"x.pb", "--no-config"}).has_value());
+}
+
+TEST_CASE("a format that a command does not have is left to those that have it") {
+  const Job job("format = \"csv\"\n");
+  CHECK(job.options({"show", "calls", "x.pb"}).format == OutputFormat::csv);
+  CHECK(job.options({"show", "tree", "x.pb"}).format == OutputFormat::text);
+  CHECK(job.options({"x.pb"}).format == OutputFormat::text);
+  CHECK(job.options({"convert", "x.pb"}).convert.format == ConvertFormat::chrome);
+  CHECK(in_force(job.options({"config", "show"}), "format") == "csv from " + job.file() + ":1");
+  CHECK(job.error({"x.pb", "--format", "csv"}).find("there is no CSV of this") != std::string::npos);
+}
+
+TEST_CASE("every command has an entry, and no two options of a command share a name or a letter") {
+  for (const CommandEntry& command : command_table()) {
+    CAPTURE(command.name);
+    CHECK(&entry_of(command.command) == &command);
+    std::set<std::string> names = {"help", "version", "h"};
+    for (const OptionEntry* option : options_of(command.command)) {
+      CAPTURE(option->name);
+      CHECK(names.insert(std::string(option->name)).second);
+      if (option->letter != '\0') CHECK(names.insert(std::string(1, option->letter)).second);
+      CHECK(find_option(command.command, option->name) == option);
+    }
+  }
+}
+
+TEST_CASE("every option explains itself, and what stands in the file stands in the environment and in config show") {
+  for (const OptionEntry& option : option_table()) {
+    CAPTURE(option.name);
+    CHECK_FALSE(option.help.empty());
+    CHECK(option.value_name.empty() == (option.kind == ValueKind::none));
+    CHECK(option.words.empty() == (option.kind != ValueKind::word));
+    CHECK((option.key.empty() || option.is_setting));
+    const OptionEntry* const shown = find_option(Command::config, option.name);
+    CHECK((option.key.empty() || shown != nullptr));
+  }
+  CHECK(variable_of(*find_option(Command::diagnose, "fail-on")) == "TFDATA_DOCTOR_FAIL_ON");
+  CHECK(find_option(Command::rules, "fail-on") == nullptr);
+}
+
+}  // namespace doctor
