@@ -181,7 +181,9 @@ TEST_CASE("GitHub's annotations are commands and nothing else") {
   CHECK(commands[1].properties.at("line") == "12");
   CHECK(commands[1].properties.at("title") == "slow-source in Iterator::Root::TFRecord");
   CHECK(commands[1].message ==
-        "63 % of the wait is in TFRecord\nin Iterator::Root::TFRecord\nRead several files at once.");
+        "63 % of the wait is in TFRecord\n"
+        "in Iterator::Root::TFRecord\n"
+        "Read several files at once.");
   CHECK(commands[2].name == "notice");
 }
 
