@@ -158,14 +158,24 @@ class Page(html.parser.HTMLParser):
         self.elements = collections.Counter()
         self.attributes = set()
         self.words = ''
+        self.cells = []
+        self.is_in_cell = False
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.elements[tag] += 1
         self.attributes |= {(tag, name) for name, _ in attrs}
+        if tag == 'td':
+            self.cells.append('')
+            self.is_in_cell = True
+
+    def handle_endtag(self, tag):
+        self.is_in_cell = self.is_in_cell and tag != 'td'
 
     def handle_data(self, data):
         self.words += data
+        if self.is_in_cell:
+            self.cells[-1] += data
 
     def handle_comment(self, data):
         self.elements['<!-- -->'] += 1
@@ -185,6 +195,12 @@ def check_markdown(document, report):
     expect_equal(page.elements['h3'], 1, 'headings')
     expect_equal(page.elements['tr'], count + 1 if count else 0, 'rows')
     expect_equal(page.elements['td'], 4 * count, 'cells')
+    # Where a name began a new cell, the message would be pushed out of the table.
+    for index, finding in enumerate(report['findings']):
+        severity, rule, where, what = (cell.replace('\u2060', '') for cell in page.cells[4 * index : 4 * index + 4])
+        expect_equal((severity, rule), (finding['severity'], finding['rule']), 'row')
+        expect(where.startswith(visible(finding['subject'])[:100] or 'the run'), f'{where!r} in place of the subject')
+        expect(what.startswith(visible(finding['message'])[:100]), f'{what!r} in place of the message')
     expect_equal(page.elements['details'], count, 'foldable sections')
     for pattern in (r'@\w', r'(?<!&)#\d', '://', r'www\.'):
         outside_code = re.sub(r'`[^`\n]*`|<code>.*?</code>', '', document)
