@@ -1,0 +1,117 @@
+"""Runs action.yml as a runner of GitHub Actions does, for each exit status (scripts/check-readers).
+
+A small runner: it fills inputs into the environment of the steps and runs their scripts with bash. Checks the examples
+of docs/ci against action.yml and .pre-commit-hooks.yaml, too. Exits with 1 if anything differs.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+class Mismatch(Exception):
+    """Something else happened than should have."""
+
+
+def expect_equal(found, expected, what):
+    if found != expected:
+        raise Mismatch(f'{what}: found {found!r}, expected {expected!r}')
+
+
+def load(name):
+    with open(os.path.join(ROOT, name), encoding='utf-8') as file:
+        return yaml.safe_load(file)
+
+
+def filled_in(text, inputs):
+    """The text with its expressions replaced; only those over inputs are known."""
+    return re.sub(r'\$\{\{ inputs\.([a-z-]+) \}\}', lambda match: inputs[match[1]], text)
+
+
+def run_action(action, given, folder):
+    """Status, outputs, standard output and summary of the action."""
+    inputs = {name: value.get('default', '') for name, value in action['inputs'].items()} | given
+    files = {name: os.path.join(folder, name) for name in ('GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY')}
+    for path in files.values():
+        with open(path, 'w', encoding='utf-8'):
+            pass
+    steps = action['runs']['steps']
+    expect_equal((action['runs']['using'], len(steps)), ('composite', 1), 'kind of action')
+    step = steps[0]
+    if '${{' in step['run']:
+        raise Mismatch('an expression in a script: what it holds would be run')
+    environment = os.environ | files | {'GITHUB_ACTION_PATH': ROOT, 'GITHUB_ACTIONS': 'true'}
+    environment |= {name: filled_in(value, inputs) for name, value in step['env'].items()}
+    run = subprocess.run(['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c', step['run']], cwd=folder,
+                         env=environment, capture_output=True, text=True, check=False)
+    with open(files['GITHUB_OUTPUT'], encoding='utf-8') as file:
+        outputs = dict(line.rstrip('\n').split('=', 1) for line in file)
+    with open(files['GITHUB_STEP_SUMMARY'], encoding='utf-8') as file:
+        summary = file.read()
+    return run.returncode, outputs, run.stdout, summary
+
+
+def check_statuses(action, binary):
+    cases = [(0, 'healthy_tf2.4.trace.json.gz'), (1, 'seed_example1.xplane.pb'), (3, 'no_tf_data_tf2.4.xplane.pb'),
+             (2, 'no_such_trace'), (2, '$(touch planted)"; touch planted; "')]
+    for expected, name in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(ROOT, 'testdata/traces', name)
+            given = {'traces': f'\n{trace}\r\n', 'binary': binary, 'source-file': 'src/input.py:7',
+                     'args': '--threads\n1\n'}
+            status, outputs, printed, summary = run_action(action, given, folder)
+            expect_equal(status, expected, name)
+            expect_equal(outputs, {'status': str(expected)}, f'outputs for {name}')
+            expect_equal(os.path.exists(os.path.join(folder, 'planted')), False, f'planted by {name}')
+            expect_equal('### ' in summary, expected != 2, f'summary for {name}')
+            if expected == 2:
+                continue
+            with open(os.path.join(folder, 'tfdata-doctor.sarif'), encoding='utf-8') as file:
+                results = json.load(file)['runs'][0]['results']
+            expect_equal(len(results), printed.count('::warning file=') + printed.count('::notice file='), 'annotations')
+            for result in results:
+                uri = result['locations'][0]['physicalLocation']['artifactLocation']['uri']
+                expect_equal(uri, 'src/input.py', 'location')
+
+
+def check_examples(action):
+    steps = load('docs/ci/github.yml')['jobs']['diagnose']['steps']
+    ours = [step for step in steps if '/tfdata-doctor@' in step.get('uses', '')]
+    expect_equal(len(ours), 1, 'steps that use the action')
+    unknown = set(ours[0]['with']) - set(action['inputs'])
+    expect_equal(unknown, set(), 'unknown inputs')
+    required = {name for name, value in action['inputs'].items() if value.get('required')}
+    expect_equal(required - set(ours[0]['with']), set(), 'missing inputs')
+    hooks = {hook['id'] for hook in load('.pre-commit-hooks.yaml')}
+    for repository in load('docs/ci/pre-commit.yaml')['repos']:
+        expect_equal({hook['id'] for hook in repository['hooks']} - hooks, set(), 'unknown hooks')
+    job = load('docs/ci/gitlab.yml')['input-pipeline']
+    for report in job['artifacts']['reports'].values():
+        expect_equal(f'={report}' in ' '.join(job['script']), True, f'{report} is written')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('binary', metavar='BINARY')
+    options = parser.parse_args()
+    action = load('action.yml')
+    try:
+        check_statuses(action, os.path.abspath(options.binary))
+        check_examples(action)
+    except Mismatch as error:
+        print(f'action.yml: {error}', file=sys.stderr)
+        return 1
+    print('action.yml ends with 0, 1, 2 and 3 where it should')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
