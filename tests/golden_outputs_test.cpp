@@ -27,6 +27,7 @@ const fs::path kTestdata = fs::path(DOCTOR_SOURCE_DIR) / "testdata";
 ProblemReport problems_in(const std::string& trace) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
   std::vector<Rule> rules;
+  rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
   fs::current_path(kTestdata);
   const Analysis analysis = analyze(std::vector{trace}, rules, {});

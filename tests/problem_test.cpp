@@ -23,6 +23,7 @@ Problem problem(std::string rule, std::string identity, std::string message = {}
 std::vector<std::string> fingerprints_of(std::vector<Problem> problems) {
   set_fingerprints(problems);
   std::vector<std::string> fingerprints;
+  fingerprints.reserve(problems.size());
   for (const Problem& made : problems) fingerprints.push_back(made.fingerprint);
   return fingerprints;
 }
