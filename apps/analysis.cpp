@@ -16,6 +16,7 @@
 #include "memory_limit.h"
 #include "output.h"
 #include "progress_bar.h"
+#include "report/escape.h"
 #include "timings.h"
 
 namespace doctor {
@@ -73,10 +74,18 @@ bool wants_color(const Options& options) {
   return is_to_terminal && !is_refused;
 }
 
+/// Whether the program runs in a job of GitHub Actions, whose runner acts on lines of standard output.
+bool is_on_github() {
+  const char* const value = std::getenv("GITHUB_ACTIONS");
+  return value != nullptr && std::string_view(value) == "true";
+}
+
 /// Writes one document. Errors: it cannot be made, or not be written. That a step has no summary is only told.
 Result<void> write_document(const Analysis& analysis, const OutputTarget& target, const PageRenderer& render) {
   const Result<std::string> page = render(analysis, target.format);
   if (!page) return Unexpected(page.error());
+  const bool is_in_log = target.is_standard_output() && target.format == OutputFormat::text && is_on_github();
+  if (is_in_log) return write_output(without_workflow_commands(*page), target.path);
   if (!target.is_step_summary) return write_output(*page, target.path);
   if (const Result<void> appended = append_output(*page, target.path); !appended) {
     print_error({"the step has no summary: " + appended.error().what, target.path, {}, {}});

@@ -121,6 +121,16 @@ TEST_CASE("no text becomes a workflow command or a property of one") {
   CHECK(commands_in(titled(escape_for_github_property(hostile))).at(0).message == "m");
 }
 
+TEST_CASE("a page for a person holds no workflow command") {
+  const std::string page = "INPUT-BOUND\n  at        a\n            ::error::planted\n::error::planted\n  a::b::c";
+  CHECK(commands_in(page).size() == 2);
+  CHECK(commands_in(without_workflow_commands(page)).empty());
+  CHECK(without_workflow_commands(page) ==
+        "INPUT-BOUND\n  at        a\n            \\x3a:error::planted\n\\x3a:error::planted\n  a::b::c");
+  CHECK(without_workflow_commands("a ##[error]b ##[c\n") == "a ##\\x5berror]b ##\\x5bc\n");
+  for (const char* plain : {"", "\n", "a\n\n  b: c\n", "   "}) CHECK(without_workflow_commands(plain) == plain);
+}
+
 TEST_CASE("no text becomes a link or a placeholder of a SARIF message") {
   const std::vector<Harm> harms = {{"[a](https://evil.example)", "(^|[^\\\\])\\[[^\\]]*[^\\\\\\]]\\]\\("},
                                    {"Map {0}", "(^|[^{])\\{[0-9]"}};

@@ -155,6 +155,23 @@ TEST_CASE("names of a trace cannot act on the runner") {
                      [](const WorkflowCommand& command) { return command.name == "error"; }));
 }
 
+TEST_CASE("nor can they by the text for a person") {
+  // A name that is wrapped before its own command.
+  const TemporaryDirectory folder;
+  const std::string name = "Iterator::Root::Map" + std::string(80, 'x');
+  const std::string trace =
+      folder.write("trace.json", with_replaced(read_whole_file(kHostile), "Iterator::Root::Map", name + " ::error::"));
+  {
+    const Variable elsewhere("GITHUB_ACTIONS", "false");
+    CHECK_FALSE(commands_in(run_tool({trace, "-v"}).output).empty());
+  }
+  const Variable variable("GITHUB_ACTIONS", "true");
+  const Ended ended = run_tool({trace, "-v"});
+  CHECK(commands_in(ended.output).empty());
+  CHECK(ended.output.find("##[") == std::string::npos);
+  CHECK(ended.output.starts_with("INPUT-BOUND: "));
+}
+
 TEST_CASE("a trace outside of the working directory is shown by its name alone") {
   const TemporaryDirectory folder;
   Tool tool;

@@ -31,6 +31,10 @@ std::string escape_for_github(std::string_view text);
 /// The value of one of its properties (`::error title=VALUE::`).
 std::string escape_for_github_property(std::string_view text);
 
+/// A page for a person, several lines, in the log of GitHub Actions: a line that would be a workflow command ("::"
+/// behind blanks, or "##[" anywhere) is shown with "\x3a:" or "##\x5b". Others are as they were.
+std::string without_workflow_commands(std::string_view page);
+
 /// The text of a SARIF message: no embedded link (3.11.6 of SARIF 2.1.0) and no placeholder (3.11.5).
 std::string escape_for_sarif(std::string_view text);
 
