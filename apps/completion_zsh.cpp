@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kHead = R"(#compdef tfdata-doctor
 # zsh completion for tfdata-doctor, printed by 'tfdata-doctor completions zsh'
-_tfdata_doctor() {
+_tfdata-doctor() {
   local cur=$words[CURRENT] prev=$words[CURRENT-1] command= plain=0 index
   local -a offered
   if [[ $cur == --*=* ]]; then
@@ -51,10 +51,10 @@ constexpr std::string_view kTail = R"(  esac
   _files
 }
 # Sourced, it registers itself; found in $fpath, its first call is the first completion.
-if [[ $funcstack[1] == _tfdata_doctor ]]; then
-  _tfdata_doctor "$@"
+if [[ $funcstack[1] == _tfdata-doctor ]]; then
+  _tfdata-doctor "$@"
 else
-  compdef _tfdata_doctor tfdata-doctor
+  compdef _tfdata-doctor tfdata-doctor
 fi
 )";
 

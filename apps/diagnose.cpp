@@ -4,7 +4,7 @@
 #include "analysis.h"
 #include "commands.h"
 #include "diagnose/catalog.h"
-#include "gate.h"
+#include "exit_code.h"
 #include "report/diagnosis_problems.h"
 #include "report/problem_sinks.h"
 #include "report/report.h"
@@ -43,12 +43,24 @@ Result<std::string> render(const Analysis& analysis, OutputFormat format, const 
   return render_text(analysis.measurements, analysis.diagnosis, style_of(options));
 }
 
+int exit_code_of(ProblemOutcome outcome) {
+  switch (outcome) {
+    case ProblemOutcome::passed:
+      return kExitClean;
+    case ProblemOutcome::failed:
+      return kExitFinding;
+    case ProblemOutcome::nothing_to_judge:
+      break;
+  }
+  return kExitNothing;
+}
+
 }  // namespace
 
 int run_diagnose(const Options& options) {
   return run_page(
       options, {}, [&](const Analysis& analysis, OutputFormat format) { return render(analysis, format, options); },
-      [&](const Analysis& analysis) { return gate_exit_code(options, analysis); });
+      [&](const Analysis& analysis) { return exit_code_of(problems_in(analysis, options).outcome); });
 }
 
 }  // namespace doctor

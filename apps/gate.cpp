@@ -1,11 +1,7 @@
 #include "gate.h"
 
-#include <algorithm>
-
-#include "analysis.h"
 #include "diagnose/budgets.h"
 #include "diagnose/suppress.h"
-#include "exit_code.h"
 #include "output.h"
 
 namespace doctor {
@@ -25,18 +21,6 @@ void apply_gate(const Options& options, Analysis& analysis) {
     print_error({"the suppression of " + suppression.rule + " fits no finding", suppression.source, {}, {}});
   }
   diagnosis.budgets = check_budgets(analysis.measurements, diagnosis, options.settings.budgets);
-}
-
-int gate_exit_code(const Options& options, const Analysis& analysis) {
-  if (is_without_verdict(analysis)) return kExitNothing;
-  const std::vector<Finding>& findings = analysis.diagnosis.findings;
-  const bool has_finding =
-      options.fail_on && std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-        return !finding.suppressed && finding.severity >= *options.fail_on;
-      });
-  const BudgetOutcome outcome = outcome_of(analysis.diagnosis.budgets);
-  if (has_finding || outcome == BudgetOutcome::exceeded) return kExitFinding;
-  return outcome == BudgetOutcome::unknown ? kExitNothing : kExitClean;
 }
 
 }  // namespace doctor

@@ -9,7 +9,4 @@ namespace doctor {
 /// Options::verbose those that fit nothing too.
 void apply_gate(const Options& options, Analysis& analysis);
 
-/// The exit status of a diagnosis that apply_gate() saw.
-int gate_exit_code(const Options& options, const Analysis& analysis);
-
 }  // namespace doctor

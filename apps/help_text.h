@@ -15,10 +15,11 @@ inline constexpr std::string_view kHelpFooter =
     "run;\n"
     "TF1 timelines are steps of one host.\n"
     "\n"
-    "Exit status: 0 analysed and no finding at or above --fail-on; 1 such a finding; 2 wrong usage, unreadable "
-    "input,\n"
-    "output that could not be written, or more memory needed than --max-memory allows; 3 nothing to judge: no tf.data\n"
-    "events, or too little evidence.\n";
+    "Exit status: 0 analysed, no finding at or above --fail-on and no budget exceeded; 1 such a finding or budget; 2 "
+    "wrong\n"
+    "usage, unreadable input, output that could not be written, or more memory needed than --max-memory allows; 3 "
+    "nothing\n"
+    "to judge: no tf.data events, too little evidence, or a budget that could not be evaluated.\n";
 
 /// The lines that show how the program is called.
 std::string program_usage();

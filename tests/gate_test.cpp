@@ -246,7 +246,7 @@ TEST_CASE("reports tell budgets and suppressions, and advise nothing about what 
   CHECK(text.find("rules_must_not_fire tensor-cores-unused is not evaluated: the trace shows") != std::string::npos);
   CHECK(text.find("rules_must_not_fire slow-transformation is exceeded: 1 finding") != std::string::npos);
   CHECK(text.find("is met") == std::string::npos);
-  CHECK(text.find("accepted  1 finding suppressed (slow-source); -v tells why") != std::string::npos);
+  CHECK(text.find("accepted  1 finding suppressed (-v tells why): slow-source") != std::string::npos);
   CHECK(text.find("slow-source is seen") == std::string::npos);
   TextStyle full;
   full.detail = Detail::full;

@@ -7,6 +7,7 @@
 // testdata/traces/<name>                a trace or a folder with the files of a run, and <name>.expected.json: verdict,
 //                                       culprit and all findings in short
 // testdata/formats/<run>/               the same run in several formats
+// docs/configuration.md                  ends in the table of all settings
 
 #include <doctest/doctest.h>
 
@@ -20,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "configuration_page.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
@@ -116,6 +118,17 @@ TEST_CASE("traces written by hand are what their generator writes") {
     check(written.file, written.pipeline.to_trace().to_chrome_json() + "\n");
   }
   for (const WrittenGpuCase& written : written_gpu_cases()) check(written.file, written.job.to_trace().to_xspace());
+}
+
+TEST_CASE("the page about settings has all of them") {
+  constexpr std::string_view kMark = "<!-- The table is written by scripts/accept-golden. -->\n";
+  const fs::path file = fs::path(DOCTOR_SOURCE_DIR) / "docs/configuration.md";
+  const std::string page = read(file);
+  const std::size_t mark = page.find(kMark);
+  REQUIRE(mark != std::string::npos);
+  const std::string expected = page.substr(0, mark + kMark.size()) + settings_table();
+  if (accepts_golden()) std::ofstream(file, std::ios::binary) << expected;
+  CHECK_MESSAGE(read(file) == expected, "docs/configuration.md is stale: scripts/accept-golden writes it anew");
 }
 
 TEST_CASE("each rule on its recorded cases") {

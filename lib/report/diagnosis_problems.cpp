@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "diagnose/budgets.h"
+#include "report/gate_text.h"
 #include "report/repository_path.h"
 #include "report/selection.h"
 #include "tree/dataset_kind.h"
@@ -51,6 +53,7 @@ Problem problem_of(const Measurements& measurements, const Judgement& judgement,
   problem.advice = finding.advice;
   problem.location = location_of(measurements, finding, context);
   problem.fails = context.fail_on && finding.severity >= *context.fail_on;
+  if (finding.suppressed) problem.suppressed = finding.suppressed->reason;
   if (finding.host) problem.host = host_name(measurements.hosts[*finding.host]);
   if (finding.pipeline) {
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
@@ -62,13 +65,39 @@ Problem problem_of(const Measurements& measurements, const Judgement& judgement,
   return problem;
 }
 
-ProblemOutcome outcome_of(VerdictStatus status, const std::vector<Problem>& problems) {
+constexpr std::string_view kBudgetRule = "budget";
+
+/// Budgets that are exceeded, as problems of a rule of their own.
+void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context,
+                 ProblemReport& report) {
+  if (diagnosis.budgets.empty()) return;
+  report.rules.push_back(
+      {std::string(kBudgetRule), "a number of the pipeline is over its budget, or a rule fires that must not",
+       "Budgets are set in .tfdata-doctor.toml, or with options: docs/configuration.md.\n", Severity::error});
+  for (const BudgetResult& result : diagnosis.budgets) {
+    const std::string words = describe_budget(measurements, diagnosis.judgement, result);
+    if (!result.value) report.not_evaluated.push_back({std::string(kBudgetRule), words});
+    if (!result.is_exceeded()) continue;
+    Problem problem;
+    problem.rule = kBudgetRule;
+    problem.severity = Severity::error;
+    problem.message = words;
+    problem.location = location_of(measurements, {}, context);
+    problem.fails = true;
+    problem.identity =
+        std::string(name_of(result.budget.kind)) + '\n' + result.budget.pipeline + '\n' + result.budget.rule;
+    report.problems.push_back(std::move(problem));
+  }
+}
+
+ProblemOutcome outcome_of(VerdictStatus status, BudgetOutcome budgets, const std::vector<Problem>& problems) {
   if (status == VerdictStatus::no_input_pipeline || status == VerdictStatus::inconclusive) {
     return ProblemOutcome::nothing_to_judge;
   }
   const bool has_failed =
       std::any_of(problems.begin(), problems.end(), [](const Problem& problem) { return problem.counts_as_failure(); });
-  return has_failed ? ProblemOutcome::failed : ProblemOutcome::passed;
+  if (has_failed) return ProblemOutcome::failed;
+  return budgets == BudgetOutcome::unknown ? ProblemOutcome::nothing_to_judge : ProblemOutcome::passed;
 }
 
 }  // namespace
@@ -85,9 +114,10 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   for (const Finding& finding : diagnosis.findings) {
     report.problems.push_back(problem_of(measurements, diagnosis.judgement, finding, context));
   }
+  add_budgets(measurements, diagnosis, context, report);
   set_fingerprints(report.problems);
   for (const NotEvaluated& rule : diagnosis.not_evaluated) report.not_evaluated.push_back({rule.rule, rule.reason});
-  report.outcome = outcome_of(diagnosis.judgement.status, report.problems);
+  report.outcome = outcome_of(diagnosis.judgement.status, outcome_of(diagnosis.budgets), report.problems);
   return report;
 }
 
