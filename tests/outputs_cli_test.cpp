@@ -103,7 +103,7 @@ TEST_CASE("a file may have '=' in its name, and only diagnose writes several doc
   CHECK(Json::parse(read_whole_file(folder / "tree.json"))["schema"] == "tfdata-doctor.tree/1");
   const Ended two = run_tool({"show", "tree", kSlow, "-o", "json=" + (folder / "a"), "-o", folder / "b"});
   CHECK(two.code == 2);
-  CHECK(two.errors.find("--output") != std::string::npos);
+  CHECK(two.errors.find("--output: At Most 1") != std::string::npos);
 }
 
 TEST_CASE("formats that a command has not are errors") {
