@@ -37,6 +37,8 @@ const std::vector<Case> kCases = {
     {"tfdata-doctor completions ", {"bash", "zsh", "fish"}, "show"},
     {"tfdata-doctor --fail-on ", {"note", "warning", "error", "never"}, "show"},
     {"tfdata-doctor --format json --fail-on w", {"warning"}, "note"},
+    {"tfdata-doctor --fail-on=", {"note", "never"}, "show"},
+    {"tfdata-doctor --fail-on note show ", {"tree", "calls"}, "diagnose"},
     {"tfdata-doctor --fail-on=w", {"warning"}, "note"},
     {"tfdata-doctor show tree --format ", {"text", "json", "csv"}, "chrome"},
     {"tfdata-doctor show tree --format=c", {"csv"}, "chrome"},
