@@ -150,11 +150,11 @@ Result<void> take_arguments(const CommandLine& line, Options& options) {
 }
 
 Result<Options> make_options(Options options, const GivenValues& values) {
+  take_trace_options(values, options);
   if (options.command != Command::convert) {
     if (const Result<void> taken = take_outputs(raw_outputs(values), options); !taken) return Unexpected(taken.error());
   }
   if (const Result<void> checked = check_values(values, options); !checked) return Unexpected(checked.error());
-  take_trace_options(values, options);
   take_choices(values, options);
   take_page_options(values, options);
   take_limits(values, options);
