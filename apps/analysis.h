@@ -2,11 +2,11 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "options.h"
 #include "pipeline.h"
-#include "report/report.h"
 
 namespace doctor {
 
@@ -19,7 +19,7 @@ using PageRenderer = std::function<Result<std::string>(const Analysis&, OutputFo
 int run_page(const Options& options, const AnalysisOptions& needed, const PageRenderer& render,
              const std::function<int(const Analysis&)>& judge);
 
-/// How a page about these traces is to look.
-TextStyle style_of(const Options& options);
+/// Analyses the files with all rules, with a progress bar where a person waits.
+Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const AnalysisOptions& needed);
 
 }  // namespace doctor

@@ -75,6 +75,14 @@ Result<void> put_command_first(std::vector<std::string>& arguments) {
   return {};
 }
 
+/// In `compare` the first "--" stands between the sides; options may follow it. A second one ends the options, as in
+/// other commands.
+void mark_sides(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != entry_of(Command::compare).name) return;
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes != arguments.end()) *dashes = kBetweenSides;
+}
+
 /// A command as CLI11 reads it, with what it puts where.
 struct BoundCommand {
   struct BoundOption {
@@ -161,6 +169,7 @@ CommandLine take_values(const BoundCommand& command) {
 
 Result<std::variant<CommandLine, Answer>> read_command_line(std::vector<std::string> arguments) {
   if (const Result<void> ordered = put_command_first(arguments); !ordered) return Unexpected(ordered.error());
+  mark_sides(arguments);
   CLI::App program("Reads TensorFlow profiler traces and says what holds a tf.data input pipeline back.",
                    "tfdata-doctor");
   program.require_subcommand(0, 1);  // else a trace named like a command would be taken for one

@@ -12,7 +12,7 @@ namespace {
 
 /// Whether the command can write several documents, and those for CI.
 bool reports_problems(const Options& options) {
-  return options.command == Command::diagnose && !options.list_runs;
+  return options.command == Command::compare || (options.command == Command::diagnose && !options.list_runs);
 }
 
 std::vector<OutputFormat> formats_of(const Options& options) {

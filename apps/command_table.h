@@ -8,7 +8,7 @@
 
 namespace doctor {
 
-enum class Command { diagnose, show, convert, explain, rules, config, completions, man };
+enum class Command { diagnose, show, compare, baseline, convert, explain, rules, config, completions, man };
 
 /// Some of the commands.
 class CommandSet {
@@ -22,6 +22,10 @@ class CommandSet {
  private:
   std::uint32_t bits_ = 0;
 };
+
+/// What stands between the two sides of `compare` in CommandLine::arguments: "--" where it was written first. No
+/// argument of a program can hold a zero byte.
+inline constexpr std::string_view kBetweenSides{"\0--", 3};
 
 /// What an argument without dashes names: what a shell offers to complete it.
 enum class ArgumentKind {

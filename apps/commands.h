@@ -8,6 +8,8 @@ namespace doctor {
 
 int run_diagnose(const Options& options);
 int run_show(const Options& options);
+int run_compare(const Options& options);
+int run_baseline(const Options& options);
 int run_explain(const Options& options);
 int run_rules(const Options& options);
 int run_convert(const Options& options);

@@ -14,13 +14,13 @@ namespace {
 
 std::vector<std::string> rule_names() {
   std::vector<std::string> names;
-  for (const CatalogEntry& entry : rule_catalog()) names.emplace_back(entry.rule.id);
+  for (const CatalogEntry& entry : settable_catalog()) names.emplace_back(entry.rule.id);
   return names;
 }
 
 std::vector<std::string> threshold_names() {
   std::vector<std::string> names;
-  for (const CatalogEntry& entry : rule_catalog()) {
+  for (const CatalogEntry& entry : settable_catalog()) {
     for (const Threshold& threshold : entry.rule.thresholds) {
       names.push_back(std::string(entry.rule.id) + "." + std::string(threshold.name) + "=");
     }

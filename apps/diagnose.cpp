@@ -4,6 +4,7 @@
 #include "analysis.h"
 #include "commands.h"
 #include "diagnose/catalog.h"
+#include "documents.h"
 #include "exit_code.h"
 #include "report/diagnosis_problems.h"
 #include "report/problem_sinks.h"

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
+#include "documents.h"
 #include "exit_code.h"
 #include "output.h"
 #include "report/report.h"
@@ -17,7 +18,7 @@ int write_page(const Result<std::string>& page, const Options& options) {
 }
 
 Result<std::string> rule_page(const Options& options) {
-  const std::vector<CatalogEntry> catalog = rule_catalog();
+  const std::vector<CatalogEntry> catalog = settable_catalog();
   const Result<const CatalogEntry*> entry = find_rule(options.rule, catalog);
   if (!entry) return Unexpected(entry.error());
   const ThresholdSettings settings = in_force(options.settings.thresholds);

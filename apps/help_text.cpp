@@ -9,6 +9,8 @@ namespace doctor {
 std::string program_usage() {
   return "Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...\n"
          "       tfdata-doctor show PAGE [OPTIONS] TRACE...\n"
+         "       tfdata-doctor compare BASE... -- CANDIDATE...\n"
+         "       tfdata-doctor baseline add|show|prune FILE [TRACE...]\n"
          "       tfdata-doctor convert TRACE... -o FILE\n"
          "       tfdata-doctor explain RULE [TRACE...]\n"
          "       tfdata-doctor rules\n"

@@ -13,9 +13,9 @@ using enum Command;
 
 constexpr CommandSet kTraceReaders = {diagnose, show, convert, explain};
 // `config` knows every setting, because it shows what they come to.
-constexpr CommandSet kTraceSettings = {diagnose, show, convert, explain, config};
-constexpr CommandSet kSettingReaders = {diagnose, show, convert, explain, rules, config};
-constexpr CommandSet kPrinters = {diagnose, show, explain, rules, config};
+constexpr CommandSet kTraceSettings = {diagnose, show, compare, baseline, convert, explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, show, compare, baseline, convert, explain, rules, config};
+constexpr CommandSet kPrinters = {diagnose, show, compare, baseline, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
 constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   
 constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
 constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
+constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
 constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
 
 constexpr std::size_t kMostThreads = 256;
@@ -37,7 +38,7 @@ const std::vector<OptionEntry> kTraceOptions = {
     {.name = "list-runs", .help = "List the runs of a log directory, newest first", .commands = kTraceReaders},
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
-     .commands = kTraceSettings,
+     .commands = {diagnose, show, convert, explain, config},
      .is_setting = true,
      .key = "timings"},
     {.name = "threads",
@@ -65,22 +66,22 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::word,
      .words = kSeverities,
      .default_text = "warning",
-     .help = "Exit with 1 on a finding from here up: error, warning, note or never",
-     .commands = {diagnose, config},
+     .help = "Exit with 1 on a finding (compare: a new one) from here up: error, warning, note or never",
+     .commands = {diagnose, compare, config},
      .is_setting = true,
      .key = "fail-on"},
     {.name = "source-file",
      .value_name = "PATH[:LINE]",
      .kind = ValueKind::file,
      .help = "Where the pipeline is written, from the working directory on: CI shows problems there, not at the trace",
-     .commands = {diagnose, config},
+     .commands = {diagnose, compare, config},
      .is_setting = true,
      .key = "source-file"},
     {.name = "set",
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, explain, config},
+     .commands = {diagnose, compare, explain, config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -114,10 +115,46 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Let findings of this rule not count; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, config},
+     .commands = {diagnose, compare, baseline, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},
+};
+
+/// What only comparisons and baselines know.
+const std::vector<OptionEntry> kComparisonOptions = {
+    {.name = "baseline",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Compare with the runs of this baseline; then all recordings named are candidates",
+     .commands = {compare}},
+    {.name = "label",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "Take only the runs of the baseline that have this label",
+     .commands = {compare}},
+    {.name = "label",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "add: what the runs are of, e.g. a commit",
+     .commands = {baseline}},
+    {.name = "keep",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .help = "prune: how many runs stay, those that were added last",
+     .commands = {baseline}},
+    {.name = "weak",
+     .help = "Judge from 3 recordings against 3 on, and only what is 5 % slower: fires on identical code more often",
+     .commands = {compare, config},
+     .is_setting = true,
+     .key = "weak"},
+    {.name = "judge",
+     .value_name = "get-next|step",
+     .kind = ValueKind::word,
+     .words = kJudgedTimes,
+     .help = "Let a longer GetNext or step be a regression too, from 25 % on; may be repeated",
+     .commands = {compare},
+     .repeats = true},
 };
 
 /// Where settings come from.
@@ -181,7 +218,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .words = kReportFormats,
      .default_text = "text",
      .help = "How to print it: text, json or, for CI, sarif, junit, gitlab, github or markdown",
-     .commands = {diagnose},
+     .commands = {diagnose, compare},
      .is_setting = true,
      .key = "format"},
     {.name = "format",
@@ -190,7 +227,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .words = kPageFormats,
      .default_text = "text",
      .help = "How to print it: text or json",
-     .commands = {explain, rules, config},
+     .commands = {baseline, explain, rules, config},
      .is_setting = true,
      .key = "format"},
     {.name = "format",
@@ -215,14 +252,14 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all; with FORMAT=FILE (or FORMAT=- for standard output) it may be "
              "repeated, a document each",
-     .commands = {diagnose},
+     .commands = {diagnose, compare},
      .repeats = true},
     {.name = "output",
      .letter = 'o',
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all; else to standard output",
-     .commands = {show, convert, explain, rules, config, completions, man}},
+     .commands = {show, baseline, convert, explain, rules, config, completions, man}},
     {.name = "color",
      .value_name = "WHEN",
      .kind = ValueKind::word,
@@ -255,7 +292,7 @@ const std::vector<OptionEntry> kOutputOptions = {
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
   for (const std::vector<OptionEntry>* part :
-       {&kTraceOptions, &kGateOptions, &kPageOptions, &kOutputOptions, &kConfigOptions}) {
+       {&kTraceOptions, &kGateOptions, &kComparisonOptions, &kPageOptions, &kOutputOptions, &kConfigOptions}) {
     table.insert(table.end(), part->begin(), part->end());
   }
   return table;

@@ -41,9 +41,43 @@ Result<void> check_arguments(const Options& options) {
   if (options.command == Command::explain && options.rule.empty()) {
     return fail("explain needs the name of a rule", {}, "'tfdata-doctor rules' lists them");
   }
+  const CommandSet trace_readers = {Command::diagnose, Command::show, Command::convert};
   const bool needs_trace =
-      options.command == Command::diagnose || options.command == Command::show || options.command == Command::convert;
+      trace_readers.has(options.command) || (options.command == Command::baseline && options.action == "add");
   if (needs_trace && options.traces.empty()) return fail("no trace given", {}, help);
+  return {};
+}
+
+/// Parts what stands on either side of the "--" of `compare`. Without one all of it is the candidate.
+void take_sides(const std::vector<std::string>& arguments, Options& options) {
+  const auto between = std::find(arguments.begin(), arguments.end(), kBetweenSides);
+  if (between == arguments.end()) {
+    options.traces = arguments;
+    return;
+  }
+  options.base.assign(arguments.begin(), between);
+  options.traces.assign(between + 1, arguments.end());
+}
+
+/// A comparison needs two sides, one of which may be a baseline.
+Result<void> check_sides(const Options& options) {
+  const std::string usage = "tfdata-doctor compare BASE... -- CANDIDATE..., or compare --baseline FILE CANDIDATE...";
+  if (options.command != Command::compare) return {};
+  if (options.baseline && !options.base.empty())
+    return fail("compare takes BASE... or --baseline, not both", {}, usage);
+  if (!options.baseline && options.base.empty()) return fail("no base to compare with", {}, usage);
+  if (options.traces.empty()) return fail("no candidate to compare", {}, usage);
+  if (!options.label.empty() && !options.baseline) return fail("is for runs of a --baseline", "--label", usage);
+  return {};
+}
+
+/// What only `baseline` knows.
+Result<void> check_baseline(const Options& options) {
+  if (options.command != Command::baseline) return {};
+  if (!options.baseline) return fail("baseline needs a FILE", {}, "tfdata-doctor baseline " + options.action + " FILE");
+  if (options.action == "prune" && !options.keep) {
+    return fail("prune needs to know how many runs stay", {}, "tfdata-doctor baseline prune FILE --keep N");
+  }
   return {};
 }
 
@@ -97,6 +131,17 @@ void take_page_options(const GivenValues& values, Options& options) {
   options.with_idle = values.is_set("with-idle");
 }
 
+void take_comparison(const GivenValues& values, Options& options) {
+  if (const GivenValue* const baseline = values.find("baseline")) options.baseline = baseline->text;
+  if (const GivenValue* const keep = values.find("keep")) options.keep = parse_number(keep->text);
+  options.label = values.text("label");
+  options.comparison.is_weak = values.is_set("weak");
+  for (const GivenValue& judged : values.all("judge")) {
+    options.comparison.judges_get_next |= judged.text == "get-next";
+    options.comparison.judges_step |= judged.text == "step";
+  }
+}
+
 void take_limits(const GivenValues& values, Options& options) {
   options.threads = std::min(usable_cores(), kMostUsefulThreads);
   if (const GivenValue* const threads = values.find("threads")) {
@@ -141,6 +186,8 @@ Result<void> take_arguments(const CommandLine& line, Options& options) {
   options.page = line.argument("PAGE");
   options.rule = line.argument("RULE");
   if (const auto traces = line.arguments.find("TRACE"); traces != line.arguments.end()) options.traces = traces->second;
+  if (options.command == Command::compare) take_sides(line.arguments.begin()->second, options);
+  if (const std::string file = line.argument("FILE"); !file.empty()) options.baseline = file;
   for (const auto& [name, target] : {std::pair("ACTION", &options.action), std::pair("SHELL", &options.shell)}) {
     const Result<std::string> word = take_word(line, name);
     if (!word) return Unexpected(word.error());
@@ -158,6 +205,9 @@ Result<Options> make_options(Options options, const GivenValues& values) {
   take_choices(values, options);
   take_page_options(values, options);
   take_limits(values, options);
+  take_comparison(values, options);
+  if (const Result<void> complete = check_sides(options); !complete) return Unexpected(complete.error());
+  if (const Result<void> complete = check_baseline(options); !complete) return Unexpected(complete.error());
   if (options.command == Command::convert) {
     options.output = values.text("output");
     const GivenValue* const format = values.find("format");

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "command_line.h"
+#include "compare/comparison.h"
 #include "convert_target.h"
 #include "diagnose/finding.h"
 #include "output_targets.h"
@@ -38,6 +39,12 @@ struct Options {
   bool by_type = false;                 ///< of show ops: a row for each type of op, not for each op
   bool with_idle = false;               ///< of show ops: with the time in which no op ran
   std::optional<std::string> pipeline;  ///< of show calls: id of the pipeline to look at
+
+  std::vector<std::string> base;        ///< of compare: the recordings that `traces` are compared with
+  std::optional<std::string> baseline;  ///< file of a baseline, of compare and baseline
+  std::string label;                    ///< of runs in a baseline; empty: none, or any
+  std::optional<std::size_t> keep;      ///< of baseline prune: how many runs stay
+  ComparisonChoice comparison;          ///< of compare, but for fail_on
 
   OutputFormat format = OutputFormat::text;
   ConvertTarget convert;                       ///< of convert, in place of the format

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analysis.h"
+#include "documents.h"
 #include "report/autotune.h"
 #include "report/calls.h"
 #include "report/data_table.h"

@@ -135,9 +135,15 @@ std::vector<ConfigKey> config_keys() {
   return keys;
 }
 
+std::vector<CatalogEntry> settable_catalog() {
+  std::vector<CatalogEntry> catalog = rule_catalog();
+  catalog.push_back(comparison_catalog_entry());
+  return catalog;
+}
+
 tl::expected<Settings, Errors> collect_settings(const CommandLine& line, const Surroundings& around) {
   Settings settings;
-  const std::vector<CatalogEntry> catalog = rule_catalog();
+  const std::vector<CatalogEntry> catalog = settable_catalog();
   const Result<GivenValues> environment = read_environment(line.command, around);
   if (!environment) return tl::unexpected(Errors{environment.error()});
   GivenValues file;

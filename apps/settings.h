@@ -26,6 +26,9 @@ struct Settings {
 /// Everything that is wrong, never empty.
 using Errors = std::vector<Error>;
 
+/// The rules, and `compare` for its thresholds: all that can be set.
+std::vector<CatalogEntry> settable_catalog();
+
 /// Reads the configuration file and the environment, and puts the command line on top: it counts more than the
 /// environment, that more than the file, that more than defaults. Thresholds, budgets and suppressions add up; of
 /// several about the same the one that counts more is taken. Errors: all those of the file, or the first one of

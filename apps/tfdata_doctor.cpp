@@ -29,6 +29,10 @@ int run(const Options& options) {
       return run_diagnose(options);
     case Command::show:
       return run_show(options);
+    case Command::compare:
+      return run_compare(options);
+    case Command::baseline:
+      return run_baseline(options);
     case Command::explain:
       return run_explain(options);
     case Command::rules:

@@ -46,27 +46,6 @@ bool has_judged_times(const RunComparison& comparison) {
 
 }  // namespace
 
-std::vector<Threshold> comparison_thresholds() {
-  return {
-      {"min_recordings", 5, "recordings",
-       "a side, from which times are judged: an exact rank test needs 5 against 5 for p <= 0.01"},
-      {"min_ratio", 1.03, "ratio",
-       "from which the time of a call counts as slower: like recordings differ by 1 to 2 %"},
-      {"significance", 0.01, "probability", "of the rank test of one row"},
-      {"family_significance", 0.05, "probability", "of all rows together (Holm)"},
-      {"weak_min_recordings", 3, "recordings", "a side, with --weak"},
-      {"weak_min_ratio", 1.05, "ratio", "with --weak"},
-      {"weak_significance", 0.05, "probability",
-       "of one row with --weak, the smallest that 3 against 3 can reach; rows are not counted together"},
-      {"min_share", 0.01, "share",
-       "of the pipeline's work that a row must be, to be judged: what is less cannot slow a job by the floor"},
-      {"min_calls", 8, "calls", "of an iterator or op in a recording, to be judged"},
-      {"calls_min_ratio", 1.25, "ratio", "from which more calls a step count: windows cut off up to 15 %"},
-      {"tail_min_share", 0.05, "share", "of the time of an iterator or op by which its tail must grow"},
-      {"step_min_ratio", 1.25, "ratio", "from which GetNext and step times count, where they are judged"},
-  };
-}
-
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
                       const ComparisonChoice& choice, const ThresholdValues& thresholds) {
   const AlignedRuns runs = align_runs(base, candidate);

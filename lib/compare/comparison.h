@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/comparison_thresholds.h"
 #include "compare/rank_test.h"
 #include "compare/run_summary.h"
 #include "diagnose/threshold.h"
@@ -100,11 +101,6 @@ struct ComparisonChoice {
   bool judges_step = false;
   std::optional<Severity> fail_on = Severity::warning;  ///< new findings from here up make a regression
 };
-
-/// The name that the thresholds of comparisons are set by, as if they were a rule's: "compare.min_ratio".
-inline constexpr std::string_view kComparisonThresholds = "compare";
-
-std::vector<Threshold> comparison_thresholds();
 
 /// Compares recordings of two versions of a job: first what they are, then how long things take. Total: nothing to
 /// compare is inconclusive.

@@ -58,7 +58,7 @@ std::string_view to_word(TimeKind kind) {
   return "step";
 }
 
-std::string_view to_word(Difference difference) {
+std::string_view schema_word(Difference difference) {
   switch (difference) {
     case Difference::same:
       return "same";
@@ -101,7 +101,7 @@ OrderedJson row_json(const TimeRow& row) {
   json["p_value"] = row.p_value;
   json["adjusted_p_value"] = row.adjusted_p_value;
   json["cost_us_per_step"] = row.cost_us;
-  json["difference"] = to_word(row.difference);
+  json["difference"] = schema_word(row.difference);
   json["judged"] = row.is_judged;
   json["regression"] = is_regression(row);
   json["reason"] = row.reason.empty() ? OrderedJson(nullptr) : OrderedJson(row.reason);

@@ -17,6 +17,21 @@ std::string summarize(const RunComparison& comparison);
 /// "DecodePng in Dataset.map", "Dataset.batch", "GetNext".
 std::string describe_subject(const TimeRow& row);
 
+/// A value of a row in its unit: "1.30 ms", "47 %", "4 calls".
+std::string describe_value(const TimeRow& row, double value);
+
+/// "slower", "faster", "same", or "~" where nothing can be said.
+std::string_view to_word(Difference difference);
+
+/// "x1.10 (1.08 to 1.12 with 96 %)"; empty where there is no ratio.
+std::string describe_ratio(const TimeRow& row);
+
+/// "+520 us": what the row costs for each step; empty for what is no part of a step, or costs nothing.
+std::string describe_cost(const TimeRow& row);
+
+/// Whether a screen has room for the row: regressions, and times that were compared or would be with more recordings.
+bool is_worth_a_line(const TimeRow& row);
+
 /// "1.30 ms -> 1.43 ms a call, x1.10 (1.08 to 1.12 with 97 %), +520 us a step", and why nothing can be said.
 std::string describe_row(const TimeRow& row);
 

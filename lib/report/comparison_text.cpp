@@ -21,20 +21,6 @@ Tone tone_of(ComparisonOutcome outcome) {
   return Tone::unsure;
 }
 
-std::string_view label_of(const TimeRow& row) {
-  switch (row.difference) {
-    case Difference::slower:
-      return "slower";
-    case Difference::faster:
-      return "faster";
-    case Difference::same:
-      return "same";
-    case Difference::unknown:
-      break;
-  }
-  return "~";
-}
-
 std::string_view label_of(const StructureChange& change) {
   if (is_regression(change)) return "worse";
   return change.is_certain ? "changed" : "~";
@@ -46,14 +32,13 @@ void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
   std::size_t shown = 0;
   std::size_t left_out = 0;
   for (const TimeRow& row : rows) {
-    const bool is_wanted = is_regression(row) || (row.is_judged && shown < kScreenful) || detail == Detail::full ||
-                           (row.needed && shown < kScreenful);
+    const bool is_wanted = is_regression(row) || (is_worth_a_line(row) && shown < kScreenful) || detail == Detail::full;
     if (!is_wanted) {
       ++left_out;
       continue;
     }
     ++shown;
-    page.row(label_of(row), describe_subject(row) + ": " + describe_row(row));
+    page.row(to_word(row.difference), describe_subject(row) + ": " + describe_row(row));
   }
   if (left_out > 0) page.row("", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
 }
@@ -70,7 +55,7 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   for (const StructureChange& change : comparison.changes) page.row(label_of(change), change.message);
   add_rows(comparison.rows, style.detail, page);
   for (const TimeRow& row : comparison.pipeline_rows) {
-    page.row(row.is_judged ? label_of(row) : "for info", describe_subject(row) + ": " + describe_row(row));
+    page.row(row.is_judged ? to_word(row.difference) : "for info", describe_subject(row) + ": " + describe_row(row));
   }
   for (const std::string& note : comparison.notes) page.row("note", note);
   return page.take();

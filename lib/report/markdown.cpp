@@ -95,6 +95,23 @@ std::string as_many_as_fit(const std::vector<const Problem*>& problems, std::siz
   return parts;
 }
 
+/// The numbers as a table: what a comment has room for.
+std::string table_of(const ProblemTable& numbers) {
+  constexpr std::size_t kMostRows = 20;
+  if (numbers.rows.empty()) return {};
+  std::string table = "|";
+  for (const std::string& column : numbers.columns) table += " " + text(column, kLongestCell) + " |";
+  table += "\n|";
+  for (std::size_t index = 0; index < numbers.columns.size(); ++index) table += "---|";
+  table += "\n";
+  for (std::size_t index = 0; index < std::min(kMostRows, numbers.rows.size()); ++index) {
+    table += "|";
+    for (const std::string& cell : numbers.rows[index]) table += " " + text(cell, kLongestCell) + " |";
+    table += "\n";
+  }
+  return table + "\n";
+}
+
 /// "Cut to fit: …"; empty where nothing was cut.
 std::string cut_sentence(std::size_t count, std::size_t in_table, std::size_t with_details) {
   if (with_details == count) return {};
@@ -117,8 +134,9 @@ std::string rules_sentence(const ProblemReport& report) {
 std::string render_markdown(const ProblemReport& report) {
   const std::vector<const Problem*> problems = shown_problems(report);
   std::string page = heading(report);
-  const std::string last = fmt::format("{}. {} `tfdata-doctor explain RULE` prints a rule's page.\n",
-                                       describe_counts(report), rules_sentence(report));
+  const std::string last =
+      fmt::format("{}. {} `{}` says more.\n", describe_counts(report), rules_sentence(report), report.explanation);
+  page += table_of(report.numbers);
   if (problems.empty()) return page + last;
   page += "| severity | rule | where | what |\n|---|---|---|---|\n";
   const std::size_t budget = kLongestMarkdown - kReserve - page.size();

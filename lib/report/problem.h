@@ -54,6 +54,12 @@ struct UnevaluatedRule {
   std::string reason;
 };
 
+/// Numbers that a person wants to see whatever was found. Every row has a cell for each column; foreign text.
+struct ProblemTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
 enum class ProblemOutcome { passed, failed, nothing_to_judge };
 
 struct ProblemReport {
@@ -64,6 +70,8 @@ struct ProblemReport {
   std::vector<ProblemRule> rules;
   std::vector<Problem> problems;  ///< gravest first
   std::vector<UnevaluatedRule> not_evaluated;
+  ProblemTable numbers;                                    ///< without rows: none
+  std::string explanation = "tfdata-doctor explain RULE";  ///< command that prints more about the rules
 };
 
 /// Fills in the fingerprints: 16 hexadecimal digits of a hash over rule and identity, and the problem's number among

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "diagnose/catalog.h"
+#include "diagnose/threshold.h"
+
+namespace doctor {
+
+/// The name that the thresholds of comparisons are set by, as if they were a rule's: "compare.min_ratio".
+inline constexpr std::string_view kComparisonThresholds = "compare";
+
+std::vector<Threshold> comparison_thresholds();
+
+/// Page and thresholds for `explain compare`. It is no rule: it looks at no single trace.
+CatalogEntry comparison_catalog_entry();
+
+}  // namespace doctor

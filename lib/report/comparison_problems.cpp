@@ -1,0 +1,158 @@
+#include "report/comparison_problems.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "report/comparison_page.h"
+#include "report/repository_path.h"
+#include "tree/dataset_kind.h"
+
+namespace doctor {
+namespace {
+
+struct Kind {
+  std::string_view id;
+  std::string_view title;
+};
+
+// Ids of what a comparison can find. They stand in documents that others keep, so they never change.
+constexpr Kind kStructure = {"pipeline-changed", "an iterator was added, removed, moved or became sequential"};
+constexpr Kind kSetting = {"setting-changed", "parallelism, a buffer, a batch size or another setting changed"};
+constexpr Kind kCalls = {"more-calls", "an iterator is called more often for each step"};
+constexpr Kind kFinding = {"new-finding", "a rule fires in the candidate that did not fire in the base"};
+constexpr Kind kSlower = {"slower-call", "calls of an iterator or an op take longer"};
+constexpr Kind kTail = {"slower-tail", "some calls of an iterator or an op take many times as long as usual"};
+constexpr Kind kStep = {"slower-step", "GetNext or the whole step takes longer"};
+constexpr std::array<Kind, 7> kKinds = {kStructure, kSetting, kCalls, kFinding, kSlower, kTail, kStep};
+
+const Kind& kind_of(const StructureChange& change) {
+  switch (change.kind) {
+    case ChangeKind::setting_changed:
+      return kSetting;
+    case ChangeKind::calls_changed:
+      return kCalls;
+    case ChangeKind::finding_new:
+    case ChangeKind::finding_gone:
+      return kFinding;
+    case ChangeKind::iterator_added:
+    case ChangeKind::iterator_removed:
+    case ChangeKind::iterator_moved:
+    case ChangeKind::form_changed:
+      break;
+  }
+  return kStructure;
+}
+
+const Kind& kind_of(const TimeRow& row) {
+  switch (row.kind) {
+    case TimeKind::tail:
+      return kTail;
+    case TimeKind::calls:
+      return kCalls;
+    case TimeKind::get_next:
+    case TimeKind::step:
+      return kStep;
+    case TimeKind::self:
+    case TimeKind::op:
+      break;
+  }
+  return kSlower;
+}
+
+Problem problem_of(const Kind& kind, const std::string& subject, const ProblemLocation& location) {
+  Problem problem;
+  problem.rule = kind.id;
+  problem.subject = subject;
+  problem.location = location;
+  return problem;
+}
+
+Problem problem_of(const StructureChange& change, const ProblemLocation& location) {
+  Problem problem = problem_of(kind_of(change), change.subject, location);
+  problem.fails = is_regression(change);
+  problem.severity = problem.fails ? Severity::error : Severity::note;
+  problem.message = change.message;
+  // Settings of one iterator, and findings about it, are told apart by how their sentence begins.
+  problem.identity = fold_like_elements(change.subject) + '\n' + change.message.substr(0, change.message.find(':'));
+  return problem;
+}
+
+Problem problem_of(const TimeRow& row, const ProblemLocation& location) {
+  Problem problem = problem_of(kind_of(row), row.subject, location);
+  problem.fails = true;
+  problem.severity = Severity::error;
+  problem.message = describe_subject(row) + ": " + describe_row(row);
+  const std::string_view unit = row.kind == TimeKind::tail ? "share" : row.kind == TimeKind::calls ? "calls" : "us";
+  problem.evidence = {{"base", row.base_median, std::string(unit)},
+                      {"candidate", row.candidate_median, std::string(unit)},
+                      {"cost a step", row.cost_us, "us"},
+                      {"p value", row.p_value, ""}};
+  problem.identity =
+      fold_like_elements(row.subject) + '\n' + row.op + '\n' + (row.kind == TimeKind::step ? "step" : "");
+  return problem;
+}
+
+ProblemTable numbers_of(const RunComparison& comparison) {
+  ProblemTable table;
+  table.columns = {"what", "base", "candidate", "ratio", "a step", ""};
+  const auto add = [&](const TimeRow& row) {
+    const std::string unit = row.kind == TimeKind::self || row.kind == TimeKind::op ? " a call" : "";
+    const bool is_whole = row.kind == TimeKind::get_next || row.kind == TimeKind::step;
+    table.rows.push_back({describe_subject(row), describe_value(row, row.base_median) + unit,
+                          describe_value(row, row.candidate_median) + unit, describe_ratio(row), describe_cost(row),
+                          is_whole && !row.is_judged ? "not judged" : std::string(to_word(row.difference))});
+  };
+  for (const TimeRow& row : comparison.rows) {
+    if (is_worth_a_line(row)) add(row);
+  }
+  for (const TimeRow& row : comparison.pipeline_rows) add(row);
+  return table;
+}
+
+ProblemOutcome outcome_of(ComparisonOutcome outcome) {
+  switch (outcome) {
+    case ComparisonOutcome::regression:
+      return ProblemOutcome::failed;
+    case ComparisonOutcome::no_regression:
+      return ProblemOutcome::passed;
+    case ComparisonOutcome::inconclusive:
+      break;
+  }
+  return ProblemOutcome::nothing_to_judge;
+}
+
+}  // namespace
+
+ProblemReport problems_of(const RunComparison& comparison, const ComparisonContext& context) {
+  ProblemReport report;
+  report.command = "compare";
+  report.verdict = verdict_words(comparison.outcome);
+  report.summary = summarize(comparison);
+  report.outcome = outcome_of(comparison.outcome);
+  report.numbers = numbers_of(comparison);
+  report.explanation = "tfdata-doctor explain compare";
+  const std::string page(comparison_catalog_entry().page);
+  for (const Kind& kind : kKinds) {
+    report.rules.push_back({std::string(kind.id), std::string(kind.title), page, Severity::error});
+  }
+  const ProblemLocation location =
+      context.source ? *context.source : ProblemLocation{trace_location(context.candidate, context.working_directory)};
+  for (const StructureChange& change : comparison.changes) {
+    if (change.is_certain) report.problems.push_back(problem_of(change, location));
+  }
+  for (const std::vector<TimeRow>* rows : {&comparison.rows, &comparison.pipeline_rows}) {
+    for (const TimeRow& row : *rows) {
+      if (is_regression(row)) report.problems.push_back(problem_of(row, location));
+    }
+  }
+  std::stable_sort(report.problems.begin(), report.problems.end(),
+                   [](const Problem& a, const Problem& b) { return a.severity > b.severity; });
+  set_fingerprints(report.problems);
+  if (comparison.outcome == ComparisonOutcome::inconclusive) {
+    for (const Kind& kind : {kSlower, kTail}) report.not_evaluated.push_back({std::string(kind.id), report.summary});
+  }
+  return report;
+}
+
+}  // namespace doctor

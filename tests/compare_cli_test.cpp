@@ -1,0 +1,181 @@
+// The gate as a job in CI uses it: two folders of recordings, and every exit status.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "ci_reader.h"
+#include "run_tool.h"
+
+namespace {
+
+using namespace doctor;
+using Json = nlohmann::json;
+
+const std::string kFolder = std::string(DOCTOR_SOURCE_DIR) + "/testdata/compare/slower-decode/";
+const std::string kBase = kFolder + "base";            // five recordings
+const std::string kCandidate = kFolder + "candidate";  // five of the same job, whose DecodePng takes 20 % longer
+
+std::vector<std::string> first_recordings(const std::string& folder, int count) {
+  std::vector<std::string> files;
+  for (int index = 0; index < count; ++index)
+    files.push_back(folder + "/run_" + std::to_string(index) + ".xplane.pb.gz");
+  return files;
+}
+
+std::vector<std::string> compare_of(std::vector<std::string> base, const std::vector<std::string>& candidate,
+                                    const std::vector<std::string>& options = {}) {
+  base.insert(base.begin(), "compare");
+  base.emplace_back("--");
+  base.insert(base.end(), candidate.begin(), candidate.end());
+  base.insert(base.end(), options.begin(), options.end());
+  return base;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a slower op in five recordings against five is a regression: 1") {
+  const Ended ended = run_tool({"compare", kBase, "--", kCandidate});
+  CHECK(ended.code == 1);
+  CHECK(ended.output.starts_with("REGRESSION: DecodePng in Dataset.map with num_parallel_calls: "));
+  CHECK(contains(ended.output, "5 base with 5 candidate recordings"));
+  CHECK(ended.errors.empty());
+}
+
+TEST_CASE("a faster op is none: 0") {
+  const Ended ended = run_tool({"compare", kCandidate, "--", kBase});
+  CHECK(ended.code == 0);
+  CHECK(ended.output.starts_with("NO REGRESSION: nothing got slower; faster: DecodePng"));
+}
+
+TEST_CASE("too few recordings tell nothing, and how many would: 3") {
+  const Ended ended = run_tool(compare_of(first_recordings(kBase, 2), first_recordings(kCandidate, 2)));
+  CHECK(ended.code == 3);
+  CHECK(ended.output.starts_with(
+      "INCONCLUSIVE: the pipeline is the same; times need 5 recordings a side, there are 2 and 2"));
+  const auto three = compare_of(first_recordings(kBase, 3), first_recordings(kCandidate, 3));
+  CHECK(run_tool(three).code == 3);
+  CHECK(run_tool(compare_of(first_recordings(kBase, 3), first_recordings(kCandidate, 3), {"--weak"})).code == 1);
+  CHECK(run_tool(compare_of(first_recordings(kBase, 2), first_recordings(kCandidate, 2), {"--weak"})).code == 3);
+}
+
+TEST_CASE("what cannot be read is told, and no gate passes without it: 2") {
+  const TemporaryDirectory folder;
+  const std::string broken = folder.write("broken.xplane.pb", "no trace");
+  const Ended one = run_tool({"compare", kBase, broken, "--", kBase});
+  CHECK(one.code == 2);
+  CHECK(contains(one.errors, "broken.xplane.pb"));
+  CHECK(contains(one.output, "REGRESSION"));  // the rest is compared all the same
+  CHECK(run_tool({"compare", kBase, "--", folder / "absent"}).code == 2);
+  CHECK(contains(run_tool({"compare", kBase}).errors, "no base to compare with; tfdata-doctor compare BASE... -- "));
+  CHECK(contains(run_tool({"compare", kBase, "--"}).errors, "no candidate to compare"));
+  CHECK(run_tool({"compare", kBase, "--", kCandidate, "-o", folder / "absent/out"}).code == 2);
+  const Ended onto_input = run_tool({"compare", kBase, "--", kCandidate, "-o", kCandidate + "/run_0.xplane.pb.gz"});
+  CHECK(onto_input.code == 2);
+}
+
+TEST_CASE("a recording that is given twice counts once") {
+  std::vector<std::string> repeated = first_recordings(kBase, 1);
+  for (int index = 0; index < 4; ++index) repeated.push_back(repeated.front());
+  const Ended ended = run_tool(compare_of(repeated, {kCandidate}));
+  CHECK(ended.code == 3);
+  CHECK(contains(ended.output, "there are 1 and 5"));
+  CHECK(contains(ended.errors, "holds the same as a recording before it"));
+  CHECK(contains(run_tool({"compare", kBase, "--", kBase}).errors, "stands on both sides"));
+}
+
+TEST_CASE("thresholds of the comparison are set like those of a rule") {
+  CHECK(run_tool({"compare", kBase, "--", kCandidate, "--set", "compare.min_ratio=1.5"}).code == 0);
+  CHECK(run_tool({"compare", kBase, "--", kCandidate, "--set", "compare.min_recordings=6"}).code == 3);
+  CHECK(contains(run_tool({"compare", kBase, "--", kCandidate, "--set", "compare.ratio=1"}).errors,
+                 "the rule compare has no threshold 'ratio'"));
+  const Ended page = run_tool({"explain", "compare"});
+  CHECK(page.code == 0);
+  CHECK(contains(page.output, "min_ratio"));
+}
+
+TEST_CASE("GetNext and steps are told, and judged where the user asks for it") {
+  const Json told = Json::parse(run_tool({"compare", kBase, "--", kCandidate, "--format", "json"}).output);
+  REQUIRE(told["pipelines"].size() == 2);
+  CHECK(told["pipelines"][0]["kind"] == "get_next");
+  CHECK_FALSE(told["pipelines"][0]["judged"].get<bool>());
+  const Json judged = Json::parse(
+      run_tool({"compare", kBase, "--", kCandidate, "--format", "json", "--judge", "get-next", "--judge", "step"})
+          .output);
+  CHECK(judged["pipelines"][0]["judged"].get<bool>());
+  CHECK(judged["pipelines"][1]["judged"].get<bool>());
+}
+
+TEST_CASE("the JSON of a comparison has the keys that scripts rely on") {
+  const Json json = Json::parse(run_tool({"compare", kBase, "--", kCandidate, "--format", "json"}).output);
+  CHECK(json["schema"] == "tfdata-doctor.comparison/1");
+  CHECK(json["outcome"] == "regression");
+  CHECK(json["recordings"] == Json{{"base", 5}, {"candidate", 5}, {"needed", 5}});
+  for (const Json& change : json["structure"]) CHECK_FALSE(change["regression"].get<bool>());
+  const Json& row = json["times"][0];
+  CHECK(row["subject"] == "Iterator::Root::Prefetch::BatchV2::ParallelMapV2");
+  CHECK(row["op"] == "DecodePng");
+  CHECK(row["difference"] == "slower");
+  CHECK(row["regression"] == true);
+  CHECK(row["base"].size() == 5);
+  CHECK(row["ratio"].get<double>() == doctest::Approx(1.2).epsilon(0.03));
+  CHECK(row["interval"]["low"].get<double>() > 1.1);
+  CHECK(row["p_value"].get<double>() == doctest::Approx(1 / 252.0));
+}
+
+TEST_CASE("documents for CI say what text and exit status say") {
+  const TemporaryDirectory folder;
+  const Ended ended = run_tool({"compare", kBase, "--", kCandidate, "--source-file", "src/input.py:3", "--output",
+                                "sarif=" + (folder / "s"), "--output", "junit=" + (folder / "j"), "--output",
+                                "gitlab=" + (folder / "g"), "--output", "markdown=" + (folder / "m")});
+  CHECK(ended.code == 1);
+  CHECK(ended.output.starts_with("REGRESSION"));
+  const Json sarif = Json::parse(read_whole_file(folder / "s"));
+  REQUIRE(sarif["runs"][0]["results"].size() == 1);
+  CHECK(sarif["runs"][0]["results"][0]["ruleId"] == "slower-call");
+  CHECK(sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] ==
+        "src/input.py");
+  CHECK(Json::parse(read_whole_file(folder / "g")).size() == 1);
+  CHECK(contains(read_whole_file(folder / "j"), "failures=\"1\""));
+  CHECK(
+      contains(read_whole_file(folder / "m"), "| DecodePng in Dataset.map with num_parallel_calls | 1.29 ms a call |"));
+  const Ended annotations = run_tool({"compare", kBase, "--", kCandidate, "--format", "github"});
+  CHECK(annotations.code == 1);
+  CHECK(contains(annotations.output, "\n::error file=run_0.xplane.pb.gz,"));
+}
+
+TEST_CASE("a baseline stands in for the recordings that it was made of") {
+  const TemporaryDirectory folder;
+  for (const std::string name : {"runs.json", "runs.sqlite"}) {
+    CAPTURE(name);
+    const std::string file = folder / name;
+    CHECK(run_tool({"baseline", "add", file, kBase, "--label", "main"}).output == "5 runs added\n");
+    CHECK(run_tool({"baseline", "add", file, kBase}).output == "0 runs added, 5 known already\n");
+    CHECK(run_tool({"compare", "--baseline", file, kCandidate, "-q"}).output ==
+          run_tool({"compare", kBase, "--", kCandidate, "-q"}).output);
+    CHECK(run_tool({"compare", file, "--", kCandidate}).code == 1);
+    CHECK(run_tool({"compare", "--baseline", file, "--label", "main", kCandidate}).code == 1);
+    CHECK(contains(run_tool({"compare", "--baseline", file, "--label", "mian", kCandidate}).errors,
+                   "no run with the label"));
+    CHECK(run_tool({"compare", "--baseline", file, kBase, "--", kCandidate}).code == 2);
+    CHECK(run_tool({"baseline", "prune", file}).code == 2);
+    CHECK(run_tool({"baseline", "prune", file, "--keep", "3"}).output == "2 runs removed\n");
+    CHECK(run_tool({"compare", "--baseline", file, kCandidate}).code == 3);
+    const Ended shown = run_tool({"baseline", "show", file});
+    CHECK(shown.code == 0);
+    CHECK(contains(shown.output, "run_4.xplane.pb.gz"));
+    CHECK_FALSE(contains(shown.output, "run_0.xplane.pb.gz"));
+    CHECK(Json::parse(run_tool({"baseline", "show", file, "--format", "json"}).output)["runs"].size() == 3);
+  }
+  CHECK(run_tool({"baseline", "show", folder / "absent"}).code == 2);
+  CHECK(run_tool({"baseline", "show", kBase + "/run_0.xplane.pb.gz"}).code == 2);
+  CHECK(run_tool({"baseline", "shwo", "x"}).code == 2);
+  CHECK(contains(run_tool({"baseline", "show"}).errors, "baseline needs a FILE"));
+}
