@@ -82,6 +82,21 @@ def check_statuses(action, binary):
                 expect_equal(uri, 'src/input.py', 'location')
 
 
+def check_comparison(action, binary):
+    folder_of = {side: os.path.join(ROOT, 'testdata/compare/slower-decode', side) for side in ('base', 'candidate')}
+    for expected, base, candidate in ((1, 'base', 'candidate'), (0, 'candidate', 'base')):
+        with tempfile.TemporaryDirectory() as folder:
+            given = {'traces': folder_of[candidate], 'base': folder_of[base] + '\n', 'binary': binary}
+            status, _, printed, summary = run_action(action, given, folder)
+            expect_equal(status, expected, f'comparison with {base}')
+            expect_equal(printed.count('::error file='), expected, 'annotations')
+            expect_equal('DecodePng' in summary, True, 'the summary names the op')
+            baseline = os.path.join(folder, 'stored.json')
+            subprocess.run([binary, 'baseline', 'add', baseline, folder_of[base]], check=True, capture_output=True)
+            given = {'traces': folder_of[candidate], 'baseline': baseline, 'binary': binary}
+            expect_equal(run_action(action, given, folder)[0], expected, 'comparison with a baseline')
+
+
 def check_examples(action):
     steps = load('docs/ci/github.yml')['jobs']['diagnose']['steps']
     ours = [step for step in steps if '/tfdata-doctor@' in step.get('uses', '')]
@@ -105,6 +120,7 @@ def main():
     action = load('action.yml')
     try:
         check_statuses(action, os.path.abspath(options.binary))
+        check_comparison(action, os.path.abspath(options.binary))
         check_examples(action)
     except Mismatch as error:
         print(f'action.yml: {error}', file=sys.stderr)

@@ -58,9 +58,9 @@ def traces():
     return found
 
 
-def write_documents(binary, trace, folder):
+def write_documents(command, folder):
     """The text of each format, all of one run."""
-    command = [binary, 'diagnose', trace, '-o', os.path.join(folder, 'text')]
+    command = [*command, '-o', os.path.join(folder, 'text')]
     for name in FORMATS:
         command += ['--output', f'{name}={os.path.join(folder, name)}']
     environment = {key: value for key, value in os.environ.items() if key != 'GITHUB_STEP_SUMMARY'}
@@ -243,7 +243,7 @@ def check_multitool(multitool, documents, folder):
     files = [stored(f'{index}.sarif', document['sarif']) for index, document in enumerate(documents)]
     complaints = multitool_complaints(multitool, files)
     expect(not complaints, 'the multitool complains:\n' + '\n'.join(complaints))
-    broken = json.loads(next(document['sarif'] for document in documents if document['report']['findings']))
+    broken = json.loads(next(document['sarif'] for document in documents if json.loads(document['sarif'])['runs'][0]['results']))
     broken = copy.deepcopy(broken)
     broken['runs'][0]['results'][0]['locations'][0]['physicalLocation']['artifactLocation']['uri'] = 'gs://bucket/a.pb'
     expect(multitool_complaints(multitool, [stored('broken.sarif', json.dumps(broken))]),
@@ -252,13 +252,45 @@ def check_multitool(multitool, documents, folder):
 
 def check_trace(binary, trace):
     with tempfile.TemporaryDirectory() as folder:
-        documents = write_documents(binary, trace, folder)
+        documents = write_documents([binary, 'diagnose', trace], folder)
     report = documents['report']
     check_sarif(documents['sarif'], report)
     check_junit(documents['junit'], report, documents['code'])
     check_gitlab(documents['gitlab'], report)
     check_github(documents['github'], report)
     check_markdown(documents['markdown'], report)
+    return documents
+
+
+def check_comparison(binary, base, candidate):
+    """The documents of a comparison: its regressions fail, what else is sure to have changed is a note."""
+    with tempfile.TemporaryDirectory() as folder:
+        documents = write_documents([binary, 'compare', base, '--', candidate], folder)
+    report = documents['report']
+    changes = [change for change in report['structure'] if change['certain']]
+    rows = [row for row in report['times'] + report['pipelines'] if row['regression']]
+    failing = len(rows) + sum(change['regression'] for change in changes)
+    levels = ['error'] * failing + ['note'] * (len(changes) + len(rows) - failing)
+    results = json.loads(documents['sarif'])['runs'][0]['results']
+    jsonschema.validate(json.loads(documents['sarif']), schema('github-sarif.schema.json'))
+    expect_equal([result['level'] for result in results], levels, 'results')
+    fingerprints = {result['partialFingerprints']['primaryLocationLineHash'] for result in results}
+    expect_equal(len(fingerprints), len(results), 'distinct fingerprints')
+    cases = [case for suite in junitparser.JUnitXml.fromstring(documents['junit'].encode()) for case in suite]
+    kinds = collections.Counter(type(result).__name__ for case in cases for result in case.result)
+    expect_equal(kinds['Failure'], failing, 'failures')
+    issues = json.loads(documents['gitlab'])
+    jsonschema.validate(issues, schema('gitlab-code-quality.schema.json'))
+    expect_equal(sorted(LEVEL_OF_GITLAB[issue['severity']] for issue in issues), sorted(levels), 'issues')
+    lines = [line for line in re.split('[\r\n]+', documents['github']) if line]
+    annotations = [re.match(r'::(\w+) file=([^,]+),line=(\d+),title=([a-z-]+)', line) for line in lines[1:]]
+    expect_equal([LEVEL_OF_COMMAND[match[1]] for match in annotations], levels, 'annotations')
+    page = html_of(documents['markdown'])
+    expect(set(page.elements) <= OUR_ELEMENTS, f'elements {sorted(set(page.elements) - OUR_ELEMENTS)}')
+    expect(report['outcome'].upper().replace('_', ' ') in page.words, 'the outcome is not on the page')
+    words = page.words.replace('\u2060', '')
+    for change in changes:
+        expect(visible(change['message'])[:100] in words, f"{change['message']!r} is not on the page")
     return documents
 
 
@@ -274,16 +306,20 @@ def main():
         check_controls()
         for name in names:
             documents.append(check_trace(binary, name))
+        decode = 'testdata/compare/slower-decode'
+        comparisons = [check_comparison(binary, *sides) for sides in (
+            (f'{decode}/base', f'{decode}/candidate'), (f'{decode}/candidate', f'{decode}/base'),
+            ('testdata/traces/seed_example1.xplane.pb', HOSTILE), (HOSTILE, 'testdata/traces/seed_example1.xplane.pb'))]
         if options.multitool:
             with tempfile.TemporaryDirectory() as folder:
-                check_multitool(os.path.abspath(options.multitool), documents, folder)
+                check_multitool(os.path.abspath(options.multitool), documents + comparisons, folder)
     except (Mismatch, jsonschema.ValidationError) as error:
-        name = names[len(documents)] if len(documents) < len(names) else 'all traces'
+        name = names[len(documents)] if len(documents) < len(names) else 'comparisons, or all documents'
         print(f'{name}: {error}', file=sys.stderr)
         return 1
     codes = collections.Counter(document['code'] for document in documents)
     findings = sum(len(document['report']['findings']) for document in documents)
-    print(f'{len(documents)} traces, {findings} problems read back from {len(FORMATS) - 1} formats; exit statuses '
+    print(f'{len(documents)} traces, {len(comparisons)} comparisons, {findings} problems read back from {len(FORMATS) - 1} formats; exit statuses '
           + ', '.join(f'{code}: {codes[code]}' for code in sorted(codes)))
     return 0 if findings > 0 else 1
 
