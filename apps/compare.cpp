@@ -14,7 +14,6 @@
 #include "recordings.h"
 #include "report/comparison_page.h"
 #include "report/comparison_problems.h"
-#include "report/problem_sinks.h"
 
 namespace doctor {
 namespace {
@@ -70,38 +69,11 @@ void warn_of_shared_runs(const Sides& sides) {
   }
 }
 
-Result<std::string> render(const RunComparison& comparison, const ProblemReport& problems, OutputFormat format,
-                           const Options& options) {
-  switch (format) {
-    case OutputFormat::json:
-      return render_comparison_json(comparison);
-    case OutputFormat::sarif:
-      return render_sarif(problems);
-    case OutputFormat::junit:
-      return render_junit(problems);
-    case OutputFormat::gitlab:
-      return render_gitlab(problems);
-    case OutputFormat::github:
-      return render_github(problems);
-    case OutputFormat::markdown:
-      return render_markdown(problems);
-    case OutputFormat::text:
-    case OutputFormat::csv:
-      break;
-  }
-  return render_comparison_text(comparison, style_of(options));
-}
-
-int exit_code_of(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return kExitFinding;
-    case ComparisonOutcome::no_regression:
-      return kExitClean;
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return kExitNothing;
+std::string render(const RunComparison& comparison, const ProblemReport& problems, OutputFormat format,
+                   const Options& options) {
+  if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(options));
+  if (format == OutputFormat::json) return render_comparison_json(comparison);
+  return render_problems(problems, format).value_or("");
 }
 
 }  // namespace
@@ -131,7 +103,7 @@ int run_compare(const Options& options) {
   const bool are_written =
       write_documents(options, [&](OutputFormat format) { return render(comparison, problems, format, options); });
   const bool are_read = sides->base.unreadable.empty() && sides->candidate.unreadable.empty();
-  return are_written && are_read ? exit_code_of(comparison.outcome) : kExitFailure;
+  return are_written && are_read ? exit_code_of(problems.outcome) : kExitFailure;
 }
 
 }  // namespace doctor

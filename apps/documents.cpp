@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "exit_code.h"
 #include "output.h"
 #include "report/escape.h"
+#include "report/problem_sinks.h"
 
 namespace doctor {
 namespace {
@@ -58,6 +60,38 @@ bool write_documents(const Options& options, const DocumentRenderer& render) {
     are_written = false;
   }
   return are_written;
+}
+
+std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format) {
+  switch (format) {
+    case OutputFormat::sarif:
+      return render_sarif(problems);
+    case OutputFormat::junit:
+      return render_junit(problems);
+    case OutputFormat::gitlab:
+      return render_gitlab(problems);
+    case OutputFormat::github:
+      return render_github(problems);
+    case OutputFormat::markdown:
+      return render_markdown(problems);
+    case OutputFormat::text:
+    case OutputFormat::json:
+    case OutputFormat::csv:
+      break;
+  }
+  return std::nullopt;
+}
+
+int exit_code_of(ProblemOutcome outcome) {
+  switch (outcome) {
+    case ProblemOutcome::passed:
+      return kExitClean;
+    case ProblemOutcome::failed:
+      return kExitFinding;
+    case ProblemOutcome::nothing_to_judge:
+      break;
+  }
+  return kExitNothing;
 }
 
 TextStyle style_of(const Options& options) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "options.h"
 #include "output_targets.h"
+#include "report/problem.h"
 #include "report/report.h"
 
 namespace doctor {
@@ -20,6 +22,12 @@ std::vector<OutputTarget> outputs_of(const Options& options);
 /// Writes all documents, whatever becomes of one. Says whether all were written; what was not is told on standard
 /// error.
 bool write_documents(const Options& options, const DocumentRenderer& render);
+
+/// The problems in a format that is made for CI; nullopt for one that is not.
+std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format);
+
+/// How the program ends.
+int exit_code_of(ProblemOutcome outcome);
 
 /// How a page about the traces that the user named is to look.
 TextStyle style_of(const Options& options);
