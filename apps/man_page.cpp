@@ -1,5 +1,7 @@
 #include "man_page.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -99,8 +101,9 @@ std::string options() {
   text += paragraph("Flags take =false, as in --quiet=false, to undo what environment or configuration file say.");
   for (const OptionEntry& option : option_table()) {
     std::string term = flag_of(option);
-    if (option.letter != '\0') term = std::string("-") + option.letter + ", " + term;
-    std::string help = std::string(option.help) + ".";
+    if (option.letter != '\0') term.insert(0, fmt::format("-{}, ", option.letter));
+    std::string help(option.help);
+    help += ".";
     if (!option.default_text.empty()) help += " Default: " + std::string(option.default_text) + ".";
     text += entry(term, option.value_name, help + " Of: " + names_of(option.commands) + ".");
   }

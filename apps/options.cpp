@@ -95,7 +95,7 @@ Result<void> check_values(const GivenValues& values, const Options& options) {
         return fail(fmt::format("unknown option '{}' of show {}", flag_of(*option), options.page), {},
                     "it is for " + pages_with(option->ability));
       }
-      if (const Result<void> checked = check_value(*option, value); !checked) return checked;
+      if (Result<void> checked = check_value(*option, value); !checked) return checked;
     }
   }
   return {};

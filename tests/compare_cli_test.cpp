@@ -21,6 +21,7 @@ const std::string kCandidate = kFolder + "candidate";  // five of the same job, 
 
 std::vector<std::string> first_recordings(const std::string& folder, int count) {
   std::vector<std::string> files;
+  files.reserve(static_cast<std::size_t>(count));
   for (int index = 0; index < count; ++index)
     files.push_back(folder + "/run_" + std::to_string(index) + ".xplane.pb.gz");
   return files;

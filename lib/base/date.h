@@ -1,7 +1,7 @@
 #pragma once
 
-#include <compare>
 #include <string>
+#include <tuple>
 
 namespace doctor {
 
@@ -11,7 +11,10 @@ struct Date {
   int month = 1;  ///< from 1
   int day = 1;    ///< from 1
 
-  friend auto operator<=>(const Date&, const Date&) = default;
+  friend bool operator==(const Date&, const Date&) = default;
+  friend bool operator<(const Date& a, const Date& b) {
+    return std::tie(a.year, a.month, a.day) < std::tie(b.year, b.month, b.day);
+  }
 };
 
 /// "2026-12-31".

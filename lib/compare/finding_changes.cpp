@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <compare>
 #include <map>
+#include <tuple>
 
 namespace doctor {
 namespace {
@@ -16,7 +16,9 @@ struct FindingKey {
   std::size_t iterator = kNoIndex;
   std::string subject;  ///< only without an iterator
 
-  friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
+  friend bool operator<(const FindingKey& a, const FindingKey& b) {
+    return std::tie(a.rule, a.iterator, a.subject) < std::tie(b.rule, b.iterator, b.subject);
+  }
 };
 
 class FindingComparer {
