@@ -43,3 +43,6 @@ endif()
 
 # CPU, wall and memory of one command.
 bench_program(measure_command)
+
+# How often comparisons fire: scripts/gate-statistics.
+bench_program(gate_statistics doctor_rules)
