@@ -3,8 +3,9 @@
 //   gate_statistics [--size N] [--weak] [--most N] RECORDING...               like recordings: every alarm is false
 //   gate_statistics [--size N] [--weak] [--most N] BASE... -- CANDIDATE...    the candidate is slower: alarms are right
 //
-// Compares N recordings (5) with N others, for every way to draw them, or for `--most` ways drawn at random with a
-// fixed seed where there are more. Prints one line: draws, alarms, draws that were inconclusive.
+// A folder stands for all recordings in it, as for `tfdata-doctor compare`. Compares N recordings (5) with N others,
+// for every way to draw them, or for `--most` ways drawn at random with a fixed seed where there are more. Prints one
+// line: draws, alarms, draws that were inconclusive, ways there are to draw.
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@
 
 #include "compare/comparison.h"
 #include "diagnose/catalog.h"
+#include "io/trace_inputs.h"
 #include "pipeline.h"
 
 namespace {
@@ -56,21 +58,26 @@ Arguments parse(int count, char** values) {
   return arguments;
 }
 
-std::vector<RunSummary> summarize(const std::vector<std::string>& files) {
+[[noreturn]] void end_with(const Error& error) {
+  fmt::print(stderr, "gate_statistics: {}\n", to_string(error));
+  std::exit(2);
+}
+
+std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
   std::vector<Rule> rules;
   for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
   std::vector<RunSummary> runs;
-  for (const std::string& file : files) {
-    const std::vector<std::string> one = {file};
-    const Analysis analysis = analyze(one, rules, {}, {}, options);
-    if (!analysis.has_readable_file()) {
-      fmt::print(stderr, "gate_statistics: {}\n", to_string(analysis.unreadable.front()));
-      std::exit(2);
+  for (const std::string& path : paths) {
+    const Result<std::vector<Run>> recordings = list_recordings(path);
+    if (!recordings) end_with(recordings.error());
+    for (const Run& recording : *recordings) {
+      const Analysis analysis = analyze(recording.files, rules, {}, {}, options);
+      if (!analysis.has_readable_file()) end_with(analysis.unreadable.front());
+      runs.push_back(summarize_run(recording.name, analysis.measurements, analysis.diagnosis));
     }
-    runs.push_back(summarize_run(file, analysis.measurements, analysis.diagnosis));
   }
   return runs;
 }
@@ -119,14 +126,14 @@ class Counter {
     const std::size_t size = arguments_.size;
     const std::size_t candidates = arguments_.candidate ? candidate_.size() : base_.size() - size;
     if (base_.size() < size || candidates < size) return;
-    const double all = choices(base_.size(), size) * choices(candidates, size);
-    if (all > static_cast<double>(arguments_.most)) return count_some();
+    all_ = choices(base_.size(), size) * choices(candidates, size);
+    if (all_ > static_cast<double>(arguments_.most)) return count_some();
     for_each_choice(all_indices(base_.size()), size, [&](const Indices& base) {
       for_each_choice(candidates_beside(base), size, [&](const Indices& candidate) { compare_draw(base, candidate); });
     });
   }
 
-  void print() const { fmt::print("{} {} {}\n", draws_, alarms_, inconclusive_); }
+  void print() const { fmt::print("{} {} {} {:.0f}\n", draws_, alarms_, inconclusive_, all_); }
 
  private:
   Indices candidates_beside(const Indices& base) const {
@@ -173,6 +180,7 @@ class Counter {
   ComparisonChoice choice_;
   std::vector<RunSummary> drawn_base_;
   std::vector<RunSummary> drawn_candidate_;
+  double all_ = 0;  // may be more than an integer holds
   std::uint64_t draws_ = 0;
   std::uint64_t alarms_ = 0;
   std::uint64_t inconclusive_ = 0;
