@@ -1,6 +1,7 @@
 """Tests of scripts/record with a stand-in for TensorFlow, whose traces are lists of what happened."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -124,13 +125,15 @@ class RecordTest(unittest.TestCase):
         self.assert_no_scratch()
 
     def test_an_interruption_leaves_whole_recordings(self):
-        body = 'os.kill(os.getppid(), signal.SIGINT); signal.pause()'
+        body = 'open(mark, "w").write(str(os.getpid())); os.kill(os.getppid(), signal.SIGINT); signal.pause()'
         self.write('input.py', SECOND_TIME.format(body=body))
         done = self.record('input.py', '--out', 'out')
         self.assertEqual((done.returncode, done.stdout), (130, 'out/run_000\n'))
         self.assertEqual(done.stderr, 'scripts/record: interrupted; whole recordings were kept\n')
         self.assertEqual(self.files('out'), ['run_000/host.xplane.pb'])
         self.assert_no_scratch()
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(self.read('input.py.was_here')), signal.SIGKILL)
 
     def test_a_dataset_that_ends_early(self):
         self.write('input.py', 'def make_dataset():\n    return iter(range(7))\n')
