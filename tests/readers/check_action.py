@@ -97,20 +97,25 @@ def check_comparison(action, binary):
             expect_equal(run_action(action, given, folder)[0], expected, 'comparison with a baseline')
 
 
-def check_examples(action):
-    steps = load('docs/ci/github.yml')['jobs']['diagnose']['steps']
-    ours = [step for step in steps if '/tfdata-doctor@' in step.get('uses', '')]
+def check_steps(action, steps):
+    ours = [step for step in steps if re.search(r'/\.?tfdata-doctor(@|$)', step.get('uses', ''))]
     expect_equal(len(ours), 1, 'steps that use the action')
     unknown = set(ours[0]['with']) - set(action['inputs'])
     expect_equal(unknown, set(), 'unknown inputs')
     required = {name for name, value in action['inputs'].items() if value.get('required')}
     expect_equal(required - set(ours[0]['with']), set(), 'missing inputs')
+
+
+def check_examples(action):
+    for name in ('github', 'github-gate'):
+        for job in load(f'docs/ci/{name}.yml')['jobs'].values():
+            check_steps(action, job['steps'])
     hooks = {hook['id'] for hook in load('.pre-commit-hooks.yaml')}
     for repository in load('docs/ci/pre-commit.yaml')['repos']:
         expect_equal({hook['id'] for hook in repository['hooks']} - hooks, set(), 'unknown hooks')
-    job = load('docs/ci/gitlab.yml')['input-pipeline']
-    for report in job['artifacts']['reports'].values():
-        expect_equal(f'={report}' in ' '.join(job['script']), True, f'{report} is written')
+    for job in load('docs/ci/gitlab.yml').values():
+        for report in job['artifacts']['reports'].values():
+            expect_equal(f'={report}' in ' '.join(job['script']), True, f'{report} is written')
 
 
 def main():

@@ -117,6 +117,19 @@ class RecordTest(unittest.TestCase):
         self.assertEqual(done.stdout.split(), ['out/base/run_000', 'out/candidate/run_000',
                                                'out/candidate/run_001', 'out/base/run_001'])
 
+    def test_each_version_has_its_own_modules(self):
+        for version in ('old', 'new'):
+            self.write(version + '/.git', '')
+            self.write(version + '/src/input.py', 'import tensorflow, src.part\n'
+                       'def make_dataset():\n    tensorflow.happened.append(src.part.NAME)\n'
+                       '    return iter(range(9))\n')
+            self.write(version + '/src/part.py', 'NAME = "of %s"\n' % version)
+        self.record('--base', 'old/src/input.py', '--candidate', 'new/src/input.py', '--out', 'out', '--runs', '1',
+                    '--steps', '1', '--warmup', '0')
+        for version, side in (('old', 'base'), ('new', 'candidate')):
+            self.assertEqual(self.read('out/%s/run_000/host.xplane.pb' % side),
+                             'of %s, start, train 0 1, end' % version)
+
     def test_a_failure_is_told_and_loses_no_other_recording(self):
         self.write('input.py', SECOND_TIME.format(body='os.remove(mark); sys.exit("no data today")'))
         done = self.record('input.py', '--runs', '3', '--out', 'out')
