@@ -173,11 +173,14 @@ class RecordTest(unittest.TestCase):
     def test_without_tensorflow(self):
         # Not even one that is installed.
         self.write('hidden/sitecustomize.py', 'import importlib.util\nfind = importlib.util.find_spec\n'
-                   'importlib.util.find_spec = lambda name, *rest: None if name == "tensorflow" else find(name, *rest)\n')
+                   'importlib.util.find_spec = lambda name: None if name == "tensorflow" else find(name)\n')
         done = self.record('input.py', modules='hidden')
         self.assertEqual(done.returncode, 2)
         self.assertIn('has no TensorFlow; install it with: python3 -m pip install tensorflow-cpu', done.stderr)
 
+
+# A shell starts what it runs in the background deaf to interruptions, and so are those that this starts in turn.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if __name__ == '__main__':
     unittest.main()
