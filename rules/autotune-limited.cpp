@@ -174,7 +174,8 @@ Rule autotune_limited() {
            {"min_budget_used", 0.90, "share",
             "elements in all buffers of the pipeline, as a part of the RAM budget, from which AUTOTUNE has no room "
             "left; chosen: the runtime rounds each buffer down to whole megabytes"}},
-      .check = check};
+      .check = check,
+      .judges_load = true};
 }
 
 }  // namespace doctor::rules

@@ -110,7 +110,8 @@ Rule autotune_off() {
                {"max_utilization", 0.75, "share",
                 "busy threads during the waits, as a part of the CPU budget, up to which more calls at once have a "
                 "core to run on; chosen: a quarter of the cores is free, and cpu-saturated begins above it"}},
-          .check = check};
+          .check = check,
+          .judges_load = true};
 }
 
 }  // namespace doctor::rules

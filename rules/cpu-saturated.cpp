@@ -51,7 +51,8 @@ Rule cpu_saturated() {
                           "busy threads during the waits, as a part of the CPU budget, from which cores count as used "
                           "up. Labelled traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and "
                           "0.00 where they were idle"}},
-          .check = check};
+          .check = check,
+          .judges_load = true};
 }
 
 }  // namespace doctor::rules

@@ -50,7 +50,8 @@ Rule intra_op_parallelism() {
                           "part of the busy threads' time that is parts of other threads' ops. Recordings of TF 2.21 "
                           "on two cores with max_intra_op_parallelism 2 measured 0.24 to 0.37, with 1 they measured "
                           "0.00"}},
-          .check = check};
+          .check = check,
+          .judges_load = true};
 }
 
 }  // namespace doctor::rules

@@ -65,7 +65,8 @@ Rule low_parallelism() {
                 "busy threads during the waits, as a part of the CPU budget, up to which cores count as idle: half, "
                 "and a margin because busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 "
                 "measured 0.00 where cores were idle and 0.95 to 1.00 where they were the limit"}},
-          .check = check};
+          .check = check,
+          .judges_load = true};
 }
 
 }  // namespace doctor::rules

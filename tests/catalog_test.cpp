@@ -100,6 +100,16 @@ TEST_CASE("exactly one rule compares hosts, by its thresholds") {
   CHECK(count == 1);
 }
 
+TEST_CASE("a rule that holds the use of the cores against a threshold says so") {
+  for (const CatalogEntry& entry : rule_catalog()) {
+    const bool has_threshold =
+        std::any_of(entry.rule.thresholds.begin(), entry.rule.thresholds.end(), [](const Threshold& threshold) {
+          return threshold.name == "min_utilization" || threshold.name == "max_utilization";
+        });
+    CHECK_MESSAGE(entry.rule.judges_load == has_threshold, entry.rule.id);
+  }
+}
+
 TEST_CASE("every rule has a recorded case in which it fires and one in which it does not") {
   const fs::path cases = fs::path(DOCTOR_SOURCE_DIR) / "testdata/rules";
   std::set<std::string> ids;

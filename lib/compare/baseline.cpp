@@ -88,8 +88,10 @@ OrderedJson measured_json(const RunSummary& summary) {
   for (const PipelineSummary& pipeline : summary.pipelines) pipelines.push_back(pipeline_json(pipeline));
   OrderedJson findings = OrderedJson::array();
   for (const FindingSummary& finding : summary.findings) {
-    findings.push_back(
-        {{"rule", finding.rule}, {"severity", to_word(kSeverities, finding.severity)}, {"subject", finding.subject}});
+    findings.push_back({{"rule", finding.rule},
+                        {"severity", to_word(kSeverities, finding.severity)},
+                        {"subject", finding.subject},
+                        {"hangs_on_load", finding.hangs_on_load}});
   }
   return {{"status", to_word(kStatuses, summary.status)},
           {"confidence", summary.confidence},
@@ -195,6 +197,7 @@ class RunParser {
       parts.read("rule", finding.rule);
       parts.read_word("severity", kSeverities, finding.severity);
       parts.read("subject", finding.subject);
+      parts.read("hangs_on_load", finding.hangs_on_load);
     });
     return misfit_;
   }

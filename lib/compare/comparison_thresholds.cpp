@@ -21,7 +21,8 @@ diagnosis of the candidate says what to change.
 ## When it is wrong
 Where an iterator or op does other work in the candidate (another data set, another batch size), its time says nothing.
 Recordings that were made one side after the other also show what changed in the machine meanwhile: record them in turn.
-A slow-down of some calls only, by less than eight times, cannot be told from a busy machine.
+Findings that hang on how busy the cores were are told, and never make a regression. A slow-down of some calls only, by
+less than eight times, cannot be told from a busy machine.
 
 ## Sources
 256 recordings of two pipelines with TF 2.21, idle and with every core half taken: docs/ci.md. Mann and Whitney 1947, Holm

@@ -132,7 +132,9 @@ RunSummary summarize_run(std::string source, const Measurements& measurements, c
   std::stable_sort(run.pipelines.begin(), run.pipelines.end(),
                    [](const PipelineSummary& a, const PipelineSummary& b) { return a.root < b.root; });
   for (const Finding& finding : diagnosis.findings) {
-    if (!finding.suppressed) run.findings.push_back({finding.rule, finding.severity, finding.subject});
+    if (!finding.suppressed) {
+      run.findings.push_back({finding.rule, finding.severity, finding.subject, finding.hangs_on_load});
+    }
   }
   const auto key = [](const FindingSummary& finding) { return std::tie(finding.rule, finding.subject); };
   std::sort(run.findings.begin(), run.findings.end(),

@@ -46,6 +46,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     }
     for (Finding& finding : result.findings) {
       finding.rule = rule.id;
+      finding.hangs_on_load = rule.judges_load;
       diagnosis.findings.push_back(std::move(finding));
     }
     diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});

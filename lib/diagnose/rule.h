@@ -35,6 +35,8 @@ struct Rule {
   std::vector<Threshold> thresholds;
   RuleResult (*check)(const RuleContext& context) = nullptr;
   bool states_verdict = false;  ///< its thresholds are verdict_thresholds(): setting them changes the verdict
+  /// It holds how busy the cores were against a threshold: another program on the machine can make it fire, or not.
+  bool judges_load = false;
   bool compares_hosts = false;  ///< its thresholds are straggler_thresholds(): setting them changes the comparison
 };
 
