@@ -133,7 +133,7 @@ std::optional<RatioInterval> ratio_interval(std::span<const double> base, std::s
   if (std::max(base.size(), candidate.size()) > kMostExact) {
     const double pairs = static_cast<double>(ratios.size());
     const double deviation = std::sqrt(pairs * static_cast<double>(base.size() + candidate.size() + 1) / 12);
-    cut = static_cast<std::size_t>(std::max(0.0, pairs / 2 - 1.96 * deviation));
+    cut = static_cast<std::size_t>(std::max(0.0, pairs / 2 - 1.96 * deviation - 0.5));  // half: for continuity
     missed = kMostMissed;
   } else {
     const std::vector<double> ways = ways_by_pairs_above(base.size(), candidate.size());
@@ -148,7 +148,7 @@ std::optional<RatioInterval> ratio_interval(std::span<const double> base, std::s
 std::optional<std::size_t> recordings_needed(double above, double significance) {
   // Noether, Sample size determination for some common nonparametric tests, 1987, with groups of equal size.
   constexpr double kPower90 = 1.2816;
-  if (above <= 0.5) return std::nullopt;
+  if (above <= 0.5 || significance <= 0) return std::nullopt;
   double low = 0;
   double high = 10;
   while (high - low > 1e-6) {

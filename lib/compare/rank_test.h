@@ -35,7 +35,7 @@ std::optional<RatioInterval> ratio_interval(std::span<const double> base, std::s
 
 /// Recordings a side with which a Mann-Whitney test at `significance` would see with 90 % what it saw here: that a
 /// candidate's value is above a base's with probability `above` (Noether 1987). nullopt where `above` is no more than
-/// chance. Never less than what smallest_p_value() asks for.
+/// chance, or nothing reaches `significance`. Never less than what smallest_p_value() asks for.
 std::optional<std::size_t> recordings_needed(double above, double significance);
 
 /// The part of all pairs in which the candidate's value is above the base's; ties count half. 0.5 is chance.

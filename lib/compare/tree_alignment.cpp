@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace doctor {
@@ -13,30 +15,40 @@ constexpr int kOtherFunction = 1;
 constexpr int kOtherForm = 2;
 constexpr int kOtherFamily = 2 * kAlone + 1;
 
-int pairing_cost(const IteratorSummary& a, const IteratorSummary& b) {
-  if (family_of(a.kind) != family_of(b.kind)) return kOtherFamily;
-  return (a.kind == b.kind ? 0 : kOtherForm) + (have_like_functions(a, b) ? 0 : kOtherFunction);
-}
+// Where exact alignment ends: cells of the tables to fill, and of the largest one (4 bytes each). Pipelines of hundreds
+// of iterators stay far below; a damaged or hostile recording must not take minutes or gigabytes.
+constexpr double kMostWork = 3e8;
+constexpr double kMostCells = 3e7;
 
 /// The iterators as one tree in post-order under a root that holds all pipelines. Positions count from 1.
 struct PostOrder {
   std::vector<const IteratorSummary*> nodes;  ///< null at 0 and for the root, which is last
+  std::vector<std::string_view> families;     ///< of their kinds
   std::vector<std::size_t> indices;           ///< into the summary's iterators
   std::vector<std::size_t> first_leaf;        ///< position of the first leaf below each
   std::vector<std::size_t> key_roots;         ///< the last position of each first leaf, ascending
 
-  explicit PostOrder(std::span<const IteratorSummary> iterators) : nodes(1), indices(1, kNoIndex), first_leaf(1) {
+  explicit PostOrder(std::span<const IteratorSummary> iterators)
+      : nodes(1), families(1), indices(1, kNoIndex), first_leaf(1) {
     std::vector<std::vector<std::size_t>> children(iterators.size() + 1);
     for (std::size_t index = 0; index < iterators.size(); ++index) {
       const std::size_t parent = iterators[index].parent;
       children[parent == kNoIndex ? iterators.size() : parent].push_back(index);
     }
     add(iterators, children, iterators.size());
-    for (std::size_t position = 1; position < nodes.size(); ++position) {
-      const auto later = std::find(first_leaf.begin() + static_cast<std::ptrdiff_t>(position) + 1, first_leaf.end(),
-                                   first_leaf[position]);
-      if (later == first_leaf.end()) key_roots.push_back(position);
+    std::vector<bool> is_seen(nodes.size());
+    for (std::size_t position = nodes.size() - 1; position > 0; --position) {
+      if (!is_seen[first_leaf[position]]) key_roots.push_back(position);
+      is_seen[first_leaf[position]] = true;
     }
+    std::reverse(key_roots.begin(), key_roots.end());
+  }
+
+  /// Iterators below all key roots together.
+  double size_of_key_trees() const {
+    double size = 0;
+    for (const std::size_t position : key_roots) size += static_cast<double>(position - first_leaf[position] + 1);
+    return size;
   }
 
  private:
@@ -58,6 +70,7 @@ struct PostOrder {
       const std::size_t position = nodes.size();
       const std::size_t leaf = top.first_leaf == 0 ? position : top.first_leaf;
       nodes.push_back(top.index == root ? nullptr : &iterators[top.index]);
+      families.push_back(top.index == root ? std::string_view() : family_of(iterators[top.index].kind));
       indices.push_back(top.index == root ? kNoIndex : top.index);
       first_leaf.push_back(leaf);
       open.pop_back();
@@ -101,7 +114,8 @@ class Aligner {
     const IteratorSummary* const a = base_.nodes[row];
     const IteratorSummary* const b = candidate_.nodes[column];
     if (a == nullptr || b == nullptr) return a == b ? 0 : kOtherFamily;
-    return pairing_cost(*a, *b);
+    if (base_.families[row] != candidate_.families[column]) return kOtherFamily;
+    return (a->kind == b->kind ? 0 : kOtherForm) + (have_like_functions(*a, *b) ? 0 : kOtherFunction);
   }
 
   /// Distances of the forests that end at each pair of positions within the trees of `row` and `column`. Where both
@@ -165,6 +179,35 @@ class Aligner {
   Table tree_;
 };
 
+/// Whether the exact alignment of two trees is to be had.
+bool is_affordable(const PostOrder& base, const PostOrder& candidate) {
+  const double cells = static_cast<double>(base.nodes.size()) * static_cast<double>(candidate.nodes.size());
+  return cells <= kMostCells && base.size_of_key_trees() * candidate.size_of_key_trees() <= kMostWork;
+}
+
+/// Pairs the children of what is paired: each with the one of its family that has as many of it before it.
+std::vector<std::size_t> align_from_the_top(std::span<const IteratorSummary> base,
+                                            std::span<const IteratorSummary> candidate) {
+  using Place = std::tuple<std::size_t, std::string_view, std::size_t>;  // parent, family, how many are before it
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> before;
+  std::map<Place, std::size_t> places;
+  for (std::size_t index = 0; index < candidate.size(); ++index) {
+    const std::string_view family = family_of(candidate[index].kind);
+    places[{candidate[index].parent, family, before[{candidate[index].parent, family}]++}] = index;
+  }
+  before.clear();
+  std::vector<std::size_t> partners(base.size(), kNoIndex);
+  for (std::size_t index = 0; index < base.size(); ++index) {
+    const std::size_t parent = base[index].parent;
+    const std::string_view family = family_of(base[index].kind);
+    const std::size_t number = before[{parent, family}]++;
+    if (parent != kNoIndex && partners[parent] == kNoIndex) continue;
+    const auto found = places.find({parent == kNoIndex ? kNoIndex : partners[parent], family, number});
+    if (found != places.end()) partners[index] = found->second;
+  }
+  return partners;
+}
+
 }  // namespace
 
 std::string_view family_of(std::string_view kind) {
@@ -203,9 +246,10 @@ std::vector<std::size_t> align_iterators(std::span<const IteratorSummary> base,
   std::vector<std::size_t> partners(base.size(), kNoIndex);
   const PostOrder base_order(base);
   const PostOrder candidate_order(candidate);
+  if (!is_affordable(base_order, candidate_order)) return align_from_the_top(base, candidate);
   for (const auto& [row, column] : Aligner(base_order, candidate_order).align()) {
     const bool is_root = base_order.nodes[row] == nullptr || candidate_order.nodes[column] == nullptr;
-    if (is_root || family_of(base_order.nodes[row]->kind) != family_of(candidate_order.nodes[column]->kind)) continue;
+    if (is_root || base_order.families[row] != candidate_order.families[column]) continue;
     partners[base_order.indices[row]] = candidate_order.indices[column];
   }
   return partners;
