@@ -1,10 +1,12 @@
 #include "compare/aligned_runs.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
 
+#include "compare/settings.h"
 #include "compare/tree_alignment.h"
 
 namespace doctor {
@@ -54,6 +56,27 @@ std::vector<std::size_t> column(const std::vector<std::vector<std::size_t>>& par
   return indices;
 }
 
+/// Parents come before their inputs: so the inputs are looked at first.
+std::vector<double> elements_per_call(const RunSummary& run) {
+  std::vector<double> elements(run.iterators.size(), 1);
+  for (std::size_t index = run.iterators.size(); index-- > 0;) {
+    const IteratorSummary& iterator = run.iterators[index];
+    elements[index] *= static_cast<double>(batch_size_of(iterator).value_or(1));
+    if (iterator.parent != kNoIndex) elements[iterator.parent] = std::max(elements[iterator.parent], elements[index]);
+  }
+  return elements;
+}
+
+/// Indexed by iterator: the one at the top of its tree.
+std::vector<std::size_t> roots_of(const RunSummary& run) {
+  std::vector<std::size_t> roots;
+  for (std::size_t index = 0; index < run.iterators.size(); ++index) {
+    const std::size_t parent = run.iterators[index].parent;
+    roots.push_back(parent == kNoIndex ? index : roots[parent]);
+  }
+  return roots;
+}
+
 }  // namespace
 
 AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSummary> candidate) {
@@ -72,6 +95,11 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
   for (const std::string& shape : base_side.shapes) runs.other_shapes += shape != base_shape ? 1U : 0U;
   for (const std::string& shape : candidate_side.shapes) runs.other_shapes += shape != candidate_shape ? 1U : 0U;
 
+  runs.base_elements = elements_per_call(usual_base);
+  runs.candidate_elements = elements_per_call(usual_candidate);
+  const std::vector<std::size_t> base_roots = roots_of(usual_base);
+  const std::vector<std::size_t> candidate_roots = roots_of(usual_candidate);
+
   const auto base_in_base = partners_in(usual_base, base_shape, base, base_side);
   const auto base_in_candidate = partners_in(usual_base, base_shape, candidate, candidate_side);
   const auto candidate_in_base = partners_in(usual_candidate, candidate_shape, base, base_side);
@@ -81,6 +109,7 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
     AlignedIterator aligned;
     aligned.base = &usual_base.iterators[index];
     aligned.base_index = index;
+    aligned.base_root = base_roots[index];
     aligned.in_base = column(base_in_base, index);
     aligned.in_candidate = column(base_in_candidate, index);
     const std::size_t partner = candidate.empty() ? kNoIndex : base_in_candidate[candidate_side.usual][index];
@@ -88,6 +117,7 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
       is_paired[partner] = true;
       aligned.candidate = &usual_candidate.iterators[partner];
       aligned.candidate_index = partner;
+      aligned.candidate_root = candidate_roots[partner];
       aligned.in_candidate = column(candidate_in_candidate, partner);
     }
     runs.iterators.push_back(std::move(aligned));
@@ -97,6 +127,7 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
     AlignedIterator aligned;
     aligned.candidate = &usual_candidate.iterators[index];
     aligned.candidate_index = index;
+    aligned.candidate_root = candidate_roots[index];
     aligned.in_base = column(candidate_in_base, index);
     aligned.in_candidate = column(candidate_in_candidate, index);
     runs.iterators.push_back(std::move(aligned));

@@ -17,6 +17,9 @@ struct AlignedIterator {
   std::size_t base_index = kNoIndex;  ///< of these two, in their recording
   std::size_t candidate_index = kNoIndex;
 
+  std::size_t base_root = kNoIndex;  ///< what the consumer calls, above these two
+  std::size_t candidate_root = kNoIndex;
+
   bool is_new() const { return base == nullptr; }
   bool is_gone() const { return candidate == nullptr; }
 };
@@ -28,8 +31,17 @@ struct AlignedRuns {
   /// The recording of each side that has the shape of most, which stands for its structure. Null without recordings.
   const RunSummary* base = nullptr;
   const RunSummary* candidate = nullptr;
+  /// Elements of the source that one call takes, as batch sizes at and below an iterator have it; indexed by the
+  /// iterators of `base` and `candidate`.
+  std::vector<double> base_elements;
+  std::vector<double> candidate_elements;
   std::size_t other_shapes = 0;  ///< recordings whose iterators nest in another way than those of their side's
   std::vector<AlignedIterator> iterators;  ///< those of the base in their order, then what is new
+
+  /// Whether both sides show iterators at all: a TF1 timeline, or a trace of too low a level, shows none.
+  bool show_iterators() const {
+    return base != nullptr && candidate != nullptr && !base->iterators.empty() && !candidate->iterators.empty();
+  }
 };
 
 AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSummary> candidate);

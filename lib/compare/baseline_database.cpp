@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -60,7 +61,9 @@ Result<void> BaselineDatabase::execute(const char* sql) {
 }
 
 Result<BaselineDatabase> BaselineDatabase::open(const std::string& path, Mode mode) {
-  const int flags = mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // To read what a killed program left half written, SQLite must undo it first, and so write. Where it may not write it
+  // opens for reading by itself.
+  const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::change ? SQLITE_OPEN_CREATE : 0);
   sqlite3* raw = nullptr;
   // A path is no URI, and "" or ":memory:" would be no file.
   const std::string file = path.starts_with('/') ? path : "./" + path;
@@ -68,10 +71,14 @@ Result<BaselineDatabase> BaselineDatabase::open(const std::string& path, Mode mo
   BaselineDatabase baseline(path, Handle(raw));
   if (opened != SQLITE_OK) return baseline.failure("the baseline cannot be opened");
   sqlite3_busy_timeout(raw, kPatienceMilliseconds);
+  // The tables first: another program that makes them right now sets the application in the same change.
+  const std::optional<std::int64_t> tables = number_of(raw, "SELECT count(*) FROM sqlite_schema");
+  if (!tables) return baseline.failure("the baseline cannot be read");
   const std::optional<std::int64_t> application = number_of(raw, "PRAGMA application_id");
   if (!application) return baseline.failure("the baseline cannot be read");
-  const bool is_new = number_of(raw, "SELECT count(*) FROM sqlite_schema").value_or(1) == 0;
-  if (is_new && mode == Mode::change) {
+  if (*tables == 0 && (*application == 0 || *application == kApplication)) {
+    baseline.has_tables_ = mode == Mode::change;
+    if (mode == Mode::read) return baseline;
     if (Result<void> prepared = baseline.prepare_tables(); !prepared) return Unexpected(prepared.error());
     return baseline;
   }
@@ -95,6 +102,7 @@ Result<void> BaselineDatabase::prepare_tables() {
 }
 
 Result<std::vector<StoredRun>> BaselineDatabase::runs() {
+  if (!has_tables_) return std::vector<StoredRun>{};
   const Statement rows = prepare(database(handle_.get()), "SELECT summary FROM runs ORDER BY number");
   if (!rows) return failure("the baseline cannot be read");
   std::vector<StoredRun> runs;

@@ -43,6 +43,7 @@ class BaselineDatabase {
 
   std::string path_;
   Handle handle_;
+  bool has_tables_ = true;  ///< else whoever began to make it was killed before
 };
 
 }  // namespace doctor

@@ -24,9 +24,13 @@ void add_notes(const AlignedRuns& runs, RunComparison& comparison) {
         fmt::format("{} recordings show other iterators than most of their side; what only some show never gates",
                     runs.other_shapes));
   }
+  if (runs.base != nullptr && runs.candidate != nullptr && !runs.show_iterators()) {
+    comparison.notes.emplace_back("the recordings of one side show no iterators, so the pipelines cannot be compared");
+  }
   const bool has_other_batches =
-      std::any_of(runs.iterators.begin(), runs.iterators.end(),
-                  [&](const AlignedIterator& iterator) { return has_other_batch(runs, iterator); });
+      std::any_of(runs.iterators.begin(), runs.iterators.end(), [&](const AlignedIterator& iterator) {
+        return !iterator.is_new() && !iterator.is_gone() && !has_like_steps(runs, iterator, iterator);
+      });
   if (has_other_batches) comparison.notes.emplace_back("a batch size changed, so a step is not the same piece of work");
 }
 

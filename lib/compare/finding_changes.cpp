@@ -47,10 +47,19 @@ class FindingComparer {
         here.example = finding;
       }
     }
+    // A finding at an iterator that the other side has not may be one that is gone at another such iterator: what it is
+    // about moved, it is not new.
+    std::map<std::string, std::size_t> moved;  // gone findings of each rule that have found no new one yet
+    for (const auto& [key, here] : seen) moved[key.rule] += here.in_candidate == 0 && may_have_moved(key) ? 1U : 0U;
     std::vector<StructureChange> changes;
     for (const auto& [key, here] : seen) {
-      if (here.in_base == 0) changes.push_back(describe(here.example, here.in_candidate, true));
       if (here.in_candidate == 0) changes.push_back(describe(here.example, here.in_base, false));
+      if (here.in_base != 0) continue;
+      changes.push_back(describe(here.example, here.in_candidate, true));
+      if (moved[key.rule] == 0 || !may_have_moved(key)) continue;
+      --moved[key.rule];
+      changes.back().message += "; the base has it at another place";
+      changes.back().is_worse = false;
     }
     return changes;
   }
@@ -64,6 +73,12 @@ class FindingComparer {
       if (place != kNoIndex && run.iterators[place].long_name == finding.subject) return {finding.rule, index, {}};
     }
     return {finding.rule, kNoIndex, finding.subject};
+  }
+
+  /// Whether it is about an iterator that only one side has.
+  bool may_have_moved(const FindingKey& key) const {
+    return key.iterator != kNoIndex &&
+           (runs_.iterators[key.iterator].is_new() || runs_.iterators[key.iterator].is_gone());
   }
 
   StructureChange describe(const FindingSummary& finding, std::size_t count, bool is_new) const {

@@ -15,12 +15,17 @@ namespace {
 /// Calls of 15 % more or less than batch sizes say come from where the window cuts (shared design "what-if").
 constexpr double kWindowCut = 0.15;
 
+bool is_map_and_batch(const IteratorSummary& iterator) {
+  return iterator.kind.find("MapAndBatch") != std::string::npos;
+}
+
 const IteratorSummary& root_of(const RunSummary& run, std::size_t iterator) {
   while (run.iterators[iterator].parent != kNoIndex) iterator = run.iterators[iterator].parent;
   return run.iterators[iterator];
 }
 
-/// Calls for one step as the batch sizes above an iterator have it, where the trace agrees.
+/// How often an iterator does its work for one step, as the batch sizes above it have it, where the trace agrees. What
+/// is a map and a batch in one does its map's work so often.
 std::optional<double> planned_calls_per_step(const RunSummary& run, std::size_t iterator) {
   double planned = 1;
   for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
@@ -28,7 +33,25 @@ std::optional<double> planned_calls_per_step(const RunSummary& run, std::size_t 
   }
   const double measured = calls_per_step(run, iterator);
   if (std::abs(measured - planned) > kWindowCut * planned) return std::nullopt;
-  return planned;
+  return is_map_and_batch(run.iterators[iterator])
+             ? planned * static_cast<double>(batch_size_of(run.iterators[iterator]).value_or(1))
+             : planned;
+}
+
+/// Whether all recordings plan the same.
+bool agree_on_calls(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices, double planned) {
+  for (std::size_t recording = 0; recording < runs.size(); ++recording) {
+    if (indices[recording] == kNoIndex) return false;
+    if (planned_calls_per_step(runs[recording], indices[recording]) != planned) return false;
+  }
+  return true;
+}
+
+bool agree_on_kind(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices, std::string_view kind) {
+  for (std::size_t recording = 0; recording < runs.size(); ++recording) {
+    if (indices[recording] == kNoIndex || runs[recording].iterators[indices[recording]].kind != kind) return false;
+  }
+  return true;
 }
 
 bool is_below_cache(const RunSummary& run, std::size_t iterator) {
@@ -45,8 +68,8 @@ bool is_for_speed(const IteratorSummary& iterator) {
 }
 
 bool is_on_threads(const IteratorSummary& iterator) {
-  return iterator.kind != family_of(iterator.kind) && (iterator.kind.find("Parallel") != std::string::npos ||
-                                                       iterator.kind.find("MapAndBatch") != std::string::npos);
+  return iterator.kind != family_of(iterator.kind) &&
+         (iterator.kind.find("Parallel") != std::string::npos || is_map_and_batch(iterator));
 }
 
 std::string place_of(const RunSummary& run, std::size_t iterator) {
@@ -66,7 +89,7 @@ class ChangeFinder {
   ChangeFinder(const AlignedRuns& runs, const ThresholdValues& thresholds) : runs_(runs), thresholds_(thresholds) {}
 
   std::vector<StructureChange> find() {
-    if (runs_.base == nullptr || runs_.candidate == nullptr) return {};
+    if (!runs_.show_iterators()) return {};
     find_moves();
     for (std::size_t index = 0; index < runs_.iterators.size(); ++index) look_at(index);
     judge_additions();
@@ -162,15 +185,30 @@ class ChangeFinder {
     }
     if (added - gone <= (thresholds_["min_ratio"] - 1) * all) return;
     std::size_t change = 0;
+    std::size_t split_off = count_splits();
     for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
       const AlignedIterator& iterator = runs_.iterators[index];
       if (!iterator.is_new() || is_move_target_[index]) continue;
       while (changes_[change].kind != ChangeKind::iterator_added) ++change;
+      if (split_off > 0 && family_of(iterator.candidate->kind) == "Batch") {
+        --split_off;
+        ++change;
+        continue;
+      }
       const double work = work_per_step_us(*runs_.candidate, iterator.candidate_index);
       changes_[change].is_worse = work > thresholds_["min_share"] * all;
       if (changes_[change].is_worse) changes_[change].message += fmt::format(", {:.1f} us of work a step", work);
       ++change;
     }
+  }
+
+  /// Maps that made batches too, whose batches are a new iterator's work now.
+  std::size_t count_splits() const {
+    const auto is_split = [](const AlignedIterator& iterator) {
+      return !iterator.is_new() && !iterator.is_gone() && is_map_and_batch(*iterator.base) &&
+             !is_map_and_batch(*iterator.candidate);
+    };
+    return static_cast<std::size_t>(std::count_if(runs_.iterators.begin(), runs_.iterators.end(), is_split));
   }
 
   void add_move(const AlignedIterator& before, const AlignedIterator& after) {
@@ -189,6 +227,8 @@ class ChangeFinder {
     if (family_of(before.base->kind) == "Cache") return;
     StructureChange& change = add(ChangeKind::form_changed, *before.base,
                                   fmt::format("{} became {}", before.base->words, after.candidate->words));
+    change.is_certain = agree_on_kind(runs_.base_runs, before.in_base, before.base->kind) &&
+                        agree_on_kind(runs_.candidate_runs, after.in_candidate, after.candidate->kind);
     change.is_worse = is_on_threads(*before.base) && !is_on_threads(*after.candidate);
   }
 
@@ -202,12 +242,13 @@ class ChangeFinder {
                                     fmt::format("{} of {}: {} -> {}", kind.words, before.base->words,
                                                 to_words(range_before), to_words(range_after)));
       change.is_certain = are_apart(range_before, range_after);
-      change.is_worse = kind.less_is_slower && range_after.high < range_before.high;
+      // What AUTOTUNE chose in this window is no choice of the user: it may choose more in the next.
+      change.is_worse = kind.less_is_slower && !range_after.is_tuned && range_after.high < range_before.high;
     }
   }
 
   void compare_calls(const AlignedIterator& before, const AlignedIterator& after) {
-    if (has_other_batch(runs_, before) || has_other_batch(runs_, after)) return;
+    if (!has_like_steps(runs_, before, after)) return;
     const std::optional<double> planned_before = planned_calls_per_step(*runs_.base, before.base_index);
     const std::optional<double> planned_after = planned_calls_per_step(*runs_.candidate, after.candidate_index);
     if (!planned_before || !planned_after) return;
@@ -217,6 +258,8 @@ class ChangeFinder {
     StructureChange& change = add(ChangeKind::calls_changed, *before.base,
                                   fmt::format("{} is called {} a step in place of {}", before.base->words,
                                               times(*planned_after), times(*planned_before)));
+    change.is_certain = agree_on_calls(runs_.base_runs, before.in_base, *planned_before) &&
+                        agree_on_calls(runs_.candidate_runs, after.in_candidate, *planned_after);
     change.is_worse = ratio > 1;
   }
 
@@ -244,17 +287,12 @@ double work_per_step_us(const RunSummary& run, std::size_t iterator) {
   return steps == 0 ? 0 : to_microseconds(work) / static_cast<double>(steps);
 }
 
-bool has_other_batch(const AlignedRuns& runs, const AlignedIterator& iterator) {
-  if (iterator.is_new() || iterator.is_gone()) return false;
-  std::vector<std::size_t> path;
-  for (std::size_t above = iterator.base_index; above != kNoIndex; above = runs.base->iterators[above].parent) {
-    path.push_back(above);
-  }
-  return std::any_of(runs.iterators.begin(), runs.iterators.end(), [&](const AlignedIterator& other) {
-    if (other.is_new() || other.is_gone()) return false;
-    if (std::find(path.begin(), path.end(), other.base_index) == path.end()) return false;
-    return batch_size_of(*other.base) != batch_size_of(*other.candidate);
-  });
+bool has_like_calls(const AlignedRuns& runs, const AlignedIterator& iterator) {
+  return runs.base_elements[iterator.base_index] == runs.candidate_elements[iterator.candidate_index];
+}
+
+bool has_like_steps(const AlignedRuns& runs, const AlignedIterator& before, const AlignedIterator& after) {
+  return runs.base_elements[before.base_root] == runs.candidate_elements[after.candidate_root];
 }
 
 std::vector<StructureChange> find_structure_changes(const AlignedRuns& runs, const ThresholdValues& thresholds) {

@@ -14,9 +14,13 @@ double calls_per_step(const RunSummary& run, std::size_t iterator);
 /// threads.
 double work_per_step_us(const RunSummary& run, std::size_t iterator);
 
-/// Whether the batch size of the iterator, or of one on the way to the consumer, is another in the candidate: then a
-/// step, and a call of it, is not the same piece of work.
-bool has_other_batch(const AlignedRuns& runs, const AlignedIterator& iterator);
+/// Whether a call of the iterator makes as many elements of the source on both sides: else its times are those of other
+/// pieces of work.
+bool has_like_calls(const AlignedRuns& runs, const AlignedIterator& iterator);
+
+/// Whether a step makes as many elements of the source on both sides. `before` and `after` are one iterator, in one
+/// place or in two.
+bool has_like_steps(const AlignedRuns& runs, const AlignedIterator& before, const AlignedIterator& after);
 
 /// What is not the same about the pipelines themselves: iterators, their settings and how often they are called.
 std::vector<StructureChange> find_structure_changes(const AlignedRuns& runs, const ThresholdValues& thresholds);

@@ -196,8 +196,11 @@ class TimeComparer {
     const std::size_t fewest = std::min(row.base.size(), row.candidate.size());
     const double share = std::max(base_work_ > 0 ? base_work / base_work_ : 0,
                                   candidate_work_ > 0 ? candidate_work / candidate_work_ : 0);
-    if (has_other_batch(runs_, iterator)) {
-      row.reason = "a call of it makes a batch of another size";
+    const bool is_same_work =
+        row.kind == TimeKind::calls ? has_like_steps(runs_, iterator, iterator) : has_like_calls(runs_, iterator);
+    if (!is_same_work) {
+      row.reason = row.kind == TimeKind::calls ? "a step makes a batch of another size"
+                                               : "a call of it makes a batch of another size";
     } else if (share < thresholds_["min_share"]) {
       row.reason = fmt::format("less than {:g} % of the pipeline's work", 100 * thresholds_["min_share"]);
     } else if (fewest < limits_.needed_count) {
@@ -305,6 +308,7 @@ std::vector<TimeRow> compare_pipelines(const AlignedRuns& runs, const Comparison
     const auto read = [&](std::span<const RunSummary> recordings, const std::vector<std::size_t>& roots) {
       std::vector<double> values;
       for (std::size_t recording = 0; recording < recordings.size(); ++recording) {
+        if (!subject.empty() && roots[recording] == kNoIndex) continue;
         const PipelineSummary* const pipeline = find_pipeline(recordings[recording], roots[recording]);
         if (pipeline == nullptr) continue;
         const DurationStatistics& durations = kind == TimeKind::step ? pipeline->step : pipeline->get_next;

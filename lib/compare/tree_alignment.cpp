@@ -212,6 +212,7 @@ std::vector<std::size_t> align_from_the_top(std::span<const IteratorSummary> bas
 
 std::string_view family_of(std::string_view kind) {
   if (kind.find("Cache") != std::string_view::npos) return "Cache";
+  if (kind == "Model") return "Root";  // the runtime's frame before TF 2.5
   if (kind == "MapAndBatch" || kind == "NumaMapAndBatch") return "Map";
   static constexpr std::array<std::string_view, 5> kForms = {"LegacyParallel", "Parallel", "Finite", "Forever",
                                                              "Empty"};
