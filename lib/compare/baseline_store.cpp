@@ -53,7 +53,7 @@ Unexpected no_baseline(const std::string& path) {
   return fail("is no baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
 }
 
-/// The file that a name leads to, so that a link to a baseline stays one.
+/// The file that a name leads to, which must be there, so that a link to a baseline stays one.
 std::string target_of(const std::string& path) {
   char target[PATH_MAX];
   return ::realpath(path.c_str(), target) != nullptr ? target : path;
@@ -104,15 +104,14 @@ Result<void> replace(const std::string& path, int locked, std::string_view bytes
 
 /// Reads, changes and replaces a JSON baseline while nobody else does. `change` says whether to keep its work.
 Result<void> change_json(const std::string& path, const std::function<bool(std::vector<StoredRun>&)>& change) {
-  const std::string target = target_of(path);
-  const Result<FileDescriptor> file = lock(target);
+  const Result<FileDescriptor> file = lock(path);
   if (!file) return Unexpected(file.error());
   const Result<std::string> bytes = read_all(file->number(), path);
   if (!bytes) return Unexpected(bytes.error());
   Result<std::vector<StoredRun>> runs = parse_baseline_json(*bytes, path);
   if (!runs) return Unexpected(std::move(runs.error()));
   if (!change(*runs) && !bytes->empty()) return {};
-  return replace(target, file->number(), to_baseline_json(*runs));
+  return replace(target_of(path), file->number(), to_baseline_json(*runs));
 }
 
 }  // namespace

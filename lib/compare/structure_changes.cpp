@@ -279,12 +279,12 @@ double calls_per_step(const RunSummary& run, std::size_t iterator) {
 
 double work_per_step_us(const RunSummary& run, std::size_t iterator) {
   const IteratorSummary& summary = run.iterators[iterator];
-  Picoseconds work = summary.self.total;
+  double work = to_microseconds(summary.self.total);  // a stored run may hold any number: no sum may overflow
   if (summary.self.count == 0) {
-    for (const OpSummary& op : summary.function_ops) work += op.durations.total;
+    for (const OpSummary& op : summary.function_ops) work += to_microseconds(op.durations.total);
   }
   const std::uint64_t steps = root_of(run, iterator).calls;
-  return steps == 0 ? 0 : to_microseconds(work) / static_cast<double>(steps);
+  return steps == 0 ? 0 : work / static_cast<double>(steps);
 }
 
 bool has_like_calls(const AlignedRuns& runs, const AlignedIterator& iterator) {
