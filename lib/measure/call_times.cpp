@@ -37,6 +37,15 @@ std::vector<IteratorFunctions> find_functions(const Trace& trace, const Iterator
       if (row != kNoRow) runs_functions[index_of(forest.iterator_of(lane.iterator_calls[row]))] = true;
     }
   }
+  std::vector<bool> is_told(forest.iterators.size());
+  for (const Lane& lane : trace.lanes) {
+    for (std::size_t index = 0; index < lane.produced.size(); ++index) {
+      const ProducedElement& produced = lane.produced[index];
+      if (produced.row == kNoRow || produced.last_run == kNoRow) continue;
+      const IteratorId maker = forest[forest.iterator_of(lane.iterator_calls[produced.row])].parent;
+      if (maker != kNoIterator) is_told[index_of(maker)] = true;
+    }
+  }
   std::vector<IteratorFunctions> functions;
   for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
     const auto iterator = static_cast<IteratorId>(index);
@@ -44,6 +53,15 @@ std::vector<IteratorFunctions> find_functions(const Trace& trace, const Iterator
     FunctionIds ids(trace, forest, iterator);
     if (!ids.empty()) functions.push_back({iterator, std::move(ids)});
   }
+  // The first one that has a function's id gets its ops. An iterator that is told by no element has the ids of all
+  // loose runs: so those that are told come before it. Of several that are not told none is better than another; by
+  // name it is the same one in every recording, which the order of ids, that of appearance, is not.
+  const auto key = [&](const IteratorFunctions& one) {
+    const LogicalIterator& iterator = forest[one.iterator];
+    return std::pair<bool, std::string_view>(iterator.is_async && !is_told[index_of(one.iterator)], iterator.long_name);
+  };
+  std::stable_sort(functions.begin(), functions.end(),
+                   [&](const IteratorFunctions& a, const IteratorFunctions& b) { return key(a) < key(b); });
   return functions;
 }
 

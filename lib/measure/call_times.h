@@ -47,7 +47,9 @@ struct CallTimes {
   /// Indexed by IteratorId: the parts of its calls that are in no nested iterator call. Those of an iterator that waits
   /// for other threads are empty: how long it waits says nothing about it.
   std::vector<DurationStatistics> self;
-  std::vector<FunctionOpTimes> function_ops;  ///< by iterator, then by op; wrapper ops are left out
+  /// By iterator, then by op; wrapper ops are left out. Where no element tells which of several iterators dispatched a
+  /// function, the first one by name has it.
+  std::vector<FunctionOpTimes> function_ops;
 };
 
 /// `waits` is indexed by IteratorId: it waits for other threads. `op_kinds` is indexed by StringId.
