@@ -133,7 +133,7 @@ std::optional<RatioInterval> ratio_interval(std::span<const double> base, std::s
   if (std::max(base.size(), candidate.size()) > kMostExact) {
     const double pairs = static_cast<double>(ratios.size());
     const double deviation = std::sqrt(pairs * static_cast<double>(base.size() + candidate.size() + 1) / 12);
-    cut = static_cast<std::size_t>(std::max(0.0, pairs / 2 - 1.96 * deviation - 0.5));  // half: for continuity
+    cut = static_cast<std::size_t>(std::max(0.0, pairs / 2 - 1.96 * deviation));
     missed = kMostMissed;
   } else {
     const std::vector<double> ways = ways_by_pairs_above(base.size(), candidate.size());
