@@ -177,6 +177,6 @@ TEST_CASE("a baseline stands in for the recordings that it was made of") {
   }
   CHECK(run_tool({"baseline", "show", folder / "absent"}).code == 2);
   CHECK(run_tool({"baseline", "show", kBase + "/run_0.xplane.pb.gz"}).code == 2);
-  CHECK(run_tool({"baseline", "shwo", "x"}).code == 2);
+  CHECK(run_tool({"baseline", "showing", "x"}).code == 2);
   CHECK(contains(run_tool({"baseline", "show"}).errors, "baseline needs a FILE"));
 }
