@@ -44,6 +44,30 @@ void check_found(const RunSummary& base, const RunSummary& candidate, ChangeKind
         is_worse);
 }
 
+TEST_CASE("an op that is new in a function is worse by the work that it adds") {
+  const auto with_op = [](const std::string& op, double microseconds) {
+    SummaryBuilder run = pipeline();
+    if (op != "DecodeJpeg") run["ParallelMap"].function_ops.clear();
+    return run.runs("ParallelMap", op, microseconds);
+  };
+  SummaryBuilder both = pipeline();
+  both.runs("ParallelMap", "ResizeBilinear", 60);
+  check_found(pipeline(), both, ChangeKind::op_added, "ResizeBilinear is new in the function of ParallelMap, 60.0 us",
+              true);
+  // In exchange for another: as much work as before is none the worse, twice as much is.
+  check_found(pipeline(), with_op("DecodeImage", 1300), ChangeKind::op_added, "DecodeImage is new", false);
+  check_found(pipeline(), with_op("DecodeImage", 2000), ChangeKind::op_added, "DecodeImage is new", true);
+  // Too little to slow the pipeline down.
+  SummaryBuilder little = pipeline();
+  little.runs("ParallelMap", "ResizeBilinear", 20);
+  check_found(pipeline(), little, ChangeKind::op_added, "20.0 us of work a step", false);
+  little["ParallelMap"].function_ops.back().durations = durations(100, 1);
+  CHECK(find_change(compare_runs({pipeline()}, {little}), ChangeKind::op_added) == nullptr);
+  // Only some recordings run it: a branch that is seldom taken.
+  CHECK(find_change(compare_runs({pipeline()}, {both, pipeline()}), ChangeKind::op_added) == nullptr);
+  CHECK(find_change(compare_runs({pipeline(), both}, {both, both}), ChangeKind::op_added) == nullptr);
+}
+
 TEST_CASE("one edit is found from one recording") {
   struct Case {
     const char* name;

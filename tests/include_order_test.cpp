@@ -22,8 +22,8 @@ struct Pair {
 };
 
 /// The folders of lib/, each of which may include itself and those before it.
-constexpr std::array<std::string_view, 9> kStages = {"base",    "io",       "trace",   "profile", "tree",
-                                                     "measure", "diagnose", "compare", "report"};
+constexpr std::array<std::string_view, 10> kStages = {"base",    "io",       "trace",   "profile", "tree",
+                                                      "measure", "diagnose", "compare", "report",  "fleet"};
 
 /// Position in kStages of the first folder of `path`; nothing if it is not a stage.
 std::optional<std::size_t> stage_of(std::string_view path) {
@@ -57,7 +57,7 @@ bool may_include(std::string_view path, std::string_view include) {
   }
   if (path.starts_with("lib/config/")) {
     // What a file says becomes values that a diagnosis takes; how anything is printed is none of its business.
-    return (included_stage && kStages[*included_stage] != "report") || include.starts_with("config/");
+    return (included_stage && *included_stage <= *stage_of("compare/")) || include.starts_with("config/");
   }
   if (path == "lib/pipeline.h" || path == "lib/pipeline.cpp") return included_stage || include == "pipeline.h";
   if (path.starts_with("lib/")) {

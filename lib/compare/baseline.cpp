@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace doctor {
 namespace {
 
@@ -280,12 +282,7 @@ Result<StoredRun> read_run(dom::element element, const std::string& where) {
 }  // namespace
 
 std::string identifier_of(const RunSummary& summary) {
-  // FNV-1a: nothing hostile is kept out by it, like runs are found.
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char byte : dump(measured_json(summary))) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
-  }
-  return fmt::format("{:016x}", hash);
+  return fmt::format("{:016x}", fnv1a_64(dump(measured_json(summary))));
 }
 
 std::string to_json(const StoredRun& run) {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "compare/finding_changes.h"
+#include "compare/function_changes.h"
+#include "compare/pipeline_rows.h"
 #include "compare/structure_changes.h"
 #include "compare/time_rows.h"
 
@@ -48,6 +51,10 @@ bool has_judged_times(const RunComparison& comparison) {
   });
 }
 
+void append(std::vector<StructureChange> more, std::vector<StructureChange>& changes) {
+  changes.insert(changes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 }  // namespace
 
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
@@ -59,9 +66,8 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   comparison.candidate_count = candidate.size();
   comparison.needed_count = limits.needed_count;
   comparison.changes = find_structure_changes(runs, thresholds);
-  for (StructureChange& change : find_finding_changes(runs, choice, limits.needed_count)) {
-    comparison.changes.push_back(std::move(change));
-  }
+  append(find_function_changes(runs, thresholds), comparison.changes);
+  append(find_finding_changes(runs, choice, limits.needed_count), comparison.changes);
   std::stable_sort(comparison.changes.begin(), comparison.changes.end(),
                    [](const StructureChange& a, const StructureChange& b) {
                      return is_regression(a) != is_regression(b) ? is_regression(a) : a.is_certain && !b.is_certain;

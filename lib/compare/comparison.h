@@ -19,6 +19,7 @@ enum class ChangeKind {
   iterator_moved,
   form_changed,     ///< the same transformation in another form: map with and without num_parallel_calls
   setting_changed,  ///< parallelism, buffer, batch size, cycle length…
+  op_added,         ///< an op that the function of an iterator did not run before
   calls_changed,    ///< so many calls for one step, as batch sizes between it and the consumer say
   finding_new,
   finding_gone,

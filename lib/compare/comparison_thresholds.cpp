@@ -47,6 +47,8 @@ std::vector<Threshold> comparison_thresholds() {
        "of the pipeline's work that a row must be, to be judged: what is less cannot slow a job by the floor"},
       {"min_calls", 8, "calls", "of an iterator or op in a recording, for it to count"},
       {"calls_min_ratio", 1.25, "ratio", "from which more calls a step count: a window cuts off up to 15 %"},
+      {"exchanged_op_min_ratio", 1.5, "ratio",
+       "from which ops that are new in a function outweigh those that went: work differs by a third between like runs"},
       {"tail_min_share", 0.05, "share", "of the time of an iterator or op by which its tail must grow"},
       {"step_min_ratio", 1.25, "ratio", "from which GetNext and step times count, where they are judged"},
   };

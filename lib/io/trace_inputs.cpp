@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "io/path_error.h"
+#include "io/trace_folder.h"
 
 namespace doctor {
 namespace {
@@ -24,90 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepestFolder = 16;           // below the log directory
 constexpr std::size_t kMostNamesListed = 5;  // in a hint
-
-struct TraceSuffix {
-  std::string_view text;
-  int richness;  ///< of two files of one host the one with the higher richness is read
-};
-
-// XSpace holds more than the JSON made from it; JSON rewritten by xprof lacks the producer and consumer events.
-// A file that is not compressed comes first because it is read faster. A longer suffix stands before its own ending.
-constexpr std::array<TraceSuffix, 6> kTraceSuffixes = {{
-    {".xplane.pb", 6},
-    {".xplane.pb.gz", 5},
-    {".xprof.trace.json", 2},
-    {".xprof.trace.json.gz", 1},
-    {".trace.json", 4},
-    {".trace.json.gz", 3},
-}};
-
-struct TraceFile {
-  std::string name;
-  std::string host;
-  int richness = 0;
-};
-
-/// TF1 writes one timeline a step: each is an input of its own, so its own name takes the place of the host.
-std::optional<TraceFile> as_timeline(std::string_view name) {
-  if (!name.starts_with("timeline_")) return std::nullopt;
-  const bool is_compressed = name.ends_with(".json.gz");
-  if (!is_compressed && !name.ends_with(".json")) return std::nullopt;
-  const std::string_view stem = is_compressed ? name.substr(0, name.size() - std::string_view(".gz").size()) : name;
-  return TraceFile{std::string(name), std::string(stem), is_compressed ? 1 : 2};
-}
-
-std::optional<TraceFile> as_trace_file(std::string_view name) {
-  if (name.starts_with("._")) return std::nullopt;  // what macOS adds to copies; holds no trace
-  for (const TraceSuffix& suffix : kTraceSuffixes) {
-    if (!name.ends_with(suffix.text)) continue;
-    return TraceFile{std::string(name), std::string(name.substr(0, name.size() - suffix.text.size())), suffix.richness};
-  }
-  return as_timeline(name);
-}
-
-struct Folder {
-  std::vector<TraceFile> traces;
-  std::vector<std::string> folders;         // names
-  std::vector<std::string> linked_folders;  // names of symbolic links to folders
-  std::vector<std::string> other_files;     // names
-};
-
-Result<Folder> read_folder(const fs::path& path) {
-  Folder folder;
-  std::error_code error;
-  fs::directory_iterator entry(path, error);
-  while (!error && entry != fs::directory_iterator()) {
-    const std::string name = entry->path().filename().string();
-    std::error_code ignored;  // an entry that vanished meanwhile is neither a folder nor a file
-    if (entry->is_directory(ignored)) {
-      (entry->is_symlink(ignored) ? folder.linked_folders : folder.folders).push_back(name);
-    } else if (std::optional<TraceFile> trace = as_trace_file(name); trace && entry->is_regular_file(ignored)) {
-      folder.traces.push_back(std::move(*trace));
-    } else {
-      folder.other_files.push_back(name);
-    }
-    entry.increment(error);
-  }
-  if (error) return Unexpected(path_error(path.string(), error.value()));
-  for (auto* names : {&folder.folders, &folder.linked_folders, &folder.other_files}) {
-    std::sort(names->begin(), names->end());
-  }
-  return folder;
-}
-
-/// Paths of the richest file of each host, sorted.
-std::vector<std::string> richest_files(const fs::path& directory, const std::vector<TraceFile>& traces) {
-  std::map<std::string_view, const TraceFile*> richest;
-  for (const TraceFile& trace : traces) {
-    const TraceFile*& kept = richest[trace.host];
-    if (kept == nullptr || trace.richness > kept->richness) kept = &trace;
-  }
-  std::vector<std::string> paths;
-  paths.reserve(richest.size());
-  for (const auto& [host, trace] : richest) paths.push_back((directory / trace->name).string());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
 
 /// The path from the root, without a slash at its end, so that its last names can be compared.
 fs::path full_path(const fs::path& path) {
@@ -147,24 +64,18 @@ struct PendingFolder {
   int depth = 0;
 };
 
-/// Whether this is the first visit, by device and inode: a symbolic link may lead back up.
-bool enter(const fs::path& path, std::set<std::pair<dev_t, ino_t>>& visited) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && visited.emplace(status.st_dev, status.st_ino).second;
-}
-
 /// Every folder is visited once. Symbolic links wait until all else was seen, so that a run keeps its own name.
 Search search_runs(const fs::path& log_directory) {
   Search search;
-  std::set<std::pair<dev_t, ino_t>> visited;
+  EnteredFolders entered;
   std::vector<PendingFolder> pending = {{log_directory, full_path(log_directory), 0}};
   std::vector<PendingFolder> linked;
   while (!pending.empty() || !linked.empty()) {
     std::vector<PendingFolder>& source = pending.empty() ? linked : pending;
     const PendingFolder here = std::move(source.back());
     source.pop_back();
-    if (!enter(here.path, visited)) continue;
-    const Result<Folder> folder = read_folder(here.path);
+    if (!entered.enter(here.path)) continue;
+    const Result<TraceFolder> folder = read_trace_folder(here.path);
     if (!folder) {
       ++search.unreadable_folders;
       continue;
@@ -196,7 +107,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string contents(const Folder& folder) {
+std::string contents(const TraceFolder& folder) {
   std::vector<std::string> names = folder.other_files;
   for (const auto* folders : {&folder.folders, &folder.linked_folders}) {
     for (const std::string& name : *folders) names.push_back(name + "/");
@@ -204,7 +115,7 @@ std::string contents(const Folder& folder) {
   return names.empty() ? "it is empty" : "it holds " + listed(names);
 }
 
-Error no_traces(const std::string& directory, const Folder& folder, const Search& search) {
+Error no_traces(const std::string& directory, const TraceFolder& folder, const Search& search) {
   std::string what =
       "holds no trace files (*.xplane.pb, *.trace.json[.gz], timeline_*.json), here or in plugins/profile/ below: " +
       contents(folder);
@@ -236,7 +147,7 @@ Result<std::vector<std::string>> choose_run(const std::string& directory, const 
 
 Result<std::vector<std::string>> resolve_directory(const std::string& directory,
                                                    const std::optional<std::string>& run) {
-  const Result<Folder> folder = read_folder(directory);
+  const Result<TraceFolder> folder = read_trace_folder(directory);
   if (!folder) return Unexpected(folder.error());
   const std::string own_name = full_path(directory).filename().string();
   const bool holds_run = !folder->traces.empty();
@@ -259,14 +170,14 @@ Result<std::vector<std::string>> resolve_path(const std::string& path, const std
   return resolve_directory(path, run);
 }
 
-std::vector<Run> recordings_below(const fs::path& directory, const Folder& folder) {
+std::vector<Run> recordings_below(const fs::path& directory, const TraceFolder& folder) {
   std::vector<Run> recordings;
   for (const std::string& file : richest_files(directory, folder.traces)) {
     recordings.push_back({fs::path(file).filename().string(), file, {file}});
   }
   if (!recordings.empty()) return recordings;
   for (const std::string& name : folder.folders) {
-    const Result<Folder> inside = read_folder(directory / name);
+    const Result<TraceFolder> inside = read_trace_folder(directory / name);
     if (!inside || inside->traces.empty()) continue;
     recordings.push_back({name, (directory / name).string(), richest_files(directory / name, inside->traces)});
   }
@@ -274,7 +185,7 @@ std::vector<Run> recordings_below(const fs::path& directory, const Folder& folde
 }
 
 Result<std::vector<Run>> list_recordings_in(const std::string& directory) {
-  const Result<Folder> folder = read_folder(directory);
+  const Result<TraceFolder> folder = read_trace_folder(directory);
   if (!folder) return Unexpected(folder.error());
   const fs::path full = full_path(directory);
   if (is_run_folder(full) && !folder->traces.empty()) {
@@ -306,7 +217,7 @@ std::vector<std::string> without_repeats(const std::vector<std::string>& files) 
 }  // namespace
 
 Result<std::vector<Run>> list_runs(const std::string& log_directory) {
-  if (const Result<Folder> folder = read_folder(log_directory); !folder) return Unexpected(folder.error());
+  if (const Result<TraceFolder> folder = read_trace_folder(log_directory); !folder) return Unexpected(folder.error());
   std::vector<Run> runs;
   for (FoundRun& found : search_runs(log_directory).found) runs.push_back(std::move(found.run));
   return runs;

@@ -30,6 +30,8 @@ std::string_view to_word(ChangeKind kind) {
       return "form_changed";
     case ChangeKind::setting_changed:
       return "setting_changed";
+    case ChangeKind::op_added:
+      return "op_added";
     case ChangeKind::calls_changed:
       return "calls_changed";
     case ChangeKind::finding_new:

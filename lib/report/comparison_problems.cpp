@@ -20,11 +20,12 @@ struct Kind {
 constexpr Kind kStructure = {"pipeline-changed", "an iterator was added, removed, moved or became sequential"};
 constexpr Kind kSetting = {"setting-changed", "parallelism, a buffer, a batch size or another setting changed"};
 constexpr Kind kCalls = {"more-calls", "an iterator is called more often for each step"};
+constexpr Kind kFunction = {"function-changed", "the function of an iterator runs an op that it did not run"};
 constexpr Kind kFinding = {"new-finding", "a rule fires in the candidate that did not fire in the base"};
 constexpr Kind kSlower = {"slower-call", "calls of an iterator or an op take longer"};
 constexpr Kind kTail = {"slower-tail", "some calls of an iterator or an op take many times as long as usual"};
 constexpr Kind kStep = {"slower-step", "GetNext or the whole step takes longer"};
-constexpr std::array<Kind, 7> kKinds = {kStructure, kSetting, kCalls, kFinding, kSlower, kTail, kStep};
+constexpr std::array<Kind, 8> kKinds = {kStructure, kSetting, kCalls, kFunction, kFinding, kSlower, kTail, kStep};
 
 const Kind& kind_of(const StructureChange& change) {
   switch (change.kind) {
@@ -35,6 +36,8 @@ const Kind& kind_of(const StructureChange& change) {
     case ChangeKind::finding_new:
     case ChangeKind::finding_gone:
       return kFinding;
+    case ChangeKind::op_added:
+      return kFunction;
     case ChangeKind::iterator_added:
     case ChangeKind::iterator_removed:
     case ChangeKind::iterator_moved:

@@ -7,19 +7,11 @@
 #include <map>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/numbers.h"
 
 namespace doctor {
 namespace {
-
-/// 64-bit FNV-1a; a line feed, which no part holds unescaped, keeps the parts apart.
-std::uint64_t hash_of(std::string_view text) {
-  constexpr std::uint64_t kOffset = 0xcbf29ce484222325;
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  std::uint64_t hash = kOffset;
-  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * kPrime;
-  return hash;
-}
 
 bool has_problem(const ProblemReport& report, std::string_view rule) {
   return std::any_of(report.problems.begin(), report.problems.end(),
@@ -37,7 +29,7 @@ std::size_t count_of(const ProblemReport& report, Severity severity) {
 void set_fingerprints(std::vector<Problem>& problems) {
   std::map<std::uint64_t, std::size_t> seen;
   for (Problem& problem : problems) {
-    const std::uint64_t hash = hash_of(problem.rule + '\n' + problem.identity);
+    const std::uint64_t hash = fnv1a_64(problem.rule + '\n' + problem.identity);
     problem.fingerprint = fmt::format("{:016x}:{}", hash, ++seen[hash]);
   }
 }

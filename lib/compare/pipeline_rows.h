@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "compare/aligned_runs.h"
+#include "compare/comparison.h"
+#include "compare/row_judge.h"
+
+namespace doctor {
+
+/// Rows for GetNext and steps of each pipeline, judged where the user asks for it.
+std::vector<TimeRow> compare_pipelines(const AlignedRuns& runs, const ComparisonChoice& choice,
+                                       const TimeLimits& limits, const ThresholdValues& thresholds);
+
+}  // namespace doctor

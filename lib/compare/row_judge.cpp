@@ -1,0 +1,84 @@
+#include "compare/row_judge.h"
+
+#include <algorithm>
+
+namespace doctor {
+namespace {
+
+/// A p-value that equals a threshold on paper may miss it by the last bit.
+constexpr double kRounding = 1e-9;
+
+bool is_above(const Floor& floor, double base, double candidate) {
+  return candidate > floor.ratio * base && candidate - base > floor.increase;
+}
+
+bool is_significant(double p_value, double adjusted, const TimeLimits& limits) {
+  return p_value <= limits.significance + kRounding && adjusted <= limits.family_significance + kRounding;
+}
+
+/// Why a row that is neither slower nor faster is what it is.
+void explain(TimeRow& row, const Floor& floor, std::size_t family_size, const TimeLimits& limits) {
+  if (row.interval && row.interval->low > 1 / floor.ratio && row.interval->high < floor.ratio) {
+    row.difference = Difference::same;
+    return;
+  }
+  const bool seems_slower = is_above(floor, row.base_median, row.candidate_median);
+  const bool seems_faster = is_above(floor, row.candidate_median, row.base_median);
+  if (!seems_slower && !seems_faster) {
+    row.reason = "the medians differ by less than the recordings among each other";
+    return;
+  }
+  const double above = share_above(row.base, row.candidate);
+  const double level = std::min(limits.significance, limits.family_significance / static_cast<double>(family_size));
+  row.needed = recordings_needed(seems_slower ? above : 1 - above, level);
+  row.reason = "may be chance";
+}
+
+}  // namespace
+
+TimeLimits time_limits(const ComparisonChoice& choice, const ThresholdValues& thresholds) {
+  if (!choice.is_weak) {
+    return {static_cast<std::size_t>(thresholds["min_recordings"]), thresholds["min_ratio"], thresholds["significance"],
+            thresholds["family_significance"]};
+  }
+  return {static_cast<std::size_t>(thresholds["weak_min_recordings"]), thresholds["weak_min_ratio"],
+          thresholds["weak_significance"], 1};
+}
+
+void compare_readings(TimeRow& row) {
+  row.base_median = median_of(row.base);
+  row.candidate_median = median_of(row.candidate);
+  row.p_value = mann_whitney_above(row.base, row.candidate);
+  const auto is_positive = [](double value) { return value > 0; };
+  const bool have_ratios = std::all_of(row.base.begin(), row.base.end(), is_positive) &&
+                           std::all_of(row.candidate.begin(), row.candidate.end(), is_positive);
+  if (have_ratios && row.kind != TimeKind::tail) row.interval = ratio_interval(row.base, row.candidate);
+}
+
+void judge_rows(const std::vector<TimeRow*>& family, const Floor& floor, const TimeLimits& limits) {
+  std::vector<double> slower;
+  std::vector<double> faster;
+  slower.reserve(family.size());
+  faster.reserve(family.size());
+  for (const TimeRow* const row : family) {
+    slower.push_back(row->p_value);
+    faster.push_back(mann_whitney_above(row->candidate, row->base));
+  }
+  const std::vector<double> adjusted_slower = holm_adjusted(slower);
+  const std::vector<double> adjusted_faster = holm_adjusted(faster);
+  for (std::size_t index = 0; index < family.size(); ++index) {
+    TimeRow& row = *family[index];
+    row.adjusted_p_value = adjusted_slower[index];
+    const bool is_slower = is_significant(slower[index], adjusted_slower[index], limits);
+    const bool is_faster = is_significant(faster[index], adjusted_faster[index], limits);
+    if (is_slower && is_above(floor, row.base_median, row.candidate_median)) {
+      row.difference = Difference::slower;
+    } else if (is_faster && is_above(floor, row.candidate_median, row.base_median)) {
+      row.difference = Difference::faster;
+    } else {
+      explain(row, floor, family.size(), limits);
+    }
+  }
+}
+
+}  // namespace doctor

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace doctor {
+
+/// The thresholds that the number of recordings decides about.
+struct TimeLimits {
+  std::size_t needed_count = 0;    ///< recordings a side
+  double min_ratio = 1;            ///< effect floor
+  double significance = 0;         ///< of one row
+  double family_significance = 1;  ///< of all rows of a kind together
+};
+
+TimeLimits time_limits(const ComparisonChoice& choice, const ThresholdValues& thresholds);
+
+/// The effect from which a row counts as different, in its own measure.
+struct Floor {
+  double ratio = 1;     ///< candidate / base
+  double increase = 0;  ///< candidate - base
+};
+
+/// Fills in what follows from the readings of both sides alone: medians, the interval of their ratio, the p-value.
+void compare_readings(TimeRow& row);
+
+/// Says of rows with readings what the difference is, or why nothing can be said. Rows that are judged together must
+/// come together, for their number counts.
+void judge_rows(const std::vector<TimeRow*>& family, const Floor& floor, const TimeLimits& limits);
+
+}  // namespace doctor

@@ -1,0 +1,97 @@
+#include "io/trace_folder.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "io/path_error.h"
+
+namespace doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TraceSuffix {
+  std::string_view text;
+  int richness;
+};
+
+// XSpace holds more than the JSON made from it; JSON rewritten by xprof lacks the producer and consumer events.
+// A file that is not compressed comes first because it is read faster. A longer suffix stands before its own ending.
+constexpr std::array<TraceSuffix, 6> kTraceSuffixes = {{
+    {".xplane.pb", 6},
+    {".xplane.pb.gz", 5},
+    {".xprof.trace.json", 2},
+    {".xprof.trace.json.gz", 1},
+    {".trace.json", 4},
+    {".trace.json.gz", 3},
+}};
+
+/// TF1 writes one timeline a step: each is an input of its own, so its own name takes the place of the host.
+std::optional<NamedTrace> as_timeline(std::string_view name) {
+  if (!name.starts_with("timeline_")) return std::nullopt;
+  const bool is_compressed = name.ends_with(".json.gz");
+  if (!is_compressed && !name.ends_with(".json")) return std::nullopt;
+  const std::string_view stem = is_compressed ? name.substr(0, name.size() - std::string_view(".gz").size()) : name;
+  return NamedTrace{std::string(name), std::string(stem), is_compressed ? 1 : 2};
+}
+
+std::optional<NamedTrace> as_trace_file(std::string_view name) {
+  if (name.starts_with("._")) return std::nullopt;  // what macOS adds to copies; holds no trace
+  for (const TraceSuffix& suffix : kTraceSuffixes) {
+    if (!name.ends_with(suffix.text)) continue;
+    return NamedTrace{std::string(name), std::string(name.substr(0, name.size() - suffix.text.size())),
+                      suffix.richness};
+  }
+  return as_timeline(name);
+}
+
+}  // namespace
+
+Result<TraceFolder> read_trace_folder(const fs::path& path) {
+  TraceFolder folder;
+  std::error_code error;
+  fs::directory_iterator entry(path, error);
+  while (!error && entry != fs::directory_iterator()) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;  // an entry that vanished meanwhile is neither a folder nor a file
+    if (entry->is_directory(ignored)) {
+      (entry->is_symlink(ignored) ? folder.linked_folders : folder.folders).push_back(name);
+    } else if (std::optional<NamedTrace> trace = as_trace_file(name); trace && entry->is_regular_file(ignored)) {
+      folder.traces.push_back(std::move(*trace));
+    } else {
+      folder.other_files.push_back(name);
+    }
+    entry.increment(error);
+  }
+  if (error) return Unexpected(path_error(path.string(), error.value()));
+  for (auto* names : {&folder.folders, &folder.linked_folders, &folder.other_files}) {
+    std::sort(names->begin(), names->end());
+  }
+  return folder;
+}
+
+std::vector<std::string> richest_files(const fs::path& directory, const std::vector<NamedTrace>& traces) {
+  std::map<std::string_view, const NamedTrace*> richest;
+  for (const NamedTrace& trace : traces) {
+    const NamedTrace*& kept = richest[trace.host];
+    if (kept == nullptr || trace.richness > kept->richness) kept = &trace;
+  }
+  std::vector<std::string> paths;
+  paths.reserve(richest.size());
+  for (const auto& [host, trace] : richest) paths.push_back((directory / trace->name).string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+bool EnteredFolders::enter(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && visited_.emplace(status.st_dev, status.st_ino).second;
+}
+
+}  // namespace doctor

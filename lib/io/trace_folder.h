@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// A file that its name says is a trace.
+struct NamedTrace {
+  std::string name;
+  std::string host;  ///< two files of one host in one folder hold the same run
+  int richness = 0;  ///< of two files of one host the one with the higher richness is read
+};
+
+struct TraceFolder {
+  std::vector<NamedTrace> traces;
+  std::vector<std::string> folders;         ///< names, sorted
+  std::vector<std::string> linked_folders;  ///< names of symbolic links to folders, sorted
+  std::vector<std::string> other_files;     ///< names, sorted
+};
+
+/// Errors: not a directory, unreadable.
+Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
+
+/// Paths of the richest file of each host, sorted.
+std::vector<std::string> richest_files(const std::filesystem::path& directory, const std::vector<NamedTrace>& traces);
+
+/// Folders that were entered, by device and inode: a symbolic link may lead back up.
+class EnteredFolders {
+ public:
+  /// Whether this is the first visit.
+  bool enter(const std::filesystem::path& path);
+
+ private:
+  std::set<std::pair<dev_t, ino_t>> visited_;
+};
+
+}  // namespace doctor
