@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "diagnose/judgement_words.h"
 
 namespace doctor {
 namespace {
@@ -18,26 +19,10 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::string_view kSchema = "tfdata-doctor.baseline/1";
 constexpr std::string_view kSchemaOfAnyVersion = "tfdata-doctor.baseline/";
 
-// Words of the file format: they never change.
-constexpr std::array<std::pair<VerdictStatus, std::string_view>, 4> kStatuses = {{
-    {VerdictStatus::input_bound, "input_bound"},
-    {VerdictStatus::healthy, "healthy"},
-    {VerdictStatus::no_input_pipeline, "no_input_pipeline"},
-    {VerdictStatus::inconclusive, "inconclusive"},
-}};
-constexpr std::array<std::pair<Severity, std::string_view>, 3> kSeverities = {{
-    {Severity::note, "note"},
-    {Severity::warning, "warning"},
-    {Severity::error, "error"},
-}};
-
-template <typename Value, std::size_t Count>
-std::string to_word(const std::array<std::pair<Value, std::string_view>, Count>& words, Value value) {
-  for (const auto& [known, word] : words) {
-    if (known == value) return std::string(word);
-  }
-  return {};
-}
+// The words that a file may have.
+constexpr std::array kStatuses = {VerdictStatus::input_bound, VerdictStatus::healthy, VerdictStatus::no_input_pipeline,
+                                  VerdictStatus::inconclusive};
+constexpr std::array kSeverities = {Severity::note, Severity::warning, Severity::error};
 
 std::string dump(const OrderedJson& json) {
   return json.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
@@ -91,16 +76,12 @@ OrderedJson measured_json(const RunSummary& summary) {
   OrderedJson findings = OrderedJson::array();
   for (const FindingSummary& finding : summary.findings) {
     findings.push_back({{"rule", finding.rule},
-                        {"severity", to_word(kSeverities, finding.severity)},
+                        {"severity", to_word(finding.severity)},
                         {"subject", finding.subject},
                         {"hangs_on_load", finding.hangs_on_load}});
   }
-  return {{"status", to_word(kStatuses, summary.status)},
-          {"confidence", summary.confidence},
-          {"complete", summary.is_complete},
-          {"iterators", std::move(iterators)},
-          {"pipelines", std::move(pipelines)},
-          {"findings", std::move(findings)}};
+  return {{"status", to_word(summary.status)}, {"confidence", summary.confidence},  {"complete", summary.is_complete},
+          {"iterators", std::move(iterators)}, {"pipelines", std::move(pipelines)}, {"findings", std::move(findings)}};
 }
 
 // Reading. The document is foreign: every access may fail, and the first failure ends it.
@@ -140,12 +121,11 @@ class Members {
     value = static_cast<std::size_t>(index);
   }
   template <typename Value, std::size_t Count>
-  void read_word(std::string_view key, const std::array<std::pair<Value, std::string_view>, Count>& words,
-                 Value& value) {
+  void read_word(std::string_view key, const std::array<Value, Count>& values, Value& value) {
     std::string word;
     read(key, word);
-    for (const auto& [known, name] : words) {
-      if (name != word) continue;
+    for (const Value known : values) {
+      if (to_word(known) != word) continue;
       value = known;
       return;
     }

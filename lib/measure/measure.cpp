@@ -38,6 +38,7 @@ class HostMeasurer {
  private:
   void describe_trace();
   bool mentions_tf_data() const;
+  std::int64_t recording_start() const;
   std::vector<CallsOfRoot> group_calls() const;
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
   PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
@@ -62,6 +63,7 @@ void HostMeasurer::describe_trace() {
   result_.devices = trace_.devices;
   result_.event_count = trace_.event_count;
   result_.iterator_event_count = trace_.iterator_event_count;
+  result_.recorded_ns = recording_start();
   result_.mentions_tf_data = mentions_tf_data();
   result_.window = trace_.window.end - trace_.window.start;
   result_.window_start = trace_.window.start;
@@ -78,6 +80,17 @@ void HostMeasurer::describe_trace() {
   for (std::size_t index = 0; index < histories.size(); ++index) {
     result_.iterators[index].history = std::move(histories[index]);
   }
+}
+
+/// What the file says, else the clock of its events if that counts from 1970: clocks that count from the start of the
+/// recording or of the machine are far from it.
+std::int64_t HostMeasurer::recording_start() const {
+  constexpr std::int64_t kSeptember2001 = 1'000'000'000'000'000'000;
+  if (trace_.recorded_ns >= kSeptember2001) return trace_.recorded_ns;
+  std::int64_t start = 0;
+  const std::int64_t into_file = trace_.window.start / kPicosecondsPerNanosecond;
+  if (__builtin_add_overflow(trace_.origin_ns, into_file, &start) || start < kSeptember2001) return 0;
+  return start;
 }
 
 /// A window may end before the first element was made: then threads and ops of tf.data are all that it shows.

@@ -211,6 +211,7 @@ struct HostMeasurement {
   DeviceProfile device_profile;  ///< what they did; empty if that was not read
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
+  std::int64_t recorded_ns = 0;   ///< nanoseconds since 1970 where the recording began; 0 if the trace does not say
   bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
   Picoseconds window_start = 0;   ///< times of spans count from the trace's origin, a person's from here
   Picoseconds window = 0;

@@ -1,25 +1,11 @@
 #include <algorithm>
 
+#include "diagnose/judgement_words.h"
 #include "report/json_values.h"
-#include "report/problem.h"
 #include "report/report.h"
 
 namespace doctor {
 namespace {
-
-std::string_view to_word(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::input_bound:
-      return "input_bound";
-    case VerdictStatus::healthy:
-      return "healthy";
-    case VerdictStatus::no_input_pipeline:
-      return "no_input_pipeline";
-    case VerdictStatus::inconclusive:
-      break;
-  }
-  return "inconclusive";
-}
 
 OrderedJson loss_json(const Loss& loss) {
   OrderedJson json = OrderedJson::object();

@@ -2,50 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "diagnose/judgement_words.h"
+
 namespace doctor {
 namespace {
-
-// The words of the report's schema: they never change.
-
-std::string_view to_word(InputLevel level) {
-  switch (level) {
-    case InputLevel::bound:
-      return "bound";
-    case InputLevel::mild:
-      return "mild";
-    case InputLevel::not_bound:
-      return "not_bound";
-    case InputLevel::unknown:
-      break;
-  }
-  return "unknown";
-}
-
-std::string_view to_word(Phase phase) {
-  switch (phase) {
-    case Phase::warmup:
-      return "warmup";
-    case Phase::background:
-      return "background";
-    case Phase::steady:
-      break;
-  }
-  return "steady";
-}
-
-std::string_view to_word(Limit limit) {
-  switch (limit) {
-    case Limit::cpu:
-      return "cpu";
-    case Limit::concurrency:
-      return "concurrency";
-    case Limit::waiting:
-      return "waiting";
-    case Limit::unknown:
-      break;
-  }
-  return "unknown";
-}
 
 /// Ids are 64-bit tokens and JSON numbers are doubles to most readers, so ids are strings.
 OrderedJson id_json(const std::optional<std::uint64_t>& id) {
@@ -181,7 +141,7 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"long_name", culprit.long_name},
       {"short_name", culprit.short_name},
       {"dataset_name", culprit.dataset_name},
-      {"kind", culprit.is_source ? "source" : "transformation"},
+      {"kind", culprit_kind(culprit)},
       {"share", view.judgement.culprit_share},
       {"limited_by", to_word(view.judgement.limited_by)},
       {"limited_by_reason", view.judgement.limit_reason},

@@ -80,18 +80,6 @@ std::string describe_evidence(const Problem& problem) {
   return text;
 }
 
-std::string_view to_word(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::note:
-      break;
-  }
-  return "note";
-}
-
 std::string describe_counts(const ProblemReport& report) {
   std::string text;
   for (const Severity severity : {Severity::error, Severity::warning, Severity::note}) {

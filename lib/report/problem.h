@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagnose/finding.h"
+#include "diagnose/judgement_words.h"
 
 namespace doctor {
 
@@ -96,9 +97,6 @@ std::string describe_place(const Problem& problem, bool with_host);
 
 /// "share_of_all_calls 63 %, calls 8".
 std::string describe_evidence(const Problem& problem);
-
-/// The word of the schemas: "error", "warning", "note".
-std::string_view to_word(Severity severity);
 
 /// "2 warnings, 1 note; 1 suppressed"; "no problems" where there are none.
 std::string describe_counts(const ProblemReport& report);

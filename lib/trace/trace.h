@@ -171,6 +171,8 @@ struct Trace {
   std::uint64_t event_count = 0;     ///< events in the files that have a time, of any kind and any plane
   std::uint64_t iterator_event_count = 0;
   std::int64_t origin_ns = 0;     ///< where times count from, in nanoseconds on the clock of the file
+  std::int64_t recorded_ns = 0;   ///< nanoseconds since 1970 where the recording began, if the file says so beside
+                                  ///< its events; else 0
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;

@@ -23,6 +23,11 @@
 namespace doctor {
 namespace {
 
+/// The plane that says when the recording began and ended, in nanoseconds since 1970: a profiler that makes the times
+/// of its lines count from the beginning writes it down there (TF 2.5 and later).
+constexpr std::string_view kRecordingPlane = "Task Environment";
+constexpr std::string_view kRecordingStart = "profile_start_time";
+
 /// Takes the names of the events that the diagnosis wants.
 class NameReader final : public PlaneVisitor {
  public:
@@ -33,10 +38,37 @@ class NameReader final : public PlaneVisitor {
   void plane_name(std::string_view name) override { planes_.back().name = name; }
   void event_metadata(std::string_view entry) override { add_event_name(planes_.back(), entry, builder_); }
   void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
+  void plane_stat(std::string_view stat) override {
+    if (planes_.back().name != kRecordingPlane) return;
+    RecordingStat read{planes_.size() - 1, 0, 0};
+    WireMessage message(stat);
+    for (WireField field; message.next(field);) {
+      if (field.is(1, WireType::varint)) read.name = field.number;
+      if (field.is(3, WireType::varint) || field.is(4, WireType::varint)) read.value = field.as_signed();
+    }
+    recording_stats_.push_back(read);
+  }
+
+  /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
+  std::int64_t recording_start() const {
+    for (const RecordingStat& stat : recording_stats_) {
+      const StatName* const name = planes_[stat.plane].stats.find(stat.name);
+      if (name != nullptr && name->name == kRecordingStart) return stat.value;
+    }
+    return 0;
+  }
 
  private:
+  /// A number in the plane about the recording. Names may stand behind it.
+  struct RecordingStat {
+    std::size_t plane = 0;
+    std::uint64_t name = 0;  ///< metadata id
+    std::int64_t value = 0;
+  };
+
   TraceBuilder& builder_;
   std::vector<PlaneNames>& planes_;
+  std::vector<RecordingStat> recording_stats_;
 };
 
 /// Reads one XSpace in two walks.
@@ -77,6 +109,7 @@ class XSpaceReader {
   std::size_t next_attribute_ = 0;
   std::vector<Attribute> carried_;
   std::vector<PlaneNames> planes_;  ///< in file order; filled by the first walk
+  std::int64_t recording_start_ = 0;
   std::vector<SeenAttribute> attributes_;
   std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
 };
@@ -85,6 +118,7 @@ class XSpaceReader {
 void XSpaceReader::read_names() {
   NameReader names(builder_, planes_);
   walk_planes(source_, work_, names, loss());
+  recording_start_ = names.recording_start();
 }
 
 void XSpaceReader::note_position() {
@@ -108,6 +142,7 @@ void XSpaceReader::read_events() {
     if (work_.progress != nullptr) work_.progress->event_count = builder_.trace().event_count;
   }
   builder_.trace().origin_ns = windows.origin_ns();
+  builder_.trace().recorded_ns = recording_start_;
 }
 
 void XSpaceReader::merge(DecodedEvents& decoded) {

@@ -9,13 +9,14 @@
 namespace doctor {
 namespace {
 
-// Field numbers of XSpace and XPlane, see xspace.proto.
+// Field numbers of XSpace and XPlane, see xspace.proto. A plane has no others from its name to its statistics.
 constexpr std::uint32_t kPlane = 1;
 constexpr std::uint32_t kHostName = 4;
 constexpr std::uint32_t kPlaneName = 2;
 constexpr std::uint32_t kLine = 3;
 constexpr std::uint32_t kEventMetadata = 4;
 constexpr std::uint32_t kStatMetadata = 5;
+constexpr std::uint32_t kPlaneStat = 6;
 
 /// Id, name and timestamp of a line fit into it, but for names longer than any thread has.
 constexpr std::uint64_t kLineHead = 1024;
@@ -85,7 +86,7 @@ void PlaneWalk::walk_plane(std::uint64_t end) {
 
 /// False: the source ends inside the field.
 bool PlaneWalk::take_plane_field(std::uint32_t field, std::uint64_t length) {
-  if (field != kPlaneName && field != kLine && field != kEventMetadata && field != kStatMetadata) return true;
+  if (field < kPlaneName || field > kPlaneStat) return true;
   if (field == kLine) {  // the events of a line that is cut off are read as far as they go
     visitor_.line_head(stream_.read_up_to(std::min(length, kLineHead)));
     return true;
@@ -95,6 +96,7 @@ bool PlaneWalk::take_plane_field(std::uint32_t field, std::uint64_t length) {
   if (field == kPlaneName) visitor_.plane_name(*bytes);
   if (field == kEventMetadata) visitor_.event_metadata(*bytes);
   if (field == kStatMetadata) visitor_.stat_metadata(*bytes);
+  if (field == kPlaneStat) visitor_.plane_stat(*bytes);
   return true;
 }
 

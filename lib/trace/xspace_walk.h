@@ -23,6 +23,7 @@ class PlaneVisitor {
   virtual void plane_name(std::string_view name) = 0;
   virtual void event_metadata(std::string_view entry) = 0;  ///< an entry of the map, in wire format
   virtual void stat_metadata(std::string_view entry) = 0;   ///< likewise
+  virtual void plane_stat(std::string_view /*stat*/) {}     ///< a statistic of the plane itself, an XStat
   /// A line begins: the first of its bytes, which hold its id, name and timestamp in practice.
   virtual void line_head(std::string_view /*head*/) {}
 };

@@ -1,0 +1,96 @@
+#include "fleet/row_columns.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace doctor {
+namespace {
+
+using enum RowType;
+
+constexpr std::array<RowColumn, 3> kOpColumns = {{
+    {"op", text, false, "", "type of op, as in the trace"},
+    {"self_us", real, false, "us", "time in ops of this type within the waits; ops at the same time count once"},
+    {"share", real, false, "0..1", "of the time that the function took within the waits"},
+}};
+
+constexpr std::array<RowColumn, 3> kFindingColumns = {{
+    {"rule", text, false, "", "`tfdata-doctor explain RULE` prints its page"},
+    {"severity", text, false, "", "`error`, `warning` or `note`"},
+    {"subject", text, false, "", "long name of the iterator at fault; empty for the whole trace or pipeline"},
+}};
+
+constexpr std::array<RowColumn, 28> kColumns = {{
+    {"schema", text, false, "", "`tfdata-doctor.row/1`"},
+    {"path", text, false, "", "the file, as it was given or found"},
+    {"bytes", integer, false, "bytes", "of the file as stored: compressed, if it is"},
+    {"sha256", text, true, "", "of the stored bytes; null where they could not be read"},
+    {"format", text, true, "", "`xspace`, `chrome_json` or `tf1_timeline`; null where it is none of them"},
+    {"host", text, true, "", "machine that was recorded; null where the trace does not name it"},
+    {"recorded_at", timestamp, true, "", "when the recording began; null where the trace does not say"},
+    {"events", integer, false, "", "events with a time, of any kind"},
+    {"complete", boolean, false, "", "false where anything of the trace was damaged, cut off or not understood"},
+    {"window_us", real, false, "us", "length of the recording"},
+    {"verdict", text, true, "",
+     "`input_bound`, `healthy`, `no_input_pipeline` or `inconclusive`; null where there is none"},
+    {"confidence", real, true, "0..1", "in the verdict"},
+    {"input_share", real, true, "0..1", "of the time that the consumer of the worst pipeline waits for input"},
+    {"input_lost_us", real, false, "us",
+     "that the trace's consumers waited for input; where the trace shows devices, only while none computed"},
+    {"signature", text, true, "", "of the structure of the worst pipeline, sixteen hexadecimal digits"},
+    {"culprit", text, true, "", "long name of the iterator that holds the worst pipeline up; null if nobody waits"},
+    {"culprit_kind", text, true, "", "`source` or `transformation`"},
+    {"culprit_dataset", text, true, "", "kind of dataset of the culprit, as in the trace: `ParallelMapV2`"},
+    {"culprit_share", real, true, "0..1", "of the wait that the culprit holds"},
+    {"limited_by", text, true, "", "what limits the culprit: `cpu`, `concurrency`, `waiting` or `unknown`"},
+    {"function_ops", records, false, "", "the three types of op that take most of the culprit's function", kOpColumns},
+    {"get_next_count", integer, false, "", "calls of GetNext by the consumer of the worst pipeline"},
+    {"get_next_p50_us", real, true, "us", "median of its steady calls; null without calls"},
+    {"get_next_p95_us", real, true, "us", "95th percentile of all its calls"},
+    {"get_next_max_us", real, true, "us", "longest of its calls"},
+    {"findings", records, false, "", "what rules found, worst first; not what was suppressed", kFindingColumns},
+    {"tool_version", text, false, "", "of the tfdata-doctor that wrote the line"},
+    {"error", text, true, "", "why there is no diagnosis; null where there is one"},
+}};
+
+void append_rows(std::string& table, std::span<const RowColumn> columns, const std::string& prefix) {
+  for (const RowColumn& column : columns) {
+    const std::string name = prefix + std::string(column.name);
+    table += fmt::format("| `{}` | {}{} | {} | {} |\n", name, to_word(column.type),
+                         column.is_nullable ? " or null" : "", column.unit, column.meaning);
+    append_rows(table, column.fields, name + "[].");
+  }
+}
+
+}  // namespace
+
+std::span<const RowColumn> trace_row_columns() {
+  return kColumns;
+}
+
+std::string_view to_word(RowType type) {
+  switch (type) {
+    case text:
+      return "text";
+    case integer:
+      return "integer";
+    case real:
+      return "real";
+    case boolean:
+      return "boolean";
+    case timestamp:
+      return "timestamp";
+    case records:
+      break;
+  }
+  return "list of records";
+}
+
+std::string row_columns_table() {
+  std::string table = "| column | type | unit | |\n|---|---|---|---|\n";
+  append_rows(table, trace_row_columns(), "");
+  return table;
+}
+
+}  // namespace doctor

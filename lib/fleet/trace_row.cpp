@@ -1,0 +1,116 @@
+#include "fleet/trace_row.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/judgement_words.h"
+#include "fleet/pipeline_signature.h"
+#include "report/selection.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kOpCount = 3;
+
+/// Without the file, which has a column of its own, and without advice to a person.
+std::string reason_of(const std::vector<Error>& unreadable) {
+  std::string reason;
+  for (const Error& error : unreadable) {
+    reason += (reason.empty() ? "" : "; ") + to_string(Error{error.what, {}, error.offset, {}});
+  }
+  return reason;
+}
+
+/// What consumers waited for. While a device works on what was launched before, a wait costs nothing; of the warm-up
+/// that is not known.
+Picoseconds lost_time(const PipelineMeasurement& pipeline) {
+  return pipeline.exposed ? pipeline.warmup.waited + pipeline.exposed->time : pipeline.total;
+}
+
+void describe_trace(const Measurements& measurements, TraceRow& row) {
+  Picoseconds window = 0;
+  Picoseconds lost = 0;
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const TraceFile& file : host.files) {
+      if (row.format.empty()) row.format = file.format;
+    }
+    if (row.host.empty() && !host.hosts.empty()) row.host = host.hosts.front();
+    const bool is_earlier = row.recorded_ns == 0 || host.recorded_ns < row.recorded_ns;
+    if (host.recorded_ns != 0 && is_earlier) row.recorded_ns = host.recorded_ns;
+    window = std::max(window, host.window);
+    for (const PipelineMeasurement& pipeline : host.pipelines) lost += pipeline.feeds_another ? 0 : lost_time(pipeline);
+  }
+  row.events = event_count(measurements);
+  row.is_complete = total_loss(measurements).complete();
+  row.window_us = to_microseconds(window);
+  row.input_lost_us = to_microseconds(lost);
+}
+
+std::vector<RowOp> top_ops(const PipelineView& view) {
+  const PhaseMeasurement& phase = view.phase();
+  // A filling shuffle buffer may be named in place of the iterator whose function was measured.
+  if (phase.culprit != view.judgement.culprit || index_of(phase.culprit) >= phase.in_function.size()) return {};
+  const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
+  std::vector<RowOp> ops;
+  for (const FunctionOp& op : phase.function_ops) {
+    if (ops.size() == kOpCount) break;
+    const double share = in_function > 0 ? static_cast<double>(op.self) / static_cast<double>(in_function) : 0;
+    ops.push_back({op.op, to_microseconds(op.self), share});
+  }
+  return ops;
+}
+
+void describe_culprit(const PipelineView& view, TraceRow& row) {
+  if (!has_bottleneck(view.judgement)) return;
+  const IteratorMeasurement& culprit = view.culprit();
+  row.culprit = culprit.long_name;
+  row.culprit_kind = culprit_kind(culprit);
+  row.culprit_dataset = culprit.short_name;
+  row.culprit_share = view.judgement.culprit_share;
+  row.limited_by = to_word(view.judgement.limited_by);
+  row.function_ops = top_ops(view);
+}
+
+void describe_pipeline(const PipelineView& view, TraceRow& row) {
+  const PipelineMeasurement& pipeline = view.pipeline;
+  row.input_share = input_share_of(view);
+  row.signature = signature_of(view.host, pipeline);
+  row.get_next_count = pipeline.calls.size();
+  if (!pipeline.calls.empty()) {
+    row.get_next_p50_us = to_microseconds(pipeline.median);
+    row.get_next_p95_us = to_microseconds(pipeline.p95);
+    row.get_next_max_us = to_microseconds(pipeline.max);
+  }
+  describe_culprit(view, row);
+}
+
+}  // namespace
+
+TraceRow row_of(RowFile file, const Measurements& measurements, const Diagnosis& diagnosis,
+                const std::vector<Error>& unreadable) {
+  TraceRow row = failed_row(std::move(file), reason_of(unreadable));
+  describe_trace(measurements, row);
+  if (unreadable.size() >= measurements.hosts.size()) return row;
+  row.error.clear();  // files of the trace that could be read have a diagnosis; `complete` tells that some could not
+  row.verdict = to_word(diagnosis.judgement.status);
+  row.confidence = diagnosis.judgement.confidence;
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  if (!views.empty()) describe_pipeline(views.front(), row);
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.suppressed) continue;
+    row.findings.push_back({finding.rule, std::string(to_word(finding.severity)), finding.subject});
+  }
+  return row;
+}
+
+TraceRow failed_row(RowFile file, std::string error) {
+  TraceRow row;
+  row.file = std::move(file);
+  row.tool_version = DOCTOR_VERSION;
+  row.is_complete = false;
+  row.error = std::move(error);
+  return row;
+}
+
+}  // namespace doctor
