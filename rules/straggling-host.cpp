@@ -52,10 +52,13 @@ RuleResult check(const RuleContext& context) {
   }
   RuleResult result;
   const HostComparison comparison = compare_hosts(context.measurements, context.judgement, context.thresholds);
-  if (!comparison.is_possible()) {
-    result.inquiries.emplace_back().missing = "the calls of fewer than two hosts can be compared";
+  const bool has_hosts = comparison.is_possible() && !comparison.are_windows;
+  if (!has_hosts) {
+    result.inquiries.emplace_back().missing = comparison.are_windows
+                                                  ? "the traces are windows of one host"
+                                                  : "the calls of fewer than two hosts can be compared";
   }
-  for (std::size_t index = 0; comparison.is_possible() && index < comparison.compared_count; ++index) {
+  for (std::size_t index = 0; has_hosts && index < comparison.compared_count; ++index) {
     const ComparedHost& host = comparison.hosts[index];
     Inquiry& inquiry = result.inquiries.emplace_back();
     inquiry.pipeline = host.judgement;

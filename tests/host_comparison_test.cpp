@@ -40,6 +40,19 @@ Measurements run_of(const std::vector<Host>& hosts) {
   return run;
 }
 
+/// The same machine, recorded so often, a window of a second every ten seconds.
+Measurements windows_of(std::vector<Host> windows, std::int64_t pause_s = 10) {
+  for (Host& window : windows) window.name = "host-1";
+  Measurements run = run_of(windows);
+  std::int64_t start = 1'700'000'000'000'000'000;
+  for (HostMeasurement& window : run.hosts) {
+    window.recorded_ns = start;
+    window.window = kPicosecondsPerSecond;
+    start += pause_s * 1'000'000'000;
+  }
+  return run;
+}
+
 std::vector<Rule> all_rules() {
   std::vector<Rule> rules;
   for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
@@ -211,6 +224,24 @@ TEST_CASE("at most eight hosts are listed, worst first") {
   CHECK(report.text.find("worker-2 ") == std::string::npos);
   CHECK(report.text.find("3 more hosts") != std::string::npos);
   CHECK(report.text.find("the 11 hosts wait alike") != std::string::npos);
+}
+
+TEST_CASE("windows of one host are no hosts, and none of them is a straggler") {
+  const std::vector<Host> waits = {{"", 100, 0.01}, {"", 100, 0.01}, {"", 5'000, 0.9}};
+  const Measurements windows = windows_of(waits);
+  CHECK(are_windows_of_one_host(windows));
+  CHECK(straggling(windows).empty());
+  CHECK(why_not(windows) == "the traces are windows of one host");
+  CHECK(describe_comparison(diagnose(windows, all_rules(), {}).hosts) ==
+        "1 of 3 windows are input-bound, none stands out");
+  // Recorded at the same time they are processes of one run.
+  CHECK(straggling(windows_of(waits, 0)).size() == 1);
+  Measurements other_machine = windows;
+  other_machine.hosts[1].hosts = {"host-2"};
+  CHECK(straggling(other_machine).size() == 1);
+  Measurements timeless = windows;
+  timeless.hosts[1].recorded_ns = 0;
+  CHECK_FALSE(are_windows_of_one_host(timeless));
 }
 
 TEST_CASE("clocks of hosts that disagree change nothing") {

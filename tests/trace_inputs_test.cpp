@@ -172,14 +172,14 @@ TEST_CASE("the search goes sixteen folders deep") {
   CHECK(run_directories(directory, directory.path()) == Names{deep + "plugins/profile/reached"});
 }
 
-TEST_CASE("paths are kept as given and in their order, each file once") {
+TEST_CASE("paths are kept as given, each file once") {
   const TemporaryDirectory directory;
   directory.write("b.json", "");
   directory.write("a.json", "");
   directory.write("logs/plugins/profile/run/h.xplane.pb", "");
   const std::string run = directory / "logs/plugins/profile/run";
   CHECK(resolve(directory, {"-", directory / "b.json", directory / "a.json", directory / "b.json", "-"}) ==
-        Names{"-", "b.json", "a.json"});
+        Names{"-", "a.json", "b.json"});
   CHECK(resolve(directory, {run, directory / "logs", run + "/../run/h.xplane.pb"}) ==
         Names{"logs/plugins/profile/run/h.xplane.pb"});
   CHECK(resolve(directory, {}).empty());
@@ -204,6 +204,29 @@ TEST_CASE("what holds no traces says what it holds and what to do") {
   CHECK(list_runs(directory / "empty").value().empty());
   CHECK(list_runs(directory / "absent").error().what == "no such file or directory");
   CHECK(list_runs(directory / "many/1").error().what == "cannot be read: Not a directory");
+}
+
+TEST_CASE("no recording is read twice, whatever it is called") {
+  const TemporaryDirectory directory;
+  const std::string trace = directory.write("a/h.xplane.pb", "trace of h");
+  const std::string copy = directory.write("b/copy.xplane.pb", "trace of h");
+  const std::string alike = directory.write("b/other.xplane.pb", "trace of i");
+  const std::string poorer = directory.write("a/h.trace.json.gz", "the same run as JSON");
+  const std::string first_step = directory.write("t/timeline_1.json", "step 1");
+  const std::string second_step = directory.write("t/timeline_2.json", "step 2");
+  const std::string link = directory / "link.xplane.pb";
+  std::filesystem::create_symlink(trace, link);
+  const std::vector<std::string> once = {trace, alike, first_step, second_step};
+  const Result<std::vector<std::string>> found =
+      resolve_inputs({second_step, poorer, link, copy, alike, trace, trace, first_step}, std::nullopt);
+  REQUIRE(found);
+  CHECK(*found == once);
+  // The order in which they are named changes nothing.
+  CHECK(resolve_inputs({trace, copy, first_step, link, poorer, second_step, alike}, std::nullopt) == once);
+  // A file that is empty or missing keeps its error.
+  const std::string empty = directory.write("empty.xplane.pb", "");
+  const std::string hollow = directory.write("hollow.xplane.pb", "");
+  CHECK(resolve_inputs({hollow, empty}, std::nullopt)->size() == 2);
 }
 
 TEST_CASE("folders that may not be read are passed over and mentioned") {

@@ -79,6 +79,19 @@ std::vector<Threshold> straggler_thresholds() {
   };
 }
 
+bool are_windows_of_one_host(const Measurements& measurements) {
+  if (measurements.hosts.size() < 2) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows;  // from and to, in nanoseconds
+  for (const HostMeasurement& host : measurements.hosts) {
+    const bool is_known = !host.hosts.empty() && host.recorded_ns > 0;
+    if (!is_known || host_name(host) != host_name(measurements.hosts.front())) return false;
+    windows.emplace_back(host.recorded_ns, host.recorded_ns + host.window / kPicosecondsPerNanosecond);
+  }
+  std::sort(windows.begin(), windows.end());
+  const auto overlap = [](const auto& earlier, const auto& later) { return later.first < earlier.second; };
+  return std::adjacent_find(windows.begin(), windows.end(), overlap) == windows.end();
+}
+
 HostComparison compare_hosts(const Measurements& measurements, const Judgement& judgement,
                              const ThresholdValues& thresholds) {
   HostComparison comparison;
@@ -100,7 +113,8 @@ HostComparison compare_hosts(const Measurements& measurements, const Judgement& 
     if (a.mean_wait != b.mean_wait) return a.mean_wait > b.mean_wait;
     return a.name < b.name;
   });
-  if (comparison.is_possible()) find_stragglers(thresholds, comparison);
+  comparison.are_windows = are_windows_of_one_host(measurements);
+  if (comparison.is_possible() && !comparison.are_windows) find_stragglers(thresholds, comparison);
   return comparison;
 }
 
@@ -112,9 +126,10 @@ std::string describe_comparison(const HostComparison& comparison) {
         std::count_if(comparison.hosts.begin(), comparison.hosts.end(),
                       [](const ComparedHost& host) { return host.level == InputLevel::bound; }));
     if (bound == 0 || bound == comparison.compared_count) {
-      return fmt::format("the {} hosts wait alike", comparison.compared_count);
+      return fmt::format("the {} {} wait alike", comparison.compared_count, comparison.noun());
     }
-    return fmt::format("{} of {} hosts are input-bound, none stands out", bound, comparison.compared_count);
+    return fmt::format("{} of {} {} are input-bound, none stands out", bound, comparison.compared_count,
+                       comparison.noun());
   }
   if (comparison.straggler_count > 1) {
     return fmt::format("{} of {} hosts wait much longer than the others", comparison.straggler_count,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/judgement.h"
@@ -34,6 +35,11 @@ struct HostComparison {
   std::vector<ComparedHost> hosts;  ///< worst first; those that cannot be compared come last
   std::size_t compared_count = 0;
   std::size_t straggler_count = 0;
+  /// They are one host, recorded several times one after another: none of them holds the others up.
+  bool are_windows = false;
+
+  /// What they are called: "hosts", "windows".
+  std::string_view noun() const { return are_windows ? "windows" : "hosts"; }
 
   /// Whether there is anything to compare: two hosts whose calls can be judged.
   bool is_possible() const { return compared_count >= 2; }
@@ -41,6 +47,10 @@ struct HostComparison {
 
 /// The thresholds that tell a straggler. They are those of the rule that names it.
 std::vector<Threshold> straggler_thresholds();
+
+/// Whether the traces are windows of one host: all of that name, recorded one after another. Traces that do not say
+/// when they were recorded count as hosts, and so do those that overlap: several processes of one run on one machine.
+bool are_windows_of_one_host(const Measurements& measurements);
 
 /// Compares the hosts of a run. A host is a straggler if it is slow itself and waits longer than the median of the
 /// others, by both thresholds.

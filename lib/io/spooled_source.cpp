@@ -1,36 +1,22 @@
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "io/stored_source.h"
+#include "io/unnamed_file.h"
 
 namespace doctor {
 namespace {
 
 // Large enough that finding out the format and going back never touches the disk.
 constexpr std::size_t kKeptInMemory = std::size_t{1024} * 1024;
-
-std::string temporary_directory() {
-  const char* chosen = std::getenv("TMPDIR");
-  return chosen != nullptr && *chosen != '\0' ? chosen : "/tmp";
-}
-
-FileDescriptor open_unlinked_file(const std::string& directory) {
-  std::string path = directory + "/tfdata-doctor-XXXXXX";
-  FileDescriptor file(::mkostemp(path.data(), O_CLOEXEC));
-  if (file.is_open()) ::unlink(path.c_str());
-  return file;
-}
 
 /// Waits for bytes even when whoever started us left the descriptor non-blocking.
 ssize_t read_waiting(int descriptor, char* buffer, std::size_t capacity) {
@@ -109,7 +95,7 @@ class SpooledSource final : public ByteSource {
     memory_.append(bytes.substr(0, in_memory));
     bytes.remove_prefix(in_memory);
     if (bytes.empty()) return;
-    if (!spool_.is_open()) spool_ = open_unlinked_file(temporary_directory());
+    if (!spool_.is_open()) spool_ = open_unnamed_file();
     if (spool_.is_open() && append_all(spool_.number(), bytes)) return;
     keep_fault_ = Error{"cannot be kept in '" + temporary_directory() +
                             "' for a second reading: " + std::system_category().message(errno),

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "io/path_error.h"
@@ -41,6 +39,8 @@ std::optional<NamedTrace> as_timeline(std::string_view name) {
   return NamedTrace{std::string(name), std::string(stem), is_compressed ? 1 : 2};
 }
 
+}  // namespace
+
 std::optional<NamedTrace> as_trace_file(std::string_view name) {
   if (name.starts_with("._")) return std::nullopt;  // what macOS adds to copies; holds no trace
   for (const TraceSuffix& suffix : kTraceSuffixes) {
@@ -50,8 +50,6 @@ std::optional<NamedTrace> as_trace_file(std::string_view name) {
   }
   return as_timeline(name);
 }
-
-}  // namespace
 
 Result<TraceFolder> read_trace_folder(const fs::path& path) {
   TraceFolder folder;

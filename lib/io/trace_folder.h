@@ -3,8 +3,10 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct NamedTrace {
   std::string host;  ///< two files of one host in one folder hold the same run
   int richness = 0;  ///< of two files of one host the one with the higher richness is read
 };
+
+/// What the name of a file says; nothing for one that is no trace by its name.
+std::optional<NamedTrace> as_trace_file(std::string_view name);
 
 struct TraceFolder {
   std::vector<NamedTrace> traces;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "io/path_error.h"
+#include "io/repeated_files.h"
 #include "io/trace_folder.h"
 
 namespace doctor {
@@ -200,20 +201,6 @@ Result<std::vector<Run>> list_recordings_in(const std::string& directory) {
   return recordings;
 }
 
-/// Leaves the first mention of each file, under whatever name: read twice, its calls would count twice.
-std::vector<std::string> without_repeats(const std::vector<std::string>& files) {
-  std::vector<std::string> unique;
-  std::set<std::string> names;
-  std::set<std::pair<dev_t, ino_t>> seen;
-  for (const std::string& file : files) {
-    struct stat status {};
-    const bool is_known_file = file != "-" && ::stat(file.c_str(), &status) == 0;
-    const bool is_first = is_known_file ? seen.emplace(status.st_dev, status.st_ino).second : names.insert(file).second;
-    if (is_first) unique.push_back(file);
-  }
-  return unique;
-}
-
 }  // namespace
 
 Result<std::vector<Run>> list_runs(const std::string& log_directory) {
@@ -238,7 +225,7 @@ Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& 
     if (!found) return found;
     files.insert(files.end(), found->begin(), found->end());
   }
-  return without_repeats(files);
+  return without_repeats(std::move(files));
 }
 
 }  // namespace doctor

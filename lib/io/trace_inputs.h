@@ -25,7 +25,7 @@ Result<std::vector<Run>> list_runs(const std::string& log_directory);
 /// as of resolve_inputs().
 Result<std::vector<Run>> list_recordings(const std::string& path);
 
-/// Turns the TRACE… of the command line into trace files to read together, in a stable order.
+/// Turns the TRACE… of the command line into trace files to read together, each recording once (without_repeats()).
 /// A file or "-" stands for itself, a run directory for its trace files, a log directory for its newest run or for
 /// the run named `run`. Errors: missing path, directory without traces, no run of that name (the hint lists some).
 Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,

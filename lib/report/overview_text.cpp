@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "diagnose/host_comparison.h"
 #include "report/overview.h"
 #include "report/selection.h"
 #include "report/text_page.h"
@@ -103,7 +104,9 @@ void add_step_time(const StepOverview& steps, TextPage& page) {
 
 void add_environment(const Measurements& measurements, TextPage& page) {
   const RunEnvironment environment = run_environment(measurements);
-  std::string text = format_count(environment.hosts.size(), "host") + ", ";
+  std::string text = are_windows_of_one_host(measurements)
+                         ? fmt::format("{} windows of one host, ", environment.hosts.size())
+                         : format_count(environment.hosts.size(), "host") + ", ";
   text += environment.devices.empty() ? "no device"
                                       : format_count(environment.devices.size(), environment.device_type + " device");
   if (environment.cpu_cores) {

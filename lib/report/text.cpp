@@ -190,12 +190,12 @@ void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>
     width = std::max(width, character_count(names.back()) + 2);
   }
   for (std::size_t index = 0; index < shown; ++index) {
-    page.row("hosts", names[index], describe_host(comparison.hosts[index], pipelines), width);
+    page.row(comparison.noun(), names[index], describe_host(comparison.hosts[index], pipelines), width);
   }
   if (comparison.hosts.size() > shown) {
-    page.row("hosts", format_count(comparison.hosts.size() - shown, "more host"));
+    page.row(comparison.noun(), fmt::format("{} more", comparison.hosts.size() - shown));
   }
-  page.row("hosts", describe_comparison(comparison));
+  page.row(comparison.noun(), describe_comparison(comparison));
 }
 
 /// Why the first pipeline comes before the others: pipelines are ranked by how much they hold their consumer up, then
