@@ -8,7 +8,7 @@
 
 namespace doctor {
 
-enum class Command { diagnose, show, compare, baseline, convert, explain, rules, config, completions, man };
+enum class Command { diagnose, show, compare, baseline, batch, convert, explain, rules, config, completions, man };
 
 /// Some of the commands.
 class CommandSet {

@@ -12,6 +12,7 @@ int run_compare(const Options& options);
 int run_baseline(const Options& options);
 int run_explain(const Options& options);
 int run_rules(const Options& options);
+int run_batch(const Options& options);
 int run_convert(const Options& options);
 int run_config(const Options& options);
 int run_completions(const Options& options);

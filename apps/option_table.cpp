@@ -14,7 +14,8 @@ using enum Command;
 constexpr CommandSet kTraceReaders = {diagnose, show, convert, explain};
 // `config` knows every setting, because it shows what they come to.
 constexpr CommandSet kTraceSettings = {diagnose, show, compare, baseline, convert, explain, config};
-constexpr CommandSet kSettingReaders = {diagnose, show, compare, baseline, convert, explain, rules, config};
+constexpr CommandSet kMemorySettings = {diagnose, show, compare, baseline, convert, batch, explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, show, compare, baseline, convert, batch, explain, rules, config};
 constexpr CommandSet kPrinters = {diagnose, show, compare, baseline, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
@@ -27,6 +28,7 @@ constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
 constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
 
 constexpr std::size_t kMostThreads = 256;
+constexpr std::size_t kMostJobs = 1'024;
 
 /// What names the traces of a run, and how much work they may take.
 const std::vector<OptionEntry> kTraceOptions = {
@@ -54,7 +56,7 @@ const std::vector<OptionEntry> kTraceOptions = {
      .value_name = "SIZE",
      .kind = ValueKind::size,
      .help = "End with an error where more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024)",
-     .commands = kTraceSettings,
+     .commands = kMemorySettings,
      .is_setting = true,
      .key = "max-memory"},
 };
@@ -67,7 +69,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .words = kSeverities,
      .default_text = "warning",
      .help = "Exit with 1 on a finding (compare: a new one) from here up: error, warning, note or never",
-     .commands = {diagnose, compare, config},
+     .commands = {diagnose, compare, batch, config},
      .is_setting = true,
      .key = "fail-on"},
     {.name = "source-file",
@@ -81,7 +83,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, compare, explain, config},
+     .commands = {diagnose, compare, batch, explain, config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -115,7 +117,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Let findings of this rule not count; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, compare, baseline, config},
+     .commands = {diagnose, compare, baseline, batch, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},
@@ -155,6 +157,45 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .help = "Let a longer GetNext or step be a regression too, from 25 % on; may be repeated",
      .commands = {compare},
      .repeats = true},
+};
+
+/// What only batches know.
+const std::vector<OptionEntry> kBatchOptions = {
+    {.name = "files-from",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Take the paths in this file too, one a line; - is standard input",
+     .commands = {batch}},
+    {.name = "jobs",
+     .letter = 'j',
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .most = kMostJobs,
+     .help = "Traces that are diagnosed at once, each in a process of its own (default: the cores)",
+     .commands = {batch}},
+    {.name = "timeout",
+     .value_name = "SECONDS",
+     .kind = ValueKind::number,
+     .default_text = "600",
+     .help = "Give a trace up that takes longer, 0: never; its row says so",
+     .commands = {batch}},
+    {.name = "shard",
+     .value_name = "I/N",
+     .kind = ValueKind::shard,
+     .help = "Take only the traces of part I of N, from 1/N to N/N: the path decides, so the parts never change",
+     .commands = {batch}},
+    {.name = "resume",
+     .help = "Go on with the file after -o: traces that have a row in it are skipped",
+     .commands = {batch}},
+    {.name = "name",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "What the row of the trace on standard input says for its path",
+     .commands = {batch}},
+    {.name = "exit-zero",
+     .help = "Exit with 0 whatever the rows say, where all were written: for engines that take all else for a failure",
+     .commands = {batch}},
 };
 
 /// Where settings come from.
@@ -258,6 +299,12 @@ const std::vector<OptionEntry> kOutputOptions = {
      .letter = 'o',
      .value_name = "FILE",
      .kind = ValueKind::file,
+     .help = "Append each row to FILE as soon as it is there; else to standard output",
+     .commands = {batch}},
+    {.name = "output",
+     .letter = 'o',
+     .value_name = "FILE",
+     .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all; else to standard output",
      .commands = {show, baseline, convert, explain, rules, config, completions, man}},
     {.name = "color",
@@ -278,7 +325,7 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "quiet",
      .letter = 'q',
      .help = "Do not tell what was left out",
-     .commands = {convert},
+     .commands = {convert, batch},
      .is_setting = true,
      .key = "quiet"},
     {.name = "verbose",
@@ -291,8 +338,8 @@ const std::vector<OptionEntry> kOutputOptions = {
 
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
-  for (const std::vector<OptionEntry>* part :
-       {&kTraceOptions, &kGateOptions, &kComparisonOptions, &kPageOptions, &kOutputOptions, &kConfigOptions}) {
+  for (const std::vector<OptionEntry>* part : {&kTraceOptions, &kGateOptions, &kComparisonOptions, &kBatchOptions,
+                                               &kPageOptions, &kOutputOptions, &kConfigOptions}) {
     table.insert(table.end(), part->begin(), part->end());
   }
   return table;

@@ -27,6 +27,7 @@ enum class ValueKind {
   share_budget,  ///< "[pipeline=]share"
   time_budget,   ///< "[pipeline=]microseconds"
   rule_budget,   ///< "[pipeline=]rule"
+  shard,         ///< "2/8"
   suppression,   ///< "rule[:subject]"
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "memory_size.h"
+#include "shard.h"
 
 namespace doctor {
 namespace {
@@ -62,6 +63,10 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
     case ValueKind::size:
       if (parse_memory_size(value.text)) return {};
       return fail("'" + value.text + "' is no size", value.where, std::string(kMemorySizes));
+    case ValueKind::shard:
+      if (parse_shard(value.text)) return {};
+      return fail("'" + value.text + "' is no part of several", value.where,
+                  "the first of 8 parts is 1/8, the last 8/8");
     case ValueKind::text:
     case ValueKind::file:
     case ValueKind::threshold:

@@ -152,6 +152,40 @@ void take_limits(const GivenValues& values, Options& options) {
   }
 }
 
+void take_batch(const GivenValues& values, Options& options) {
+  if (options.command != Command::batch) return;
+  BatchChoice& batch = options.batch;
+  batch.jobs = usable_cores();
+  if (const GivenValue* const jobs = values.find("jobs")) batch.jobs = *parse_number(jobs->text);
+  if (const GivenValue* const files = values.find("files-from")) batch.files_from = files->text;
+  if (const GivenValue* const name = values.find("name")) batch.name = name->text;
+  if (const GivenValue* const shard = values.find("shard")) batch.shard = *parse_shard(shard->text);
+  const GivenValue* const timeout = values.find("timeout");
+  const std::string_view usual = find_option(Command::batch, "timeout")->default_text;
+  const std::size_t seconds = *parse_number(timeout != nullptr ? std::string_view(timeout->text) : usual);
+  if (seconds > 0) batch.time_limit = std::chrono::seconds(seconds);
+  batch.resumes = values.is_set("resume");
+  batch.exits_zero = values.is_set("exit-zero");
+}
+
+/// What only `batch` needs to have a meaning.
+Result<void> check_batch(const Options& options) {
+  if (options.command != Command::batch) return {};
+  const BatchChoice& batch = options.batch;
+  const bool reads_stdin = std::find(options.traces.begin(), options.traces.end(), "-") != options.traces.end();
+  if (options.traces.empty() && !batch.files_from) {
+    return fail("no trace given", {}, "name files or directories, or a list of them with --files-from");
+  }
+  if (reads_stdin && batch.files_from == "-") {
+    return fail("standard input cannot be a trace and a list of traces", "--files-from", "name a file in place of one");
+  }
+  if (batch.name && !reads_stdin) return fail("is for the trace on standard input", "--name", "name it as -");
+  if (batch.resumes && (options.output.empty() || options.output == "-")) {
+    return fail("needs a file to go on with", "--resume", "name it with -o");
+  }
+  return {};
+}
+
 void take_trace_options(const GivenValues& values, Options& options) {
   if (const std::string run = values.text("run"); !run.empty()) options.run = run;
   options.list_runs = values.is_set("list-runs");
@@ -198,7 +232,7 @@ Result<void> take_arguments(const CommandLine& line, Options& options) {
 
 Result<Options> make_options(Options options, const GivenValues& values) {
   take_trace_options(values, options);
-  if (options.command != Command::convert) {
+  if (options.command != Command::convert && options.command != Command::batch) {
     if (const Result<void> taken = take_outputs(raw_outputs(values), options); !taken) return Unexpected(taken.error());
   }
   if (const Result<void> checked = check_values(values, options); !checked) return Unexpected(checked.error());
@@ -208,6 +242,9 @@ Result<Options> make_options(Options options, const GivenValues& values) {
   take_comparison(values, options);
   if (const Result<void> complete = check_sides(options); !complete) return Unexpected(complete.error());
   if (const Result<void> complete = check_baseline(options); !complete) return Unexpected(complete.error());
+  take_batch(values, options);
+  if (options.command == Command::batch) options.output = values.text("output");
+  if (const Result<void> complete = check_batch(options); !complete) return Unexpected(complete.error());
   if (options.command == Command::convert) {
     options.output = values.text("output");
     const GivenValue* const format = values.find("format");

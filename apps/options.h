@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "diagnose/finding.h"
 #include "output_targets.h"
 #include "settings.h"
+#include "shard.h"
 
 namespace doctor {
 
@@ -23,6 +25,17 @@ enum class ColorChoice { automatic, always, never };
 struct MemoryLimit {
   std::uint64_t bytes = 0;
   std::string text;  ///< as written
+};
+
+/// What only `batch` knows.
+struct BatchChoice {
+  std::optional<std::string> files_from;
+  std::size_t jobs = 1;
+  std::optional<std::chrono::seconds> time_limit;  ///< of one trace
+  Shard shard;
+  bool resumes = false;
+  std::optional<std::string> name;  ///< of the trace on standard input
+  bool exits_zero = false;
 };
 
 /// What the user asked for.
@@ -45,6 +58,8 @@ struct Options {
   std::string label;                    ///< of runs in a baseline; empty: none, or any
   std::optional<std::size_t> keep;      ///< of baseline prune: how many runs stay
   ComparisonChoice comparison;          ///< of compare, but for fail_on
+
+  BatchChoice batch;
 
   OutputFormat format = OutputFormat::text;
   ConvertTarget convert;                       ///< of convert, in place of the format

@@ -60,13 +60,6 @@ std::string event_text(std::uint64_t count) {
   return millions < 10'000 ? fmt::format("{:.1f} M events", millions) : fmt::format("{:.1f} G events", millions / 1e3);
 }
 
-std::string time_text(std::chrono::seconds time) {
-  const auto seconds = time.count();
-  if (seconds < 60) return fmt::format("{} s", seconds);
-  if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
-  return fmt::format("{} h {} min", seconds / 3'600, seconds / 60 % 60);
-}
-
 /// "reading", with which file and pass where there are several.
 std::string headline(const ProgressView& view) {
   std::string text(activity_of(view.stage));
@@ -124,6 +117,13 @@ std::vector<Part> parts_of(const ProgressView& view) {
 }
 
 }  // namespace
+
+std::string time_text(std::chrono::seconds time) {
+  const auto seconds = time.count();
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3'600, seconds / 60 % 60);
+}
 
 std::string_view activity_of(std::string_view stage) {
   const Activity* const activity = find_activity(stage);

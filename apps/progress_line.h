@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,9 @@ namespace doctor {
 /// `reading  412 of 1,027 MB [########------]  40 %  9.8 M events  3 s left`. Where it is too long, the least
 /// important parts are left out.
 std::string progress_line(const ProgressView& view, std::size_t width);
+
+/// "3 s", "2 min 5 s", "1 h 10 min".
+std::string time_text(std::chrono::seconds time);
 
 /// "reading", "building the tree": what is done in a stage, whose name must outlive it.
 std::string_view activity_of(std::string_view stage);

@@ -33,6 +33,8 @@ int run(const Options& options) {
       return run_compare(options);
     case Command::baseline:
       return run_baseline(options);
+    case Command::batch:
+      return run_batch(options);
     case Command::explain:
       return run_explain(options);
     case Command::rules:

@@ -1,0 +1,259 @@
+// Many traces, a row each: the command `batch` as a user types it.
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fleet/trace_row.h"
+#include "run_tool.h"
+#include "sanitizer.h"
+
+using namespace doctor;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kTraces = DOCTOR_SOURCE_DIR "/testdata/traces/";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  CHECK_MESSAGE(begin == text.size(), "the last line has no end");
+  return lines;
+}
+
+std::multiset<std::string> row_set(const std::string& text) {
+  const std::vector<std::string> lines = lines_of(text);
+  return {lines.begin(), lines.end()};
+}
+
+TraceRow parsed(const std::string& line) {
+  const Result<TraceRow> row = parse_row(line);
+  if (!row) FAIL(to_string(row.error()));
+  return *row;
+}
+
+/// Real traces in folders, copied `times` times, and some that are none.
+class Store {
+ public:
+  explicit Store(int times) {
+    const std::vector<std::string> names = {"cache_full_tf2.21.xplane.pb", "no_tf_data_tf2.4.xplane.pb",
+                                            "healthy_tf2.4.trace.json.gz", "cut_off_tf2.4.xplane.pb"};
+    for (int copy = 0; copy < times; ++copy) {
+      for (const std::string& name : names) {
+        const std::string path = folder / ("job" + std::to_string(copy) + "/" + name);
+        fs::create_directories(fs::path(path).parent_path());
+        fs::copy_file(kTraces + name, path);
+      }
+      const std::string whole = read_whole_file(kTraces + names[2]);
+      const std::string prefix = "job" + std::to_string(copy) + "/broken/";
+      folder.write(prefix + "cut.trace.json.gz", whole.substr(0, whole.size() / 2));
+      folder.write(prefix + "empty.xplane.pb", "");
+      folder.write(prefix + "noise.trace.json", "this is no trace\n");
+    }
+  }
+
+  static constexpr std::size_t kFiles = 7;
+
+  TemporaryDirectory folder;
+};
+
+TEST_CASE("every trace has a row, broken ones too") {
+  const Store store(2);
+  const Ended ended = run_tool({"batch", store.folder.path()});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.errors, "14 traces in"));
+  const std::vector<std::string> lines = lines_of(ended.output);
+  CHECK(lines.size() == 2 * Store::kFiles);
+  std::set<std::string> paths;
+  for (const std::string& line : lines) {
+    const TraceRow row = parsed(line);
+    paths.insert(row.file.path);
+    CHECK(row.file.bytes == fs::file_size(row.file.path));
+    CHECK(row.file.sha256.size() == 64);
+    CHECK(row.tool_version == DOCTOR_VERSION);
+    const bool is_noise = contains(row.file.path, "noise") || contains(row.file.path, "empty");
+    CHECK_MESSAGE(row.error.empty() == !is_noise, line);
+    CHECK_MESSAGE(row.verdict.empty() == is_noise, line);
+    if (contains(row.file.path, "healthy")) CHECK(row.verdict == "healthy");
+    if (contains(row.file.path, "cut.trace")) CHECK_FALSE(row.is_complete);
+  }
+  CHECK(paths.size() == lines.size());
+  CHECK(run_tool({"batch", store.folder.path(), "--exit-zero"}).code == 0);
+}
+
+TEST_CASE("the exit code is that of the worst trace") {
+  CHECK(run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz"}).code == 0);
+  CHECK(
+      run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz", kTraces + "shuffle_fill_tf2.4.trace.json.gz"}).code ==
+      1);
+  CHECK(run_tool({"batch", kTraces + "shuffle_fill_tf2.4.trace.json.gz", "--fail-on", "never"}).code == 0);
+  CHECK(run_tool({"batch", kTraces + "no_tf_data_tf2.4.xplane.pb"}).code == 3);
+  CHECK(run_tool({"batch", kTraces + "no-such-trace"}).code == 2);
+  CHECK(run_tool({"batch", kTraces + "no-such-trace", "--exit-zero"}).code == 0);
+}
+
+TEST_CASE("rows are the same whatever the number of workers, and shards make up the whole") {
+  const Store store(3);
+  const std::string folder = store.folder.path();
+  const std::multiset<std::string> whole = row_set(run_tool({"batch", folder, "--jobs", "1"}).output);
+  CHECK(whole.size() == 3 * Store::kFiles);
+  CHECK(row_set(run_tool({"batch", folder, "-j", "3"}).output) == whole);
+  std::multiset<std::string> parts;
+  for (const char* part : {"1/3", "2/3", "3/3"}) {
+    const std::multiset<std::string> rows = row_set(run_tool({"batch", folder, "--shard", part}).output);
+    CHECK(rows.size() < whole.size());
+    parts.insert(rows.begin(), rows.end());
+  }
+  CHECK(parts == whole);
+}
+
+TEST_CASE("a list of files, and a trace on standard input") {
+  const TemporaryDirectory folder;
+  const std::string trace = kTraces + "healthy_tf2.4.trace.json.gz";
+  const std::string list = folder.write("list", trace + "\n" + kTraces + "cache_full_tf2.21.xplane.pb\n");
+  const std::multiset<std::string> rows = row_set(run_tool({"batch", "--files-from", list}).output);
+  CHECK(rows.size() == 2);
+  Tool tool;
+  tool.input = read_whole_file(list);
+  tool.pipes_input = true;
+  CHECK(row_set(tool.run({"batch", "--files-from", "-"}).output) == rows);
+
+  tool.input = read_whole_file(trace);
+  tool.pipes_input = false;
+  CHECK(rows.contains(lines_of(tool.run({"batch", "-", "--name", trace}).output).front()));
+  tool.input = read_whole_file(kTraces + "cache_full_tf2.21.xplane.pb");
+  tool.pipes_input = true;
+  const std::string named = tool.run({"batch", "-"}).output;
+  CHECK(parsed(lines_of(named).front()).file.path == "-");
+  tool.input = "this is no trace";
+  const Ended noise = tool.run({"batch", "-", "--name", "gs://bucket/x"});
+  CHECK(contains(parsed(lines_of(noise.output).front()).error, "gs://bucket/x"));
+  CHECK_FALSE(contains(noise.output, "/proc/"));
+}
+
+TEST_CASE("resuming leaves out what has a row, and mends a line that was cut off") {
+  const Store store(2);
+  const std::string out = store.folder / "rows.ndjson";
+  const std::string traces = store.folder / "job0";
+  CHECK(run_tool({"batch", traces, "-o", out}).code == 2);
+  const std::string first = read_whole_file(out);
+  CHECK(lines_of(first).size() == Store::kFiles);
+
+  const Ended again = run_tool({"batch", traces, "-o", out});
+  CHECK(again.code == 2);
+  CHECK(contains(again.errors, "is there already; --resume goes on with it"));
+  CHECK(read_whole_file(out) == first);
+
+  store.folder.write("rows.ndjson", first.substr(0, first.size() - 100));
+  const Ended resumed = run_tool({"batch", traces, store.folder / "job1", "-o", out, "--resume"});
+  CHECK(contains(resumed.errors, "6 were there already"));
+  const std::multiset<std::string> rows = row_set(read_whole_file(out));
+  CHECK(rows.size() == 2 * Store::kFiles);
+  CHECK(rows == row_set(run_tool({"batch", traces, store.folder / "job1"}).output));
+  CHECK(contains(run_tool({"batch", traces, "-o", out, "--resume"}).errors, "0 traces in"));
+
+  store.folder.write("rows.ndjson", "not a row\n" + first);
+  const Ended strange = run_tool({"batch", traces, "-o", out, "--resume"});
+  CHECK(contains(strange.errors, "1 line that hold no row"));
+  CHECK(read_whole_file(out) == "not a row\n" + first);
+}
+
+/// Starts a batch and kills it when so many rows stand in the file.
+void kill_in_the_middle(const std::string& traces, const std::string& out, std::size_t rows) {
+  std::vector<std::string> owned = {DOCTOR_TOOL, "batch", traces, "-o", out, "--resume", "-q"};
+  std::vector<char*> values;
+  values.reserve(owned.size() + 1);
+  for (std::string& value : owned) values.push_back(value.data());
+  values.push_back(nullptr);
+  pid_t process = 0;
+  REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, nullptr, nullptr, values.data(), environ) == 0);
+  const auto count = [&] {
+    const std::string text = read_whole_file(out);
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  };
+  while (count() < rows && ::waitpid(process, nullptr, WNOHANG) == 0) ::sched_yield();
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+}
+
+TEST_CASE("a batch that is killed leaves whole rows, and goes on from there") {
+  const Store store(6);
+  const std::string out = store.folder / "rows.ndjson";
+  const std::string traces = store.folder.path();
+  for (const std::size_t rows : {3U, 15U, 30U}) {
+    kill_in_the_middle(traces, out, rows);
+    for (const std::string& line : lines_of(read_whole_file(out))) CHECK(parse_row(line));
+  }
+  run_tool({"batch", traces, "-o", out, "--resume"});
+  CHECK(row_set(read_whole_file(out)) == row_set(run_tool({"batch", traces}).output));
+}
+
+TEST_CASE("a trace that takes too long has a row that says so") {
+  const TemporaryDirectory folder;
+  const std::string pipe = folder / "never.xplane.pb";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // nobody writes to it: reading it never ends
+  const Ended ended = run_tool({"batch", pipe, kTraces + "healthy_tf2.4.trace.json.gz", "--timeout", "1"});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.errors, "1 took too long"));
+  const std::vector<std::string> lines = lines_of(ended.output);
+  REQUIRE(lines.size() == 2);
+  const std::size_t late = contains(lines[0], "never") ? 0 : 1;
+  CHECK(parsed(lines[late]).error == "takes longer than --timeout 1 allows");
+  CHECK(parsed(lines[1 - late]).verdict == "healthy");
+}
+
+TEST_CASE("a trace that needs too much memory has a row that says so") {
+  if (kHasSanitizer) return;
+  const TemporaryDirectory folder;
+  // One thread with a million calls of an iterator, which is more than fits into 40 MiB.
+  std::string events = R"({"traceEvents":[)";
+  for (int index = 0; index < 1'000'000; ++index) {
+    events += R"({"ph":"X","pid":1,"tid":1,"ts":)" + std::to_string(index * 2) +
+              R"(,"dur":1,"name":"Iterator::Root::Map","args":{"id":"1"}},)";
+  }
+  events.back() = ']';
+  const std::string large = folder.write("large.trace.json", events + "}");
+  const std::string small = kTraces + "healthy_tf2.4.trace.json.gz";
+  const Ended ended = run_tool({"batch", large, small, "--max-memory", "24M"});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.errors, "1 needed too much memory"));
+  for (const std::string& line : lines_of(ended.output)) {
+    const TraceRow row = parsed(line);
+    CHECK(row.error == (row.file.path == large ? "needs more memory than --max-memory 24M allows" : ""));
+  }
+  // It fits when it is alone, whatever the number of workers.
+  const std::multiset<std::string> alone = row_set(run_tool({"batch", large, small, "-j", "1"}).output);
+  CHECK(row_set(run_tool({"batch", large, small, "-j", "8", "--max-memory", "520M"}).output) == alone);
+}
+
+TEST_CASE("wrong usage") {
+  CHECK(contains(run_tool({"batch"}).errors, "no trace given"));
+  CHECK(contains(run_tool({"batch", "x", "--shard", "3/2"}).errors, "'3/2' is no part of several"));
+  CHECK(contains(run_tool({"batch", "x", "--resume"}).errors, "--resume: needs a file to go on with"));
+  CHECK(contains(run_tool({"batch", "x", "--name", "y"}).errors, "--name: is for the trace on standard input"));
+  CHECK(contains(run_tool({"batch", "-", "--files-from", "-"}).errors, "cannot be a trace and a list"));
+  CHECK(contains(run_tool({"batch", "--files-from", "/no/list"}).errors, "/no/list"));
+}
+
+}  // namespace

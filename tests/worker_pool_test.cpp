@@ -1,0 +1,96 @@
+// Tasks in processes of their own.
+
+#include "worker_pool.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <new>
+#include <string>
+#include <utility>
+
+using namespace doctor;
+
+namespace {
+
+/// Does what its task says.
+std::string work(const std::string& task, const WorkerPool::Say& say) {
+  say("began " + task);
+  if (task == "crash") {
+    static_cast<void>(std::fputs("something is wrong", stderr));
+    ::raise(SIGKILL);
+  }
+  if (task == "leave") ::_exit(7);
+  if (task == "hang") ::pause();
+  if (task == "throw") throw std::bad_alloc();
+  if (task == "exhaust") std::get_new_handler()();
+  if (task == "long") return std::string(1'000'000, 'x');
+  return "did " + task;
+}
+
+/// What became of the tasks, by task.
+std::map<std::string, FinishedTask> run_all(WorkerPool& pool, std::vector<std::string> tasks) {
+  std::map<std::string, FinishedTask> finished;
+  while (!tasks.empty() || pool.has_tasks()) {
+    while (!tasks.empty() && pool.has_free_worker()) {
+      REQUIRE(pool.start(std::move(tasks.back())));
+      tasks.pop_back();
+    }
+    for (FinishedTask& task : pool.wait(std::chrono::hours(1))) {
+      const std::string name = task.task;
+      CHECK(finished.emplace(name, std::move(task)).second);
+    }
+  }
+  return finished;
+}
+
+TEST_CASE("every task has its own result, whatever the number of workers") {
+  for (const std::size_t workers : {1U, 2U, 5U}) {
+    WorkerPool pool(work, {.workers = workers, .time = {}, .prepare = {}});
+    const auto finished = run_all(pool, {"a", "b", "c", "long", "d"});
+    CHECK(finished.size() == 5);
+    for (const auto& [name, task] : finished) {
+      REQUIRE(task.result);
+      CHECK(*task.result == (name == "long" ? std::string(1'000'000, 'x') : "did " + name));
+    }
+    CHECK(run_all(pool, {"again"}).at("again").result == "did again");
+  }
+}
+
+TEST_CASE("a task that comes to grief takes no other with it") {
+  WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}});
+  const auto finished = run_all(pool, {"a", "crash", "b", "leave", "c", "throw", "d", "exhaust", "e"});
+  CHECK(finished.size() == 9);
+  for (const char* name : {"a", "b", "c", "d", "e"}) CHECK(finished.at(name).result == std::string("did ") + name);
+  for (const char* name : {"crash", "leave", "throw", "exhaust"}) {
+    CAPTURE(name);
+    CHECK_FALSE(finished.at(name).result);
+    CHECK(finished.at(name).note == std::string("began ") + name);
+  }
+  CHECK(finished.at("crash").failure == TaskFailure::crashed);
+  CHECK(finished.at("crash").last_words == "ended by signal 9: something is wrong");
+  CHECK(finished.at("leave").failure == TaskFailure::crashed);
+  CHECK(finished.at("leave").last_words == "ended with status 7");
+  CHECK(finished.at("throw").failure == TaskFailure::out_of_memory);
+  CHECK(finished.at("exhaust").failure == TaskFailure::out_of_memory);
+}
+
+TEST_CASE("a task that takes too long is ended") {
+  WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}});
+  const auto finished = run_all(pool, {"hang", "hang too"});
+  CHECK_FALSE(finished.at("hang").result);
+  CHECK(finished.at("hang").failure == TaskFailure::timed_out);
+}
+
+TEST_CASE("a worker that cannot be prepared is told") {
+  WorkerPool pool(
+      work, {.workers = 1, .time = {}, .prepare = [] { return Result<void>(fail("no room", "--max-memory 1")); }});
+  const Result<void> started = pool.start("a");
+  REQUIRE_FALSE(started);
+  CHECK(started.error().what.find("--max-memory 1: no room") != std::string::npos);
+}
+
+}  // namespace
