@@ -8,7 +8,20 @@
 
 namespace doctor {
 
-enum class Command { diagnose, show, compare, baseline, batch, convert, explain, rules, config, completions, man };
+enum class Command {
+  diagnose,
+  show,
+  compare,
+  baseline,
+  batch,
+  fleet,
+  convert,
+  explain,
+  rules,
+  config,
+  completions,
+  man
+};
 
 /// Some of the commands.
 class CommandSet {

@@ -219,7 +219,9 @@ Result<void> take_arguments(const CommandLine& line, Options& options) {
   options.command = line.command;
   options.page = line.argument("PAGE");
   options.rule = line.argument("RULE");
-  if (const auto traces = line.arguments.find("TRACE"); traces != line.arguments.end()) options.traces = traces->second;
+  for (const char* const name : {"TRACE", "RESULTS"}) {
+    if (const auto files = line.arguments.find(name); files != line.arguments.end()) options.traces = files->second;
+  }
   if (options.command == Command::compare) take_sides(line.arguments.begin()->second, options);
   if (const std::string file = line.argument("FILE"); !file.empty()) options.baseline = file;
   for (const auto& [name, target] : {std::pair("ACTION", &options.action), std::pair("SHELL", &options.shell)}) {

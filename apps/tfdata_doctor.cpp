@@ -35,6 +35,8 @@ int run(const Options& options) {
       return run_baseline(options);
     case Command::batch:
       return run_batch(options);
+    case Command::fleet:
+      return run_fleet(options);
     case Command::explain:
       return run_explain(options);
     case Command::rules:

@@ -149,6 +149,26 @@ std::string render_table_json(const DataTable& table, std::string_view schema) {
   return to_text(page);
 }
 
+std::string table_markdown(const DataTable& table) {
+  std::string titles = "|";
+  std::string rule = "|";
+  const std::vector<std::size_t> shown = shown_columns(table);
+  for (const std::size_t index : shown) {
+    const Column& column = table.columns[index];
+    titles += fmt::format(" {} |", column.title);
+    rule += column.kind == ColumnKind::text || column.kind == ColumnKind::flag ? "---|" : "---:|";
+  }
+  std::string text = titles + "\n" + rule + "\n";
+  for (const std::vector<Cell>& row : table.rows) {
+    text += "|";
+    for (const std::size_t index : shown) {
+      text += fmt::format(" {} |", escape_for_markdown(cell_text(table.columns[index].kind, row[index])));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 std::string table_csv(const DataTable& table) {
   std::string text;
   for (const Column& column : table.columns) text += (text.empty() ? "" : ",") + std::string(column.key);

@@ -59,6 +59,9 @@ std::string render_table_text(const DataTable& table, std::string_view note, std
 /// A page of JSON: schema, tool and `rows`.
 std::string render_table_json(const DataTable& table, std::string_view schema);
 
+/// The same for a page in Markdown.
+std::string table_markdown(const DataTable& table);
+
 /// A header of keys and a line for each row.
 std::string table_csv(const DataTable& table);
 

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// What holds some traces of a fleet up.
+struct FleetCause {
+  std::string culprit_kind;     ///< of a culprit: "source" or "transformation"; empty: the traces name no culprit
+  std::string culprit_dataset;  ///< kind of dataset without the runtime's version: "ParallelMap"
+  std::string limited_by;
+  std::string rule;  ///< of a rule; then the three above are empty
+  std::uint64_t traces = 0;
+  std::uint64_t jobs = 0;
+  std::int64_t lost_ns = 0;
+  double share = 0;     ///< of the time that all traces lost
+  std::string example;  ///< path of the trace that lost most
+};
+
+/// A number of a pipeline that was recorded again and again.
+struct FleetTrend {
+  double first = 0;    ///< in the earliest recording
+  double last = 0;     ///< in the latest one
+  double earlier = 0;  ///< median of the earlier half of the recordings
+  double later = 0;    ///< median of the later half
+};
+
+/// All recordings of pipelines of one structure.
+struct FleetPipeline {
+  std::string signature;
+  std::uint64_t traces = 0;
+  std::uint64_t jobs = 0;
+  std::int64_t lost_ns = 0;
+  std::string example;             ///< path of the trace that lost most
+  std::uint64_t dated_traces = 0;  ///< of which it is known when they were recorded; without them nothing below is
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+  std::size_t earlier_count = 0;           ///< recordings in the earlier half, as far as they were sampled
+  std::size_t later_count = 0;             ///< likewise
+  std::optional<FleetTrend> input_share;   ///< 0..1
+  std::optional<FleetTrend> get_next_p50;  ///< us
+  std::optional<double> p_value;  ///< that the later half is that much slower by chance, adjusted for testing them all
+  bool is_regression = false;
+};
+
+/// Traces that could not be diagnosed for a like reason.
+struct FleetError {
+  std::string reason;  ///< with N in place of numbers
+  std::uint64_t traces = 0;
+  std::string example;
+};
+
+/// What rows of many traces come to.
+struct Fleet {
+  std::uint64_t rows = 0;      ///< that count
+  std::uint64_t repeated = 0;  ///< rows of a trace that another row counts for
+  std::uint64_t not_rows = 0;  ///< lines that are no rows
+  std::string first_not_row;   ///< where the first of them stands, and why
+  std::uint64_t jobs = 0;
+  std::int64_t window_ns = 0;  ///< of all recordings together
+  std::int64_t lost_ns = 0;
+  std::map<std::string, std::uint64_t> verdicts;
+  std::vector<FleetError> errors;        ///< most frequent first
+  std::vector<FleetCause> culprits;      ///< that lost most first; their shares add up to 1
+  std::vector<FleetCause> rules;         ///< likewise; a trace with several findings counts for each
+  std::vector<FleetPipeline> pipelines;  ///< that lost most first
+  std::vector<std::size_t> regressions;  ///< indices into `pipelines`, that lost most first
+
+  bool has_verdict() const { return !verdicts.empty(); }
+};
+
+/// How sure it must be that a pipeline became slower, of all pipelines together. As strict as a gate that must not cry
+/// wolf (docs/ci.md).
+inline constexpr double kRegressionSignificance = 0.01;
+
+/// Recordings that a half must have. With five against five the smallest p-value there can be is 1 / 252.
+inline constexpr std::size_t kRegressionHalf = 5;
+
+/// The directory of the runs that a trace belongs to: its path without the file's name and without
+/// plugins/profile/RUN, where TensorBoard keeps the run. "." where nothing is left.
+std::string job_of(const std::string& path);
+
+/// Reads rows of NDJSON files ("-": standard input; gzip is inflated) and adds them up. Neither the order of rows nor
+/// how they are spread over files changes anything: of rows with the same content (sha256) one counts, the same in any
+/// order, one without an error if there is one. Reads each file twice. Errors: a file that cannot be read.
+Result<Fleet> read_fleet(const std::vector<std::string>& files);
+
+}  // namespace doctor

@@ -1,0 +1,211 @@
+#include "fleet/fleet_counter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/hash.h"
+#include "compare/rank_test.h"
+#include "tree/dataset_kind.h"
+
+namespace doctor {
+namespace {
+
+/// Recordings of a pipeline that its trend is told from. A median of so many is within some percent of that of all.
+constexpr std::size_t kSampleSize = 128;
+
+/// No trace is a year long: what a row claims beyond that is nonsense, and must not drown the others.
+constexpr double kMostNanoseconds = 3.2e16;
+
+std::int64_t to_nanoseconds(double microseconds) {
+  return std::llround(std::clamp(microseconds * 1e3, 0.0, kMostNanoseconds));
+}
+
+/// Stays at the largest number there is.
+void add_time(std::int64_t& sum, std::int64_t time) {
+  if (__builtin_add_overflow(sum, time, &sum)) sum = INT64_MAX;
+}
+
+/// The reason without what differs from file to file: "the gzip stream ends early at byte N".
+std::string kind_of_error(std::string_view reason) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string kind;
+  for (std::size_t index = 0; index < reason.size(); ++index) {
+    if (!is_digit(reason[index])) {
+      kind += reason[index];
+    } else if (index == 0 || !is_digit(reason[index - 1])) {
+      kind += 'N';
+    }
+  }
+  return kind;
+}
+
+template <typename Item>
+void sort_by_loss(std::vector<Item>& items) {
+  // What is equal keeps the order of its name.
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::tie(a.lost_ns, a.jobs, a.traces) > std::tie(b.lost_ns, b.jobs, b.traces);
+  });
+}
+
+/// Values of one column of recordings, in order of time.
+struct Series {
+  std::vector<std::int64_t> times;
+  std::vector<double> values;
+
+  /// How many are earlier: half, moved so that no two recordings of the same time are on different sides.
+  std::size_t earlier_count() const {
+    std::size_t count = times.size() / 2;
+    while (count > 0 && count < times.size() && times[count - 1] == times[count]) ++count;
+    return count;
+  }
+  std::span<const double> earlier() const { return std::span(values).first(earlier_count()); }
+  std::span<const double> later() const { return std::span(values).subspan(earlier_count()); }
+
+  std::optional<FleetTrend> trend() const {
+    if (values.empty()) return std::nullopt;
+    const bool has_halves = !earlier().empty() && !later().empty();
+    const double all = median_of(values);
+    return FleetTrend{values.front(), values.back(), has_halves ? median_of(earlier()) : all,
+                      has_halves ? median_of(later()) : all};
+  }
+};
+
+template <typename Recordings, typename Value>
+Series series_of(const Recordings& recordings, Value value) {
+  Series series;
+  for (const auto& recording : recordings) {
+    if (recording.*value < 0) continue;
+    series.times.push_back(recording.recorded_ns);
+    series.values.push_back(recording.*value);
+  }
+  return series;
+}
+
+}  // namespace
+
+/// What several groups take of a row.
+struct FleetCounter::RowFacts {
+  const TraceRow& row;
+  std::uint64_t hash = 0;
+  std::uint64_t job = 0;
+  std::int64_t lost_ns = 0;
+};
+
+void FleetCounter::add(Group& group, const RowFacts& facts) {
+  ++group.traces;
+  group.jobs.insert(facts.job);
+  add_time(group.lost_ns, facts.lost_ns);
+  const std::string& path = facts.row.file.path;
+  const bool lost_more = facts.lost_ns > group.most_lost_ns;
+  if (lost_more || (facts.lost_ns == group.most_lost_ns && path < group.example)) {
+    group.most_lost_ns = facts.lost_ns;
+    group.example = path;
+  }
+}
+
+void FleetCounter::add(Pipeline& pipeline, const RowFacts& facts) {
+  add(pipeline.group, facts);
+  const TraceRow& row = facts.row;
+  if (row.recorded_ns == 0) return;
+  const Recording recording{facts.hash, row.recorded_ns, row.input_share.value_or(-1),
+                            row.get_next_p50_us.value_or(-1)};
+  const bool is_first = pipeline.dated_traces++ == 0;
+  if (is_first || recording.is_before(pipeline.first)) pipeline.first = recording;
+  if (is_first || pipeline.last.is_before(recording)) pipeline.last = recording;
+  pipeline.sample.insert(recording);
+  if (pipeline.sample.size() > kSampleSize) pipeline.sample.erase(std::prev(pipeline.sample.end()));
+}
+
+void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
+  const RowFacts facts{row, hash, fnv1a_64(job_of(row.file.path)), to_nanoseconds(row.input_lost_us)};
+  ++fleet_.rows;
+  jobs_.insert(facts.job);
+  add_time(fleet_.window_ns, to_nanoseconds(row.window_us));
+  add_time(fleet_.lost_ns, facts.lost_ns);
+  if (!row.error.empty()) return add(errors_[kind_of_error(row.error)], facts);
+  ++fleet_.verdicts[row.verdict.empty() ? "none" : row.verdict];
+  add(culprits_[{row.culprit_kind, std::string(without_version(row.culprit_dataset)), row.limited_by}], facts);
+  std::set<std::string_view> rules;
+  for (const RowFinding& finding : row.findings) {
+    if (rules.insert(finding.rule).second) add(rules_[finding.rule], facts);
+  }
+  if (!row.signature.empty()) add(pipelines_[row.signature], facts);
+}
+
+FleetCause FleetCounter::describe(const Group& group) const {
+  FleetCause cause;
+  cause.traces = group.traces;
+  cause.jobs = group.jobs.size();
+  cause.lost_ns = group.lost_ns;
+  cause.share = fleet_.lost_ns > 0 ? static_cast<double>(group.lost_ns) / static_cast<double>(fleet_.lost_ns) : 0;
+  cause.example = group.example;
+  return cause;
+}
+
+/// Appends a p-value where the pipeline was recorded often enough to tell whether it became slower.
+FleetPipeline FleetCounter::describe(const std::string& signature, Pipeline& pipeline, std::vector<double>& p_values) {
+  FleetPipeline result;
+  result.signature = signature;
+  result.traces = pipeline.group.traces;
+  result.jobs = pipeline.group.jobs.size();
+  result.lost_ns = pipeline.group.lost_ns;
+  result.example = pipeline.group.example;
+  result.dated_traces = pipeline.dated_traces;
+  if (pipeline.dated_traces == 0) return result;
+  result.first_ns = pipeline.first.recorded_ns;
+  result.last_ns = pipeline.last.recorded_ns;
+  pipeline.sample.insert(pipeline.first);
+  pipeline.sample.insert(pipeline.last);
+  std::vector<Recording> recordings(pipeline.sample.begin(), pipeline.sample.end());
+  std::sort(recordings.begin(), recordings.end(),
+            [](const Recording& a, const Recording& b) { return a.is_before(b); });
+  result.input_share = series_of(recordings, &Recording::input_share).trend();
+  const Series times = series_of(recordings, &Recording::get_next_p50_us);
+  result.get_next_p50 = times.trend();
+  result.earlier_count = times.earlier().size();
+  result.later_count = times.later().size();
+  if (std::min(result.earlier_count, result.later_count) < kRegressionHalf) return result;
+  result.p_value = mann_whitney_above(times.earlier(), times.later());
+  p_values.push_back(*result.p_value);
+  return result;
+}
+
+Fleet FleetCounter::finish() {
+  Fleet fleet = std::move(fleet_);
+  fleet_ = {};
+  fleet_.lost_ns = fleet.lost_ns;
+  fleet.jobs = jobs_.size();
+  for (const auto& [key, group] : culprits_) {
+    FleetCause& cause = fleet.culprits.emplace_back(describe(group));
+    cause.culprit_kind = key.kind;
+    cause.culprit_dataset = key.dataset;
+    cause.limited_by = key.limited_by;
+  }
+  for (const auto& [rule, group] : rules_) fleet.rules.emplace_back(describe(group)).rule = rule;
+  for (const auto& [reason, group] : errors_) fleet.errors.push_back({reason, group.traces, group.example});
+  std::vector<double> p_values;
+  for (auto& [signature, pipeline] : pipelines_) fleet.pipelines.push_back(describe(signature, pipeline, p_values));
+  const std::vector<double> adjusted = holm_adjusted(p_values);
+  std::size_t next = 0;
+  for (FleetPipeline& pipeline : fleet.pipelines) {
+    if (!pipeline.p_value) continue;
+    pipeline.p_value = adjusted[next++];
+    const bool is_slower = pipeline.get_next_p50->later > pipeline.get_next_p50->earlier;
+    pipeline.is_regression = is_slower && *pipeline.p_value <= kRegressionSignificance;
+  }
+  sort_by_loss(fleet.culprits);
+  sort_by_loss(fleet.rules);
+  sort_by_loss(fleet.pipelines);
+  std::stable_sort(fleet.errors.begin(), fleet.errors.end(),
+                   [](const FleetError& a, const FleetError& b) { return a.traces > b.traces; });
+  for (std::size_t index = 0; index < fleet.pipelines.size(); ++index) {
+    if (fleet.pipelines[index].is_regression) fleet.regressions.push_back(index);
+  }
+  *this = {};
+  return fleet;
+}
+
+}  // namespace doctor

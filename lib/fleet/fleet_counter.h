@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <vector>
+
+#include "fleet/fleet.h"
+#include "fleet/trace_row.h"
+
+namespace doctor {
+
+/// Adds rows up. The order in which they come changes nothing: times are added as whole nanoseconds, and of what is too
+/// much to keep a sample is drawn by hash. Memory grows with the number of causes, pipelines, kinds of errors and of
+/// the jobs of each, not with the number of rows.
+class FleetCounter {
+ public:
+  /// `hash` is the row's own, by which samples are drawn.
+  void add(const TraceRow& row, std::uint64_t hash);
+
+  /// All but what only the reader of the rows knows (repeated, not_rows). The counter is empty afterwards.
+  Fleet finish();
+
+ private:
+  /// Rows of one cause or pipeline.
+  struct Group {
+    std::uint64_t traces = 0;
+    std::int64_t lost_ns = 0;
+    std::unordered_set<std::uint64_t> jobs;  ///< hashes of their names
+    std::int64_t most_lost_ns = -1;
+    std::string example;
+  };
+
+  /// What is kept of a recording of a pipeline.
+  struct Recording {
+    std::uint64_t hash = 0;
+    std::int64_t recorded_ns = 0;
+    double input_share = -1;      ///< -1: not known
+    double get_next_p50_us = -1;  ///< likewise
+
+    friend bool operator<(const Recording& a, const Recording& b) {
+      return std::tie(a.hash, a.recorded_ns, a.input_share, a.get_next_p50_us) <
+             std::tie(b.hash, b.recorded_ns, b.input_share, b.get_next_p50_us);
+    }
+    bool is_before(const Recording& other) const {
+      return std::tie(recorded_ns, hash) < std::tie(other.recorded_ns, other.hash);
+    }
+  };
+
+  struct Pipeline {
+    Group group;
+    std::uint64_t dated_traces = 0;
+    Recording first;
+    Recording last;
+    std::set<Recording> sample;  ///< those of the smallest hashes: the same whatever the order
+  };
+
+  struct CulpritKey {
+    std::string kind;
+    std::string dataset;
+    std::string limited_by;
+
+    friend bool operator<(const CulpritKey& a, const CulpritKey& b) {
+      return std::tie(a.kind, a.dataset, a.limited_by) < std::tie(b.kind, b.dataset, b.limited_by);
+    }
+  };
+
+  struct RowFacts;
+
+  static void add(Group& group, const RowFacts& facts);
+  static void add(Pipeline& pipeline, const RowFacts& facts);
+  static FleetPipeline describe(const std::string& signature, Pipeline& pipeline, std::vector<double>& p_values);
+  FleetCause describe(const Group& group) const;
+
+  Fleet fleet_;
+  std::unordered_set<std::uint64_t> jobs_;
+  std::map<CulpritKey, Group> culprits_;
+  std::map<std::string, Group> rules_;
+  std::map<std::string, Group> errors_;
+  std::map<std::string, Pipeline> pipelines_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,64 @@
+#include "base/timestamp.h"
+#include "fleet/fleet_report.h"
+#include "fleet/fleet_tables.h"
+#include "report/json_values.h"
+
+namespace doctor {
+namespace {
+
+OrderedJson trend_json(const std::optional<FleetTrend>& trend) {
+  if (!trend) return nullptr;
+  return {{"first", trend->first}, {"last", trend->last}, {"earlier", trend->earlier}, {"later", trend->later}};
+}
+
+OrderedJson time_json(std::int64_t nanoseconds) {
+  return nanoseconds == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(nanoseconds));
+}
+
+OrderedJson pipeline_json(const FleetPipeline& pipeline) {
+  return {{"signature", pipeline.signature},
+          {"lost_hours", to_hours(pipeline.lost_ns)},
+          {"traces", pipeline.traces},
+          {"jobs", pipeline.jobs},
+          {"dated_traces", pipeline.dated_traces},
+          {"first_recorded_at", time_json(pipeline.first_ns)},
+          {"last_recorded_at", time_json(pipeline.last_ns)},
+          {"earlier_traces", pipeline.earlier_count},
+          {"later_traces", pipeline.later_count},
+          {"input_share", trend_json(pipeline.input_share)},
+          {"get_next_p50_us", trend_json(pipeline.get_next_p50)},
+          {"p_value", pipeline.p_value ? OrderedJson(*pipeline.p_value) : OrderedJson(nullptr)},
+          {"regression", pipeline.is_regression},
+          {"example", pipeline.example}};
+}
+
+}  // namespace
+
+std::string render_fleet_json(const Fleet& fleet, std::size_t top) {
+  OrderedJson verdicts = OrderedJson::object();
+  for (const auto& [verdict, count] : fleet.verdicts) verdicts[verdict] = count;
+  const auto is_shown = [&](std::size_t index) { return top == 0 || index < top; };
+  OrderedJson pipelines = OrderedJson::array();
+  for (std::size_t index = 0; index < fleet.pipelines.size() && is_shown(index); ++index) {
+    pipelines.push_back(pipeline_json(fleet.pipelines[index]));
+  }
+  OrderedJson regressions = OrderedJson::array();
+  for (std::size_t index = 0; index < fleet.regressions.size() && is_shown(index); ++index) {
+    regressions.push_back(pipeline_json(fleet.pipelines[fleet.regressions[index]]));
+  }
+  OrderedJson page = {{"schema", "tfdata-doctor.fleet/1"}, {"tool", tool_json()}};
+  page["rows"] = {{"counted", fleet.rows}, {"repeated", fleet.repeated}, {"not_rows", fleet.not_rows}};
+  page["rows"]["first_not_row"] = fleet.first_not_row.empty() ? OrderedJson(nullptr) : OrderedJson(fleet.first_not_row);
+  page["jobs"] = fleet.jobs;
+  page["recorded_hours"] = to_hours(fleet.window_ns);
+  page["lost_hours"] = to_hours(fleet.lost_ns);
+  page["verdicts"] = std::move(verdicts);
+  page["culprits"] = table_json(culprit_table(fleet, top));
+  page["rules"] = table_json(rule_table(fleet, top));
+  page["pipelines"] = std::move(pipelines);
+  page["regressions"] = std::move(regressions);
+  page["errors"] = table_json(error_table(fleet, top));
+  return to_text(page);
+}
+
+}  // namespace doctor

@@ -1,0 +1,170 @@
+#include "fleet/fleet_tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/timestamp.h"
+
+namespace doctor {
+namespace {
+
+constexpr double kNanosecondsPerHour = 3.6e12;
+
+template <typename Items>
+std::size_t shown_count(const Items& items, std::size_t top) {
+  return top == 0 ? items.size() : std::min(top, items.size());
+}
+
+Cell count_cell(std::uint64_t count) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
+}
+
+Cell text_or_unknown(const std::string& text) {
+  return text.empty() ? Cell() : Cell(text);
+}
+
+std::vector<Cell> loss_cells(const FleetCause& cause) {
+  return {to_hours(cause.lost_ns), cause.share, count_cell(cause.traces), count_cell(cause.jobs), cause.example};
+}
+
+void append_loss_columns(DataTable& table) {
+  const std::vector<Column> columns = {{"lost_hours", "hours lost", ColumnKind::number},
+                                       {"share", "share", ColumnKind::share},
+                                       {"traces", "traces", ColumnKind::count},
+                                       {"jobs", "jobs", ColumnKind::count},
+                                       {"example", "example", ColumnKind::text}};
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+}
+
+std::vector<Cell> culprit_cells(const FleetCause& cause) {
+  return {cause.culprit_kind.empty() ? Cell("no culprit") : Cell(cause.culprit_dataset),
+          text_or_unknown(cause.culprit_kind), text_or_unknown(cause.limited_by)};
+}
+
+void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cause) {
+  std::vector<Cell> loss = loss_cells(cause);
+  cells.insert(cells.end(), std::make_move_iterator(loss.begin()), std::make_move_iterator(loss.end()));
+  table.rows.push_back(std::move(cells));
+}
+
+Cell time_cell(std::int64_t nanoseconds) {
+  return nanoseconds == 0 ? Cell() : Cell(to_timestamp(nanoseconds));
+}
+
+Cell half_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
+  return trend ? Cell((*trend).*half) : Cell();
+}
+
+/// Microseconds of a row as the table's time.
+Cell half_time_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
+  constexpr double kLongest = 9e12;  // microseconds, about what fits
+  if (!trend) return {};
+  return static_cast<Picoseconds>(std::clamp((*trend).*half, 0.0, kLongest) * kPicosecondsPerMicrosecond);
+}
+
+}  // namespace
+
+double to_hours(std::int64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / kNanosecondsPerHour;
+}
+
+DataTable culprit_table(const Fleet& fleet, std::size_t top) {
+  DataTable table;
+  table.columns = {{"dataset", "culprit", ColumnKind::text},
+                   {"kind", "kind", ColumnKind::text},
+                   {"limited_by", "limited by", ColumnKind::text}};
+  append_loss_columns(table);
+  for (std::size_t index = 0; index < shown_count(fleet.culprits, top); ++index) {
+    append_row(table, culprit_cells(fleet.culprits[index]), fleet.culprits[index]);
+  }
+  return table;
+}
+
+DataTable rule_table(const Fleet& fleet, std::size_t top) {
+  DataTable table;
+  table.columns = {{"rule", "rule", ColumnKind::text}};
+  append_loss_columns(table);
+  for (std::size_t index = 0; index < shown_count(fleet.rules, top); ++index) {
+    append_row(table, {fleet.rules[index].rule}, fleet.rules[index]);
+  }
+  return table;
+}
+
+DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
+  DataTable table;
+  table.columns = {{"signature", "pipeline", ColumnKind::text},
+                   {"lost_hours", "hours lost", ColumnKind::number},
+                   {"traces", "traces", ColumnKind::count},
+                   {"jobs", "jobs", ColumnKind::count},
+                   {"first_recorded_at", "first", ColumnKind::text},
+                   {"last_recorded_at", "last", ColumnKind::text},
+                   {"input_share_earlier", "share", ColumnKind::share},
+                   {"input_share_later", "later", ColumnKind::share},
+                   {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
+                   {"get_next_p50_later_us", "later", ColumnKind::time},
+                   {"example", "example", ColumnKind::text}};
+  for (std::size_t index = 0; index < shown_count(fleet.pipelines, top); ++index) {
+    const FleetPipeline& pipeline = fleet.pipelines[index];
+    table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns), count_cell(pipeline.traces),
+                          count_cell(pipeline.jobs), time_cell(pipeline.first_ns), time_cell(pipeline.last_ns),
+                          half_cell(pipeline.input_share, &FleetTrend::earlier),
+                          half_cell(pipeline.input_share, &FleetTrend::later),
+                          half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),
+                          half_time_cell(pipeline.get_next_p50, &FleetTrend::later), pipeline.example});
+  }
+  return table;
+}
+
+DataTable regression_table(const Fleet& fleet, std::size_t top) {
+  DataTable table;
+  table.columns = {{"signature", "pipeline", ColumnKind::text},
+                   {"lost_hours", "hours lost", ColumnKind::number},
+                   {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
+                   {"get_next_p50_later_us", "later", ColumnKind::time},
+                   {"earlier_traces", "traces", ColumnKind::count},
+                   {"later_traces", "later", ColumnKind::count},
+                   {"p_value", "p", ColumnKind::number},
+                   {"example", "example", ColumnKind::text}};
+  for (std::size_t index = 0; index < shown_count(fleet.regressions, top); ++index) {
+    const FleetPipeline& pipeline = fleet.pipelines[fleet.regressions[index]];
+    table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns),
+                          half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),
+                          half_time_cell(pipeline.get_next_p50, &FleetTrend::later), count_cell(pipeline.earlier_count),
+                          count_cell(pipeline.later_count), pipeline.p_value.value_or(1), pipeline.example});
+  }
+  return table;
+}
+
+DataTable error_table(const Fleet& fleet, std::size_t top) {
+  DataTable table;
+  table.columns = {{"reason", "could not be read", ColumnKind::text},
+                   {"traces", "traces", ColumnKind::count},
+                   {"example", "example", ColumnKind::text}};
+  for (std::size_t index = 0; index < shown_count(fleet.errors, top); ++index) {
+    const FleetError& error = fleet.errors[index];
+    table.rows.push_back({error.reason, count_cell(error.traces), error.example});
+  }
+  return table;
+}
+
+DataTable cause_table(const Fleet& fleet, std::size_t top) {
+  DataTable table;
+  table.columns = {{"by", "by", ColumnKind::text},
+                   {"dataset", "culprit", ColumnKind::text},
+                   {"kind", "kind", ColumnKind::text},
+                   {"limited_by", "limited by", ColumnKind::text},
+                   {"rule", "rule", ColumnKind::text}};
+  append_loss_columns(table);
+  for (std::size_t index = 0; index < shown_count(fleet.culprits, top); ++index) {
+    std::vector<Cell> cells = culprit_cells(fleet.culprits[index]);
+    cells.insert(cells.begin(), "culprit");
+    cells.emplace_back();
+    append_row(table, std::move(cells), fleet.culprits[index]);
+  }
+  for (std::size_t index = 0; index < shown_count(fleet.rules, top); ++index) {
+    append_row(table, {"rule", Cell(), Cell(), Cell(), fleet.rules[index].rule}, fleet.rules[index]);
+  }
+  return table;
+}
+
+}  // namespace doctor
