@@ -19,6 +19,9 @@ std::vector<OutputFormat> formats_of(const Options& options) {
   std::vector<OutputFormat> formats = {OutputFormat::text, OutputFormat::json};
   const Page* const page = options.command == Command::show ? find_page(options.page) : nullptr;
   if (page != nullptr && page->has_csv) formats.push_back(OutputFormat::csv);
+  if (options.command == Command::fleet) {
+    formats.insert(formats.end(), {OutputFormat::csv, OutputFormat::markdown});
+  }
   if (reports_problems(options)) {
     formats.insert(formats.end(), {OutputFormat::sarif, OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github,
                                    OutputFormat::markdown});

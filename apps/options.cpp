@@ -45,6 +45,9 @@ Result<void> check_arguments(const Options& options) {
   const bool needs_trace =
       trace_readers.has(options.command) || (options.command == Command::baseline && options.action == "add");
   if (needs_trace && options.traces.empty()) return fail("no trace given", {}, help);
+  if (options.command == Command::fleet && options.traces.empty()) {
+    return fail("fleet needs the files of rows that batch wrote", {}, help);
+  }
   return {};
 }
 

@@ -27,6 +27,12 @@ if(NOT DOCTOR_FUZZ)
   endforeach()
 endif()
 
+# The engines of docs/batch.md, where scripts/check-engines --prepare has installed them; else it is skipped.
+if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
+  add_test(NAME engines COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-engines --tool $<TARGET_FILE:tfdata-doctor>)
+  set_tests_properties(engines PROPERTIES LABELS engines SKIP_RETURN_CODE 77 TIMEOUT 1200 RUN_SERIAL TRUE)
+endif()
+
 # tests/fuzz_<format>.cpp defines LLVMFuzzerTestOneInput. With preset fuzz it is searched by libFuzzer; in every
 # other build a small main replays the stored inputs, so that a bug once found stays found.
 foreach(source IN LISTS fuzz_sources)

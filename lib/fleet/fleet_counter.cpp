@@ -55,11 +55,14 @@ struct Series {
   std::vector<std::int64_t> times;
   std::vector<double> values;
 
-  /// How many are earlier: half, moved so that no two recordings of the same time are on different sides.
+  /// How many are earlier: half, moved the shortest way to where no recordings of one time are on different sides.
   std::size_t earlier_count() const {
-    std::size_t count = times.size() / 2;
-    while (count > 0 && count < times.size() && times[count - 1] == times[count]) ++count;
-    return count;
+    const std::size_t half = times.size() / 2;
+    if (half == 0) return 0;
+    const auto same = std::equal_range(times.begin(), times.end(), times[half]);
+    const auto begin = static_cast<std::size_t>(same.first - times.begin());
+    const auto end = static_cast<std::size_t>(same.second - times.begin());
+    return half - begin <= end - half || end == times.size() ? begin : end;
   }
   std::span<const double> earlier() const { return std::span(values).first(earlier_count()); }
   std::span<const double> later() const { return std::span(values).subspan(earlier_count()); }

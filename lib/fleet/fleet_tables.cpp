@@ -47,8 +47,9 @@ void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cau
   table.rows.push_back(std::move(cells));
 }
 
-Cell time_cell(std::int64_t nanoseconds) {
-  return nanoseconds == 0 ? Cell() : Cell(to_timestamp(nanoseconds));
+Cell day_cell(std::int64_t nanoseconds) {
+  constexpr std::string_view kDay = "2026-11-22";
+  return nanoseconds == 0 ? Cell() : Cell(to_timestamp(nanoseconds).substr(0, kDay.size()));
 }
 
 Cell half_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
@@ -96,8 +97,8 @@ DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
                    {"lost_hours", "hours lost", ColumnKind::number},
                    {"traces", "traces", ColumnKind::count},
                    {"jobs", "jobs", ColumnKind::count},
-                   {"first_recorded_at", "first", ColumnKind::text},
-                   {"last_recorded_at", "last", ColumnKind::text},
+                   {"first_day", "first", ColumnKind::text},
+                   {"last_day", "last", ColumnKind::text},
                    {"input_share_earlier", "share", ColumnKind::share},
                    {"input_share_later", "later", ColumnKind::share},
                    {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
@@ -106,7 +107,7 @@ DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
   for (std::size_t index = 0; index < shown_count(fleet.pipelines, top); ++index) {
     const FleetPipeline& pipeline = fleet.pipelines[index];
     table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns), count_cell(pipeline.traces),
-                          count_cell(pipeline.jobs), time_cell(pipeline.first_ns), time_cell(pipeline.last_ns),
+                          count_cell(pipeline.jobs), day_cell(pipeline.first_ns), day_cell(pipeline.last_ns),
                           half_cell(pipeline.input_share, &FleetTrend::earlier),
                           half_cell(pipeline.input_share, &FleetTrend::later),
                           half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),

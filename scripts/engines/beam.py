@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Diagnoses stored traces with Apache Beam, on any of its runners: one row of NDJSON for each.
+
+Usage: beam.py --traces PATTERN --rows PREFIX [--tool PATH] [options of the runner]
+
+PATTERN and PREFIX are paths of any file system that Beam knows (gs://, s3://, hdfs://, local); ** in a pattern stands for
+any number of directories. The tool must be on every worker, in its container image for instance.
+"""
+
+import argparse
+import shutil
+import subprocess
+
+import apache_beam as beam
+from apache_beam.io import fileio
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.options.pipeline_options import PipelineOptions
+
+
+def row_of(trace, tool):
+    """The bytes as they are stored: the tool tells gzip by content, and `bytes` and `sha256` are those of the file."""
+    command = [tool, "batch", "-", "--name", trace.metadata.path, "--jobs", "1", "--exit-zero", "--quiet"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        with trace.open(compression_type=CompressionTypes.UNCOMPRESSED) as content:
+            shutil.copyfileobj(content, process.stdin)
+        process.stdin.close()
+        line = process.stdout.read().decode().rstrip("\n")
+    if process.returncode != 0:  # not a broken trace, which is a row like any other: Beam tries again
+        raise RuntimeError(f"{tool} failed with {process.returncode} on {trace.metadata.path}")
+    return line
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--traces", required=True)
+    parser.add_argument("--rows", required=True)
+    parser.add_argument("--tool", default="tfdata-doctor", help="the program, as the workers find it")
+    options, of_runner = parser.parse_known_args()
+
+    with beam.Pipeline(options=PipelineOptions(of_runner)) as pipeline:
+        (
+            pipeline
+            | fileio.MatchFiles(options.traces)
+            | beam.Reshuffle()
+            | fileio.ReadMatches()
+            | beam.Map(row_of, tool=options.tool)
+            | beam.io.WriteToText(options.rows, file_name_suffix=".ndjson")
+        )
+
+
+if __name__ == "__main__":
+    main()

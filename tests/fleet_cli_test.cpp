@@ -1,0 +1,95 @@
+// The command `fleet` as users run it: exit codes, formats, standard input.
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "fleet/trace_row.h"
+#include "run_tool.h"
+#include "temporary_directory.h"
+
+using namespace doctor;
+
+namespace {
+
+std::string row_with(const std::string& verdict) {
+  TraceRow row;
+  row.file = {"jobs/a/trace.pb", 10, std::string(64, 'a')};
+  row.verdict = verdict;
+  row.error = verdict.empty() ? "is empty" : "";
+  row.input_lost_us = 3.6e9;
+  return render_row(row);
+}
+
+TEST_CASE("the exit code says whether anything could be ranked") {
+  const TemporaryDirectory directory;
+  const std::string good = directory.write("good.ndjson", row_with("input_bound"));
+  const std::string bad = directory.write("bad.ndjson", row_with(""));
+  const std::string words = directory.write("words.ndjson", "no row\n");
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+  };
+  for (const Case& one : std::vector<Case>{{{"fleet", good}, 0},
+                                           {{"fleet", good, words}, 0},
+                                           {{"fleet", bad}, 3},
+                                           {{"fleet", words}, 3},
+                                           {{"fleet"}, 2},
+                                           {{"fleet", directory / "missing"}, 2},
+                                           {{"fleet", good, directory / "missing"}, 2},
+                                           {{"fleet", directory.path()}, 2},
+                                           {{"fleet", good, "-o", good}, 2},
+                                           {{"fleet", good, "--format", "sarif"}, 2}}) {
+    const Ended ended = run_tool(one.arguments);
+    CAPTURE(ended.errors);
+    CHECK(ended.code == one.code);
+    CHECK(ended.errors.empty() == (one.code != 2));
+  }
+}
+
+TEST_CASE("every format has the numbers of the rows") {
+  Tool tool;
+  tool.input = row_with("input_bound") + row_with("input_bound") + "cut off {";
+  const auto print = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"fleet", "-"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Ended ended = tool.run(arguments);
+    CHECK(ended.code == 0);
+    return ended.output;
+  };
+  for (const bool pipes_input : {false, true}) {
+    tool.pipes_input = pipes_input;
+    CHECK(print({"--color", "never"}).starts_with("1 trace: 1 of 0 recorded hours lost to input, in 1 job\n"));
+    CHECK(print({"-q"}) == "1 trace: 1 of 0 recorded hours lost to input, in 1 job\n");
+    CHECK(print({"--format", "csv"}) ==
+          "by,dataset,kind,limited_by,rule,lost_hours,share,traces,jobs,example\n"
+          "culprit,no culprit,,,,1,1,1,1,jobs/a/trace.pb\n");
+    const auto page = nlohmann::json::parse(print({"--format", "json"}));
+    CHECK(page["schema"] == "tfdata-doctor.fleet/1");
+    CHECK(page["rows"]["counted"] == 1);
+    CHECK(page["rows"]["repeated"] == 1);
+    CHECK(page["rows"]["not_rows"] == 1);
+    CHECK(print({"--format", "markdown"}).starts_with("### tfdata-doctor fleet: 1 trace\n"));
+  }
+}
+
+TEST_CASE("--top cuts every ranking") {
+  TraceRow row;
+  row.file = {"a.pb", 1, std::string(64, 'a')};
+  row.verdict = "input_bound";
+  row.culprit_kind = "source";
+  row.culprit_dataset = "TFRecord";
+  TraceRow other = row;
+  other.file.sha256 = std::string(64, 'b');
+  other.culprit_dataset = "CSV";
+  Tool tool;
+  tool.input = render_row(row) + render_row(other);
+  const std::string page = tool.run({"fleet", "-", "--top", "1"}).output;
+  CHECK(page.find("... and 1 more row (--top 0 shows all)") != std::string::npos);
+  CHECK(page.find("TFRecord") == std::string::npos);
+  CHECK(tool.run({"fleet", "-", "--top", "0"}).output.find("TFRecord") != std::string::npos);
+}
+
+}  // namespace

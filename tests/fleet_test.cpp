@@ -1,0 +1,308 @@
+// What the rows of many traces come to: sums, ranks, pipelines over time, and that no order changes anything.
+
+#include "fleet/fleet.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fleet/fleet_report.h"
+#include "fleet/trace_row.h"
+#include "io/line_reader.h"
+#include "temporary_directory.h"
+
+using namespace doctor;
+
+namespace {
+
+constexpr double kHour = 3.6e9;  // us
+constexpr std::int64_t kDay = 86'400'000'000'000;
+constexpr std::int64_t kStart = 1'767'225'600'000'000'000;  // 2026-01-01
+
+/// A row of an input-bound trace whose content is told by `number`.
+TraceRow row_number(int number) {
+  TraceRow row;
+  row.file = {fmt::format("jobs/a/trace_{}.pb", number), 10, fmt::format("{:064x}", number)};
+  row.format = "xspace";
+  row.verdict = "input_bound";
+  row.window_us = 2 * kHour;
+  row.input_lost_us = kHour;
+  row.input_share = 0.5;
+  row.signature = "00000000000000aa";
+  row.culprit = "Iterator::Root::MapV2";
+  row.culprit_kind = "transformation";
+  row.culprit_dataset = "MapV2";
+  row.limited_by = "cpu";
+  row.get_next_p50_us = 100;
+  row.findings = {{"input-bound", "error", ""}};
+  return row;
+}
+
+std::string lines_of(const std::vector<TraceRow>& rows) {
+  std::string text;
+  for (const TraceRow& row : rows) text += render_row(row);
+  return text;
+}
+
+Fleet fleet_of(const std::string& text) {
+  const TemporaryDirectory directory;
+  const Result<Fleet> fleet = read_fleet({directory.write("rows.ndjson", text)});
+  REQUIRE(fleet);
+  return *fleet;
+}
+
+Fleet fleet_of(const std::vector<TraceRow>& rows) {
+  return fleet_of(lines_of(rows));
+}
+
+/// Rows of several causes, pipelines, jobs and errors, some of them dated, some with the same content.
+std::vector<TraceRow> mixed_rows(std::mt19937& random) {
+  std::vector<TraceRow> rows;
+  const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+  for (int number = 0; number < 400; ++number) {
+    TraceRow row = row_number(below(350));
+    row.file.path = fmt::format("jobs/{}/trace_{}.pb", below(7), below(1000));
+    row.culprit_dataset = std::vector{"MapV2", "Map", "TFRecord", "BatchV2"}[static_cast<std::size_t>(below(4))];
+    row.limited_by = below(2) == 0 ? "cpu" : "waiting";
+    row.input_lost_us = 0.1 * below(100'000'000);
+    row.signature = fmt::format("{:016x}", below(3));
+    row.recorded_ns = below(5) == 0 ? 0 : kStart + below(40) * kDay;
+    row.get_next_p50_us = 10 + below(100) * 0.1;
+    if (below(3) == 0) row.findings.push_back({"slow-source", "warning", "Iterator::Root"});
+    if (below(10) == 0) row = failed_row(row.file, fmt::format("ends early at byte {}", below(1000)));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+TEST_CASE("causes are ranked by the time lost to them, with the traces and jobs that they concern") {
+  std::vector<TraceRow> rows = {row_number(1), row_number(2), row_number(3), row_number(4), row_number(5)};
+  rows[1].culprit_dataset = "Map";  // the same kind of another runtime
+  rows[1].file.path = "jobs/b/trace.pb";
+  rows[2].culprit_dataset = "TFRecord";
+  rows[2].culprit_kind = "source";
+  rows[2].input_lost_us = 5 * kHour;
+  rows[2].findings.push_back({"slow-source", "warning", "Iterator::Root"});
+  rows[2].findings.push_back({"slow-source", "warning", "Iterator::Root::Other"});
+  rows[3].culprit.clear();
+  rows[3].culprit_kind.clear();
+  rows[3].culprit_dataset.clear();
+  rows[3].limited_by.clear();
+  rows[3].verdict = "healthy";
+  rows[3].findings.clear();
+  rows[4].limited_by = "waiting";
+  const Fleet fleet = fleet_of(rows);
+  CHECK(fleet.rows == 5);
+  CHECK(fleet.jobs == 2);
+  CHECK(fleet.lost_ns == 9 * 3'600'000'000'000);
+  CHECK(fleet.window_ns == 10 * 3'600'000'000'000);
+  CHECK(fleet.verdicts.at("input_bound") == 4);
+  CHECK(fleet.verdicts.at("healthy") == 1);
+  REQUIRE(fleet.culprits.size() == 4);
+  CHECK(fleet.culprits[0].culprit_dataset == "TFRecord");
+  CHECK(fleet.culprits[0].share == doctest::Approx(5.0 / 9));
+  CHECK(fleet.culprits[1].culprit_dataset == "Map");
+  CHECK(fleet.culprits[1].limited_by == "cpu");
+  CHECK(fleet.culprits[1].traces == 2);
+  CHECK(fleet.culprits[1].jobs == 2);
+  CHECK(fleet.culprits[1].example == "jobs/a/trace_1.pb");
+  double shares = 0;
+  for (const FleetCause& cause : fleet.culprits) shares += cause.share;
+  CHECK(shares == doctest::Approx(1));
+  REQUIRE(fleet.rules.size() == 2);
+  CHECK(fleet.rules[0].rule == "input-bound");
+  CHECK(fleet.rules[0].traces == 4);
+  CHECK(fleet.rules[1].rule == "slow-source");
+  CHECK(fleet.rules[1].traces == 1);
+  CHECK(fleet.rules[1].lost_ns == 5 * 3'600'000'000'000);
+}
+
+TEST_CASE("a job is the directory of the runs of a trace") {
+  struct Case {
+    std::string path;
+    std::string job;
+  };
+  for (const Case& one : std::vector<Case>{{"a.pb", "."},
+                                           {"logs/a.pb", "logs"},
+                                           {"logs/plugins/profile/2026_01_01/host.xplane.pb", "logs"},
+                                           {"plugins/profile/2026_01_01/host.xplane.pb", "."},
+                                           {"logs/plugins/other/run/a.pb", "logs/plugins/other/run"},
+                                           {"logs/profile/run/a.pb", "logs/profile/run"},
+                                           {"/a.pb", "/"},
+                                           {"hdfs://name/jobs/7/a.pb", "hdfs://name/jobs/7"}}) {
+    CHECK(job_of(one.path) == one.job);
+  }
+}
+
+TEST_CASE("no order of rows and no way to spread them over files changes anything") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<TraceRow> rows = mixed_rows(random);
+    const Fleet expected = fleet_of(rows);
+    const std::string page = render_fleet_json(expected, 0);
+    CHECK(expected.repeated > 0);
+    CHECK(expected.errors.size() == 1);
+    std::shuffle(rows.begin(), rows.end(), random);
+    CHECK(render_fleet_json(fleet_of(rows), 0) == page);
+    const TemporaryDirectory directory;
+    std::vector<std::string> texts(4);
+    for (const TraceRow& row : rows) texts[random() % texts.size()] += render_row(row);
+    std::vector<std::string> files;
+    for (std::size_t index = 0; index < texts.size(); ++index) {
+      files.push_back(directory.write(fmt::format("{}.ndjson", index), texts[index]));
+    }
+    const Result<Fleet> spread = read_fleet(files);
+    REQUIRE(spread);
+    CHECK(render_fleet_json(*spread, 0) == page);
+    std::vector<std::string> again = files;
+    again.insert(again.end(), files.begin(), files.end());
+    const Result<Fleet> twice = read_fleet(again);
+    REQUIRE(twice);
+    CHECK(twice->rows == expected.rows);
+    CHECK(twice->lost_ns == expected.lost_ns);
+  }
+}
+
+TEST_CASE("of rows with the same content one counts, and rather one without an error") {
+  TraceRow copy = row_number(1);
+  copy.file.path = "elsewhere/copy.pb";
+  TraceRow timed_out = failed_row(row_number(2).file, "took longer than 60 s");
+  TraceRow unread = failed_row({"missing.pb", 0, ""}, "no such file");
+  TraceRow other = failed_row({"other.pb", 0, ""}, "no such file");
+  const Fleet fleet = fleet_of({row_number(1), copy, timed_out, row_number(2), unread, unread, other});
+  CHECK(fleet.rows == 4);
+  CHECK(fleet.repeated == 3);
+  CHECK(fleet.verdicts.at("input_bound") == 2);
+  REQUIRE(fleet.errors.size() == 1);
+  CHECK(fleet.errors[0].traces == 2);
+}
+
+TEST_CASE("errors are counted by kind, whatever numbers they hold") {
+  const Fleet fleet =
+      fleet_of({failed_row({"a", 1, "a1"}, "ends early at byte 17"), failed_row({"b", 1, "b1"}, "ends early at byte 4"),
+                failed_row({"c", 1, "c1"}, "is empty")});
+  REQUIRE(fleet.errors.size() == 2);
+  CHECK(fleet.errors[0].reason == "ends early at byte N");
+  CHECK(fleet.errors[0].traces == 2);
+  CHECK(fleet.errors[0].example == "a");
+  CHECK(!fleet.has_verdict());
+}
+
+TEST_CASE("lines that are no rows are counted, and the first is told") {
+  const std::string text =
+      "\n" + render_row(row_number(1)) + "not json\n{}\n \r\n" + render_row(row_number(2)).substr(0, 40);
+  const Fleet fleet = fleet_of(text);
+  CHECK(fleet.rows == 1);
+  CHECK(fleet.not_rows == 3);
+  CHECK(fleet.first_not_row.find("rows.ndjson line 3: is no row: no JSON") != std::string::npos);
+  CHECK(render_fleet_text(fleet, 0, false).find("3 lines are no row") != std::string::npos);
+}
+
+TEST_CASE("a pipeline that became slower is a regression where that is sure") {
+  struct Case {
+    std::string name;
+    int recordings;
+    double earlier;
+    double later;
+    bool is_dated;
+    bool is_regression;
+  };
+  for (const Case& one : std::vector<Case>{{"slower", 12, 100, 200, true, true},
+                                           {"faster", 12, 200, 100, true, false},
+                                           {"the same", 12, 100, 100, true, false},
+                                           {"too few", 8, 100, 200, true, false},
+                                           {"no dates", 12, 100, 200, false, false},
+                                           {"very many", 1000, 100, 102, true, true}}) {
+    CAPTURE(one.name);
+    std::vector<TraceRow> rows;
+    for (int number = 0; number < one.recordings; ++number) {
+      TraceRow& row = rows.emplace_back(row_number(number));
+      row.recorded_ns = one.is_dated ? kStart + number * kDay : 0;
+      row.get_next_p50_us = (number < one.recordings / 2 ? one.earlier : one.later) + 0.001 * (number % 10);
+    }
+    const Fleet fleet = fleet_of(rows);
+    REQUIRE(fleet.pipelines.size() == 1);
+    const FleetPipeline& pipeline = fleet.pipelines.front();
+    CHECK(pipeline.is_regression == one.is_regression);
+    CHECK(fleet.regressions.size() == (one.is_regression ? 1 : 0));
+    const bool is_told = render_fleet_text(fleet, 0, false).find("Pipelines that became slower") != std::string::npos;
+    CHECK(is_told == one.is_regression);
+    CHECK(pipeline.dated_traces == (one.is_dated ? rows.size() : 0));
+    REQUIRE(pipeline.get_next_p50.has_value() == one.is_dated);
+    if (!one.is_dated) continue;
+    CHECK(pipeline.get_next_p50->first == rows.front().get_next_p50_us);
+    CHECK(pipeline.get_next_p50->last == rows.back().get_next_p50_us);
+    CHECK(pipeline.get_next_p50->earlier == doctest::Approx(one.earlier).epsilon(0.001));
+    CHECK(pipeline.get_next_p50->later == doctest::Approx(one.later).epsilon(0.001));
+  }
+}
+
+TEST_CASE("recordings of the same moment are never on both sides of the middle") {
+  std::vector<TraceRow> rows;
+  for (int number = 0; number < 20; ++number) {
+    TraceRow& row = rows.emplace_back(row_number(number));
+    row.recorded_ns = number < 6 ? kStart : kStart + kDay;
+    row.get_next_p50_us = number < 6 ? 100 : 200;
+  }
+  const Fleet fleet = fleet_of(rows);
+  CHECK(fleet.pipelines.front().earlier_count == 6);
+  CHECK(fleet.pipelines.front().is_regression);
+}
+
+TEST_CASE("numbers beyond all reason drown nothing") {
+  std::vector<TraceRow> rows = {row_number(1), row_number(2), row_number(3)};
+  rows[0].input_lost_us = 1e300;
+  rows[1].input_lost_us = -5;
+  rows[2].get_next_p50_us = 1e300;
+  rows[2].recorded_ns = kStart;
+  const Fleet fleet = fleet_of(rows);
+  CHECK(fleet.lost_ns > 0);
+  CHECK(!render_fleet_text(fleet, 0, false).empty());
+}
+
+TEST_CASE("foreign text is escaped on every page") {
+  TraceRow row = row_number(1);
+  row.file.path = "a|b\x1b[31m\n<b>/=x.pb";
+  row.culprit_dataset = "Map|<script>\x1b";
+  row.findings = {{"rule|\x1b<b>", "error", ""}};
+  const Fleet fleet = fleet_of({row, failed_row({"=cmd|\x1b", 1, "e"}, "bad\x1b|<b>")});
+  for (const std::string& page : {render_fleet_text(fleet, 0, false), render_fleet_markdown(fleet, 0),
+                                  render_fleet_csv(fleet, 0), render_fleet_json(fleet, 0)}) {
+    CHECK(page.find('\x1b') == std::string::npos);
+  }
+  const std::string markdown = render_fleet_markdown(fleet, 0);
+  CHECK(markdown.find("<script>") == std::string::npos);
+  CHECK(markdown.find("<b>") == std::string::npos);
+}
+
+TEST_CASE("lines are read whole, long ones cut off and told") {
+  const std::string text = "first\n\n" + std::string(700'000, 'x') + "\nlast";
+  const std::unique_ptr<ByteSource> source = memory_source(text, "text");
+  LineReader reader(*source, 100);
+  struct Case {
+    std::string text;
+    bool is_too_long;
+  };
+  std::uint64_t number = 0;
+  for (const Case& one :
+       std::vector<Case>{{"first", false}, {"", false}, {std::string(100, 'x'), true}, {"last", false}}) {
+    const Result<std::optional<Line>> line = reader.next();
+    REQUIRE(line);
+    REQUIRE(line->has_value());
+    CHECK((*line)->text == one.text);
+    CHECK((*line)->is_too_long == one.is_too_long);
+    CHECK((*line)->number == ++number);
+  }
+  const Result<std::optional<Line>> end = reader.next();
+  REQUIRE(end);
+  CHECK(!end->has_value());
+}
+
+}  // namespace
