@@ -66,13 +66,13 @@ Fleet fleet_of(const std::vector<TraceRow>& rows) {
 std::vector<TraceRow> mixed_rows(std::mt19937& random) {
   std::vector<TraceRow> rows;
   const auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
-  for (int number = 0; number < 400; ++number) {
-    TraceRow row = row_number(below(350));
+  for (int number = 0; number < 1000; ++number) {
+    TraceRow row = row_number(below(900));
     row.file.path = fmt::format("jobs/{}/trace_{}.pb", below(7), below(1000));
     row.culprit_dataset = std::vector{"MapV2", "Map", "TFRecord", "BatchV2"}[static_cast<std::size_t>(below(4))];
     row.limited_by = below(2) == 0 ? "cpu" : "waiting";
     row.input_lost_us = 0.1 * below(100'000'000);
-    row.signature = fmt::format("{:016x}", below(3));
+    row.signature = fmt::format("{:016x}", below(2));
     row.recorded_ns = below(5) == 0 ? 0 : kStart + below(40) * kDay;
     row.get_next_p50_us = 10 + below(100) * 0.1;
     if (below(3) == 0) row.findings.push_back({"slow-source", "warning", "Iterator::Root"});
@@ -143,7 +143,7 @@ TEST_CASE("a job is the directory of the runs of a trace") {
 
 TEST_CASE("no order of rows and no way to spread them over files changes anything") {
   std::mt19937 random(7);
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 3; ++round) {
     std::vector<TraceRow> rows = mixed_rows(random);
     const Fleet expected = fleet_of(rows);
     const std::string page = render_fleet_json(expected, 0);
@@ -173,13 +173,17 @@ TEST_CASE("no order of rows and no way to spread them over files changes anythin
 TEST_CASE("of rows with the same content one counts, and rather one without an error") {
   TraceRow copy = row_number(1);
   copy.file.path = "elsewhere/copy.pb";
-  TraceRow timed_out = failed_row(row_number(2).file, "took longer than 60 s");
   TraceRow unread = failed_row({"missing.pb", 0, ""}, "no such file");
   TraceRow other = failed_row({"other.pb", 0, ""}, "no such file");
-  const Fleet fleet = fleet_of({row_number(1), copy, timed_out, row_number(2), unread, unread, other});
-  CHECK(fleet.rows == 4);
-  CHECK(fleet.repeated == 3);
-  CHECK(fleet.verdicts.at("input_bound") == 2);
+  std::vector<TraceRow> rows = {row_number(1), copy, unread, unread, other};
+  for (int number = 10; number < 30; ++number) {
+    rows.push_back(row_number(number));
+    rows.push_back(failed_row(rows.back().file, "took longer than 60 s"));
+  }
+  const Fleet fleet = fleet_of(rows);
+  CHECK(fleet.rows == 23);
+  CHECK(fleet.repeated == 22);
+  CHECK(fleet.verdicts.at("input_bound") == 21);
   REQUIRE(fleet.errors.size() == 1);
   CHECK(fleet.errors[0].traces == 2);
 }
@@ -263,7 +267,7 @@ TEST_CASE("numbers beyond all reason drown nothing") {
   rows[2].get_next_p50_us = 1e300;
   rows[2].recorded_ns = kStart;
   const Fleet fleet = fleet_of(rows);
-  CHECK(fleet.lost_ns > 0);
+  CHECK(fleet.lost_ns == 32'000'000'000'000'000 + 0 + 3'600'000'000'000);  // about a year, nothing, an hour
   CHECK(!render_fleet_text(fleet, 0, false).empty());
 }
 

@@ -27,7 +27,8 @@ if(NOT DOCTOR_FUZZ)
   endforeach()
 endif()
 
-# The engines of docs/batch.md, where scripts/check-engines --prepare has installed them; else it is skipped.
+# The engines of docs/batch.md, where scripts/check-engines --prepare has installed them; else it is skipped. The presets
+# leave it out, for it takes minutes: ctest --test-dir build/dev -L engines
 if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   add_test(NAME engines COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-engines --tool $<TARGET_FILE:tfdata-doctor>)
   set_tests_properties(engines PROPERTIES LABELS engines SKIP_RETURN_CODE 77 TIMEOUT 1200 RUN_SERIAL TRUE)

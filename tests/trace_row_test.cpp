@@ -238,6 +238,35 @@ TEST_CASE("a row says what the JSON report says") {
   }
 }
 
+TEST_CASE("time is lost where consumers wait, not where pipelines feed each other or devices compute meanwhile") {
+  Measurements measurements;
+  HostMeasurement& host = measurements.hosts.emplace_back();
+  const auto add_pipeline = [&](Picoseconds warmup, Picoseconds steady) -> PipelineMeasurement& {
+    PipelineMeasurement& pipeline = host.pipelines.emplace_back();
+    pipeline.warmup.waited = warmup;
+    pipeline.steady.waited = steady;
+    pipeline.total = warmup + steady;
+    return pipeline;
+  };
+  add_pipeline(1'000'000, 2'000'000);
+  add_pipeline(10'000'000, 20'000'000).exposed.emplace().time = 5'000'000;
+  add_pipeline(100'000'000, 200'000'000).feeds_another = true;
+  CHECK(row_of({}, measurements, {}, {}).input_lost_us == 3 + 15);
+}
+
+TEST_CASE("findings that are suppressed are in no row") {
+  Measurements measurements;
+  measurements.hosts.emplace_back();
+  Diagnosis diagnosis;
+  diagnosis.findings.resize(2);
+  diagnosis.findings[0].rule = "input-bound";
+  diagnosis.findings[0].suppressed.emplace();
+  diagnosis.findings[1].rule = "slow-source";
+  const TraceRow row = row_of({}, measurements, diagnosis, {});
+  REQUIRE(row.findings.size() == 1);
+  CHECK(row.findings[0].rule == "slow-source");
+}
+
 TEST_CASE("a file that could not be read has a row with the reason, without a diagnosis") {
   const TemporaryDirectory directory;
   const TraceRow row = row_of_file(directory.write("words.txt", "no trace at all\n"));
@@ -271,6 +300,8 @@ TEST_CASE("the same program has the same signature, whatever recorded it") {
         signature("compare/parallelism_lowered/candidate.xplane.pb"));
   CHECK(signature("compare/parallelism_removed/base.xplane.pb") ==
         signature("compare/parallelism_removed/candidate.xplane.pb"));
+  // Another frame of the runtime, and no repeat.
+  CHECK(signature("traces/seed_example1.xplane.pb") == signature("traces/tf1_sequential_map.timeline.json"));
   // Another structure.
   CHECK(signature("compare/cache_removed/base.xplane.pb") != signature("compare/cache_removed/candidate.xplane.pb"));
   CHECK(signature("compare/batch_and_map_swapped/base.xplane.pb") !=
