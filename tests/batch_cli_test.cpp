@@ -105,9 +105,9 @@ TEST_CASE("every trace has a row, broken ones too") {
 TEST_CASE("the exit code is that of the worst trace") {
   CHECK(run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz"}).code == 0);
   CHECK(
-      run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz", kTraces + "shuffle_fill_tf2.4.trace.json.gz"}).code ==
+      run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz", kTraces + "cache_filling_tf2.21.xplane.pb"}).code ==
       1);
-  CHECK(run_tool({"batch", kTraces + "shuffle_fill_tf2.4.trace.json.gz", "--fail-on", "never"}).code == 0);
+  CHECK(run_tool({"batch", kTraces + "cache_filling_tf2.21.xplane.pb", "--fail-on", "never"}).code == 0);
   CHECK(run_tool({"batch", kTraces + "no_tf_data_tf2.4.xplane.pb"}).code == 3);
   CHECK(run_tool({"batch", kTraces + "no-such-trace"}).code == 2);
   CHECK(run_tool({"batch", kTraces + "no-such-trace", "--exit-zero"}).code == 0);
@@ -142,7 +142,7 @@ TEST_CASE("a list of files, and a trace on standard input") {
   tool.input = read_whole_file(trace);
   tool.pipes_input = false;
   CHECK(rows.contains(lines_of(tool.run({"batch", "-", "--name", trace}).output).front()));
-  tool.input = read_whole_file(kTraces + "cache_full_tf2.21.xplane.pb");
+  tool.input = read_whole_file(kTraces + "empty.xplane.pb");
   tool.pipes_input = true;
   const std::string named = tool.run({"batch", "-"}).output;
   CHECK(parsed(lines_of(named).front()).file.path == "-");

@@ -41,7 +41,10 @@ bool hold_the_same(const std::string& path, const std::string& other) {
   return first.eof() && second.eof();
 }
 
-std::vector<std::string> without_copies(const std::vector<std::string>& files) {
+/// Of several names the shortest stays.
+std::vector<std::string> without_copies(std::vector<std::string> files) {
+  std::stable_sort(files.begin(), files.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
   std::vector<std::string> kept;
   std::set<std::pair<dev_t, ino_t>> seen;
   std::map<off_t, std::vector<std::string>> by_size;
@@ -57,6 +60,7 @@ std::vector<std::string> without_copies(const std::vector<std::string>& files) {
     }
     kept.push_back(file);
   }
+  std::sort(kept.begin(), kept.end());
   return kept;
 }
 

@@ -193,7 +193,7 @@ void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>
     page.row(comparison.noun(), names[index], describe_host(comparison.hosts[index], pipelines), width);
   }
   if (comparison.hosts.size() > shown) {
-    page.row(comparison.noun(), fmt::format("{} more", comparison.hosts.size() - shown));
+    page.row(comparison.noun(), fmt::format("{} more {}", comparison.hosts.size() - shown, comparison.noun()));
   }
   page.row(comparison.noun(), describe_comparison(comparison));
 }
