@@ -19,7 +19,7 @@ std::vector<OutputFormat> formats_of(const Options& options) {
   std::vector<OutputFormat> formats = {OutputFormat::text, OutputFormat::json};
   const Page* const page = options.command == Command::show ? find_page(options.page) : nullptr;
   if (page != nullptr && page->has_csv) formats.push_back(OutputFormat::csv);
-  if (options.command == Command::fleet) {
+  if (options.command == Command::fleet || options.command == Command::query) {
     formats.insert(formats.end(), {OutputFormat::csv, OutputFormat::markdown});
   }
   if (reports_problems(options)) {

@@ -16,6 +16,8 @@ enum class Command {
   batch,
   fleet,
   convert,
+  query,
+  schema,
   explain,
   rules,
   config,
@@ -45,6 +47,7 @@ enum class ArgumentKind {
   trace,
   page,
   rule,
+  text,  ///< anything: nothing completes it
   word,  ///< one of ArgumentEntry::words
 };
 

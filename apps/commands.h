@@ -15,6 +15,8 @@ int run_rules(const Options& options);
 int run_batch(const Options& options);
 int run_convert(const Options& options);
 int run_fleet(const Options& options);
+int run_query(const Options& options);
+int run_schema(const Options& options);
 int run_config(const Options& options);
 int run_completions(const Options& options);
 int run_man(const Options& options);

@@ -65,6 +65,7 @@ std::vector<std::string> argument_candidates(const ArgumentEntry& argument) {
       return rule_names();
     case ArgumentKind::word:
       return {argument.words.begin(), argument.words.end()};
+    case ArgumentKind::text:
     case ArgumentKind::trace:
       break;
   }

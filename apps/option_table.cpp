@@ -5,24 +5,26 @@
 
 #include "convert/event_writer.h"
 #include "pages.h"
+#include "query/warehouse.h"
 
 namespace doctor {
 namespace {
 
 using enum Command;
 
-constexpr CommandSet kTraceReaders = {diagnose, show, convert, explain};
+constexpr CommandSet kTraceReaders = {diagnose, show, convert, query, explain};
 // `config` knows every setting, because it shows what they come to.
-constexpr CommandSet kTraceSettings = {diagnose, show, compare, baseline, convert, explain, config};
-constexpr CommandSet kMemorySettings = {diagnose, show, compare, baseline, convert, batch, explain, config};
-constexpr CommandSet kSettingReaders = {diagnose, show, compare, baseline, convert, batch, explain, rules, config};
+constexpr CommandSet kTraceSettings = {diagnose, show, compare, baseline, convert, query, explain, config};
+constexpr CommandSet kMemorySettings = {diagnose, show, compare, baseline, convert, batch, query, explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, show,  compare, baseline, convert,
+                                        batch,    query, explain, rules,    config};
 constexpr CommandSet kPrinters = {diagnose, show, compare, baseline, fleet, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
 constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
                                                             "gitlab", "github", "markdown"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
-constexpr std::array<std::string_view, 4> kRankingFormats = {"text", "json", "csv", "markdown"};
+constexpr std::array<std::string_view, 4> kRowFormats = {"text", "json", "csv", "markdown"};
 constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
 constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
@@ -38,10 +40,12 @@ const std::vector<OptionEntry> kTraceOptions = {
      .kind = ValueKind::text,
      .help = "Take this run of a log directory instead of the newest",
      .commands = kTraceReaders},
-    {.name = "list-runs", .help = "List the runs of a log directory, newest first", .commands = kTraceReaders},
+    {.name = "list-runs",
+     .help = "List the runs of a log directory, newest first",
+     .commands = {diagnose, show, convert, explain}},
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
-     .commands = {diagnose, show, convert, explain, config},
+     .commands = {diagnose, show, convert, query, explain, config},
      .is_setting = true,
      .key = "timings"},
     {.name = "threads",
@@ -257,6 +261,35 @@ const std::vector<OptionEntry> kPageOptions = {
      .ability = &Page::shows_ops},
 };
 
+/// What only `query` and `schema` know.
+const std::vector<OptionEntry> kQueryOptions = {
+    {.name = "db",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Keep the traces in this SQLite database and ask all that are in it; each is loaded once",
+     .commands = {query}},
+    {.name = "sql-file",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Read the SQL from FILE; then all arguments are traces",
+     .commands = {query}},
+    {.name = "schema", .help = "Print all tables with their columns", .commands = {query}},
+    {.name = "examples", .help = "Print SQL for questions that people have", .commands = {query}},
+    {.name = "for",
+     .value_name = "ENGINE",
+     .kind = ValueKind::word,
+     .words = kWarehouseNames,
+     .help = "bigquery, clickhouse, duckdb or spark",
+     .commands = {schema}},
+    {.name = "of",
+     .value_name = "events|rows",
+     .kind = ValueKind::word,
+     .words = kLoadedTableNames,
+     .default_text = "events",
+     .help = "What is loaded: the events that 'convert --format ndjson' writes, or the rows of batch",
+     .commands = {schema}},
+};
+
 /// Where and how the result is written.
 const std::vector<OptionEntry> kOutputOptions = {
     {.name = "format",
@@ -289,10 +322,19 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "format",
      .value_name = "FORMAT",
      .kind = ValueKind::word,
-     .words = kRankingFormats,
+     .words = kRowFormats,
      .default_text = "text",
      .help = "How to print it: text, json, csv (the causes alone) or markdown",
      .commands = {fleet},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kRowFormats,
+     .default_text = "text",
+     .help = "How to print the rows: text, csv, json or markdown",
+     .commands = {query},
      .is_setting = true,
      .key = "format"},
     {.name = "format",
@@ -321,7 +363,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all; else to standard output",
-     .commands = {show, baseline, convert, fleet, explain, rules, config, completions, man}},
+     .commands = {show, baseline, convert, fleet, query, schema, explain, rules, config, completions, man}},
     {.name = "color",
      .value_name = "WHEN",
      .kind = ValueKind::word,
@@ -340,7 +382,7 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "quiet",
      .letter = 'q',
      .help = "Do not tell what was left out",
-     .commands = {convert, batch},
+     .commands = {convert, batch, query},
      .is_setting = true,
      .key = "quiet"},
     {.name = "verbose",
@@ -354,7 +396,7 @@ const std::vector<OptionEntry> kOutputOptions = {
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
   for (const std::vector<OptionEntry>* part : {&kTraceOptions, &kGateOptions, &kComparisonOptions, &kBatchOptions,
-                                               &kPageOptions, &kOutputOptions, &kConfigOptions}) {
+                                               &kPageOptions, &kQueryOptions, &kOutputOptions, &kConfigOptions}) {
     table.insert(table.end(), part->begin(), part->end());
   }
   return table;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/nearest.h"
 #include "command_line.h"
@@ -205,6 +206,38 @@ RawOutputs raw_outputs(const GivenValues& values) {
   return raw;
 }
 
+/// What `query` is asked, and `schema`.
+void take_query(const GivenValues& values, Options& options) {
+  options.query.database = values.text("db");
+  options.query.sql_file = values.text("sql-file");
+  options.query.shows_schema = values.is_set("schema");
+  options.query.shows_examples = values.is_set("examples");
+  if (!options.query.sql_file.empty() && !options.query.sql.empty()) {
+    options.traces.insert(options.traces.begin(), std::exchange(options.query.sql, {}));
+  }
+  if (options.command != Command::schema) return;
+  if (values.find("for") != nullptr) {
+    options.schema.engine = static_cast<Warehouse>(chosen_word(Command::schema, values, "for"));
+  }
+  options.schema.table = static_cast<LoadedTable>(chosen_word(Command::schema, values, "of"));
+}
+
+Result<void> check_query(const Options& options) {
+  const std::string usage = "tfdata-doctor query SQL TRACE..., 'query --schema' lists the tables";
+  if (options.command == Command::schema && !options.schema.engine) {
+    return fail("schema needs --for", {}, "tfdata-doctor schema --for bigquery|clickhouse|duckdb|spark");
+  }
+  const bool asks = !options.query.shows_schema && !options.query.shows_examples;
+  if (options.command != Command::query || !asks) return {};
+  if (options.query.sql.empty() && options.query.sql_file.empty()) return fail("query needs SQL", {}, usage);
+  if (options.traces.empty() && options.query.database.empty()) return fail("no trace given", {}, usage);
+  const auto standard_inputs = std::count(options.traces.begin(), options.traces.end(), "-");
+  if (options.query.sql == "-" && standard_inputs > 0) {
+    return fail("both the SQL and a trace are to be standard input", {}, usage);
+  }
+  return {};
+}
+
 /// The word that an argument of the command must be one of.
 Result<std::string> take_word(const CommandLine& line, std::string_view name) {
   const std::vector<ArgumentEntry>& arguments = entry_of(line.command).arguments;
@@ -225,6 +258,7 @@ Result<void> take_arguments(const CommandLine& line, Options& options) {
   for (const char* const name : {"TRACE", "RESULTS"}) {
     if (const auto files = line.arguments.find(name); files != line.arguments.end()) options.traces = files->second;
   }
+  options.query.sql = line.argument("SQL");
   if (options.command == Command::compare) take_sides(line.arguments.begin()->second, options);
   if (const std::string file = line.argument("FILE"); !file.empty()) options.baseline = file;
   for (const auto& [name, target] : {std::pair("ACTION", &options.action), std::pair("SHELL", &options.shell)}) {
@@ -245,6 +279,8 @@ Result<Options> make_options(Options options, const GivenValues& values) {
   take_page_options(values, options);
   take_limits(values, options);
   take_comparison(values, options);
+  take_query(values, options);
+  if (const Result<void> complete = check_query(options); !complete) return Unexpected(complete.error());
   if (const Result<void> complete = check_sides(options); !complete) return Unexpected(complete.error());
   if (const Result<void> complete = check_baseline(options); !complete) return Unexpected(complete.error());
   take_batch(values, options);

@@ -14,6 +14,7 @@
 #include "convert_target.h"
 #include "diagnose/finding.h"
 #include "output_targets.h"
+#include "query/warehouse.h"
 #include "settings.h"
 #include "shard.h"
 
@@ -36,6 +37,21 @@ struct BatchChoice {
   bool resumes = false;
   std::optional<std::string> name;  ///< of the trace on standard input
   bool exits_zero = false;
+};
+
+/// What `query` is asked for.
+struct QueryChoice {
+  std::string sql;
+  std::string sql_file;  ///< holds the SQL instead
+  std::string database;  ///< file that traces are kept in; empty: none
+  bool shows_schema = false;
+  bool shows_examples = false;
+};
+
+/// What `schema` is asked for.
+struct SchemaChoice {
+  std::optional<Warehouse> engine;
+  LoadedTable table = LoadedTable::events;
 };
 
 /// What the user asked for.
@@ -62,6 +78,8 @@ struct Options {
   BatchChoice batch;
 
   OutputFormat format = OutputFormat::text;
+  QueryChoice query;                           ///< of query
+  SchemaChoice schema;                         ///< of schema
   ConvertTarget convert;                       ///< of convert, in place of the format
   std::string output;                          ///< file to write; empty or "-" is standard output
   std::vector<OutputTarget> more_outputs;      ///< of diagnose: further documents

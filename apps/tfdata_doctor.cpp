@@ -43,6 +43,10 @@ int run(const Options& options) {
       return run_rules(options);
     case Command::convert:
       return run_convert(options);
+    case Command::query:
+      return run_query(options);
+    case Command::schema:
+      return run_schema(options);
     case Command::config:
       return run_config(options);
     case Command::completions:

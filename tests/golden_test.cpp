@@ -8,6 +8,7 @@
 //                                       culprit and all findings in short
 // testdata/formats/<run>/               the same run in several formats
 // docs/configuration.md                  ends in the table of all settings
+// docs/query.md                          ends in the tables of `query` and its examples
 
 #include <doctest/doctest.h>
 
@@ -24,6 +25,7 @@
 #include "configuration_page.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
+#include "query/table_page.h"
 #include "report/report.h"
 #include "written_gpu_traces.h"
 #include "written_traces.h"
@@ -129,6 +131,17 @@ TEST_CASE("the page about settings has all of them") {
   const std::string expected = page.substr(0, mark + kMark.size()) + settings_table();
   if (accepts_golden()) std::ofstream(file, std::ios::binary) << expected;
   CHECK_MESSAGE(read(file) == expected, "docs/configuration.md is stale: scripts/accept-golden writes it anew");
+}
+
+TEST_CASE("the page about queries has all tables and examples") {
+  constexpr std::string_view kMark = "<!-- What follows is written by scripts/accept-golden. -->\n";
+  const fs::path file = fs::path(DOCTOR_SOURCE_DIR) / "docs/query.md";
+  const std::string page = read(file);
+  const std::size_t mark = page.find(kMark);
+  REQUIRE(mark != std::string::npos);
+  const std::string expected = page.substr(0, mark + kMark.size()) + query_page();
+  if (accepts_golden()) std::ofstream(file, std::ios::binary) << expected;
+  CHECK_MESSAGE(read(file) == expected, "docs/query.md is stale: scripts/accept-golden writes it anew");
 }
 
 TEST_CASE("each rule on its recorded cases") {

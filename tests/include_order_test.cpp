@@ -47,7 +47,7 @@ bool may_include(std::string_view path, std::string_view include) {
   if (path.starts_with("apps/")) {
     // Without a folder it is pipeline.h or a header of apps/ itself.
     return included_stage || include.starts_with("convert/") || include.starts_with("config/") ||
-           include.find('/') == std::string_view::npos;
+           include.starts_with("query/") || include.find('/') == std::string_view::npos;
   }
   if (path.starts_with("lib/convert/")) {
     // Beside the stages that follow `trace`; what makes text safe is everyone's.
@@ -58,6 +58,11 @@ bool may_include(std::string_view path, std::string_view include) {
   if (path.starts_with("lib/config/")) {
     // What a file says becomes values that a diagnosis takes; how anything is printed is none of its business.
     return (included_stage && *included_stage <= *stage_of("compare/")) || include.starts_with("config/");
+  }
+  if (path.starts_with("lib/query/")) {
+    // Loads what all others tell of a trace.
+    return included_stage || include.starts_with("convert/") || include.starts_with("query/") ||
+           include == "pipeline.h";
   }
   if (path == "lib/pipeline.h" || path == "lib/pipeline.cpp") return included_stage || include == "pipeline.h";
   if (path.starts_with("lib/")) {
@@ -117,6 +122,9 @@ TEST_CASE("includes that follow the order of the stages are accepted") {
       {"lib/convert/convert.cpp", "convert/event_writer.h"},
       {"lib/convert/csv_writer.cpp", "report/escape.h"},
       {"apps/convert.cpp", "convert/convert.h"},
+      {"lib/query/load_events.cpp", "convert/event_columns.h"},
+      {"lib/query/load_traces.cpp", "pipeline.h"},
+      {"apps/query.cpp", "query/user_query.h"},
       {"lib/config/config.h", "diagnose/catalog.h"},
       {"lib/config/config.cpp", "config/config.h"},
       {"apps/settings.cpp", "config/config.h"},
@@ -164,6 +172,9 @@ TEST_CASE("includes against the order of the stages are refused") {
       {"lib/convert/convert.cpp", "report/report.h"},
       {"lib/convert/convert.cpp", "pipeline.h"},
       {"lib/pipeline.cpp", "convert/convert.h"},
+      {"lib/pipeline.cpp", "query/tables.h"},
+      {"lib/query/tables.cpp", "config/config.h"},
+      {"lib/report/text.cpp", "query/tables.h"},
       {"lib/config/config.cpp", "report/report.h"},
       {"lib/config/config.cpp", "pipeline.h"},
       {"lib/diagnose/diagnose.cpp", "config/config.h"},

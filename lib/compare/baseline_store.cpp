@@ -129,7 +129,7 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
   }
   if (**kind == Kind::other) return no_baseline(path);
   if (**kind == Kind::database) {
-    Result<BaselineDatabase> database = BaselineDatabase::open(path, BaselineDatabase::Mode::read);
+    Result<BaselineDatabase> database = BaselineDatabase::open(path, DatabaseMode::read);
     if (!database) return Unexpected(std::move(database.error()));
     return database->runs();
   }
@@ -146,7 +146,7 @@ Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<S
   if (*kind == Kind::other) return no_baseline(path);
   const Kind chosen = kind->value_or(path.ends_with(".json") ? Kind::json : Kind::database);
   if (chosen == Kind::database) {
-    Result<BaselineDatabase> database = BaselineDatabase::open(path, BaselineDatabase::Mode::change);
+    Result<BaselineDatabase> database = BaselineDatabase::open(path, DatabaseMode::change);
     if (!database) return Unexpected(std::move(database.error()));
     return database->add(runs);
   }
@@ -170,7 +170,7 @@ Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep) {
   if (!*kind && ::access(path.c_str(), F_OK) != 0) return Unexpected(path_error(path, errno));
   if (*kind == Kind::other) return no_baseline(path);
   if (*kind == Kind::database) {
-    Result<BaselineDatabase> database = BaselineDatabase::open(path, BaselineDatabase::Mode::change);
+    Result<BaselineDatabase> database = BaselineDatabase::open(path, DatabaseMode::change);
     if (!database) return Unexpected(std::move(database.error()));
     return database->prune(keep);
   }

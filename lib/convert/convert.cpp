@@ -15,16 +15,7 @@
 namespace doctor {
 namespace {
 
-/// Files of one run are minutes apart, TF1 timelines of one job may be weeks. What is farther away has another clock,
-/// and would not fit 64 bits of picoseconds much longer.
 constexpr std::int64_t kFarthestOriginNs = std::int64_t{26} * 24 * 3600 * 1'000'000'000;
-
-/// Whether times on two clocks can be told apart in one document.
-bool are_related(std::int64_t a_ns, std::int64_t b_ns) {
-  std::int64_t distance = 0;
-  return !__builtin_sub_overflow(a_ns, b_ns, &distance) && distance > -kFarthestOriginNs &&
-         distance < kFarthestOriginNs;
-}
 
 /// Where times of the output count from: widened header by header, before the first event is written.
 class CommonClock {
@@ -140,6 +131,12 @@ Result<ConvertedFile> convert_file(ByteSource& source, std::size_t index, Common
 }
 
 }  // namespace
+
+bool are_related(std::int64_t a_ns, std::int64_t b_ns) {
+  std::int64_t distance = 0;
+  return !__builtin_sub_overflow(a_ns, b_ns, &distance) && distance > -kFarthestOriginNs &&
+         distance < kFarthestOriginNs;
+}
 
 Conversion convert(std::span<const std::string> files, EventWriter& writer, const WorkOptions& work) {
   Conversion conversion;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@
 #include "trace/trace.h"
 
 namespace doctor {
+
+/// Whether times on two clocks, in nanoseconds, are near enough to stand in one document. Files of one run are minutes
+/// apart, TF1 timelines of one job may be weeks: 26 days are allowed. What is farther away has another clock, and would
+/// not fit 64 bits of picoseconds much longer.
+bool are_related(std::int64_t a_ns, std::int64_t b_ns);
 
 /// A file whose events were written.
 struct ConvertedFile {

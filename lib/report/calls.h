@@ -60,6 +60,9 @@ struct CallRow {
 /// The segments of a call put together, in order of their first start. The rows sum to the latency exactly.
 std::vector<CallRow> rows_of(const CallDetail& detail);
 
+/// The word of the schema for who held a segment: "self", "function", …
+std::string_view to_word(SegmentKind kind);
+
 /// Where in `window` the spans lie, as `width` block characters. A span too short for its column leaves a thin mark.
 std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width);
 

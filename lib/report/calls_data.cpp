@@ -7,23 +7,6 @@
 namespace doctor {
 namespace {
 
-// The words of the schema: they never change.
-std::string_view to_word(SegmentKind kind) {
-  switch (kind) {
-    case SegmentKind::self:
-      return "self";
-    case SegmentKind::function:
-      return "function";
-    case SegmentKind::handoff:
-      return "handoff";
-    case SegmentKind::unseen:
-      return "unseen";
-    case SegmentKind::outside:
-      break;
-  }
-  return "outside";
-}
-
 OrderedJson segment_json(const ShownCall& call, const Segment& segment) {
   const HostMeasurement& host = call.view.host;
   const bool has_iterator = segment.iterator != kNoIterator;
@@ -60,6 +43,23 @@ std::string exact_microseconds(Picoseconds time) {
 }
 
 }  // namespace
+
+// The words of the schema: they never change.
+std::string_view to_word(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::self:
+      return "self";
+    case SegmentKind::function:
+      return "function";
+    case SegmentKind::handoff:
+      return "handoff";
+    case SegmentKind::unseen:
+      return "unseen";
+    case SegmentKind::outside:
+      break;
+  }
+  return "outside";
+}
 
 std::string render_calls_json(const CallList& list) {
   OrderedJson pipelines = OrderedJson::array();

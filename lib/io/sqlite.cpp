@@ -1,0 +1,94 @@
+#include "io/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace doctor {
+namespace {
+
+constexpr int kPatienceMilliseconds = 30'000;
+
+}  // namespace
+
+void CloseDatabase::operator()(sqlite3* database) const {
+  sqlite3_close_v2(database);
+}
+
+void FinalizeStatement::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+Unexpected database_failure(sqlite3* database, const std::string& what, const std::string& where) {
+  return fail(fmt::format("{}: {}", what, sqlite3_errmsg(database)), where);
+}
+
+Result<Database> open_database(const std::string& path, const DatabaseIdentity& identity, DatabaseMode mode) {
+  // To read what a killed program left half written, SQLite must undo it first, and so write. Where it may not write it
+  // opens for reading by itself.
+  const int flags = SQLITE_OPEN_READWRITE | (mode == DatabaseMode::change ? SQLITE_OPEN_CREATE : 0);
+  sqlite3* raw = nullptr;
+  // A path is no URI, and "" or ":memory:" would be no file.
+  const std::string file = path.starts_with('/') ? path : "./" + path;
+  const int opened = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
+  Database database(raw);
+  if (opened != SQLITE_OK) {
+    return database_failure(raw, fmt::format("the {} cannot be opened", identity.name), path);
+  }
+  sqlite3_busy_timeout(raw, kPatienceMilliseconds);
+  return database;
+}
+
+Result<bool> has_tables(sqlite3* database, const DatabaseIdentity& identity, const std::string& path) {
+  const std::string unreadable = fmt::format("the {} cannot be read", identity.name);
+  // The tables first: another program that makes them right now sets the application in the same change.
+  const std::optional<std::int64_t> tables = number_of(database, "SELECT count(*) FROM sqlite_schema");
+  if (!tables) return database_failure(database, unreadable, path);
+  const std::optional<std::int64_t> application = number_of(database, "PRAGMA application_id");
+  if (!application) return database_failure(database, unreadable, path);
+  if (*tables == 0 && (*application == 0 || *application == identity.application)) return false;
+  if (*application != identity.application) {
+    return fail(fmt::format("is a database of another program, no {}", identity.name), path);
+  }
+  const std::int64_t version = number_of(database, "PRAGMA user_version").value_or(0);
+  if (version == identity.version) return true;
+  return fail(
+      fmt::format("is a {} of version {}; this tool reads version {}", identity.name, version, identity.version), path,
+      "use the version of tfdata-doctor that wrote it");
+}
+
+std::string sql_to_identify(const DatabaseIdentity& identity) {
+  return fmt::format("PRAGMA application_id = {};PRAGMA user_version = {};", identity.application, identity.version);
+}
+
+Result<void> execute(sqlite3* database, const std::string& sql, const std::string& fault, const std::string& where) {
+  if (sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return database_failure(database, fault, where);
+}
+
+Statement prepare(sqlite3* database, std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+  return Statement(statement);
+}
+
+void bind_text(const Statement& statement, int parameter, std::string_view text) {
+  // A null pointer would bind null.
+  sqlite3_bind_text64(statement.get(), parameter, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT,
+                      SQLITE_UTF8);
+}
+
+std::string_view text_of(const Statement& statement, int column) {
+  const unsigned char* const text = sqlite3_column_text(statement.get(), column);
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), column))};
+}
+
+std::optional<std::int64_t> number_of(sqlite3* database, std::string_view sql) {
+  const Statement statement = prepare(database, sql);
+  if (!statement || sqlite3_step(statement.get()) != SQLITE_ROW) return std::nullopt;
+  return sqlite3_column_int64(statement.get(), 0);
+}
+
+}  // namespace doctor

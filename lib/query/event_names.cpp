@@ -1,0 +1,43 @@
+#include "query/event_names.h"
+
+#include <string_view>
+
+#include "query/tables.h"
+#include "trace/event_kind.h"
+
+namespace doctor {
+namespace {
+
+void add_token(RowInserter& row, const std::optional<std::uint64_t>& token) {
+  token ? row.text(std::to_string(*token)) : row.null();
+}
+
+}  // namespace
+
+EventNames::EventNames(QueryDatabase& database)
+    : rows_(database, kEventNames, 6), next_(database.next_number(kEventNames, "name_number")) {}
+
+std::int64_t EventNames::number_of(const EventFile& file, const TraceEvent& event) {
+  key_.assign(event.name).append(1, '\0').append(event.short_name);
+  const auto [place, is_new] = names_.try_emplace(key_);
+  Name& name = place->second;
+  if (is_new) {
+    name.is_iterator = classify_event(event.name) == EventKind::iterator;
+    if (!name.is_iterator) name.number = add(columns_of(file, event));
+  }
+  if (!name.is_iterator) return name.number;
+  const EventColumns columns = columns_of(file, event);
+  const auto [object, is_first] = name.objects.try_emplace({columns.iterator_id, columns.parent_id});
+  if (is_first) object->second = add(columns);
+  return object->second;
+}
+
+std::int64_t EventNames::add(const EventColumns& columns) {
+  rows_.integer(next_).text(columns.name).text(columns.long_name).text(columns.op_type);
+  add_token(rows_, columns.iterator_id);
+  add_token(rows_, columns.parent_id);
+  rows_.end_row();
+  return next_++;
+}
+
+}  // namespace doctor

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "convert/event_columns.h"
+#include "query/query_database.h"
+#include "query/row_inserter.h"
+#include "trace/event_reader.h"
+
+namespace doctor {
+
+/// Numbers what events of one name share, and stores it once: the name itself, for iterators with their ids.
+class EventNames {
+ public:
+  explicit EventNames(QueryDatabase& database);
+
+  std::int64_t number_of(const EventFile& file, const TraceEvent& event);
+
+  Result<void> finish() const { return rows_.finish(); }
+
+ private:
+  using Ids = std::pair<std::optional<std::uint64_t>, std::optional<std::uint64_t>>;
+
+  struct Name {
+    bool is_iterator = false;
+    std::int64_t number = 0;              ///< of what is no iterator
+    std::map<Ids, std::int64_t> objects;  ///< of an iterator
+  };
+
+  std::int64_t add(const EventColumns& columns);
+
+  RowInserter rows_;
+  std::int64_t next_;
+  std::string key_;
+  std::unordered_map<std::string, Name> names_;  ///< by long and short name
+};
+
+}  // namespace doctor

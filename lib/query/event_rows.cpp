@@ -1,0 +1,75 @@
+#include "query/event_rows.h"
+
+#include <sqlite3.h>
+
+#include "convert/event_text.h"
+#include "query/tables.h"
+
+namespace doctor {
+namespace {
+
+std::string insert_sql(std::size_t count) {
+  std::string sql = "INSERT INTO " + std::string(kEventRows) + " VALUES (?,?,?,?,?)";
+  for (std::size_t row = 1; row < count; ++row) sql += ",(?,?,?,?,?)";
+  return sql;
+}
+
+}  // namespace
+
+EventRows::EventRows(QueryDatabase& database, bool has_arguments)
+    : database_(database),
+      has_arguments_(has_arguments),
+      insert_one_(prepare(database.handle(), insert_sql(1))),
+      insert_many_(prepare(database.handle(), insert_sql(kRowsAtOnce))),
+      has_failed_(insert_one_ == nullptr || insert_many_ == nullptr) {}
+
+void EventRows::add(std::int64_t line, std::int64_t name, Picoseconds start, Picoseconds duration,
+                    std::span<const EventArgument> arguments) {
+  Row& row = rows_[count_++];
+  row.line = line;
+  row.name = name;
+  row.start = start;
+  row.duration = duration;
+  row.arguments.clear();
+  if (has_arguments_ && !arguments.empty()) append_arguments(row.arguments, {}, arguments);
+  if (count_ == kRowsAtOnce) flush();
+}
+
+void EventRows::insert(const Statement& statement, std::size_t begin, std::size_t end) {
+  if (has_failed_) return;
+  int parameter = 0;
+  for (std::size_t index = begin; index < end; ++index) {
+    const Row& row = rows_[index];
+    sqlite3_bind_int64(statement.get(), ++parameter, row.line);
+    sqlite3_bind_int64(statement.get(), ++parameter, row.name);
+    sqlite3_bind_int64(statement.get(), ++parameter, row.start);
+    sqlite3_bind_int64(statement.get(), ++parameter, row.duration);
+    ++parameter;
+    if (row.arguments.empty()) {
+      sqlite3_bind_null(statement.get(), parameter);
+    } else {
+      // Not copied: it stands until the statement ran.
+      sqlite3_bind_text64(statement.get(), parameter, row.arguments.data(), row.arguments.size(), SQLITE_STATIC,
+                          SQLITE_UTF8);
+    }
+  }
+  has_failed_ = sqlite3_step(statement.get()) != SQLITE_DONE;
+  if (!has_failed_) sqlite3_reset(statement.get());
+}
+
+void EventRows::flush() {
+  if (count_ == kRowsAtOnce) {
+    insert(insert_many_, 0, count_);
+  } else {
+    for (std::size_t index = 0; index < count_; ++index) insert(insert_one_, index, index + 1);
+  }
+  count_ = 0;
+}
+
+Result<void> EventRows::finish() {
+  flush();
+  if (has_failed_) return database_.failure();
+  return {};
+}
+
+}  // namespace doctor

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/event_writer.h"
+#include "query/event_names.h"
+#include "query/event_rows.h"
+#include "query/query_database.h"
+#include "query/row_inserter.h"
+#include "trace/event_reader.h"
+
+namespace doctor {
+
+/// Which events to store with what.
+struct EventWish {
+  bool rows = false;       ///< the events at all: else they are only counted
+  bool arguments = false;  ///< and what they carry, which is half of the work
+};
+
+/// Takes the events of one file into the database.
+class EventLoader final : public EventSink {
+ public:
+  /// `path` is what the tables call the file.
+  EventLoader(QueryDatabase& database, std::string path, EventWish wish);
+
+  void begin(const EventHeader& header) override;
+  void take(const TraceEvent& event) override;
+  bool is_done() const override { return storage_ && storage_->rows.has_failed(); }
+
+  /// All events were taken. Errors: they could not be stored.
+  Result<void> finish();
+
+  /// The machine that was recorded, as far as the header says.
+  std::string host() const { return file_.header.hosts.empty() ? std::string() : file_.header.hosts.front(); }
+
+ private:
+  struct Storage {
+    EventNames names;
+    EventRows rows;
+    RowInserter lines;
+    std::int64_t next_line;
+  };
+
+  std::int64_t line_of(const TraceEvent& event);
+
+  QueryDatabase& database_;
+  EventFile file_;
+  std::int64_t number_;
+  std::optional<Storage> storage_;   ///< nothing where events are only counted
+  std::vector<std::int64_t> lines_;  ///< indexed by EventLine::index: their numbers in the database; 0: not there yet
+};
+
+}  // namespace doctor

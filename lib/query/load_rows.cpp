@@ -1,0 +1,123 @@
+#include "query/load_rows.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "io/byte_source.h"
+#include "query/row_inserter.h"
+#include "query/tables.h"
+#include "report/json_values.h"
+
+namespace doctor {
+namespace {
+
+void add_value(RowInserter& rows, const OrderedJson& value) {
+  if (value.is_null()) {
+    rows.null();
+  } else if (value.is_boolean()) {
+    rows.boolean(value.get<bool>());
+  } else if (value.is_number_integer()) {
+    rows.integer(value.get<std::int64_t>());
+  } else if (value.is_number()) {
+    rows.real(value.get<double>());
+  } else if (value.is_string()) {
+    rows.text(value.get_ref<const std::string&>());
+  } else {
+    rows.text(value.dump());
+  }
+}
+
+/// The rows of one file, put into all tables that they have something for.
+class RowTables {
+ public:
+  explicit RowTables(QueryDatabase& database)
+      : database_(database), traces_(database, "traces"), files_(database, "files"), findings_(database, "findings") {}
+
+  void add_trace(std::int64_t trace, const TraceRow& row) {
+    // What this program wrote itself, so that the columns of the row are those of the table.
+    const OrderedJson values = OrderedJson::parse(render_row(row));
+    traces_.integer(trace);
+    for (const QueryColumn& column : find_query_table("traces")->columns) {
+      if (column.name != "trace") add_value(traces_, values.at(std::string(column.name)));
+    }
+    traces_.end_row();
+  }
+
+  /// A row of the same file that is there already counts once.
+  Result<void> add(const TraceRow& row) {
+    const std::string content = "row " + row.file.sha256 + " " + row.file.path;
+    if (database_.has_content(content)) return {};
+    if (Result<void> added = database_.add_content(content); !added) return added;
+    const std::int64_t trace = database_.take_trace_number();
+    add_trace(trace, row);
+    files_.integer(trace)
+        .text(row.file.path)
+        .optional_text(row.format)
+        .integer(static_cast<std::int64_t>(row.file.bytes));
+    files_.optional_text(row.file.sha256).optional_text(row.host).integer(static_cast<std::int64_t>(row.events));
+    files_.boolean(row.is_complete).null().end_row();
+    for (const RowFinding& finding : row.findings) {
+      findings_.integer(trace).text(finding.rule).text(finding.severity).text(finding.subject).null().null();
+      findings_.end_row();
+    }
+    return finish();
+  }
+
+  Result<void> finish() const {
+    for (const Result<void>& stored : {traces_.finish(), files_.finish(), findings_.finish()}) {
+      if (!stored) return stored;
+    }
+    return {};
+  }
+
+ private:
+  QueryDatabase& database_;
+  RowInserter traces_;
+  RowInserter files_;
+  RowInserter findings_;
+};
+
+/// Calls `take` with each line that has an end. Errors: the file cannot be read, or those of `take`.
+template <typename Take>
+Result<void> read_lines(ByteSource& source, Take take) {
+  std::string text;
+  std::string block(std::size_t{256} << 10, '\0');
+  for (;;) {
+    const Result<std::size_t> count = source.read(block.data(), block.size());
+    if (!count) return Unexpected(count.error());
+    if (*count == 0) return {};
+    text.append(block, 0, *count);
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+      if (Result<void> taken = take(std::string_view(text).substr(begin, end - begin)); !taken) return taken;
+      begin = end + 1;
+    }
+    text.erase(0, begin);
+  }
+}
+
+}  // namespace
+
+Result<void> load_trace_row(QueryDatabase& database, std::int64_t trace, const TraceRow& row) {
+  RowTables tables(database);
+  tables.add_trace(trace, row);
+  return tables.finish();
+}
+
+Result<void> load_rows(QueryDatabase& database, const std::string& path) {
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
+  if (!source) return Unexpected(source.error());
+  RowTables tables(database);
+  std::uint64_t number = 0;
+  return read_lines(**source, [&](std::string_view line) -> Result<void> {
+    ++number;
+    const Result<TraceRow> row = parse_row(line);
+    if (!row) return fail(row.error().what, fmt::format("{}, line {}", (*source)->name(), number), row.error().next);
+    return tables.add(*row);
+  });
+}
+
+}  // namespace doctor

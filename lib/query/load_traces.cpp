@@ -1,0 +1,225 @@
+#include "query/load_traces.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "fleet/trace_row.h"
+#include "io/byte_source.h"
+#include "io/file_progress.h"
+#include "query/event_clocks.h"
+#include "query/load_rows.h"
+#include "query/row_inserter.h"
+#include "report/json_values.h"
+
+namespace doctor {
+namespace {
+
+std::string loss_json(const Loss& loss) {
+  OrderedJson json = OrderedJson::object();
+  for (const auto& [reason, count] : loss.counts) json[reason] = count;
+  return json.dump();
+}
+
+/// Files that are one trace: a single one, or steps of one run.
+using Group = std::vector<const QueryInput*>;
+
+/// By the name of the first file.
+std::vector<Group> groups_of(const QueryDatabase& database, const std::vector<QueryInput>& traces) {
+  std::vector<Group> groups;
+  for (const QueryInput& input : traces) {
+    if (database.has_content(input.sha256)) continue;
+    const auto joined = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return input.format->join != nullptr && group.front()->format == input.format;
+    });
+    if (joined == groups.end()) {
+      groups.push_back({&input});
+    } else {
+      joined->push_back(&input);
+    }
+  }
+  return groups;
+}
+
+class TraceLoader {
+ public:
+  TraceLoader(QueryDatabase& database, const LoadWish& wish, const DiagnosisTools& tools, const WorkOptions& work,
+              std::vector<Error>& unreadable)
+      : database_(database), wish_(wish), tools_(tools), work_(work), unreadable_(unreadable) {}
+
+  /// Errors: the database cannot be changed.
+  Result<void> load(const Group& group) {
+    if (Result<void> begun = database_.begin(); !begun) return begun;
+    Result<bool> loaded = load_whole(group);
+    if (loaded && *loaded) return database_.commit();
+    database_.roll_back();
+    return loaded ? Result<void>() : Unexpected(std::move(loaded.error()));
+  }
+
+ private:
+  bool reads_events() const { return wish_.events.rows || wish_.files; }
+
+  /// False where no file could be read.
+  Result<bool> load_whole(const Group& group) {
+    const std::int64_t trace = database_.take_trace_number();
+    Group readable;
+    for (const QueryInput* input : group) {
+      const Result<bool> read = load_file(trace, *input);
+      if (!read) return Unexpected(read.error());
+      if (*read) readable.push_back(input);
+    }
+    if (readable.empty()) return false;
+    if (wish_.events.rows) {
+      if (Result<void> set = set_event_clocks(database_); !set) return Unexpected(std::move(set.error()));
+    }
+    return wish_.measurements.any() || wish_.traces ? diagnose(trace, readable) : Result<bool>(true);
+  }
+
+  /// False where it cannot be read, or another program added it meanwhile.
+  Result<bool> load_file(std::int64_t trace, const QueryInput& input) {
+    if (database_.has_content(input.sha256)) return false;
+    if (!reads_events()) return added(input);
+    if (Result<void> marked = database_.change("SAVEPOINT file"); !marked) return Unexpected(marked.error());
+    EventLoader events(database_, input.name, wish_.events);
+    const Result<EventTotals> totals = read_events(input, events);
+    if (!totals) {
+      unreadable_.push_back(totals.error());
+      unreadable_.back().where = input.name;
+      if (Result<void> undone = database_.change("ROLLBACK TO file; RELEASE file"); !undone) {
+        return Unexpected(undone.error());
+      }
+      return false;
+    }
+    if (Result<void> stored = events.finish(); !stored) return Unexpected(stored.error());
+    if (Result<void> stored = add_file(trace, input, *totals, events.host()); !stored) {
+      return Unexpected(stored.error());
+    }
+    if (Result<void> kept = database_.change("RELEASE file"); !kept) return Unexpected(kept.error());
+    return added(input);
+  }
+
+  Result<bool> added(const QueryInput& input) {
+    if (Result<void> known = database_.add_content(input.sha256); !known) return Unexpected(known.error());
+    return true;
+  }
+
+  Result<EventTotals> read_events(const QueryInput& input, EventSink& sink) {
+    const Result<std::unique_ptr<ByteSource>> source = open_source(input.path);
+    if (!source) return Unexpected(source.error());
+    return input.format->read_events(**source, sink, WantedPlanes::all, work_);
+  }
+
+  Result<void> add_file(std::int64_t trace, const QueryInput& input, const EventTotals& totals,
+                        const std::string& host) {
+    if (!wish_.files) return {};
+    const Result<std::unique_ptr<ByteSource>> source = open_source(input.path);
+    RowInserter rows(database_, "files");
+    rows.integer(trace).text(input.name).text(input.format->name);
+    rows.integer(source ? static_cast<std::int64_t>((*source)->stored_size()) : 0).text(input.sha256);
+    rows.optional_text(host).integer(static_cast<std::int64_t>(totals.event_count));
+    rows.boolean(totals.loss.complete()).text(loss_json(totals.loss)).end_row();
+    return rows.finish();
+  }
+
+  Result<bool> diagnose(std::int64_t trace, const Group& group) {
+    std::vector<std::string> paths;
+    paths.reserve(group.size());
+    for (const QueryInput* input : group) paths.push_back(input->path);
+    WorkOptions work = work_;
+    // The bar follows the files; a second one within one would begin anew.
+    work.progress = nullptr;
+    Analysis analysis = analyze(paths, tools_.rules, tools_.thresholds, work, wish_.measurements.options());
+    if (!analysis.has_readable_file()) {
+      for (Error& error : analysis.unreadable) unreadable_.push_back(std::move(error));
+      return false;
+    }
+    restore_names(group, analysis);
+    if (wish_.traces) {
+      const TraceRow row = row_of(row_file(group, analysis), analysis.measurements, analysis.diagnosis, {});
+      if (Result<void> added = load_trace_row(database_, trace, row); !added) return Unexpected(added.error());
+    }
+    if (Result<void> stored = load_measurements(database_, trace, analysis, wish_.measurements); !stored) {
+      return Unexpected(stored.error());
+    }
+    return true;
+  }
+
+  /// A copy of standard input is not called by its path.
+  static void restore_names(const Group& group, Analysis& analysis) {
+    for (HostMeasurement& host : analysis.measurements.hosts) {
+      for (TraceFile& file : host.files) {
+        for (const QueryInput* input : group) {
+          if (file.path == input->path) file.path = input->name;
+        }
+      }
+    }
+  }
+
+  static RowFile row_file(const Group& group, const Analysis& analysis) {
+    RowFile file;
+    file.path = group.front()->name;
+    if (group.size() == 1) file.sha256 = group.front()->sha256;
+    for (const HostMeasurement& host : analysis.measurements.hosts) {
+      for (const TraceFile& part : host.files) file.bytes += part.bytes;
+    }
+    return file;
+  }
+
+  QueryDatabase& database_;
+  const LoadWish& wish_;
+  const DiagnosisTools& tools_;
+  const WorkOptions& work_;
+  std::vector<Error>& unreadable_;
+};
+
+/// All rows of a file, or none. Errors: the database cannot be changed.
+Result<void> load_results(QueryDatabase& database, const QueryInput& input, std::vector<Error>& unreadable) {
+  if (Result<void> begun = database.begin(); !begun) return begun;
+  if (database.has_content(input.sha256)) {
+    database.roll_back();
+    return {};
+  }
+  Result<void> loaded = load_rows(database, input.path);
+  if (!loaded) {
+    database.roll_back();
+    unreadable.push_back(std::move(loaded.error()));
+    return {};
+  }
+  if (Result<void> known = database.add_content(input.sha256); !known) return known;
+  return database.commit();
+}
+
+std::vector<std::string> paths_of(const std::vector<Group>& groups) {
+  std::vector<std::string> paths;
+  for (const Group& group : groups) {
+    for (const QueryInput* input : group) paths.push_back(input->path);
+  }
+  return paths;
+}
+
+}  // namespace
+
+LoadWish LoadWish::everything() {
+  return {{true, true}, {true, true, true}, true, true};
+}
+
+Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadWish& wish,
+                         const DiagnosisTools& tools, const WorkOptions& work, std::vector<Error>& unreadable) {
+  for (const QueryInput& input : inputs.rows) {
+    if (Result<void> loaded = load_results(database, input, unreadable); !loaded) return loaded;
+  }
+  const std::vector<Group> groups = groups_of(database, inputs.traces);
+  const std::vector<std::string> paths = paths_of(groups);
+  FileProgress progress(work.progress, paths);
+  if (work.progress != nullptr) work.progress->stage = "load";
+  TraceLoader loader(database, wish, tools, work, unreadable);
+  std::size_t index = 0;
+  for (const Group& group : groups) {
+    progress.begin_file(index);
+    if (Result<void> loaded = loader.load(group); !loaded) return loaded;
+    for (std::size_t count = 0; count < group.size(); ++count) progress.end_file(paths[index++]);
+  }
+  return {};
+}
+
+}  // namespace doctor

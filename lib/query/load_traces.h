@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/work.h"
+#include "diagnose/rule.h"
+#include "diagnose/threshold.h"
+#include "query/load_events.h"
+#include "query/load_measurements.h"
+#include "query/query_database.h"
+#include "query/query_inputs.h"
+
+namespace doctor {
+
+/// What to load: only what is asked for, because a diagnosis and the arguments of all events take their time.
+struct LoadWish {
+  EventWish events;
+  MeasurementWish measurements;
+  bool files = false;
+  bool traces = false;
+
+  static LoadWish everything();
+};
+
+/// With what traces are diagnosed.
+struct DiagnosisTools {
+  std::span<const Rule> rules;
+  const ThresholdSettings& thresholds;
+};
+
+/// Adds files to the database, each trace whole or not at all, and none whose content is there already. TF1 timelines
+/// are one trace together, any other file is one. A file that cannot be read does not stop the others; why is added to
+/// `unreadable`. Errors: the database cannot be changed.
+Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadWish& wish,
+                         const DiagnosisTools& tools, const WorkOptions& work, std::vector<Error>& unreadable);
+
+}  // namespace doctor

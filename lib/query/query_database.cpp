@@ -1,0 +1,110 @@
+#include "query/query_database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "query/tables.h"
+
+namespace doctor {
+namespace {
+
+constexpr DatabaseIdentity kIdentity = {"query database", 0x74666471, 1};  // "tfdq"
+
+/// Of a database in a file: what many changed pages take before they go to the file.
+constexpr std::uint64_t kFileCacheBytes = std::uint64_t{64} << 20;
+
+std::string cache_pragma(std::uint64_t bytes) {
+  return fmt::format("PRAGMA cache_size = -{};", bytes >> 10);
+}
+
+}  // namespace
+
+Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode mode) {
+  Result<Database> opened = open_database(path, kIdentity, mode);
+  if (!opened) return Unexpected(std::move(opened.error()));
+  QueryDatabase database(path, std::move(*opened));
+  const Result<bool> is_filled = has_tables(database.handle(), kIdentity, path);
+  if (!is_filled) return Unexpected(is_filled.error());
+  if (!*is_filled && mode == DatabaseMode::read) return fail("holds no traces yet", path, "name traces to load");
+  // A program that is killed leaves nothing half done; only a machine that loses power in that moment may.
+  if (Result<void> set = database.change("PRAGMA synchronous = NORMAL;" + cache_pragma(kFileCacheBytes)); !set) {
+    return Unexpected(set.error());
+  }
+  if (*is_filled) return database;
+  if (Result<void> made = database.make_tables(); !made) return Unexpected(made.error());
+  return database;
+}
+
+Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes) {
+  sqlite3* raw = nullptr;
+  // Without a name: its pages go to an unlinked file once the cache is full. Nobody else can open it.
+  const int opened =
+      sqlite3_open_v2("", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  QueryDatabase database({}, Database(raw));
+  if (opened != SQLITE_OK) return fail("no database can be made in memory", {});
+  const std::string settings =
+      "PRAGMA page_size = 16384; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;" + cache_pragma(cache_bytes);
+  if (Result<void> set = database.change(settings); !set) return Unexpected(set.error());
+  if (Result<void> made = database.make_tables(); !made) return Unexpected(made.error());
+  return database;
+}
+
+Result<void> QueryDatabase::make_tables() {
+  if (Result<void> begun = change("BEGIN IMMEDIATE"); !begun) return begun;
+  // Another program may have made them while this one waited.
+  const Result<bool> is_filled = has_tables(handle(), kIdentity, path_);
+  if (!is_filled) return Unexpected(is_filled.error());
+  if (*is_filled) return commit();
+  if (Result<void> made = change(sql_to_identify(kIdentity) + sql_to_make_tables()); !made) {
+    roll_back();
+    return made;
+  }
+  return commit();
+}
+
+Unexpected QueryDatabase::failure() const {
+  return database_failure(handle(), "the query database cannot be changed", path_);
+}
+
+Result<void> QueryDatabase::change(const std::string& sql) {
+  return execute(handle(), sql, "the query database cannot be changed", path_);
+}
+
+Result<void> QueryDatabase::begin() {
+  if (Result<void> begun = change("BEGIN IMMEDIATE"); !begun) return begun;
+  // Others may have added some. Where nobody asks for files, the table has none.
+  last_trace_ = std::max(last_trace_, next_number("files", "trace") - 1);
+  return {};
+}
+
+Result<void> QueryDatabase::commit() {
+  return change("COMMIT");
+}
+
+void QueryDatabase::roll_back() {
+  // SQLite has done so itself where the disk is full.
+  if (sqlite3_get_autocommit(handle()) == 0) sqlite3_exec(handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+bool QueryDatabase::has_content(std::string_view content) const {
+  const Statement known = prepare(handle(), "SELECT 1 FROM loaded WHERE content = ?");
+  if (!known) return false;
+  bind_text(known, 1, content);
+  return sqlite3_step(known.get()) == SQLITE_ROW;
+}
+
+Result<void> QueryDatabase::add_content(std::string_view content) {
+  const Statement insert = prepare(handle(), "INSERT INTO loaded VALUES (?)");
+  if (!insert) return failure();
+  bind_text(insert, 1, content);
+  if (sqlite3_step(insert.get()) != SQLITE_DONE) return failure();
+  return {};
+}
+
+std::int64_t QueryDatabase::next_number(std::string_view table, std::string_view column) const {
+  return number_of(handle(), fmt::format("SELECT coalesce(max({}), 0) + 1 FROM {}", column, table)).value_or(1);
+}
+
+}  // namespace doctor

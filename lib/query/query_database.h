@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "io/sqlite.h"
+
+namespace doctor {
+
+/// The SQLite database that traces are loaded into and SQL is asked of: one of the file that the user names, which any
+/// program that knows SQLite can read, or one that is gone with the object.
+class QueryDatabase {
+ public:
+  /// What the database may keep in memory at most; what it holds beyond that goes to a temporary file.
+  static constexpr std::uint64_t kCacheBytes = std::uint64_t{256} << 20;
+
+  /// Errors: no database, one of another program or of another version of the tables.
+  static Result<QueryDatabase> open(const std::string& path, DatabaseMode mode);
+
+  /// In memory as far as it fits into `cache_bytes`. Errors: no memory.
+  static Result<QueryDatabase> temporary(std::uint64_t cache_bytes = kCacheBytes);
+
+  sqlite3* handle() const { return database_.get(); }
+  bool is_temporary() const { return path_.empty(); }
+
+  /// Everything from here on is kept by commit(), or was never there. Another program that adds at the same time waits.
+  Result<void> begin();
+  Result<void> commit();
+  void roll_back();
+
+  /// Runs statements of ours. Errors: the database cannot be changed.
+  Result<void> change(const std::string& sql);
+  Unexpected failure() const;
+
+  /// Whether what this text stands for, e.g. the SHA-256 of a file, was added already.
+  bool has_content(std::string_view content) const;
+  Result<void> add_content(std::string_view content);
+
+  /// A number that no trace has. Call it after begin().
+  std::int64_t take_trace_number() { return ++last_trace_; }
+
+  /// One more than the largest number in the column.
+  std::int64_t next_number(std::string_view table, std::string_view column) const;
+
+ private:
+  QueryDatabase(std::string path, Database database) : path_(std::move(path)), database_(std::move(database)) {}
+  Result<void> make_tables();
+
+  std::string path_;  ///< empty for one that is temporary
+  Database database_;
+  std::int64_t last_trace_ = 0;
+};
+
+}  // namespace doctor

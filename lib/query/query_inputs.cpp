@@ -1,0 +1,114 @@
+#include "query/query_inputs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "fleet/trace_row.h"
+#include "io/byte_source.h"
+#include "io/path_error.h"
+#include "io/unnamed_file.h"
+
+namespace doctor {
+namespace {
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+/// Standard input as a file: it is read several times. Errors: it cannot be read or stored.
+Result<FileDescriptor> store_standard_input() {
+  const std::string name = "standard input";
+  FileDescriptor file = open_unnamed_file();
+  if (!file.is_open()) return Unexpected(path_error("temporary file for standard input", errno));
+  std::string block(std::size_t{64} << 10, '\0');
+  for (;;) {
+    const ssize_t count = ::read(STDIN_FILENO, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Unexpected(path_error(name, errno));
+    if (count == 0) return file;
+    if (!write_all(file.number(), std::string_view(block).substr(0, static_cast<std::size_t>(count)))) {
+      return Unexpected(path_error("temporary file for standard input", errno));
+    }
+  }
+}
+
+/// Whether the first line is a row of `batch`.
+bool holds_rows(ByteSource& source) {
+  constexpr std::size_t kLongestLine = std::size_t{4} << 20;
+  std::string head;
+  std::string block(std::size_t{64} << 10, '\0');
+  while (head.size() < kLongestLine && head.find('\n') == std::string::npos) {
+    const Result<std::size_t> count = source.read(block.data(), block.size());
+    if (!count || *count == 0) break;
+    head.append(block, 0, *count);
+    if (head.front() != '{') break;
+  }
+  static_cast<void>(source.rewind());
+  const std::size_t end = head.find('\n');
+  return end != std::string::npos && parse_row(std::string_view(head).substr(0, end)).has_value();
+}
+
+Result<QueryInput> examine(std::string path, std::string name) {
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
+  if (!source) return Unexpected(source.error());
+  QueryInput input{std::move(path), std::move(name), {}, nullptr};
+  if (!holds_rows(**source)) {
+    const Result<const Format*> format = format_of(**source);
+    if (!format) return Unexpected(format.error());
+    input.format = *format;
+  }
+  Result<std::string> digest = sha256_of_file(input.path);
+  if (!digest) return Unexpected(std::move(digest.error()));
+  input.sha256 = std::move(*digest);
+  return input;
+}
+
+}  // namespace
+
+QueryInputs examine_inputs(const std::vector<std::string>& paths) {
+  QueryInputs inputs;
+  std::vector<QueryInput> found;
+  for (const std::string& path : std::set<std::string>(paths.begin(), paths.end())) {
+    std::string stored = path;
+    if (path == "-") {
+      Result<FileDescriptor> file = store_standard_input();
+      if (!file) {
+        inputs.unreadable.push_back(std::move(file.error()));
+        continue;
+      }
+      inputs.standard_input = std::move(*file);
+      stored = fmt::format("/proc/self/fd/{}", inputs.standard_input.number());
+    }
+    Result<QueryInput> input = examine(stored, path == "-" ? "standard input" : path);
+    if (input) {
+      found.push_back(std::move(*input));
+    } else {
+      if (path == "-") input.error().where = "standard input";
+      inputs.unreadable.push_back(std::move(input.error()));
+    }
+  }
+  std::set<std::string> contents;
+  for (QueryInput& input : found) {
+    if (!contents.insert(input.sha256).second) {
+      inputs.repeated.push_back(std::move(input.name));
+    } else {
+      (input.format != nullptr ? inputs.traces : inputs.rows).push_back(std::move(input));
+    }
+  }
+  return inputs;
+}
+
+}  // namespace doctor

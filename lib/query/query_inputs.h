@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "io/file_descriptor.h"
+#include "trace/format.h"
+
+namespace doctor {
+
+/// A file to load.
+struct QueryInput {
+  std::string path;  ///< to read it from
+  std::string name;  ///< what the tables call it: the path, or "standard input"
+  std::string sha256;
+  const Format* format = nullptr;  ///< of a trace; null for rows of `batch`
+};
+
+struct QueryInputs {
+  std::vector<QueryInput> traces;  ///< by name, each content once: the order in which they were named changes nothing
+  std::vector<QueryInput> rows;    ///< likewise
+  std::vector<std::string> repeated;  ///< names of those left out: what they hold is among the others
+  std::vector<Error> unreadable;
+  FileDescriptor standard_input;  ///< an unlinked copy of it, where it was named
+};
+
+/// Looks at what was named: rows of `batch` and traces are told apart by content. What cannot be read does not stop the
+/// others.
+QueryInputs examine_inputs(const std::vector<std::string>& paths);
+
+}  // namespace doctor

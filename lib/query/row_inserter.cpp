@@ -1,0 +1,55 @@
+#include "query/row_inserter.h"
+
+#include <sqlite3.h>
+
+#include <string>
+
+#include "query/tables.h"
+
+namespace doctor {
+
+RowInserter::RowInserter(QueryDatabase& database, std::string_view table, std::size_t column_count)
+    : database_(database) {
+  std::string sql = "INSERT INTO " + std::string(table) + " VALUES (?";
+  for (std::size_t column = 1; column < column_count; ++column) sql += ", ?";
+  insert_ = prepare(database.handle(), sql + ")");
+  has_failed_ = insert_ == nullptr;
+}
+
+RowInserter::RowInserter(QueryDatabase& database, std::string_view table)
+    : RowInserter(database, table, find_query_table(table)->columns.size()) {}
+
+RowInserter& RowInserter::integer(std::int64_t value) {
+  sqlite3_bind_int64(insert_.get(), ++position_, value);
+  return *this;
+}
+
+RowInserter& RowInserter::real(double value) {
+  sqlite3_bind_double(insert_.get(), ++position_, value);
+  return *this;
+}
+
+RowInserter& RowInserter::text(std::string_view value) {
+  bind_text(insert_, ++position_, value);
+  return *this;
+}
+
+RowInserter& RowInserter::null() {
+  sqlite3_bind_null(insert_.get(), ++position_);
+  return *this;
+}
+
+void RowInserter::end_row() {
+  position_ = 0;
+  if (has_failed_) return;
+  has_failed_ = sqlite3_step(insert_.get()) != SQLITE_DONE;
+  if (has_failed_) fault_ = database_.failure().value();
+  sqlite3_reset(insert_.get());
+}
+
+Result<void> RowInserter::finish() const {
+  if (!has_failed_) return {};
+  return fault_ ? Unexpected(*fault_) : database_.failure();
+}
+
+}  // namespace doctor

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "io/sqlite.h"
+#include "query/query_database.h"
+
+namespace doctor {
+
+/// Adds rows to one of the tables, value by value in the order of its columns. After a fault it goes on silently;
+/// finish() tells.
+class RowInserter {
+ public:
+  /// `table` has `column_count` columns.
+  RowInserter(QueryDatabase& database, std::string_view table, std::size_t column_count);
+  /// One of query_tables().
+  RowInserter(QueryDatabase& database, std::string_view table);
+
+  RowInserter& integer(std::int64_t value);
+  RowInserter& real(double value);
+  RowInserter& time(Picoseconds value) { return real(to_microseconds(value)); }
+  /// Bytes that are not UTF-8 are kept; who prints them replaces them.
+  RowInserter& text(std::string_view value);
+  RowInserter& null();
+  RowInserter& boolean(bool value) { return integer(value ? 1 : 0); }
+
+  RowInserter& optional_real(std::optional<double> value) { return value ? real(*value) : null(); }
+  RowInserter& optional_integer(std::optional<std::int64_t> value) { return value ? integer(*value) : null(); }
+  /// Null where it is empty.
+  RowInserter& optional_text(std::string_view value) { return value.empty() ? null() : text(value); }
+
+  /// The row has all its values.
+  void end_row();
+
+  /// Errors: a row could not be added.
+  Result<void> finish() const;
+
+ private:
+  QueryDatabase& database_;
+  Statement insert_;
+  int position_ = 0;
+  bool has_failed_ = false;
+  std::optional<Error> fault_;  ///< of the first row that could not be added
+};
+
+}  // namespace doctor

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace doctor {
+
+/// `query --schema`: all tables with their columns, for a terminal.
+std::string tables_text();
+
+/// The generated part of docs/query.md: the tables and the examples, as Markdown.
+std::string query_page();
+
+}  // namespace doctor

@@ -1,0 +1,285 @@
+#include "query/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fleet/row_columns.h"
+
+namespace doctor {
+namespace {
+
+using enum QueryType;
+
+const QueryColumn kTrace = {"trace", integer, false, "", "number of the trace, as in `traces` and `files`"};
+const QueryColumn kHost = {"host", text, false, "", "machine that was recorded, else its file"};
+
+const QueryTable kEvents = {
+    "events",
+    "An event of a trace, the same columns as `convert --to ndjson` writes",
+    {
+        {"file", text, false, "", "path of the file"},
+        {"host", text, false, "", "machine that was recorded; empty if the trace does not say"},
+        {"process", text, false, "", "`/host:CPU`, `/device:GPU:0`"},
+        {"thread", text, false, "", "name of the thread, of a device's stream"},
+        {"pid", integer, false, "", "as in the file"},
+        {"tid", integer, false, "", "as in the file"},
+        {"name", text, false, "", "the short one where there are two: `Iterator::Map`"},
+        {"long_name", text, false, "", "the same as `name` where there is one only: `Iterator::Root::Prefetch::Map`"},
+        {"op_type", text, false, "", "`MatMul` of the op `dense/MatMul:MatMul`; empty for other events"},
+        {"origin_ns", text, false, "ns", "what `start_us` counts from, mostly since 1970: 64 bits as text"},
+        {"start_us", real, false, "us", "since the first event of all files whose clocks are less than 26 days apart"},
+        {"duration_us", real, false, "us", ""},
+        {"iterator_id", text, true, "", "of a GetNext call of an iterator: 64 bits without a sign as text"},
+        {"parent_id", text, true, "", "likewise, of the iterator that calls it"},
+        {"args", text, false, "", "all arguments as a JSON object of texts: `args ->> '$.parallelism'`"},
+    }};
+
+const QueryTable kIterators = {
+    "iterators",
+    "A logical iterator of a host: objects that differ only in epoch or file are one",
+    {
+        kTrace,
+        kHost,
+        {"iterator", integer, false, "", "its number within the host, from 0"},
+        {"parent", integer, true, "", "number of the iterator that calls it"},
+        {"root", integer, true, "", "number of the root of its pipeline"},
+        {"depth", integer, false, "", "0 for a root"},
+        {"long_name", text, false, "", "`Iterator::Root::Prefetch::Map`"},
+        {"short_name", text, false, "", "`Map`"},
+        {"dataset_name", text, false, "", "node of the dataset's graph; empty if the trace does not say"},
+        {"kind", text, false, "", "`source`, `transformation`, or `frame` for what does no work of its own"},
+        {"is_async", boolean, false, "", "its input runs on other threads"},
+        {"id", text, true, "", "of the first object, as in `events.iterator_id`"},
+        {"parent_id", text, true, "", "likewise"},
+        {"calls", integer, false, "", "GetNext calls"},
+        {"instances", integer, false, "", "objects that were folded into this one"},
+        {"total_us", real, false, "us", "sum of the durations of its calls"},
+        {"self_us", real, false, "us", "of that: in no other iterator's call, and not waiting"},
+        {"wait_us", real, false, "us", "of that: waiting for other threads"},
+        {"critical_us", real, false, "us", "that the consumers' calls were held by it: what to look at first"},
+        {"longest_us", real, false, "us", "its longest call"},
+        {"attributes", text, false, "", "values seen last, a JSON object: `attributes ->> '$.parallelism'`"},
+    }};
+
+const QueryTable kCalls = {
+    "calls",
+    "A GetNext call of a consumer. Pipelines that only feed another one are left out: their calls are its waits",
+    {
+        kTrace,
+        kHost,
+        {"pipeline", integer, true, "", "number of the root among `iterators`; null where only GetNext ops were seen"},
+        {"call", integer, false, "", "its number in the pipeline in order of time, from 1"},
+        {"start_us", real, false, "us", "since the trace's first event"},
+        {"latency_us", real, false, "us", "how long the consumer waited for it"},
+        {"thread", text, false, "", "of the consumer"},
+        {"is_warmup", boolean, false, "", "among the first calls, which the verdict leaves out"},
+        {"is_slow", boolean, false, "", "longer than 50 us: the element was not ready"},
+    }};
+
+const QueryTable kSegments = {
+    "segments",
+    "A part of a call's time, and who held it. The segments of a call sum to its latency",
+    {
+        kTrace,
+        kHost,
+        {"pipeline", integer, true, "", "as in `calls`"},
+        {"call", integer, false, "", "as in `calls`"},
+        {"segment", integer, false, "", "its number in the call in order of time, from 1"},
+        {"start_us", real, false, "us", "since the trace's first event"},
+        {"duration_us", real, false, "us", ""},
+        {"kind", text, false, "",
+         "`self`: the iterator's own work, `function`: the user's function, `handoff`: between threads, `unseen`: "
+         "beyond the window, `outside`: in no iterator"},
+        {"iterator", integer, true, "", "number among `iterators`; null for `outside`"},
+        {"long_name", text, true, "", "of that iterator"},
+        {"thread", text, false, "", "where it was seen"},
+    }};
+
+const QueryTable kSteps = {
+    "steps",
+    "A step of training and what its time went to, as `show steps`",
+    {
+        kTrace,
+        kHost,
+        {"step", integer, true, "", "its number as the trace has it, else counted from 1"},
+        {"start_us", real, false, "us", "since the trace's first event"},
+        {"duration_us", real, false, "us", ""},
+        {"compilation_us", real, false, "us", ""},
+        {"output_us", real, false, "us", "copies from the device"},
+        {"input_us", real, false, "us", "waiting in GetNext, copies to the device"},
+        {"kernel_launch_us", real, false, "us", ""},
+        {"host_compute_us", real, false, "us", ""},
+        {"device_to_device_us", real, false, "us", ""},
+        {"device_compute_16_us", real, false, "us", "in 16-bit precision"},
+        {"device_compute_32_us", real, false, "us", ""},
+        {"other_us", real, false, "us", ""},
+        {"is_counted", boolean, false, "", "0: the first and the last of many, which averages leave out"},
+    }};
+
+const QueryTable kOps = {"ops",
+                         "All runs of an op on the host or on the devices of a trace, as `show ops`",
+                         {
+                             kTrace,
+                             kHost,
+                             {"host_or_device", text, false, "", "`host` or `device`"},
+                             {"type", text, false, "", "`MatMul`; `Dataset` for an iterator"},
+                             {"name", text, false, "", "`dense/MatMul`; the long name of an iterator"},
+                             {"occurrences", integer, false, "", ""},
+                             {"total_us", real, false, "us", "ops that it calls included"},
+                             {"self_us", real, false, "us", "of that: in no other op on its thread"},
+                         }};
+
+const QueryTable kKernels = {"kernels",
+                             "All runs of a kernel that was launched in one way for one op, as `show kernels`",
+                             {
+                                 kTrace,
+                                 kHost,
+                                 {"kernel_name", text, false, "", ""},
+                                 {"op_name", text, false, "", "empty if the trace does not say"},
+                                 {"registers_per_thread", integer, false, "", ""},
+                                 {"shared_memory_bytes", integer, false, "bytes", "of a block"},
+                                 {"block", text, false, "", "`128,1,1`"},
+                                 {"grid", text, false, "", "`80,1,1`"},
+                                 {"occupancy_percent", real, true, "%", "theoretical"},
+                                 {"op_tensor_core_eligible", boolean, false, "", "the op could run on TensorCores"},
+                                 {"kernel_uses_tensor_core", boolean, false, "", ""},
+                                 {"occurrences", integer, false, "", ""},
+                                 {"total_us", real, false, "us", ""},
+                                 {"min_us", real, false, "us", ""},
+                                 {"max_us", real, false, "us", ""},
+                             }};
+
+const QueryTable kFindings = {
+    "findings",
+    "A fault that a rule found in a trace by itself, with the thresholds that are built in",
+    {
+        kTrace,
+        {"rule", text, false, "", "`tfdata-doctor explain RULE` prints its page"},
+        {"severity", text, false, "", "`error`, `warning` or `note`"},
+        {"subject", text, false, "", "long name of the iterator at fault; empty for the whole trace or pipeline"},
+        {"message", text, true, "", "one sentence with its numbers; null for a row of `batch`"},
+        {"at_stake_us", real, true, "us", "time waited for because of it; null for a row of `batch`"},
+    }};
+
+const QueryTable kFiles = {"files",
+                           "A file that was read, or that a row of `batch` is about",
+                           {
+                               kTrace,
+                               {"path", text, false, "", "as in `events.file`"},
+                               {"format", text, true, "", "`xspace`, `chrome_json` or `tf1_timeline`"},
+                               {"bytes", integer, false, "bytes", "as stored: compressed, if it is"},
+                               {"sha256", text, true, "", "of the stored bytes"},
+                               {"host", text, true, "", "machine that was recorded; null if the trace does not say"},
+                               {"events", integer, false, "", "in the file, those that were lost included"},
+                               {"is_complete", boolean, false, "", "0 where anything was damaged, cut off or left out"},
+                               {"lost", text, true, "",
+                                "what, a JSON object of counts: `lost ->> '$.flow_events'`; null for a row of `batch`"},
+                           }};
+
+QueryType type_of(RowType type) {
+  switch (type) {
+    case RowType::integer:
+      return integer;
+    case RowType::real:
+      return real;
+    case RowType::boolean:
+      return boolean;
+    default:
+      return text;
+  }
+}
+
+/// The columns of a row of `batch`, whose lists are JSON.
+QueryTable traces_table() {
+  QueryTable table = {"traces", "A trace and its diagnosis, the same columns as a row of `batch`", {kTrace}};
+  table.columns.front().meaning =
+      "its number: here, in the order in which traces were added; TF1 timelines that were "
+      "given together are one trace";
+  for (const RowColumn& column : trace_row_columns()) {
+    if (column.name == "schema") continue;
+    table.columns.push_back({column.name, type_of(column.type), column.is_nullable, column.unit, column.meaning});
+  }
+  return table;
+}
+
+std::string_view affinity_of(QueryType type) {
+  switch (type) {
+    case text:
+      return "TEXT";
+    case real:
+      return "REAL";
+    default:
+      return "INTEGER";
+  }
+}
+
+constexpr std::string_view kStorage = R"(
+CREATE TABLE loaded (content TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE event_clocks (file INTEGER PRIMARY KEY, origin_ns INTEGER NOT NULL, first_ns INTEGER NOT NULL,
+  base_ns INTEGER);
+CREATE TABLE event_lines (line INTEGER PRIMARY KEY, file INTEGER NOT NULL, path TEXT NOT NULL, host TEXT NOT NULL,
+  process TEXT NOT NULL, thread TEXT NOT NULL, pid INTEGER NOT NULL, tid INTEGER NOT NULL,
+  origin_ns INTEGER NOT NULL DEFAULT 0, shift_ps INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX event_lines_of_file ON event_lines (file);
+CREATE TABLE event_names (name_number INTEGER PRIMARY KEY, name TEXT NOT NULL, long_name TEXT NOT NULL,
+  op_type TEXT NOT NULL, iterator_id TEXT, parent_id TEXT);
+CREATE TABLE event_rows (line INTEGER NOT NULL, name_number INTEGER NOT NULL, start_ps INTEGER NOT NULL,
+  duration_ps INTEGER NOT NULL, args TEXT);
+)";
+
+// SQLite leaves a left join out where nothing of its table is asked for.
+constexpr std::string_view kEventView = R"(
+CREATE VIEW events AS SELECT line.path AS file, line.host AS host, line.process AS process, line.thread AS thread,
+  line.pid AS pid, line.tid AS tid, name.name AS name, name.long_name AS long_name, name.op_type AS op_type,
+  CAST(line.origin_ns AS TEXT) AS origin_ns, (event.start_ps + line.shift_ps) / 1e6 AS start_us,
+  event.duration_ps / 1e6 AS duration_us, name.iterator_id AS iterator_id, name.parent_id AS parent_id,
+  coalesce(event.args, '{}') AS args
+FROM event_rows AS event LEFT JOIN event_lines AS line ON line.line = event.line
+  LEFT JOIN event_names AS name ON name.name_number = event.name_number;
+)";
+
+}  // namespace
+
+std::span<const QueryTable> query_tables() {
+  static const std::vector<QueryTable> kTables = {kEvents, kIterators, kCalls,    kSegments,      kSteps,
+                                                  kOps,    kKernels,   kFindings, traces_table(), kFiles};
+  return kTables;
+}
+
+const QueryTable* find_query_table(std::string_view name) {
+  const std::span<const QueryTable> tables = query_tables();
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [&](const QueryTable& table) { return table.name == name; });
+  return found == tables.end() ? nullptr : &*found;
+}
+
+std::string_view to_word(QueryType type) {
+  switch (type) {
+    case text:
+      return "text";
+    case integer:
+      return "integer";
+    case real:
+      return "real";
+    case boolean:
+      break;
+  }
+  return "boolean";
+}
+
+std::string sql_to_make_tables() {
+  std::string sql;
+  for (const QueryTable& table : query_tables()) {
+    if (table.name == kEvents.name) continue;
+    sql += fmt::format("CREATE TABLE {} (", table.name);
+    for (const QueryColumn& column : table.columns) {
+      sql += fmt::format("{}\"{}\" {}{}", sql.back() == '(' ? "" : ", ", column.name, affinity_of(column.type),
+                         column.is_nullable ? "" : " NOT NULL");
+    }
+    sql += ");\n";
+  }
+  return sql + std::string(kStorage) + std::string(kEventView);
+}
+
+}  // namespace doctor

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace doctor {
+
+enum class QueryType : std::uint8_t {
+  text,
+  integer,
+  real,
+  boolean,  ///< 0 or 1
+};
+
+struct QueryColumn {
+  std::string_view name;
+  QueryType type = QueryType::text;
+  bool is_nullable = false;
+  std::string_view unit;  ///< "us", "bytes", "0..1"; empty for a plain value
+  std::string_view meaning;
+};
+
+/// A table that SQL can ask about: one entry of the one list that the tables, their description on the command line and
+/// docs/query.md are made from.
+struct QueryTable {
+  std::string_view name;
+  std::string_view meaning;  ///< what a row of it is
+  std::vector<QueryColumn> columns;
+};
+
+/// All tables, in the order in which they are described.
+std::span<const QueryTable> query_tables();
+
+/// The table of that name; null if there is none.
+const QueryTable* find_query_table(std::string_view name);
+
+/// "text", "integer", "real", "boolean".
+std::string_view to_word(QueryType type);
+
+/// The statements that make all tables, those included that only the tool itself uses.
+std::string sql_to_make_tables();
+
+// Events come by the million, so what they share is stored once: `events` is a view over these tables.
+
+/// A thread of a file: line, process, thread, host, ..., and where its times count from.
+inline constexpr std::string_view kEventLines = "event_lines";
+/// Names, and for an iterator the ids of it and of its parent.
+inline constexpr std::string_view kEventNames = "event_names";
+/// An event: its line and name, start and duration in picoseconds, arguments.
+inline constexpr std::string_view kEventRows = "event_rows";
+/// What puts the files on one clock.
+inline constexpr std::string_view kEventClocks = "event_clocks";
+
+}  // namespace doctor

@@ -1,0 +1,206 @@
+#include "query/user_query.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/nearest.h"
+#include "query/tables.h"
+
+namespace doctor {
+namespace {
+
+const std::string kWhere = "SQL";
+constexpr std::string_view kReadOnly = "only SELECT, WITH, VALUES and EXPLAIN are run";
+
+/// What the statement would do, told while it is prepared.
+struct Watch {
+  QueryNeeds needs;
+  bool is_refused = false;
+};
+
+void note_read(Watch& watch, std::string_view table, std::string_view column, const char* view) {
+  watch.needs.tables.emplace(table);
+  const bool is_through_view = view != nullptr && std::string_view(view) == "events";
+  const bool is_argument = (table == "events" && column == "args") || (table == kEventRows && !is_through_view);
+  watch.needs.arguments = watch.needs.arguments || is_argument;
+}
+
+int authorize(void* context, int action, const char* first, const char* second, const char* /*database*/,
+              const char* view) {
+  Watch& watch = *static_cast<Watch*>(context);
+  const std::string_view object = first == nullptr ? "" : first;
+  const std::string_view detail = second == nullptr ? "" : second;
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      if (detail != "load_extension") return SQLITE_OK;
+      break;
+    case SQLITE_READ:
+      note_read(watch, object, detail, view);
+      return SQLITE_OK;
+    default:
+      break;
+  }
+  watch.is_refused = true;
+  return SQLITE_DENY;
+}
+
+/// Watches a connection from construction to destruction.
+class Guard {
+ public:
+  Guard(sqlite3* database, Watch& watch) : database_(database) { sqlite3_set_authorizer(database, authorize, &watch); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard() { sqlite3_set_authorizer(database_, nullptr, nullptr); }
+
+ private:
+  sqlite3* database_;
+};
+
+std::vector<std::string_view> table_names() {
+  std::vector<std::string_view> names;
+  for (const QueryTable& table : query_tables()) names.push_back(table.name);
+  return names;
+}
+
+/// Columns of the tables that the SQL names, else of all.
+std::vector<std::string_view> column_names(std::string_view sql) {
+  std::vector<std::string_view> of_named;
+  std::vector<std::string_view> of_all;
+  for (const QueryTable& table : query_tables()) {
+    const bool is_named = sql.find(table.name) != std::string_view::npos;
+    for (const QueryColumn& column : table.columns) {
+      of_all.push_back(column.name);
+      if (is_named) of_named.push_back(column.name);
+    }
+  }
+  return of_named.empty() ? of_all : of_named;
+}
+
+/// What to do about a fault, from the words of SQLite.
+std::string advice_for(std::string_view fault, std::string_view sql) {
+  const auto name_behind = [&](std::string_view words) -> std::optional<std::string_view> {
+    if (!fault.starts_with(words)) return std::nullopt;
+    const std::string_view name = fault.substr(words.size());
+    return name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
+  };
+  if (const auto table = name_behind("no such table: ")) return suggestion(*table, table_names());
+  if (const auto column = name_behind("no such column: ")) {
+    const std::string_view near = nearest(*column, column_names(sql));
+    if (!near.empty()) return fmt::format("did you mean '{}'?", near);
+  }
+  return "'tfdata-doctor query --schema' lists tables and columns";
+}
+
+Unexpected fault_in(sqlite3* database, const std::string& sql) {
+  const std::string fault = sqlite3_errmsg(database);
+  const int offset = sqlite3_error_offset(database);
+  return fail(fault, kWhere, advice_for(fault, sql),
+              offset >= 0 ? std::optional(static_cast<std::uint64_t>(offset)) : std::nullopt);
+}
+
+/// Whether nothing but blanks and comments follows: then there is no statement.
+bool is_blank(sqlite3* database, const char* begin, const char* end) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(database, begin, static_cast<int>(end - begin), &statement, nullptr);
+  const Statement owned(statement);
+  return code == SQLITE_OK && statement == nullptr;
+}
+
+/// Errors: what keeps a prepared statement from being run.
+Result<void> check(sqlite3* database, const Statement& statement, const char* rest, const std::string& sql) {
+  if (!statement) return fail("there is no statement", kWhere, "'tfdata-doctor query --examples' prints some");
+  if (!is_blank(database, rest, sql.data() + sql.size())) {
+    return fail("more than one statement", kWhere, "ask them one by one; with --db FILE traces are loaded once",
+                static_cast<std::uint64_t>(rest - sql.data()));
+  }
+  if (sqlite3_stmt_readonly(statement.get()) == 0 || sqlite3_column_count(statement.get()) == 0) {
+    return fail(std::string(kReadOnly), kWhere);
+  }
+  if (sqlite3_bind_parameter_count(statement.get()) > 0) {
+    return fail("a parameter has no value", kWhere, "write the value where '?' or ':name' stands");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string sql) {
+  if (sql.size() > std::numeric_limits<int>::max() || sql.find('\0') != std::string::npos) {
+    return fail("is no text of SQL", kWhere);
+  }
+  sqlite3* const handle = database.handle();
+  // The file of a database may come from elsewhere; what is in it gets no more rights than a trace.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  Watch watch;
+  const Guard guard(handle, watch);
+  sqlite3_stmt* raw = nullptr;
+  const char* rest = nullptr;
+  const int code = sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
+  Statement statement(raw);
+  if (watch.is_refused) return fail(std::string(kReadOnly), kWhere, "traces are never changed");
+  if (code != SQLITE_OK) return fault_in(handle, sql);
+  QueryNeeds needs = watch.needs;
+  if (Result<void> checked = check(handle, statement, rest, sql); !checked) return Unexpected(checked.error());
+  return UserQuery(handle, std::move(needs), std::move(statement));
+}
+
+std::vector<std::string> UserQuery::columns() const {
+  std::vector<std::string> names;
+  const int count = sqlite3_column_count(statement_.get());
+  names.reserve(static_cast<std::size_t>(count));
+  for (int column = 0; column < count; ++column) {
+    const char* const name = sqlite3_column_name(statement_.get(), column);
+    names.emplace_back(name == nullptr ? "" : name);
+  }
+  return names;
+}
+
+Result<bool> UserQuery::next() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return fail(sqlite3_errmsg(database_), kWhere);
+}
+
+QueryValue UserQuery::value(std::size_t column) const {
+  sqlite3_stmt* const row = statement_.get();
+  const auto index = static_cast<int>(column);
+  QueryValue value;
+  switch (sqlite3_column_type(row, index)) {
+    case SQLITE_INTEGER:
+      value.type = ValueType::integer;
+      value.integer = sqlite3_column_int64(row, index);
+      break;
+    case SQLITE_FLOAT:
+      value.type = ValueType::real;
+      value.real = sqlite3_column_double(row, index);
+      break;
+    case SQLITE_TEXT:
+      value.type = ValueType::text;
+      value.bytes = text_of(statement_, index);
+      break;
+    case SQLITE_BLOB: {
+      value.type = ValueType::blob;
+      const void* const bytes = sqlite3_column_blob(row, index);
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(row, index));
+      if (bytes != nullptr) value.bytes = {static_cast<const char*>(bytes), size};
+      break;
+    }
+    default:
+      break;
+  }
+  return value;
+}
+
+}  // namespace doctor

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/sqlite.h"
+#include "query/query_database.h"
+
+namespace doctor {
+
+/// What a statement reads.
+struct QueryNeeds {
+  std::set<std::string, std::less<>> tables;  ///< of query_tables(), and those behind `events`
+  bool arguments = false;                     ///< the column `args` of `events`
+
+  bool has(std::string_view table) const { return tables.find(table) != tables.end(); }
+};
+
+enum class ValueType : std::uint8_t { null, integer, real, text, blob };
+
+/// A value of a row. Its bytes live until the next row.
+struct QueryValue {
+  ValueType type = ValueType::null;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view bytes;  ///< of text and blob
+};
+
+/// One statement of the user, which reads and changes nothing.
+class UserQuery {
+ public:
+  /// Errors: what is wrong where in the SQL, with the nearest name; more than one statement, one that changes
+  /// something, a parameter.
+  static Result<UserQuery> prepare(const QueryDatabase& database, std::string sql);
+
+  const QueryNeeds& needs() const { return needs_; }
+  /// As SQL names them; two may be alike.
+  std::vector<std::string> columns() const;
+
+  /// The next row; false at the end. Errors: what went wrong while it ran.
+  Result<bool> next();
+  /// Of the present row.
+  QueryValue value(std::size_t column) const;
+
+ private:
+  UserQuery(sqlite3* database, QueryNeeds needs, Statement statement)
+      : database_(database), needs_(std::move(needs)), statement_(std::move(statement)) {}
+
+  sqlite3* database_;
+  QueryNeeds needs_;
+  Statement statement_;
+};
+
+}  // namespace doctor

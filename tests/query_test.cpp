@@ -1,0 +1,279 @@
+// Traces in the tables of `query`, and what statements may do.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "convert/convert.h"
+#include "convert/event_columns.h"
+#include "diagnose/catalog.h"
+#include "diagnose/threshold_settings.h"
+#include "query/examples.h"
+#include "query/load_traces.h"
+#include "query/print_rows.h"
+#include "query/tables.h"
+#include "query/user_query.h"
+#include "run_tool.h"
+
+namespace doctor {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+
+class TextSink final : public ByteSink {
+ public:
+  std::string text;
+  Result<void> write(std::string_view bytes) override {
+    text += bytes;
+    return {};
+  }
+  Result<void> finish() override { return {}; }
+};
+
+QueryDatabase loaded(const std::vector<std::string>& paths) {
+  Result<QueryDatabase> database = QueryDatabase::temporary();
+  REQUIRE(database);
+  std::vector<Rule> rules;
+  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
+  const ThresholdSettings thresholds = in_force({});
+  std::vector<Error> unreadable;
+  const QueryInputs inputs = examine_inputs(paths);
+  REQUIRE(inputs.unreadable.empty());
+  REQUIRE(load_inputs(*database, inputs, LoadWish::everything(), {rules, thresholds}, {}, unreadable));
+  REQUIRE(unreadable.empty());
+  return std::move(*database);
+}
+
+Result<std::string> ask(const QueryDatabase& database, const std::string& sql, RowFormat format = RowFormat::csv) {
+  Result<UserQuery> query = UserQuery::prepare(database, sql);
+  if (!query) return Unexpected(query.error());
+  TextSink sink;
+  OutputBuffer output(sink);
+  if (Result<void> printed = print_rows(*query, format, output); !printed) return Unexpected(printed.error());
+  REQUIRE(output.finish());
+  return sink.text;
+}
+
+/// The answer without its header.
+std::string answer(const QueryDatabase& database, const std::string& sql) {
+  const Result<std::string> text = ask(database, sql);
+  REQUIRE_MESSAGE(text, sql, ": ", to_string(text.error()));
+  return text->substr(text->find('\n') + 1);
+}
+
+std::string why_not(const QueryDatabase& database, const std::string& sql) {
+  const Result<std::string> text = ask(database, sql);
+  return text ? "answered" : to_string(text.error());
+}
+
+const std::vector<std::string> kSomeTraces = {
+    kTraces + "seed_example1.xplane.pb", kTraces + "tf1_steps/timeline_0.json", kTraces + "tf1_steps/timeline_1.json",
+    kTraces + "tf1_steps/timeline_2.json", kTraces + "fused_map_and_batch_tf2.4.trace.json.gz"};
+
+}  // namespace
+
+TEST_CASE("events have the columns of the conversion, with its values") {
+  const QueryTable& table = *find_query_table("events");
+  REQUIRE(table.columns.size() == std::size(kEventColumnNames));
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    CHECK(table.columns[column].name == kEventColumnNames[column]);
+  }
+  const std::vector<std::vector<std::string>> cases = {
+      {kSomeTraces[0]}, {kSomeTraces[4]}, {kSomeTraces[1], kSomeTraces[2], kSomeTraces[3]}};
+  for (const std::vector<std::string>& files : cases) {
+    CAPTURE(files.front());
+    const QueryDatabase database = loaded(files);
+    TextSink sink;
+    OutputBuffer output(sink);
+    convert(files, *make_event_writer(ConvertFormat::ndjson, output), {});
+    REQUIRE(output.finish());
+    const Result<std::string> page = ask(database, "SELECT * FROM events", RowFormat::json);
+    REQUIRE(page);
+    const Json rows = Json::parse(*page)["rows"];
+    std::istringstream lines(sink.text);
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line); ++number) {
+      Json expected = Json::parse(line);
+      Json row = rows.at(number);
+      row["args"] = Json::parse(row["args"].get<std::string>());
+      REQUIRE(row == expected);
+    }
+    CHECK(number == rows.size());
+    CHECK(number > 10);
+  }
+}
+
+TEST_CASE("all tables have the columns that are described, and rows") {
+  const QueryDatabase database = loaded(kSomeTraces);
+  for (const QueryTable& table : query_tables()) {
+    CAPTURE(table.name);
+    const Result<UserQuery> query = UserQuery::prepare(database, "SELECT * FROM " + std::string(table.name));
+    REQUIRE(query);
+    const std::vector<std::string> columns = query->columns();
+    REQUIRE(columns.size() == table.columns.size());
+    for (std::size_t column = 0; column < columns.size(); ++column)
+      CHECK(columns[column] == table.columns[column].name);
+    const bool has_rows = answer(database, "SELECT count(*) FROM " + std::string(table.name)) != "0\n";
+    CHECK(has_rows == (table.name != "kernels"));  // none of these traces has a device
+  }
+}
+
+TEST_CASE("every example has an answer") {
+  const QueryDatabase database = loaded(kSomeTraces);
+  for (const QueryExample& example : query_examples()) {
+    CAPTURE(example.sql);
+    const std::string rows = answer(database, std::string(example.sql));
+    CHECK(rows.empty() == (example.sql.find("FROM kernels") != std::string_view::npos));
+  }
+}
+
+TEST_CASE("the segments of a call sum to its latency, the calls are those of the pipeline") {
+  const QueryDatabase database = loaded(kSomeTraces);
+  CHECK(
+      answer(database,
+             "SELECT count(*) FROM (SELECT latency_us, sum(duration_us) AS held_us FROM calls JOIN segments"
+             " ON segments.trace = calls.trace AND segments.host = calls.host"
+             " AND segments.pipeline IS calls.pipeline AND segments.call = calls.call"
+             " GROUP BY calls.trace, calls.host, calls.pipeline, calls.call) WHERE abs(latency_us - held_us) > 1e-3") ==
+      "0\n");
+  CHECK(answer(database, "SELECT count(*) FROM calls JOIN traces USING (trace) WHERE path LIKE '%seed%'") == "8\n");
+  CHECK(answer(database, "SELECT culprit_dataset, verdict FROM traces WHERE path LIKE '%seed%'") ==
+        "Map,input_bound\n");
+  CHECK(answer(database, "SELECT count(*) FROM traces") == "3\n");
+  CHECK(answer(database, "SELECT count(DISTINCT trace) FROM files WHERE format = 'tf1_timeline'") == "1\n");
+}
+
+TEST_CASE("the order of files and a second name change nothing") {
+  const TemporaryDirectory folder;
+  std::vector<std::string> files = kSomeTraces;
+  const std::string tables[] = {"events", "iterators", "calls", "segments", "ops", "findings", "files"};
+  const QueryDatabase database = loaded(files);
+  std::reverse(files.begin(), files.end());
+  files.push_back(folder.write("zzz.pb", read_whole_file(kSomeTraces[0])));
+  files.push_back(kSomeTraces[1]);
+  const QueryDatabase other = loaded({files.rbegin(), files.rend()});
+  const QueryDatabase again = loaded(files);
+  for (const std::string& table : tables) {
+    const std::string sql = "SELECT * FROM " + table;
+    CAPTURE(sql);
+    // The first name in the alphabet is that of the content: the folder's may come first.
+    const std::string shared = "SELECT count(*) FROM " + table;
+    CHECK(answer(again, shared) == answer(database, shared));
+    CHECK((answer(again, sql) == answer(other, sql)));
+  }
+}
+
+TEST_CASE("only what a statement reads is asked for") {
+  struct Row {
+    const char* sql;
+    std::vector<std::string> tables;
+    bool arguments;
+  };
+  const std::vector<Row> rows = {
+      {"SELECT 1", {}, false},
+      {"SELECT count(*) FROM events", {"events"}, false},
+      {"SELECT name FROM events AS e", {"events"}, false},
+      {"SELECT * FROM events", {"events"}, true},
+      {"SELECT e.args ->> '$.id' FROM events AS e", {"events"}, true},
+      {"WITH a AS (SELECT long_name FROM events) SELECT * FROM a", {"events"}, false},
+      {"SELECT count(*) FROM findings", {"findings"}, false},
+      {"SELECT 1 WHERE EXISTS (SELECT * FROM calls JOIN segments USING (call))", {"calls", "segments"}, false},
+      {"EXPLAIN QUERY PLAN SELECT * FROM steps", {"steps"}, false},
+  };
+  const Result<QueryDatabase> database = QueryDatabase::temporary();
+  REQUIRE(database);
+  for (const Row& row : rows) {
+    CAPTURE(row.sql);
+    const Result<UserQuery> query = UserQuery::prepare(*database, row.sql);
+    REQUIRE_MESSAGE(query, to_string(query.error()));
+    for (const QueryTable& table : query_tables()) {
+      CAPTURE(table.name);
+      const bool is_named = std::find(row.tables.begin(), row.tables.end(), table.name) != row.tables.end();
+      CHECK(query->needs().has(table.name) == is_named);
+    }
+    CHECK(query->needs().arguments == row.arguments);
+  }
+}
+
+TEST_CASE("faults of SQL are told with their place and the nearest name") {
+  struct Row {
+    const char* sql;
+    const char* message;
+  };
+  const std::vector<Row> rows = {
+      {"", "SQL: there is no statement"},
+      {"-- nothing\n ;", "SQL: there is no statement"},
+      {"SELECT * FROM event", "SQL: no such table: event at byte 14; did you mean 'events'?"},
+      {"SELECT duration_u FROM events", "SQL: no such column: duration_u at byte 7; did you mean 'duration_us'?"},
+      {"SELECT e.lng_name FROM events AS e", "no such column: e.lng_name at byte 7; did you mean 'long_name'?"},
+      {"SELEC 1", "SQL: near \"SELEC\": syntax error at byte 0"},
+      {"SELECT 1; SELECT 2", "SQL: more than one statement at byte 9"},
+      {"SELECT 1; nonsense", "SQL: more than one statement at byte 9"},
+      {"SELECT ?", "SQL: a parameter has no value"},
+      {"DELETE FROM events", "SQL: "},
+      {"DELETE FROM files", "SQL: only SELECT, WITH, VALUES and EXPLAIN are run"},
+      {"INSERT INTO files VALUES (1)", "SQL: "},
+      {"DROP TABLE files", "SQL: only SELECT"},
+      {"CREATE TABLE a (b)", "SQL: only SELECT"},
+      {"CREATE TEMP TABLE a (b)", "SQL: only SELECT"},
+      {"ATTACH '/tmp/x' AS y", "SQL: only SELECT"},
+      {"PRAGMA user_version = 3", "SQL: only SELECT"},
+      {"PRAGMA user_version", "SQL: only SELECT"},
+      {"VACUUM", "SQL: only SELECT"},
+      {"VACUUM INTO '/tmp/x'", "SQL: only SELECT"},
+      {"BEGIN", "SQL: only SELECT"},
+      {"SELECT load_extension('x')", "SQL: "},
+      {"EXPLAIN DELETE FROM files", "SQL: only SELECT"},
+      {"SELECT abs(-9223372036854775807 - 1)", "SQL: integer overflow"},
+      {"SELECT json('{')", "SQL: malformed JSON"},
+  };
+  const Result<QueryDatabase> database = QueryDatabase::temporary();
+  REQUIRE(database);
+  for (const Row& row : rows) {
+    CAPTURE(row.sql);
+    const std::string message = why_not(*database, row.sql);
+    CHECK_MESSAGE(message.find(row.message) != std::string::npos, message);
+  }
+  for (const char* sql :
+       {"SELECT 1;", "SELECT 1; -- done", "VALUES (1)", "WITH a AS (SELECT 1) SELECT * FROM a",
+        "WITH RECURSIVE a(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM a WHERE n < 3) SELECT n FROM a"}) {
+    CHECK(why_not(*database, sql) == "answered");
+  }
+}
+
+TEST_CASE("values in every format") {
+  const Result<QueryDatabase> database = QueryDatabase::temporary();
+  REQUIRE(database);
+  const std::string sql =
+      "SELECT NULL AS n, 9223372036854775807 AS i, 0.1 AS r, '=cmd()' AS t, x'00ff' AS b, 1234.56789 AS r, 9e999 AS "
+      "inf";
+  CHECK(*ask(*database, sql, RowFormat::csv) ==
+        "n,i,r,t,b,r,inf\n,9223372036854775807,0.1,'=cmd(),00ff,1234.56789,inf\n");
+  const Json row = Json::parse(*ask(*database, sql, RowFormat::json))["rows"][0];
+  CHECK(row == Json::parse(R"({"n":null,"i":9223372036854775807,"r":0.1,"t":"=cmd()","b":"00ff","r_2":1234.56789,
+                               "inf":null
+})"));
+  CHECK(*ask(*database, sql, RowFormat::text) ==
+        "   n                    i    r  t       b             r  inf\n"
+        "NULL  9223372036854775807  0.1  =cmd()  x'00ff'  1234.568  inf\n");
+CHECK(ask(*database, sql, RowFormat::markdown)->find("| NULL | 9223372036854775807 | 0.1 | `=cmd()` |") !=
+      std::string::npos);
+CHECK(*ask(*database, "SELECT 1 WHERE 0", RowFormat::text) == "no rows\n");
+CHECK(Json::parse (*ask(*database, "SELECT 1 WHERE 0", RowFormat::json))["rows"].empty());
+CHECK(ask(*database, "SELECT char(27) || '[31m'", RowFormat::text)->find('\x1b') == std::string::npos);
+// Wider than what the first thousand rows need: nothing is cut.
+const std::string many =
+    "WITH RECURSIVE a(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM a WHERE n < 100000) "
+    "SELECT n, n FROM a";
+const std::string text = *ask(*database, many, RowFormat::text);
+CHECK(std::count(text.begin(), text.end(), '\n') == 100'001);
+CHECK(text.ends_with("100000  100000\n"));
+}
+
+}  // namespace doctor
