@@ -34,6 +34,13 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   set_tests_properties(engines PROPERTIES LABELS engines SKIP_RETURN_CODE 77 TIMEOUT 1200 RUN_SERIAL TRUE)
 endif()
 
+# DuckDB beside `query`: skipped where scripts/check-warehouse did not install it.
+if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
+  add_test(NAME warehouse COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-warehouse --prepared
+                                  $<TARGET_FILE:tfdata-doctor>)
+  set_tests_properties(warehouse PROPERTIES LABELS warehouse SKIP_RETURN_CODE 77)
+endif()
+
 # tests/fuzz_<format>.cpp defines LLVMFuzzerTestOneInput. With preset fuzz it is searched by libFuzzer; in every
 # other build a small main replays the stored inputs, so that a bug once found stays found.
 foreach(source IN LISTS fuzz_sources)
