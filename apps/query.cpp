@@ -1,18 +1,15 @@
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "base/numbers.h"
 #include "commands.h"
 #include "current_work.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
-#include "documents.h"
 #include "exit_code.h"
 #include "io/byte_source.h"
 #include "io/trace_inputs.h"
@@ -25,7 +22,7 @@
 #include "query/table_page.h"
 #include "query/tables.h"
 #include "query/user_query.h"
-#include "report/escape.h"
+#include "timings.h"
 
 namespace doctor {
 namespace {
@@ -86,30 +83,27 @@ Result<bool> load(const Options& options, QueryDatabase& database, const QueryNe
   std::vector<Rule> rules;
   for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   const ThresholdSettings thresholds = in_force({});
-  std::vector<Error>& unreadable = inputs.unreadable;
+  std::vector<Error> faults;
   {
     Progress& progress = current_work().progress;
     name_current_files(names);
     std::optional<ProgressBar> bar;
     if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, names.size(), status_line());
-    std::vector<Error> faults;
     const Result<void> loaded = load_inputs(database, inputs, wish_for(needs, database), {rules, thresholds},
                                             {.threads = options.threads, .progress = &progress}, faults);
     if (!loaded) return Unexpected(loaded.error());
-    unreadable.insert(unreadable.end(), faults.begin(), faults.end());
   }
   if (!options.quiet) {
     for (const std::string& name : inputs.repeated)
       print_error({"counts once: the same as another file", name, {}, {}});
   }
-  const bool has_readable = unreadable.size() < inputs.traces.size() + inputs.rows.size() + unreadable.size();
-  if (!has_readable) {
-    const Error last = unreadable.back();
-    unreadable.pop_back();
-    for (const Error& error : unreadable) print_error(error);
-    return Unexpected(last);
+  const bool has_readable = faults.size() < inputs.traces.size() + inputs.rows.size();
+  std::vector<Error> unreadable = std::move(inputs.unreadable);
+  unreadable.insert(unreadable.end(), faults.begin(), faults.end());
+  for (const Error& error : unreadable) {
+    if (!has_readable && &error == &unreadable.back()) return Unexpected(error);
+    print_error(error);
   }
-  for (const Error& error : unreadable) print_error(error);
   return unreadable.empty();
 }
 
@@ -138,8 +132,10 @@ Result<bool> ask(const Options& options) {
   // Before anything is loaded: what is wrong with the SQL is told at once.
   Result<UserQuery> query = UserQuery::prepare(*database, std::move(*sql));
   if (!query) return Unexpected(query.error());
+  const auto begin = std::chrono::steady_clock::now();
   const Result<bool> loaded = options.traces.empty() ? Result<bool>(true) : load(options, *database, query->needs());
   if (!loaded) return loaded;
+  const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
   if (!file) return Unexpected(std::move(file.error()));
@@ -148,6 +144,10 @@ Result<bool> ask(const Options& options) {
     return Unexpected(printed.error());
   }
   if (Result<void> finished = output.finish(); !finished) return Unexpected(finished.error());
+  if (options.timings) {
+    print_note(render_query_timings(current_work().progress, asked - begin, std::chrono::steady_clock::now() - asked,
+                                    options.threads));
+  }
   return loaded;
 }
 

@@ -66,6 +66,12 @@ std::string render_conversion_timings(const Conversion& conversion, std::chrono:
   return line("read and write", duration, speed(bytes, events, duration)) + peak_line(threads);
 }
 
+std::string render_query_timings(const Progress& progress, std::chrono::nanoseconds loaded,
+                                 std::chrono::nanoseconds asked, unsigned threads) {
+  return line("load", loaded, speed(progress.bytes_before, progress.events_before, loaded)) + line("query", asked) +
+         peak_line(threads);
+}
+
 std::string render_timings(const Analysis& analysis, std::chrono::nanoseconds rendered, unsigned threads) {
   std::string text;
   for (const StageTiming& timing : analysis.timings) {

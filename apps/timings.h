@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "base/work.h"
 #include "convert/convert.h"
 #include "pipeline.h"
 
@@ -15,5 +16,9 @@ std::string render_timings(const Analysis& analysis, std::chrono::nanoseconds re
 /// The same of a conversion, which is one stage.
 std::string render_conversion_timings(const Conversion& conversion, std::chrono::nanoseconds duration,
                                       unsigned threads);
+
+/// The same of a query: loading, with what `progress` says of it, and asking.
+std::string render_query_timings(const Progress& progress, std::chrono::nanoseconds loaded,
+                                 std::chrono::nanoseconds asked, unsigned threads);
 
 }  // namespace doctor

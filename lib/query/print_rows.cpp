@@ -236,12 +236,19 @@ class JsonWriter final : public RowWriter {
         text() += std::isfinite(value.real) ? exact(value.real) : "null";  // JSON has no such numbers
         return;
       case ValueType::text:
-        append_json_string(text(), value.bytes);
+        add_text(value.bytes);
         return;
       case ValueType::blob:
         append_json_string(text(), in_hexadecimal(value.bytes));
         return;
     }
+  }
+
+  /// ASCII only, as in all our JSON: safe on a terminal, too.
+  void add_text(std::string_view value) {
+    const bool is_ascii = std::all_of(value.begin(), value.end(), [](char byte) { return byte >= 0 && byte < 0x7f; });
+    if (is_ascii) return append_json_string(text(), value);
+    text() += OrderedJson(value).dump(-1, ' ', /*ensure_ascii=*/true, OrderedJson::error_handler_t::replace);
   }
 
   std::vector<std::string> keys_;  ///< with their quotes
