@@ -27,6 +27,8 @@ struct Watch {
 
 void note_read(Watch& watch, std::string_view table, std::string_view column, const char* view) {
   watch.needs.tables.emplace(table);
+  // Where no column of the view is named, only those behind it are told.
+  if (view != nullptr && find_query_table(view) != nullptr) watch.needs.tables.emplace(view);
   const bool is_through_view = view != nullptr && std::string_view(view) == "events";
   const bool is_argument = (table == "events" && column == "args") || (table == kEventRows && !is_through_view);
   watch.needs.arguments = watch.needs.arguments || is_argument;
@@ -103,9 +105,15 @@ std::string advice_for(std::string_view fault, std::string_view sql) {
 
 Unexpected fault_in(sqlite3* database, const std::string& sql) {
   const std::string fault = sqlite3_errmsg(database);
-  const int offset = sqlite3_error_offset(database);
-  return fail(fault, kWhere, advice_for(fault, sql),
-              offset >= 0 ? std::optional(static_cast<std::uint64_t>(offset)) : std::nullopt);
+  std::optional<std::uint64_t> offset;
+  if (const int told = sqlite3_error_offset(database); told >= 0) offset = static_cast<std::uint64_t>(told);
+  // Of a table SQLite does not tell the place.
+  constexpr std::string_view kNoTable = "no such table: ";
+  if (!offset && fault.starts_with(kNoTable)) {
+    const std::size_t found = sql.find(fault.substr(kNoTable.size()));
+    if (found != std::string::npos) offset = found;
+  }
+  return fail(fault, kWhere, advice_for(fault, sql), offset);
 }
 
 /// Whether nothing but blanks and comments follows: then there is no statement.
@@ -142,6 +150,8 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
   // The file of a database may come from elsewhere; what is in it gets no more rights than a trace.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  // On first use SQLite describes these to itself with a statement that would be refused.
+  static_cast<void>(doctor::prepare(handle, "SELECT 1 FROM json_each('[]'), json_tree('[]')"));
   Watch watch;
   const Guard guard(handle, watch);
   sqlite3_stmt* raw = nullptr;
