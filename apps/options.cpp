@@ -117,8 +117,9 @@ std::size_t chosen_word(Command command, const GivenValues& values, std::string_
 
 void take_choices(const GivenValues& values, Options& options) {
   const Command command = options.command;
-  if (find_option(command, "color") == nullptr) return;
-  options.color = static_cast<ColorChoice>(chosen_word(command, values, "color"));
+  if (find_option(command, "color") != nullptr) {
+    options.color = static_cast<ColorChoice>(chosen_word(command, values, "color"));
+  }
   if (find_option(command, "fail-on") != nullptr) {
     constexpr std::size_t kNever = 3;
     const std::size_t fail_on = chosen_word(command, values, "fail-on");
