@@ -104,9 +104,8 @@ TEST_CASE("every trace has a row, broken ones too") {
 
 TEST_CASE("the exit code is that of the worst trace") {
   CHECK(run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz"}).code == 0);
-  CHECK(
-      run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz", kTraces + "cache_filling_tf2.21.xplane.pb"}).code ==
-      1);
+  CHECK(run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz", kTraces + "cache_filling_tf2.21.xplane.pb"}).code ==
+        1);
   CHECK(run_tool({"batch", kTraces + "cache_filling_tf2.21.xplane.pb", "--fail-on", "never"}).code == 0);
   CHECK(run_tool({"batch", kTraces + "no_tf_data_tf2.4.xplane.pb"}).code == 3);
   CHECK(run_tool({"batch", kTraces + "no-such-trace"}).code == 2);
