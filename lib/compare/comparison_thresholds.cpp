@@ -25,7 +25,7 @@ Findings that hang on how busy the cores were are told, and never make a regress
 less than eight times, cannot be told from a busy machine.
 
 ## Sources
-256 recordings of two pipelines with TF 2.21, idle and with every core half taken: docs/ci.md. Mann and Whitney 1947, Holm
+128 recordings of two pipelines with TF 2.21, idle and with every core half taken: docs/ci.md. Mann and Whitney 1947, Holm
 1979, Hodges and Lehmann 1963, Noether 1987.
 )";
 
