@@ -133,7 +133,7 @@ Result<bool> ask(const Options& options) {
   Result<UserQuery> query = UserQuery::prepare(*database, std::move(*sql));
   if (!query) return Unexpected(query.error());
   const auto begin = std::chrono::steady_clock::now();
-  const Result<bool> loaded = options.traces.empty() ? Result<bool>(true) : load(options, *database, query->needs());
+  Result<bool> loaded = options.traces.empty() ? Result<bool>(true) : load(options, *database, query->needs());
   if (!loaded) return loaded;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";

@@ -439,6 +439,7 @@ std::vector<Difference> differences_of(const RunComparison& comparison) {
   }
   std::sort(named.begin(), named.end());
   std::vector<Difference> differences;
+  differences.reserve(named.size());
   for (const auto& [name, difference] : named) differences.push_back(difference);
   return differences;
 }

@@ -87,6 +87,7 @@ TEST_CASE("durations twice as long have quantiles twice as long, from a nanoseco
     std::mt19937_64 random(seed);
     const std::vector<Picoseconds> values = random_durations(random, 100, kPicosecondsPerMicrosecond / 1000);
     std::vector<Picoseconds> doubled;
+    doubled.reserve(values.size());
     for (const Picoseconds value : values) doubled.push_back(2 * value);
     for (const double share : kShares) {
       const double twice = 2 * static_cast<double>(histogram_of(values).quantile(share));

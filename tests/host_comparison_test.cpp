@@ -119,7 +119,7 @@ TEST_CASE("a host that waits much longer than the others is the straggler") {
         "This host waits 9.00 ms in a GetNext call, the median of the other hosts is 1.00 ms; in synchronous training "
         "the "
         "whole job waits for it in every step (it waits for Dataset.map)");
-  CHECK(findings[0].at_stake == 10 * 8 * kPicosecondsPerMillisecond);
+  CHECK(findings[0].at_stake == 80 * kPicosecondsPerMillisecond);
   const HostComparison comparison = diagnose(run, all_rules(), {}).hosts;
   REQUIRE(comparison.hosts.size() == 4);
   CHECK(comparison.hosts[0].name == "c");
@@ -216,6 +216,7 @@ TEST_CASE("the reports compare hosts") {
 
 TEST_CASE("at most eight hosts are listed, worst first") {
   std::vector<SyntheticTrace> run;
+  run.reserve(11);
   for (int host = 0; host < 11; ++host) run.push_back(steps_of(5'000 + 100 * host));
   const Written report = report_on(run);
   CHECK(report.page["hosts_compared"].size() == 11);

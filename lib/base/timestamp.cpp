@@ -75,7 +75,7 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   const int second = number_at(text, 17, 2);
   if (!fraction || !date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  const std::int64_t seconds = days * 86'400 + hour * 3600 + minute * 60 + second;
+  const std::int64_t seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
   std::int64_t nanoseconds = 0;
   if (__builtin_mul_overflow(seconds, kPerSecond, &nanoseconds)) return std::nullopt;
   if (__builtin_add_overflow(nanoseconds, *fraction, &nanoseconds)) return std::nullopt;

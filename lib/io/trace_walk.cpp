@@ -4,6 +4,15 @@
 #include <utility>
 
 namespace doctor {
+namespace {
+
+/// The first name is the next one to be entered.
+void add_folders(const std::filesystem::path& here, const std::vector<std::string>& names,
+                 std::vector<std::filesystem::path>& pending) {
+  std::for_each(names.rbegin(), names.rend(), [&](const std::string& name) { pending.push_back(here / name); });
+}
+
+}  // namespace
 
 std::optional<Result<std::string>> TraceWalk::next() {
   while (files_.empty()) {
@@ -15,10 +24,8 @@ std::optional<Result<std::string>> TraceWalk::next() {
     const Result<TraceFolder> folder = read_trace_folder(here);
     if (!folder) return Unexpected(folder.error());
     for (std::string& file : richest_files(here, folder->traces)) files_.push_back(std::move(file));
-    for (const auto& [names, pending] :
-         {std::pair(&folder->folders, &folders_), std::pair(&folder->linked_folders, &linked_)}) {
-      std::for_each(names->rbegin(), names->rend(), [&](const std::string& name) { pending->push_back(here / name); });
-    }
+    add_folders(here, folder->folders, folders_);
+    add_folders(here, folder->linked_folders, linked_);
   }
   Result<std::string> file = std::move(files_.front());
   files_.pop_front();
