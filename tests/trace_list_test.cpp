@@ -64,6 +64,7 @@ TEST_CASE("directories that lead back up are entered once") {
 TEST_CASE("every trace is in one shard, and always in the same") {
   const TemporaryDirectory directory;
   std::vector<std::string> names;
+  names.reserve(300);
   for (int index = 0; index < 300; ++index) names.push_back("t" + std::to_string(2 * index) + ".xplane.pb");
   write_all(directory, names);
   std::map<std::string, int> times;

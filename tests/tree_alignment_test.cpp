@@ -67,7 +67,11 @@ TEST_CASE("chains with one edit") {
 }
 
 TEST_CASE("a family is what a dataset does, in whatever form") {
-  for (const auto& [kind, family] : std::vector<std::pair<std::string_view, std::string_view>>{
+  struct Case {
+    std::string_view kind;
+    std::string_view family;
+  };
+  for (const Case& one : std::vector<Case>{
            {"ParallelMap", "Map"},
            {"MapAndBatch", "Map"},
            {"Map", "Map"},
@@ -81,8 +85,8 @@ TEST_CASE("a family is what a dataset does, in whatever form") {
            {"FileCache", "Cache"},
            {"", ""},
        }) {
-    CAPTURE(kind);
-    CHECK(family_of(kind) == family);
+    CAPTURE(one.kind);
+    CHECK(family_of(one.kind) == one.family);
   }
 }
 
