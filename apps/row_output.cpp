@@ -1,7 +1,6 @@
 #include "row_output.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,15 @@ namespace doctor {
 namespace {
 
 constexpr mode_t kUsualMode = 0666;  // less the user's mask
+
+/// Held by this process alone, not by the workers that it forks: when it is killed, the next batch need not wait for
+/// them to end. A file system without locks locks nothing.
+bool lock(int file) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return ::fcntl(file, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN);
+}
 
 }  // namespace
 
@@ -32,7 +40,7 @@ Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool
     return fail("is there already", path, "--resume goes on with it; else remove it or name another file");
   }
   if (!rows->file_.is_open()) return Unexpected(path_error(path, errno));
-  if (::flock(rows->file_.number(), LOCK_EX | LOCK_NB) != 0) {
+  if (!lock(rows->file_.number())) {
     return fail("another process writes rows to it", path, "wait for it, or name another file");
   }
   if (!resumes) return rows;
