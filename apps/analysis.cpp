@@ -43,8 +43,7 @@ Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& n
 }  // namespace
 
 Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const AnalysisOptions& needed) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
+  const std::vector<Rule> rules = rules_of(rule_catalog());
   Progress& progress = current_work().progress;
   name_current_files(files);
   std::optional<ProgressBar> bar;

@@ -1,11 +1,8 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,8 +13,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "fleet/trace_row.h"
-#include "io/path_error.h"
-#include "io/unnamed_file.h"
+#include "io/stored_input.h"
 #include "machine_memory.h"
 #include "memory_limit.h"
 #include "output.h"
@@ -35,24 +31,6 @@ constexpr std::chrono::seconds kDrawDelay{1};
 
 /// What a diagnosis of a small trace takes, and the program itself (shared anchors: 48 MB and a part of the trace).
 constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
-
-/// Where a trace is read that has no name: a file of what came on standard input.
-Result<FileDescriptor> store_standard_input() {
-  FileDescriptor file = open_unnamed_file();
-  if (!file.is_open()) return fail(std::string("no temporary file can be had: ") + std::strerror(errno), "-");
-  char buffer[1 << 16];
-  while (true) {
-    const ssize_t count = ::read(STDIN_FILENO, buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Unexpected(path_error("-", errno));
-    if (count == 0) return file;
-    for (ssize_t written = 0; written < count;) {
-      const ssize_t more = ::write(file.number(), buffer + written, static_cast<std::size_t>(count - written));
-      if (more < 0 && errno != EINTR) return fail(std::string("cannot be kept: ") + std::strerror(errno), "-");
-      written += std::max<ssize_t>(0, more);
-    }
-  }
-}
 
 /// The memory of all workers together.
 struct BatchMemory {
@@ -82,7 +60,7 @@ class Batch {
     if (!rows) return Unexpected(std::move(rows.error()));
     rows_ = std::move(*rows);
     tell_strange_lines();
-    if (wants_progress_bar(options_, STDERR_FILENO)) total_ = count_traces();
+    if (shows_progress_) total_ = count_traces();
     if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
     if (Result<void> second = run_large_ones(); !second) return Unexpected(std::move(second.error()));
     status_line().erase();
@@ -211,16 +189,14 @@ class Batch {
     return render_row(failed_row({name_of(task.task), stored_bytes(input_of(task.task)), task.note}, error));
   }
 
-  std::string input_of(const std::string& path) const {
-    return path == "-" ? fmt::format("/proc/self/fd/{}", standard_input_.number()) : path;
-  }
+  std::string input_of(const std::string& path) const { return path == "-" ? path_of(standard_input_) : path; }
   std::string name_of(const std::string& path) const {
     return path == "-" && options_.batch.name ? *options_.batch.name : path;
   }
 
   void draw() {
     const auto now = std::chrono::steady_clock::now();
-    if (!wants_progress_bar(options_, STDERR_FILENO) || now - begin_ < kDrawDelay || now - drawn_ < kDrawInterval) {
+    if (!shows_progress_ || now - begin_ < kDrawDelay || now - drawn_ < kDrawInterval) {
       return;
     }
     drawn_ = now;
@@ -229,6 +205,7 @@ class Batch {
 
   const Options& options_;
   const BatchMemory memory_;
+  const bool shows_progress_ = wants_progress_bar(options_, STDERR_FILENO);
   FileDescriptor standard_input_;
   PathSet done_;
   std::unique_ptr<RowOutput> rows_;

@@ -10,6 +10,7 @@
 #include <new>
 #include <system_error>
 
+#include "io/write_all.h"
 #include "report/escape.h"
 
 namespace doctor {
@@ -24,17 +25,6 @@ constexpr std::string_view kReaderGone = "nobody reads it any more";
 Unexpected write_error(std::string_view where, int error) {
   if (error == EPIPE) return fail(std::string(kReaderGone), std::string(where));
   return fail(std::string("cannot be written: ") + std::strerror(error), std::string(where));
-}
-
-/// 0 or the error number.
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
 }
 
 /// Rights that a new file gets.
@@ -102,8 +92,7 @@ Result<void> OutputFile::begin_replacing(const std::string& path, mode_t mode) {
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
-  const int error = write_all(file_.number(), bytes);
-  return error == 0 ? Result<void>() : write_error(where_, error);
+  return write_all(file_.number(), bytes) ? Result<void>() : write_error(where_, errno);
 }
 
 /// Gives the file its name, in place of the file that had it. 0 or the error number.
@@ -142,7 +131,7 @@ Result<void> write_output(std::string_view page, const std::string& path) {
 Result<void> append_output(std::string_view page, const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file.is_open()) return write_error(path, errno);
-  if (const int error = write_all(file.number(), page); error != 0) return write_error(path, error);
+  if (!write_all(file.number(), page)) return write_error(path, errno);
   if (::close(file.release()) != 0) return write_error(path, errno);
   return {};
 }

@@ -80,8 +80,7 @@ Result<bool> load(const Options& options, QueryDatabase& database, const QueryNe
   QueryInputs inputs = examine_inputs(*files);
   std::vector<std::string> names;
   for (const QueryInput& input : inputs.traces) names.push_back(input.name);
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
+  const std::vector<Rule> rules = rules_of(rule_catalog());
   const ThresholdSettings thresholds = in_force({});
   std::vector<Error> faults;
   {

@@ -9,6 +9,7 @@
 
 #include "fleet/trace_row.h"
 #include "io/path_error.h"
+#include "io/write_all.h"
 
 namespace doctor {
 namespace {
@@ -48,6 +49,7 @@ Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool
   return rows;
 }
 
+// Reads through its own descriptor: to close another one of the file, as a ByteSource does, would end the lock.
 Result<void> RowOutput::resume(PathSet& done) {
   std::string unread;
   std::size_t number = 0;
@@ -82,13 +84,8 @@ void RowOutput::take_line(std::string_view line, std::size_t number, PathSet& do
 }
 
 Result<void> RowOutput::append(std::string_view row) {
-  while (!row.empty()) {
-    const ssize_t count = ::write(file_.number(), row.data(), row.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(std::string("cannot be written: ") + std::strerror(errno), where_);
-    row.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
+  if (write_all(file_.number(), row)) return {};
+  return fail(std::string("cannot be written: ") + std::strerror(errno), where_);
 }
 
 }  // namespace doctor

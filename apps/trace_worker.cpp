@@ -23,13 +23,6 @@ const std::vector<CatalogEntry>& catalog() {
   return kEntries;
 }
 
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  rules.reserve(catalog().size());
-  for (const CatalogEntry& entry : catalog()) rules.push_back(entry.rule);
-  return rules;
-}
-
 /// What standard input was stored under says nothing to a reader of the row.
 void name_inputs(std::vector<Error>& errors, const std::string& input, const std::string& path) {
   for (Error& error : errors) {
@@ -57,7 +50,7 @@ DiagnosedTrace diagnose_trace(const Options& options, const std::string& input, 
                               const WorkerPool::Say& say) {
   RowFile file = {path, stored_bytes(input), sha256_of_file(input).value_or("")};
   say(file.sha256);
-  static const std::vector<Rule> kRules = all_rules();
+  static const std::vector<Rule> kRules = rules_of(catalog());
   Analysis analysis = analyze({&input, 1}, kRules, in_force(options.settings.thresholds), {.threads = 1});
   name_inputs(analysis.unreadable, input, path);
   suppress(analysis.diagnosis.findings, options.settings.suppressions, options.today);

@@ -17,6 +17,8 @@
 #include <new>
 #include <utility>
 
+#include "io/write_all.h"
+
 namespace doctor {
 namespace {
 
@@ -33,16 +35,6 @@ struct MessageHead {
   MessageKind kind = MessageKind::task;
   std::uint32_t length = 0;
 };
-
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
 
 bool send(int descriptor, MessageKind kind, std::string_view text) {
   const MessageHead head = {kind, static_cast<std::uint32_t>(text.size())};

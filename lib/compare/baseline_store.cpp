@@ -17,6 +17,7 @@
 #include "compare/baseline_database.h"
 #include "io/file_descriptor.h"
 #include "io/path_error.h"
+#include "io/write_all.h"
 
 namespace doctor {
 namespace {
@@ -76,14 +77,8 @@ Result<FileDescriptor> lock(const std::string& path) {
   }
 }
 
-Result<void> write_all(int file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Unexpected(path_error(path, errno));
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (::fsync(file) != 0) return Unexpected(path_error(path, errno));
+Result<void> store_all(int file, std::string_view bytes, const std::string& path) {
+  if (!write_all(file, bytes) || ::fsync(file) != 0) return Unexpected(path_error(path, errno));
   return {};
 }
 
@@ -96,7 +91,7 @@ Result<void> replace(const std::string& path, int locked, std::string_view bytes
   const FileDescriptor file(
       ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, status.st_mode & 0777));
   if (!file.is_open()) return Unexpected(path_error(fresh, errno));
-  Result<void> written = write_all(file.number(), bytes, fresh);
+  Result<void> written = store_all(file.number(), bytes, fresh);
   if (written && std::rename(fresh.c_str(), path.c_str()) != 0) written = Unexpected(path_error(path, errno));
   if (!written) ::unlink(fresh.c_str());
   return written;

@@ -16,4 +16,7 @@ struct CatalogEntry {
 /// All rules, by id. Generated from the folder rules/ when the project is configured.
 std::vector<CatalogEntry> rule_catalog();
 
+/// The rules alone, in the same order.
+std::vector<Rule> rules_of(const std::vector<CatalogEntry>& catalog);
+
 }  // namespace doctor

@@ -33,8 +33,9 @@ Result<std::optional<Line>> LineReader::next() {
     end = buffer_.find('\n', searched);
   }
   if (end == std::string::npos && begin_ == buffer_.size()) return std::optional<Line>();
+  const bool has_end = end != std::string::npos;
   end = std::min(end, buffer_.size());
-  Line line{std::string_view(buffer_).substr(begin_, std::min(end - begin_, longest_)), ++number_,
+  Line line{std::string_view(buffer_).substr(begin_, std::min(end - begin_, longest_)), ++number_, has_end,
             is_too_long || end - begin_ > longest_};
   begin_ = std::min(end + 1, buffer_.size());
   return std::optional(line);

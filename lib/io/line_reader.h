@@ -15,6 +15,7 @@ namespace doctor {
 struct Line {
   std::string_view text;     ///< valid until the next line is read; cut off where the line is too long
   std::uint64_t number = 0;  ///< from 1
+  bool has_end = true;       ///< false for a last line that nothing ends: it may be cut off
   bool is_too_long = false;
 };
 

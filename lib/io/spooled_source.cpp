@@ -11,6 +11,7 @@
 
 #include "io/stored_source.h"
 #include "io/unnamed_file.h"
+#include "io/write_all.h"
 
 namespace doctor {
 namespace {
@@ -30,15 +31,6 @@ ssize_t read_waiting(int descriptor, char* buffer, std::size_t capacity) {
       return -1;
     }
   }
-}
-
-bool append_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
-    if (count < 0 && errno != EINTR) return false;
-  }
-  return true;
 }
 
 class SpooledSource final : public ByteSource {
@@ -96,7 +88,7 @@ class SpooledSource final : public ByteSource {
     bytes.remove_prefix(in_memory);
     if (bytes.empty()) return;
     if (!spool_.is_open()) spool_ = open_unnamed_file();
-    if (spool_.is_open() && append_all(spool_.number(), bytes)) return;
+    if (spool_.is_open() && write_all(spool_.number(), bytes)) return;
     keep_fault_ = Error{"cannot be kept in '" + temporary_directory() +
                             "' for a second reading: " + std::system_category().message(errno),
                         name_, std::nullopt, "save it to a file, or set TMPDIR to a directory with room"};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/byte_source.h"
+#include "io/line_reader.h"
 #include "query/row_inserter.h"
 #include "query/tables.h"
 #include "report/json_values.h"
@@ -80,25 +81,6 @@ class RowTables {
   RowInserter findings_;
 };
 
-/// Calls `take` with each line that has an end. Errors: the file cannot be read, or those of `take`.
-template <typename Take>
-Result<void> read_lines(ByteSource& source, Take take) {
-  std::string text;
-  std::string block(std::size_t{256} << 10, '\0');
-  for (;;) {
-    const Result<std::size_t> count = source.read(block.data(), block.size());
-    if (!count) return Unexpected(count.error());
-    if (*count == 0) return {};
-    text.append(block, 0, *count);
-    std::size_t begin = 0;
-    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-      if (Result<void> taken = take(std::string_view(text).substr(begin, end - begin)); !taken) return taken;
-      begin = end + 1;
-    }
-    text.erase(0, begin);
-  }
-}
-
 }  // namespace
 
 Result<void> load_trace_row(QueryDatabase& database, std::int64_t trace, const TraceRow& row) {
@@ -111,13 +93,18 @@ Result<void> load_rows(QueryDatabase& database, const std::string& path) {
   const Result<std::unique_ptr<ByteSource>> source = open_source(path);
   if (!source) return Unexpected(source.error());
   RowTables tables(database);
-  std::uint64_t number = 0;
-  return read_lines(**source, [&](std::string_view line) -> Result<void> {
-    ++number;
-    const Result<TraceRow> row = parse_row(line);
-    if (!row) return fail(row.error().what, fmt::format("{}, line {}", (*source)->name(), number), row.error().next);
-    return tables.add(*row);
-  });
+  LineReader lines(**source);
+  while (true) {
+    const Result<std::optional<Line>> line = lines.next();
+    if (!line) return Unexpected(line.error());
+    // A last line without an end was cut off.
+    if (!*line || !(*line)->has_end) return {};
+    const Result<TraceRow> row = parse_row((*line)->text);
+    if (!row) {
+      return fail(row.error().what, fmt::format("{}, line {}", (*source)->name(), (*line)->number), row.error().next);
+    }
+    if (Result<void> added = tables.add(*row); !added) return added;
+  }
 }
 
 }  // namespace doctor

@@ -1,10 +1,6 @@
 #include "query/query_inputs.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -12,38 +8,10 @@
 
 #include "fleet/trace_row.h"
 #include "io/byte_source.h"
-#include "io/path_error.h"
-#include "io/unnamed_file.h"
+#include "io/stored_input.h"
 
 namespace doctor {
 namespace {
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// Standard input as a file: it is read several times. Errors: it cannot be read or stored.
-Result<FileDescriptor> store_standard_input() {
-  const std::string name = "standard input";
-  FileDescriptor file = open_unnamed_file();
-  if (!file.is_open()) return Unexpected(path_error("temporary file for standard input", errno));
-  std::string block(std::size_t{64} << 10, '\0');
-  for (;;) {
-    const ssize_t count = ::read(STDIN_FILENO, block.data(), block.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Unexpected(path_error(name, errno));
-    if (count == 0) return file;
-    if (!write_all(file.number(), std::string_view(block).substr(0, static_cast<std::size_t>(count)))) {
-      return Unexpected(path_error("temporary file for standard input", errno));
-    }
-  }
-}
 
 /// Whether the first line is a row of `batch`.
 bool holds_rows(ByteSource& source) {
@@ -90,7 +58,7 @@ QueryInputs examine_inputs(const std::vector<std::string>& paths) {
         continue;
       }
       inputs.standard_input = std::move(*file);
-      stored = fmt::format("/proc/self/fd/{}", inputs.standard_input.number());
+      stored = path_of(inputs.standard_input);
     }
     Result<QueryInput> input = examine(stored, path == "-" ? "standard input" : path);
     if (input) {

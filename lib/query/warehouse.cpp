@@ -78,6 +78,18 @@ std::vector<Member> members_of(std::span<const RowColumn> columns) {
   return members;
 }
 
+/// "NAME: TYPE, NAME: TYPE": the members with their types, one after another.
+template <typename TypeOf>
+std::string list(const std::vector<Member>& members, TypeOf type_of, std::string_view before_type = " ",
+                 std::string_view between = ", ") {
+  std::string text;
+  for (const Member& member : members) {
+    if (!text.empty()) text += between;
+    text.append(member.name).append(before_type).append(type_of(member));
+  }
+  return text;
+}
+
 // BigQuery: https://cloud.google.com/bigquery/docs/schemas, "Specifying a JSON schema file".
 
 std::string_view bigquery_type(Kind kind) {
@@ -135,13 +147,8 @@ std::string clickhouse_type(const Member& member) {
       break;
     case Kind::text_map:
       return "Map(String, String)";
-    case Kind::records: {
-      std::string fields;
-      for (const Member& field : member.fields) {
-        fields += fmt::format("{}{} {}", fields.empty() ? "" : ", ", field.name, clickhouse_type(field));
-      }
-      return "Array(Tuple(" + fields + "))";
-    }
+    case Kind::records:
+      return "Array(Tuple(" + list(member.fields, clickhouse_type) + "))";
     case Kind::text:
       break;
   }
@@ -162,13 +169,8 @@ std::string duckdb_type(const Member& member) {
       return "TIMESTAMPTZ";
     case Kind::text_map:
       return "MAP(VARCHAR, VARCHAR)";
-    case Kind::records: {
-      std::string fields;
-      for (const Member& field : member.fields) {
-        fields += fmt::format("{}{} {}", fields.empty() ? "" : ", ", field.name, duckdb_type(field));
-      }
-      return "STRUCT(" + fields + ")[]";
-    }
+    case Kind::records:
+      return "STRUCT(" + list(member.fields, duckdb_type) + ")[]";
     case Kind::text:
       break;
   }
@@ -189,27 +191,12 @@ std::string spark_type(const Member& member) {
       return "TIMESTAMP";
     case Kind::text_map:
       return "MAP<STRING, STRING>";
-    case Kind::records: {
-      std::string fields;
-      for (const Member& field : member.fields) {
-        fields += fmt::format("{}{}: {}", fields.empty() ? "" : ", ", field.name, spark_type(field));
-      }
-      return "ARRAY<STRUCT<" + fields + ">>";
-    }
+    case Kind::records:
+      return "ARRAY<STRUCT<" + list(member.fields, spark_type, ": ") + ">>";
     case Kind::text:
       break;
   }
   return "STRING";
-}
-
-/// "name TYPE" for each member, a line each.
-template <typename TypeOf>
-std::string column_lines(const std::vector<Member>& members, std::string_view indent, TypeOf type_of) {
-  std::string lines;
-  for (const Member& member : members) {
-    lines += fmt::format("{}{}{} {}", lines.empty() ? "" : ",\n", indent, member.name, type_of(member));
-  }
-  return lines;
 }
 
 /// How lines of this kind are made, and the name of the table that they go to.
@@ -240,18 +227,18 @@ std::string warehouse_schema(Warehouse warehouse, LoadedTable table) {
           "-- clickhouse-client --multiquery < schema.sql\n"
           "-- clickhouse-client --date_time_input_format best_effort --query 'INSERT INTO {0} FORMAT JSONEachRow' "
           "< {1}\n"
-          "CREATE TABLE IF NOT EXISTS {0} (\n{3}\n) ENGINE = MergeTree ORDER BY {4};\n",
-          words.table, words.file, words.made_by, column_lines(members, "  ", clickhouse_type), words.order);
+          "CREATE TABLE IF NOT EXISTS {0} (\n  {3}\n) ENGINE = MergeTree ORDER BY {4};\n",
+          words.table, words.file, words.made_by, list(members, clickhouse_type, " ", ",\n  "), words.order);
     case Warehouse::duckdb:
       return fmt::format(
           "-- {2}\n"
-          "CREATE TABLE IF NOT EXISTS {0} (\n{3}\n);\n"
+          "CREATE TABLE IF NOT EXISTS {0} (\n  {3}\n);\n"
           "COPY {0} FROM '{1}' (FORMAT JSON, ARRAY false);\n",
-          words.table, words.file, words.made_by, column_lines(members, "  ", duckdb_type));
+          words.table, words.file, words.made_by, list(members, duckdb_type, " ", ",\n  "));
     case Warehouse::spark:
       break;
   }
-  return column_lines(members, "", spark_type) + "\n";
+  return list(members, spark_type, " ", ",\n") + "\n";
 }
 
 }  // namespace doctor
