@@ -11,8 +11,8 @@ std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
   std::vector<Evidence> evidence = {
       share_of("input_share", pipeline.input_share()),
       share_of("share_of_all_calls", pipeline.judged_cadence().share),
-      share_of("share_without_slowest_tenth", pipeline.judged_trimmed_cadence().share),
-      time_of("mean_without_slowest_tenth", pipeline.trimmed_mean),
+      share_of("share_without_slowest_call", pipeline.judged_trimmed_cadence().share),
+      time_of("mean_without_slowest_call", pipeline.trimmed_mean),
       time_of("median", pipeline.median),
       time_of("max", pipeline.max),
       number_of("calls", pipeline.calls.size(), "calls"),
@@ -44,7 +44,7 @@ bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
     examiner.misses("too little evidence: " + ranked.judgement.doubt);
     return false;
   }
-  const bool is_slow = examiner.above(time_of("mean_without_slowest_tenth", pipeline.trimmed_mean), "min_latency") &&
+  const bool is_slow = examiner.above(time_of("mean_without_slowest_call", pipeline.trimmed_mean), "min_latency") &&
                        examiner.at_least(share_of("input_share", pipeline.input_share()), "min_mild_share");
   if (is_slow) examiner.at_least(share_of("input_share", pipeline.input_share()), "min_share");
   return is_slow;

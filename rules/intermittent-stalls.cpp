@@ -11,8 +11,7 @@ namespace {
 std::vector<Advice> advice_for(const Stalls& stalls) {
   return {
       {"Look for what happens once in so many elements: a file is opened or a shard ends (interleave several), a "
-       "shuffle "
-       "buffer is filled again, batches are cut anew, a checkpoint or an evaluation takes the cores.",
+       "shuffle buffer is filled again, a large batch is unbatched, a checkpoint or an evaluation takes the cores.",
        std::nullopt},
       {fmt::format("A buffer that holds the elements of {} steps bridges a stall, if making them takes less time than "
                    "the steps on average.",
@@ -58,8 +57,7 @@ RuleResult check(const RuleContext& context) {
 Rule intermittent_stalls() {
   return {.id = "intermittent-stalls",
           .summary = "Most GetNext calls return at once, but some stall, again and again",
-          .thresholds = {{"min_stalls", 3, "calls",
-                          "stalled calls from which it is no chance: one or two may be the machine's"},
+          .thresholds = {{"min_stalls", 3, "calls", "minimum stalled calls; one or two may be noise from the machine"},
                          {"min_share", 0.05, "share",
                           "part of the time that must be spent in them; the share from which XProf calls a job "
                           "moderately input-bound"}},

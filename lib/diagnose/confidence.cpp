@@ -24,9 +24,6 @@ constexpr double kErrorWithoutCadence = 0.3;
 /// The error to assume of a mean latency, as a part of the limit that it is compared with.
 constexpr double kErrorOfLatency = 0.2;
 
-/// From so many calls on, the slowest tenth is more than the one outlier that must not decide.
-constexpr std::size_t kEnoughToTrim = 10;
-
 /// One call more is worth little beyond this: 1.5 calls halve the doubt once, nine calls leave a seventh.
 constexpr double kCallsOfHalfDoubt = 1.5;
 
@@ -50,19 +47,19 @@ double probability_of_more(const PipelineMeasurement& pipeline, const CadenceSha
   return probability_above(cadence.share, error, cadence.beats, limit);
 }
 
-/// A single slow call may be an outlier. With few calls it may as well be what the job is like, so that both shares
-/// must be on one side.
+/// A single slow call may be an outlier, and may as well be what the job is like, so that both shares must be on one
+/// side.
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {
   const double trimmed = probability_of_more(pipeline, pipeline.judged_trimmed_cadence(), thresholds["min_share"]);
   const double untrimmed = probability_of_more(pipeline, pipeline.judged_cadence(), thresholds["min_share"]);
   const double limit = thresholds["min_latency"];
   const double latency =
       probability_above(to_microseconds(pipeline.trimmed_mean), kErrorOfLatency * limit, pipeline.cadence.beats, limit);
-  if (is_bound) return std::min({trimmed, untrimmed, latency});
+  const bool stalls_again = pipeline.stalls && pipeline.stalls->are_recurring;
+  if (is_bound) return std::min({stalls_again ? 1.0 : trimmed, untrimmed, latency});
   // Calls that are short but take a large share of short steps are told by their latency.
   if (pipeline.input_share() >= thresholds["min_share"]) return 1 - latency;
-  const bool may_trim = pipeline.cadence.beats >= kEnoughToTrim;
-  return 1 - (may_trim ? trimmed : std::max(trimmed, untrimmed));
+  return 1 - std::max(trimmed, untrimmed);
 }
 
 /// The part of the waits that the walk ends at somebody's work, not at a hand-over or the edge of the window.
@@ -89,9 +86,23 @@ double confidence_in_culprit(const PhaseMeasurement& phase, IteratorId culprit) 
   return confidence_in_lead(phase.critical, culprit) * (halves_agree ? 1 : kDoubtOfHalves);
 }
 
+/// Whether one call puts the share on the other side of the limit, or the calls differ too much to tell the side.
+std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::string& calls, double min_share) {
+  const CadenceShare& all = pipeline.judged_cadence();
+  const CadenceShare& without = pipeline.judged_trimmed_cadence();
+  if (without.without_call && without.share < min_share && all.share >= min_share) {
+    const Interval call = pipeline.calls[*without.without_call];
+    return fmt::format("one of {} decides: GetNext takes {} of the time, but {} without the {} of call {}", calls,
+                       format_share(all.share), format_share(without.share), format_time(call.end - call.start),
+                       *without.without_call + 1);
+  }
+  return fmt::format("{} that differ: {} of the time, give or take {}, and {} is the limit", calls,
+                     format_share(all.share), format_share(std::hypot(all.error, kDrift)), format_share(min_share));
+}
+
 }  // namespace
 
-std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline) {
+std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline, double min_share) {
   const double smallest = std::min({confidence.side, confidence.calls, confidence.coverage, confidence.culprit});
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
   if (smallest == confidence.calls) {
@@ -102,9 +113,7 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
                        format_share(1 - confidence.coverage));
   }
   if (smallest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
-  return fmt::format("{} that differ too much: {} of the time, or {} without the slowest", calls,
-                     format_share(pipeline.judged_cadence().share),
-                     format_share(pipeline.judged_trimmed_cadence().share));
+  return doubt_about_share(pipeline, calls, min_share);
 }
 
 double probability_above(double estimate, double error, std::size_t observations, double limit) {

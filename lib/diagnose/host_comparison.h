@@ -17,7 +17,7 @@ struct ComparedHost {
   std::string name;                        ///< of the machine; with its file where two have the same name. Foreign text
   std::optional<std::size_t> judgement;    ///< index into Judgement::pipelines; none: its calls tell nothing
   InputLevel level = InputLevel::unknown;  ///< of that pipeline
-  Picoseconds mean_wait = 0;               ///< mean latency of its steady calls without the slowest tenth
+  Picoseconds mean_wait = 0;               ///< mean latency of its steady calls without the longest
   double input_share = 0;
   bool is_straggler = false;            ///< waits much longer than the others
   Picoseconds mean_wait_of_others = 0;  ///< median over the other hosts that can be compared

@@ -67,9 +67,8 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   judged.limit_reason = std::move(limit.reason);
   if (judged.level == InputLevel::unknown) return judged;
   judged.confidence = confidence_of(pipeline, judged, thresholds);
-  if (judged.confidence.total() >= thresholds["min_confidence"]) return judged;
-  judged.level = InputLevel::unknown;
-  judged.doubt = weakest_part(judged.confidence, pipeline);
+  judged.doubt = weakest_part(judged.confidence, pipeline, thresholds["min_share"]);
+  if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
   return judged;
 }
 
@@ -114,10 +113,11 @@ void judge_without_pipelines(const Measurements& measurements, double min_confid
 std::vector<Threshold> verdict_thresholds() {
   return {
       {"min_share", 0.20, "share",
-       "part of the time spent in GetNext from which a job is input-bound; XProf calls it highly input-bound"},
-      {"min_mild_share", 0.05, "share", "part from which it is worth a note; XProf calls it moderately input-bound"},
+       "a job is input-bound if it spends this part of its time in GetNext, or more; XProf calls it highly "
+       "input-bound"},
+      {"min_mild_share", 0.05, "share", "the same for a note; XProf calls it moderately input-bound"},
       {"min_latency", 50, "us",
-       "mean GetNext latency without the slowest tenth that must be exceeded too; seed guide of tf.data analysis. "
+       "mean GetNext latency, without the longest call, that must be exceeded too: the tf.data analysis guide's limit. "
        "Necessary, never sufficient: healthy jobs show medians of 45 to 120 us"},
       {"min_confidence", 0.33, "share",
        "confidence below which the verdict is `inconclusive`. Of labelled traces cut to their first tenth, quarter and "

@@ -37,7 +37,9 @@ struct Confidence {
   double coverage = 1;  ///< that what the window hides is not the culprit; 1 where nobody waits
   double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
 
-  double total() const { return side * calls * coverage * culprit; }
+  /// In the level alone, whoever the culprit is.
+  double in_level() const { return side * calls * coverage; }
+  double total() const { return in_level() * culprit; }
 };
 
 /// The judgement on one pipeline. Refers to the measurements by index.
@@ -51,7 +53,7 @@ struct PipelineJudgement {
   Limit limited_by = Limit::unknown;
   std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
   Confidence confidence;     ///< in level and culprit together
-  std::string doubt;         ///< why the level is unknown although calls were seen, as a clause; else empty
+  std::string doubt;         ///< why the confidence is not higher, as a clause; empty if no call was seen
 };
 
 /// The judgement on a whole run.

@@ -12,8 +12,11 @@ std::string mostly_in(const HostMeasurement& host, IteratorId culprit) {
   return culprit == kNoIterator ? "" : ", mostly in " + describe(host.iterators[index_of(culprit)]);
 }
 
-std::string spacing(std::size_t distance) {
-  return distance < 2 ? "one after another" : fmt::format("about every {} calls", distance);
+/// "about every 20 calls, from call 20 to call 200".
+std::string spacing(const Stalls& stalls) {
+  const std::string range = fmt::format("from call {} to call {}", stalls.first + 1, stalls.last + 1);
+  if (stalls.is_regular) return fmt::format("about every {} calls, {}", stalls.distance, range);
+  return stalls.distance < 2 ? "mostly one after another, " + range : range;
 }
 
 }  // namespace
@@ -21,10 +24,10 @@ std::string spacing(std::size_t distance) {
 std::string describe_stalls(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   if (!pipeline.stalls) return {};
   const Stalls& stalls = *pipeline.stalls;
-  return fmt::format("{} of {} take {}, the others {}: {}, from call {} to call {}{}; the median hides them",
-                     format_count(stalls.count), format_count(pipeline.calls.size(), "call"),
-                     format_time(stalls.typical), format_time(stalls.usual), spacing(stalls.distance), stalls.first + 1,
-                     stalls.last + 1, mostly_in(host, stalls.culprit));
+  return fmt::format("{} of {} take {}, the others {}: {}; {} in all ({} of the time){}", format_count(stalls.count),
+                     format_count(pipeline.calls.size(), "call"), format_time(stalls.typical),
+                     format_time(stalls.usual), spacing(stalls), format_time(stalls.waited), format_share(stalls.share),
+                     mostly_in(host, stalls.culprit));
 }
 
 std::string describe_pace_change(const HostMeasurement& host, const PipelineMeasurement& pipeline) {

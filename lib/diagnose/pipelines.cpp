@@ -28,9 +28,21 @@ Picoseconds RankedPipeline::culprit_time() const {
 }
 
 std::string input_part(const PipelineMeasurement& pipeline) {
-  return format_share(pipeline.input_share()) + (pipeline.exposed
-                                                     ? " of the time no device computes while GetNext waits"
-                                                     : " of the time is spent in GetNext");
+  const std::string part =
+      format_share(pipeline.input_share()) +
+      (pipeline.exposed ? " of the time no device computes while GetNext waits" : " of the time is spent in GetNext");
+  const std::string aside = call_set_aside(pipeline);
+  return aside.empty() ? part : part + " " + aside;
+}
+
+std::string call_set_aside(const PipelineMeasurement& pipeline) {
+  const CadenceShare& all = pipeline.judged_cadence();
+  const CadenceShare& judged = pipeline.judged_trimmed_cadence();
+  const bool is_judged_without = judged.share < all.share && pipeline.input_share() == judged.share;
+  if (!is_judged_without || !judged.without_call || format_share(all.share) == format_share(judged.share)) return {};
+  const Interval call = pipeline.calls[*judged.without_call];
+  return fmt::format("without the {} of call {}, {} with it", format_time(call.end - call.start),
+                     *judged.without_call + 1, format_share(all.share));
 }
 
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {

@@ -13,16 +13,17 @@ namespace {
 constexpr std::size_t kMostWarmupCalls = 3;
 constexpr Picoseconds kWarmupFactor = 5;
 constexpr Picoseconds kShortestWarmup = kPicosecondsPerMillisecond;
+constexpr std::size_t kCallsThatRepeat = 3;
 
-/// The slowest tenth, rounded up, is left out of robust numbers: one outlier must not decide.
-std::size_t trimmed_count(std::size_t count) {
-  return (count + 9) / 10;
-}
+/// One call is left out of robust numbers, however many there are: one outlier must not decide, but what comes again,
+/// however seldom, is the job's own time.
+constexpr std::size_t kSetAside = 1;
 
 /// One steady call and the time until the next one starts; or the calls in one step and its length.
 struct Beat {
   Picoseconds latency = 0;
   Picoseconds period = 0;
+  std::optional<std::size_t> call;  ///< index into PipelineMeasurement::calls; nullopt for a step
 };
 
 CadenceShare share_of(std::span<const Beat> beats) {
@@ -68,19 +69,14 @@ std::vector<Beat> beats_of_steps(std::span<const StepMarker> steps, const Waits&
     if (step.duration <= 0 || first == waits.calls.end() || first->start >= step.end()) continue;
     std::vector<Interval> inside;
     clip({step.start, step.end()}, waits.spans, inside);
-    beats.push_back({total_length(inside), step.duration});
+    beats.push_back({total_length(inside), step.duration, std::nullopt});
   }
   return beats;
 }
 
-/// The median share of the steps; nothing without steps.
-std::optional<double> median_share(std::span<const Beat> steps) {
-  std::vector<double> shares;
-  for (const Beat& step : steps) shares.push_back(static_cast<double>(step.latency) / static_cast<double>(step.period));
-  if (shares.empty()) return std::nullopt;
-  std::sort(shares.begin(), shares.end());
-  const std::size_t middle = shares.size() / 2;
-  return shares.size() % 2 == 1 ? shares[middle] : (shares[middle - 1] + shares[middle]) / 2;
+/// What of the marked steps' time is waited; nothing without steps.
+std::optional<double> share_of_steps(std::span<const Beat> steps) {
+  return steps.empty() ? std::nullopt : std::optional(share_of(steps).share);
 }
 
 /// Whether steps of the job that were not traced lie between those that were. Only session runs of TF1 are traced one
@@ -97,32 +93,50 @@ bool has_untraced_steps(const Trace& trace) {
   return median(pauses) > median(runs);
 }
 
-/// Between the last call of a pipeline and the first of the one that is made anew lies the end of an epoch, no step.
+/// Whether `call` is the first one after the pipeline was made anew.
 bool begins_iteration(const PipelineMeasurement& pipeline, std::size_t call) {
   return std::binary_search(pipeline.iteration_starts.begin(), pipeline.iteration_starts.end(), call);
 }
 
+/// What the consumer does after each steady call but the last, until it calls again. Between two epochs lies what is no
+/// step (an evaluation, a checkpoint), so there the consumer counts as if it had gone on as usual; but where the
+/// pipeline is made anew for every step or two, that time is all there is.
+std::vector<Picoseconds> gaps_after(const PipelineMeasurement& pipeline, const Waits& waits) {
+  std::vector<Picoseconds> gaps;
+  std::vector<Picoseconds> within_epochs;
+  for (std::size_t index = 0; index + 1 < waits.calls.size(); ++index) {
+    gaps.push_back(std::max<Picoseconds>(0, waits.calls[index + 1].start - waits.calls[index].end));
+    if (!begins_iteration(pipeline, pipeline.warmup_count + index + 1)) within_epochs.push_back(gaps.back());
+  }
+  if (2 * within_epochs.size() < gaps.size()) return gaps;
+  const Picoseconds usual = median(within_epochs);
+  for (const std::size_t start : pipeline.iteration_starts) {
+    if (start <= pipeline.warmup_count) continue;
+    Picoseconds& gap = gaps[start - pipeline.warmup_count - 1];
+    gap = std::min(gap, usual);
+  }
+  return gaps;
+}
+
 /// The steady calls, each with the time until the next one.
 std::vector<Beat> beats_of_calls(const PipelineMeasurement& pipeline, const Waits& waits) {
-  std::vector<Beat> beats;
-  std::vector<Picoseconds> gaps;
-  for (std::size_t index = 0; index + 1 < waits.calls.size(); ++index) {
-    if (begins_iteration(pipeline, pipeline.warmup_count + index + 1)) continue;
-    const Interval call = waits.calls[index];
-    const Picoseconds next = waits.calls[index + 1].start;
-    beats.push_back({waits.of_calls[index], next - call.start});
-    gaps.push_back(std::max<Picoseconds>(0, next - call.end));
-  }
-  // What the consumer did after the last call lies behind the window. In a short one that call must not be lost: it may
+  std::vector<Picoseconds> gaps = gaps_after(pipeline, waits);
+  if (gaps.empty()) return {};
+  // What the consumer did after the last call lies after the window. In a short one that call must not be lost: it may
   // be the first that waited. So it counts as if the consumer had gone on as usual.
-  if (!beats.empty()) {
-    const Interval last = waits.calls.back();
-    beats.push_back({waits.of_calls.back(), last.end - last.start + median(gaps)});
+  gaps.push_back(median(gaps));
+  std::vector<Beat> beats;
+  for (std::size_t index = 0; index < waits.calls.size(); ++index) {
+    const Interval call = waits.calls[index];
+    // Calls of several consumers may overlap: what passes is counted once.
+    const bool overlaps = index + 1 < waits.calls.size() && waits.calls[index + 1].start < call.end;
+    const Picoseconds passed = overlaps ? waits.calls[index + 1].start - call.start : call.end - call.start;
+    beats.push_back({waits.of_calls[index], passed + gaps[index], pipeline.warmup_count + index});
   }
   return beats;
 }
 
-/// Parts of the time that is waited: of all beats, and without the slowest tenth of them.
+/// Parts of the time that is waited: of all beats, and without the slowest of them.
 struct Shares {
   bool has_cadence = false;
   CadenceShare all;
@@ -131,7 +145,7 @@ struct Shares {
 
 Shares shares_of(const Trace& trace, const PipelineMeasurement& pipeline, const Waits& waits) {
   const std::vector<Beat> steps = beats_of_steps(trace.steps, waits);
-  const std::optional<double> step_share = median_share(steps);
+  const std::optional<double> step_share = share_of_steps(steps);
   std::vector<Beat> beats = beats_of_calls(pipeline, waits);
   if (!steps.empty() && has_untraced_steps(trace)) beats = steps;
   Shares shares;
@@ -143,7 +157,7 @@ Shares shares_of(const Trace& trace, const PipelineMeasurement& pipeline, const 
   }
   if (beats.empty() && !waits.calls.empty()) {
     const Picoseconds window = std::max<Picoseconds>(trace.window.end - trace.window.start, 1);
-    beats.push_back({waits.of_calls.front(), window});
+    beats.push_back({waits.of_calls.front(), window, pipeline.warmup_count});
   }
   shares.all = shares.trimmed = share_of(beats);
   constexpr std::size_t kFewestToTrim = 4;
@@ -151,17 +165,25 @@ Shares shares_of(const Trace& trace, const PipelineMeasurement& pipeline, const 
   std::sort(beats.begin(), beats.end(), [](const Beat& a, const Beat& b) {
     return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
   });
-  shares.trimmed = share_of(std::span(beats).first(beats.size() - trimmed_count(beats.size())));
+  shares.trimmed = share_of(std::span(beats).first(beats.size() - kSetAside));
+  shares.trimmed.without_call = beats.back().call;
   return shares;
 }
 
 Picoseconds trimmed_mean(std::vector<Picoseconds> latencies) {
   constexpr std::size_t kFewestToTrim = 5;
   std::sort(latencies.begin(), latencies.end());
-  if (latencies.size() >= kFewestToTrim) latencies.resize(latencies.size() - trimmed_count(latencies.size()));
+  if (latencies.size() >= kFewestToTrim) latencies.resize(latencies.size() - kSetAside);
   if (latencies.empty()) return 0;
   return std::accumulate(latencies.begin(), latencies.end(), Picoseconds{0}) /
          static_cast<Picoseconds>(latencies.size());
+}
+
+/// Whether calls like the first of these, at least half as long, come again later: then it is one of the job's stalls.
+bool comes_again(std::span<const Picoseconds> latencies) {
+  const auto alike = std::count_if(latencies.begin() + 1, latencies.end(),
+                                   [&](Picoseconds latency) { return latency >= latencies.front() / 2; });
+  return static_cast<std::size_t>(alike) >= kCallsThatRepeat;
 }
 
 }  // namespace
@@ -193,6 +215,7 @@ std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipe
   for (; count < most && latencies[count] > kShortestWarmup; ++count) {
     const std::span<const Picoseconds> rest = latencies.subspan(count + 1);
     if (latencies[count] / kWarmupFactor <= median({rest.begin(), rest.end()})) break;
+    if (comes_again(latencies.subspan(count))) break;
   }
   return count;
 }
@@ -212,7 +235,7 @@ void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline) {
   const Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
   const std::vector<Beat> steps = beats_of_steps(trace.steps, waits);
   pipeline.step_count = steps.size();
-  pipeline.step_share = median_share(steps);
+  pipeline.step_share = share_of_steps(steps);
   const Shares shares = shares_of(trace, pipeline, waits);
   pipeline.has_cadence = shares.has_cadence;
   pipeline.cadence = shares.all;

@@ -6,9 +6,9 @@
 
 namespace doctor {
 
-/// How many of the first calls are warm-up: up to three, each more than 5 times the median of those after it and more
-/// than 1 ms (shared design "diagnosis", step 7). With two calls only, the first is warm-up if the pipeline starts
-/// inside the window.
+/// How many of the first calls are warm-up: up to three, each more than 5 times the median of those after it, more than
+/// 1 ms, and with fewer than three later calls that are half as long or longer (those are stalls that come again). With
+/// two calls only, the first is warm-up if the pipeline starts inside the window.
 std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipeline_starts_in_window);
 
 /// Fills latencies, shares and step shares of a pipeline whose `calls` and `warmup_count` are set.

@@ -125,13 +125,15 @@ struct CadenceShare {
   /// Techniques, section 6.4); 0 for fewer than two beats.
   double error = 0;
   std::size_t beats = 0;  ///< calls that it rests on
+  /// The call that is set aside, as an index into PipelineMeasurement::calls; nullopt if none is.
+  std::optional<std::size_t> without_call;
 };
 
 /// How much of the time a consumer waits while no device computes. Launching is asynchronous: while a device works on
 /// what was launched before, a wait costs nothing.
 struct ExposedWaits {
   CadenceShare cadence;          ///< as PipelineMeasurement::cadence, of the exposed parts of the calls
-  CadenceShare trimmed_cadence;  ///< the same without the tenth of the calls that is exposed longest
+  CadenceShare trimmed_cadence;  ///< the same without the call that is exposed longest
   Picoseconds time = 0;          ///< of the steady calls
 };
 
@@ -158,7 +160,7 @@ struct PipelineMeasurement {
   std::size_t slowest = 0;       ///< index into `calls` of the longest; 0 if there are none
   LaneId slowest_lane{};         ///< the thread of that one
   std::size_t slow_count = 0;    ///< calls longer than kSlowCall
-  Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the slowest tenth
+  Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the longest
 
   /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
   /// Else the window stands in, whose length has nothing to do with the job.
@@ -166,10 +168,10 @@ struct PipelineMeasurement {
   /// Steady latency / time from call start to call start. Where the trace holds single session runs out of many (TF1),
   /// / length of the runs that hold a call instead: what passed between them was not traced.
   CadenceShare cadence;
-  CadenceShare trimmed_cadence;  ///< the same without the slowest tenth of the calls
+  CadenceShare trimmed_cadence;  ///< the same without the slowest call
   /// Where the trace shows what devices compute: the shares by which the pipeline is judged instead of those above.
   std::optional<ExposedWaits> exposed;
-  std::optional<double> step_share;  ///< median over the step markers of the part of a step that is spent in calls
+  std::optional<double> step_share;  ///< part of the time inside the step markers below that is spent in calls
   std::size_t step_count = 0;        ///< step markers that hold a call
 
   PhaseMeasurement warmup;
@@ -186,7 +188,7 @@ struct PipelineMeasurement {
   std::vector<CallDetail> call_details;  ///< in order of time; only those that were asked for
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes
-  /// no verdict; but where slow calls come again and again, they belong to the job.
+  /// no verdict; but where slow calls come again and again, all of them belong to the job.
   double input_share() const { return robust_share(judged_cadence(), judged_trimmed_cadence()); }
 
   /// The same of all waits, whether devices compute meanwhile or not.

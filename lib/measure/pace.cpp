@@ -38,6 +38,14 @@ double part(Picoseconds waited, Interval window) {
   return std::min(1.0, static_cast<double>(waited) / static_cast<double>(passed));
 }
 
+/// Whether three quarters of the distances, of two or more, are within a quarter of the median, or one call off it.
+bool has_steady_pace(std::span<const Picoseconds> distances, Picoseconds usual) {
+  const Picoseconds tolerance = std::max<Picoseconds>(1, usual / 4);
+  const auto alike = std::count_if(distances.begin(), distances.end(),
+                                   [&](Picoseconds distance) { return std::abs(distance - usual) <= tolerance; });
+  return distances.size() >= 2 && usual >= 2 && 4 * static_cast<std::size_t>(alike) >= 3 * distances.size();
+}
+
 /// Twice the rank of each value, 1-based; equal values share the mean of their ranks, so twice it is whole.
 std::vector<std::int64_t> doubled_ranks(std::span<const Picoseconds> values) {
   std::vector<std::size_t> order(values.size());
@@ -99,7 +107,9 @@ std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t w
   stalls.count = positions.size();
   stalls.first = warmup_count + positions.front();
   stalls.last = warmup_count + positions.back();
-  stalls.distance = static_cast<std::size_t>(median(distances));
+  const Picoseconds usual_distance = median(distances);
+  stalls.distance = static_cast<std::size_t>(usual_distance);
+  stalls.is_regular = has_steady_pace(distances, usual_distance);
   stalls.shortest = *std::min_element(stalled.begin(), stalled.end());
   stalls.typical = median(stalled);
   stalls.usual = median(others);

@@ -16,6 +16,7 @@ struct Stalls {
   std::size_t first = 0;
   std::size_t last = 0;
   std::size_t distance = 0;          ///< median number of calls from one to the next
+  bool is_regular = false;           ///< nearly all distances are about that: they come at a steady pace
   Picoseconds shortest = 0;          ///< their shortest latency: every steady call as long as that is one of them
   Picoseconds typical = 0;           ///< their median latency
   Picoseconds usual = 0;             ///< that of the other calls

@@ -42,7 +42,7 @@ std::string join(const std::vector<std::string>& parts) {
 
 std::string describe_calls(const PipelineMeasurement& pipeline) {
   std::string text = format_count(pipeline.calls.size(), "call");
-  if (pipeline.warmup_count > 0) text += fmt::format(", {} of them warm-up", pipeline.warmup_count);
+  if (pipeline.warmup_count > 0) text += fmt::format(", the first {} set aside as warm-up", pipeline.warmup_count);
   return text + fmt::format(", median {}, max {}", format_time(pipeline.median), format_time(pipeline.max));
 }
 

@@ -8,7 +8,7 @@ namespace doctor {
 
 // Clauses about one pipeline for pages that a person reads. They hold foreign text: escape them for the sink.
 
-/// "30 calls, 1 of them warm-up, median 94 us, max 2.57 ms".
+/// "30 calls, the first 1 set aside as warm-up, median 94 us, max 2.57 ms".
 std::string describe_calls(const PipelineMeasurement& pipeline);
 
 /// "Root > ForeverRepeat > BatchV2 > [Map] > FlatMap > TFRecord": from the root over the judged iterator, which stands

@@ -157,7 +157,10 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
   }
   const PipelineView& worst = pipelines.front();
   std::string summary = input_part(worst.pipeline);
-  if (worst.judgement.level == InputLevel::not_bound) summary += ": the input pipeline keeps up";
+  if (worst.judgement.level == InputLevel::not_bound) {
+    summary += call_set_aside(worst.pipeline).empty() ? ": the input pipeline keeps up"
+                                                      : ": but for that call the input pipeline keeps up";
+  }
   if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
   if (has_bottleneck(worst.judgement)) {
     summary += fmt::format("; {} ({}) holds {} of the {}", describe(worst.culprit()), worst.culprit().long_name,

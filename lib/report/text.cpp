@@ -24,15 +24,20 @@ constexpr std::size_t kShownHosts = 8;
 constexpr std::size_t kHostWidth = 40;
 constexpr std::size_t kShownLosses = 3;
 constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
+constexpr double kSure = 0.7;          // what the confidence means: docs/configuration.md
 constexpr std::size_t kRerunWidth = 60;
+
+/// Where the step markers leave much of the waits out, or of the rest of the time, they tell another share.
+std::string share_of_markers(const PipelineMeasurement& pipeline) {
+  constexpr double kWorthAWord = 0.05;
+  if (!pipeline.step_share || std::abs(*pipeline.step_share - pipeline.get_next_share()) < kWorthAWord) return {};
+  return fmt::format("{} of the time inside the step markers; ", format_share(*pipeline.step_share));
+}
 
 std::string time_in_get_next(const PipelineView& worst) {
   std::string text = input_part(worst.pipeline) + " (";
   if (worst.pipeline.exposed) text += fmt::format("{} is spent in it; ", format_share(worst.pipeline.get_next_share()));
-  if (worst.pipeline.step_share) {
-    text += fmt::format("{} of the marked steps; ", format_share(*worst.pipeline.step_share));
-  }
-  return text + describe_calls(worst.pipeline) + ")";
+  return text + share_of_markers(worst.pipeline) + describe_calls(worst.pipeline) + ")";
 }
 
 void add_headline(const Measurements& measurements, const Judgement& judgement,
@@ -146,8 +151,13 @@ void add_notes(const std::vector<Finding>& findings, const std::vector<PipelineV
   }
   if (shown > kShownNotes) page.row("note", fmt::format("{} more with -v", shown - kShownNotes));
   if (pipelines.empty()) return;
+  const PipelineJudgement& worst = pipelines.front().judgement;
   const std::size_t calls = pipelines.front().pipeline.calls.size();
-  if (calls > 0 && calls < kFewCalls) page.row("caution", fmt::format("only {}", format_count(calls, "call")));
+  if (worst.level != InputLevel::unknown && worst.confidence.total() < kSure) {
+    page.row("unsure", fmt::format("confidence {:.2f}: {}", worst.confidence.total(), worst.doubt));
+  } else if (calls > 0 && calls < kFewCalls) {
+    page.row("caution", fmt::format("only {}", format_count(calls, "call")));
+  }
 }
 
 /// What the device that ran most kernels did: those of a host do the same work.
