@@ -35,7 +35,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
       "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: {:.0f} MB of elements are buffered "
       "already, of a RAM budget of {:.0f} MB",
       buffered, *budget);
-  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()), share_of("producer_share", share),
+  finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", share),
                       share_of("ram_budget_used", buffered / *budget)};
   finding.advice = {{"Give tf.data more memory, or buffer smaller elements (memory-heavy-order).",
                      "options = tf.data.Options()\n"

@@ -25,7 +25,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
   finding.message = fmt::format(
       "The prefetch at the end has a fixed buffer{}, which runs empty although filling it takes only {} of the time",
       limit ? fmt::format(" of {}", *limit) : "", format_share(share));
-  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()), share_of("producer_share", share)};
+  finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", share)};
   if (limit && *limit >= 0) {
     finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
   }

@@ -28,7 +28,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     examiner.misses("too little evidence: " + ranked.judgement.doubt);
     return std::nullopt;
   }
-  const double share = ranked.pipeline.input_share();
+  const double share = ranked.judgement.input_share;
   if (!examiner.at_least(share_of("device_idle_share", share), "min_mild_share")) return std::nullopt;
   const bool is_high = examiner.at_least(share_of("device_idle_share", share), "min_share");
   Finding finding;
@@ -37,7 +37,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.message = fmt::format("{} of the time the device computes nothing because the consumer waits in GetNext",
                                 format_share(share));
   finding.evidence = {
-      share_of("device_idle_share", share), share_of("get_next_share", ranked.pipeline.get_next_share()),
+      share_of("device_idle_share", share), share_of("get_next_share", ranked.pipeline.cadence.share),
       time_of("device_idle", ranked.pipeline.exposed->time), time_of("waited", ranked.pipeline.steady.waited)};
   finding.advice = advice(ranked);
   finding.at_stake = ranked.pipeline.exposed->time;

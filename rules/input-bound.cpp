@@ -7,9 +7,10 @@
 namespace doctor::rules {
 namespace {
 
-std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
+std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
+  const PipelineMeasurement& pipeline = ranked.pipeline;
   std::vector<Evidence> evidence = {
-      share_of("input_share", pipeline.input_share()),
+      share_of("input_share", ranked.judgement.input_share),
       share_of("share_of_all_calls", pipeline.judged_cadence().share),
       share_of("share_without_slowest_call", pipeline.judged_trimmed_cadence().share),
       time_of("mean_without_slowest_call", pipeline.trimmed_mean),
@@ -21,7 +22,7 @@ std::vector<Evidence> evidence_of(const PipelineMeasurement& pipeline) {
   };
   if (pipeline.step_share) evidence.push_back(share_of("share_of_step_markers", *pipeline.step_share));
   if (pipeline.exposed) {
-    evidence.push_back(share_of("get_next_share", pipeline.get_next_share()));
+    evidence.push_back(share_of("get_next_share", pipeline.cadence.share));
     evidence.push_back(time_of("waited_with_idle_devices", pipeline.exposed->time));
   }
   return evidence;
@@ -45,8 +46,8 @@ bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
     return false;
   }
   const bool is_slow = examiner.above(time_of("mean_without_slowest_call", pipeline.trimmed_mean), "min_latency") &&
-                       examiner.at_least(share_of("input_share", pipeline.input_share()), "min_mild_share");
-  if (is_slow) examiner.at_least(share_of("input_share", pipeline.input_share()), "min_share");
+                       examiner.at_least(share_of("input_share", ranked.judgement.input_share), "min_mild_share");
+  if (is_slow) examiner.at_least(share_of("input_share", ranked.judgement.input_share), "min_share");
   return is_slow;
 }
 
@@ -58,9 +59,9 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;
   if (pipeline.root != kNoIterator) finding.subject = ranked[pipeline.root].long_name;
   finding.message =
-      fmt::format("{} ({}, median {}, max {})", input_part(pipeline), format_count(pipeline.calls.size(), "call"),
-                  format_time(pipeline.median), format_time(pipeline.max));
-  finding.evidence = evidence_of(pipeline);
+      fmt::format("{} ({}, median {}, max {})", input_part(pipeline, ranked.judgement),
+                  format_count(pipeline.calls.size(), "call"), format_time(pipeline.median), format_time(pipeline.max));
+  finding.evidence = evidence_of(ranked);
   finding.advice = advice_for(ranked);
   finding.at_stake = pipeline.exposed ? pipeline.exposed->time : pipeline.steady.waited;
   return finding;

@@ -10,7 +10,7 @@ namespace {
 Finding finding_for(const RankedPipeline& ranked, IteratorId subject) {
   Finding finding;
   finding.subject = ranked[subject].long_name;
-  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()),
+  finding.evidence = {share_of("input_share", ranked.judgement.input_share),
                       time_of("waited", ranked.pipeline.steady.waited)};
   finding.at_stake = ranked.pipeline.steady.waited;
   return finding;
@@ -21,7 +21,7 @@ Finding missing(const RankedPipeline& ranked) {
   Finding finding = finding_for(ranked, last);
   finding.message = fmt::format(
       "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
-      describe(ranked[last]), format_share(ranked.pipeline.input_share()));
+      describe(ranked[last]), format_share(ranked.judgement.input_share));
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
                     {"It hides the input time behind the step at best: where making a batch takes longer than a step, "

@@ -107,21 +107,42 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
   const Judged differing = judged(uneven);
   CHECK(differing.judgement.status == VerdictStatus::inconclusive);
   CHECK(differing.pipeline.doubt ==
-        "4 GetNext calls that differ too much: 40 % of the time, or 2.0 % without the slowest");
+        "4 GetNext calls that differ: 40 % of the time, give or take 30 %, and 20 % is the limit");
+  uneven.pipeline().trimmed_cadence.without_call = 2;
+  CHECK(judged(uneven).pipeline.doubt ==
+        "one of 4 GetNext calls decides: GetNext takes 40 % of the time, but 2.0 % without the 10.0 ms of call 3");
 
   MeasuredPipeline cut = bound();
   std::fill(cut.pipeline().steady.critical.begin(), cut.pipeline().steady.critical.end(), 0);
   CHECK(judged(cut).pipeline.doubt == "what 100 % of the time in GetNext was spent on lies outside the trace");
 }
 
-TEST_CASE("one long call among many makes no verdict, one among few makes it unsure") {
-  for (const std::size_t calls : {30u, 4u}) {
+TEST_CASE("one long call among many never makes a job input-bound, and healthy only with doubt") {
+  for (const std::size_t calls : {4u, 30u, 300u}) {
     CAPTURE(calls);
-    MeasuredPipeline outlier = with_calls(calls, 0.02);
-    outlier.pipeline().cadence.share = 0.5;
-    outlier.pipeline().cadence.error = 0.4;
-    CHECK((judged(outlier).judgement.status == VerdictStatus::healthy) == (calls == 30));
+    for (const double share : {0.1, 0.25, 0.5, 0.9}) {
+      CAPTURE(share);
+      MeasuredPipeline outlier = with_calls(calls, 0.02);
+      outlier.pipeline().cadence.share = share;
+      outlier.pipeline().cadence.error = share;
+      outlier.pipeline().trimmed_cadence.without_call = 2;
+      const Judged seen = judged(outlier);
+      CHECK(seen.judgement.status != VerdictStatus::input_bound);
+      if (share >= 0.2) CHECK(seen.judgement.confidence < 0.5);
+      if (share < 0.2 && calls > 10) CHECK(seen.judgement.status == VerdictStatus::healthy);
+      if (share >= 0.2) CHECK(seen.pipeline.sets_call_aside);
+    }
   }
+}
+
+TEST_CASE("a share near the limit is a verdict where the calls are alike, whoever the culprit is") {
+  MeasuredPipeline disputed = bound(0.3);
+  disputed.pipeline().steady.culprits_of_halves[1] = disputed.id_of("BatchV2");
+  disputed.pipeline().steady.critical[0] = disputed.pipeline().steady.critical[index_of(disputed.id_of("Map"))];
+  const Judged seen = judged(disputed);
+  CHECK(seen.judgement.status == VerdictStatus::input_bound);
+  CHECK(seen.judgement.confidence < 0.33);
+  CHECK(seen.pipeline.doubt == "10 GetNext calls, and no iterator stands out in what they waited for");
 }
 
 TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {

@@ -56,14 +56,14 @@ GpuTrace with_busy_part(double part) {
 }
 
 TEST_CASE("the share of a job is that of the waits in which its device computes nothing") {
-  const double in_get_next = pipeline_of(analyzed(kInputBound)).input_share();
+  const double in_get_next = pipeline_of(analyzed(kInputBound)).cadence.share;
   CHECK(in_get_next > 0.9);
   for (const double part : {0.0, 0.5, 0.9}) {
     CAPTURE(part);
     const Analysis analysis = analyzed(with_busy_part(part));
     const PipelineMeasurement& pipeline = pipeline_of(analysis);
     REQUIRE(pipeline.exposed.has_value());
-    CHECK(pipeline.get_next_share() == doctest::Approx(in_get_next));
+    CHECK(pipeline.cadence.share == doctest::Approx(in_get_next));
     CHECK(pipeline.input_share() == doctest::Approx(in_get_next * (1 - part)).epsilon(0.02));
   }
 }

@@ -54,6 +54,9 @@ TEST_CASE("warm-up is up to three slow calls at the start") {
            Row{{4 * kMs, kMs, kMs, kMs}, false, 0},
            Row{{kMs - 1, 1, 1, 1}, false, 0},
            Row{{kMs, 90 * kMs, kMs, kMs}, false, 0},
+           // Calls as long come again: the job stalls.
+           Row{{90 * kMs, 1, 1, 1, 90 * kMs, 1, 1, 1, 50 * kMs, 1, 1, 1, 90 * kMs, 1}, true, 0},
+           Row{{90 * kMs, 1, 1, 1, 90 * kMs, 1, 1, 1, 40 * kMs, 1, 1, 1, 90 * kMs, 1}, true, 1},
        }) {
     CHECK(count_warmup_calls(row.latencies, row.starts_in_window) == row.expected);
   }
@@ -217,9 +220,10 @@ TEST_CASE("one outlier does not make a share, and the step markers' share stands
   const PipelineMeasurement pipeline = measure(trace, build_tree(trace)).pipelines.at(0);
   CHECK(pipeline.cadence.share > 0.07);
   CHECK(pipeline.trimmed_cadence.share == doctest::Approx(0.03));
+  CHECK(pipeline.trimmed_cadence.without_call == 0);
   CHECK(pipeline.input_share() == pipeline.trimmed_cadence.share);
   REQUIRE(pipeline.step_share);
-  CHECK(*pipeline.step_share == doctest::Approx(0.06));
+  CHECK(*pipeline.step_share == doctest::Approx((19 * 30.0 + 500) / (20 * 500)));
   CHECK(pipeline.step_count == 20);
 }
 

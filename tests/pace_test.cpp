@@ -52,6 +52,24 @@ TEST_CASE("one slow call in ten is found and placed") {
   CHECK_FALSE(find_pace_change(calls_of(latencies), 0));
 }
 
+TEST_CASE("a pace is claimed only where the distances are alike") {
+  const auto is_regular = [](std::initializer_list<std::size_t> stalled) {
+    std::vector<Picoseconds> latencies = noisy(60, 100 * kUs);
+    for (const std::size_t index : stalled) latencies[index] = 6 * kMs;
+    const std::optional<Stalls> stalls = find_stalls(calls_of(latencies), 0);
+    REQUIRE(stalls);
+    return stalls->is_regular;
+  };
+  CHECK(is_regular({4, 14, 24, 34}));
+  CHECK(is_regular({4, 13, 24, 35}));
+  CHECK(is_regular({4, 14, 24, 34, 54}));  // one was missed
+  CHECK_FALSE(is_regular({4, 14}));        // one distance is no pace
+  CHECK_FALSE(is_regular({3, 4, 9}));
+  CHECK_FALSE(is_regular({4, 5, 6, 7}));   // one event
+  CHECK_FALSE(is_regular({4, 6, 8, 10}));  // likewise
+  CHECK_FALSE(is_regular({1, 4, 30, 55}));
+}
+
 TEST_CASE("what is not a stall") {
   CHECK_FALSE(find_stalls(calls_of(noisy(50, 100 * kUs)), 0));
   std::vector<Picoseconds> one = noisy(50, 100 * kUs);
@@ -126,16 +144,26 @@ TEST_CASE("the words for what the calls do over time") {
   stalls.count = 3;
   stalls.first = 1;
   stalls.last = 9;
-  stalls.typical = 4 * kMs;
+  stalls.typical = stalls.shortest = stalls.longest = 4 * kMs;
   stalls.usual = 94 * kUs;
   stalls.culprit = pipeline.id_of("Map");
-  for (const auto& [distance, words] : std::vector<std::pair<std::size_t, std::string>>{
-           {1, "one after another"}, {2, "about every 2 calls"}, {11, "about every 11 calls"}}) {
-    stalls.distance = distance;
+  stalls.waited = 12 * kMs;
+  stalls.share = 0.4;
+  struct Row {
+    std::size_t distance;
+    bool is_regular;
+    std::string words;
+  };
+  for (const Row& row : {Row{1, false, "mostly one after another, "}, Row{2, true, "about every 2 calls, "},
+                         Row{11, true, "about every 11 calls, "}, Row{11, false, ""}}) {
+    stalls.distance = row.distance;
+    stalls.is_regular = row.is_regular;
     CHECK(describe_stalls(pipeline.host(), pipeline.pipeline()) ==
-          "3 of 10 calls take 4.00 ms, the others 94 us: " + words +
-              ", from call 2 to call 10, mostly in Dataset.map; the median hides them");
+          "3 of 10 calls take 4.00 ms, the others 94 us: " + row.words +
+              "from call 2 to call 10; 12.0 ms in all (40 % of the time), mostly in Dataset.map");
   }
+  stalls.shortest = kMs;
+  CHECK(describe_stalls(pipeline.host(), pipeline.pipeline()).starts_with("3 of 10 calls take 1.00 ms to 4.00 ms"));
   pipeline.pipeline().pace_change = PaceChange{40, 94 * kUs, 12 * kMs, 0.02, 0.68, kNoIterator};
   CHECK(describe_pace_change(pipeline.host(), pipeline.pipeline()) ==
         "From call 41 on GetNext takes 12.0 ms instead of 94 us (68 % of the time instead of 2.0 %)");

@@ -94,6 +94,7 @@ Case input_bound_case() {
   made.diagnosis.judgement.confidence = 0.8;
   PipelineJudgement judged;
   judged.level = InputLevel::bound;
+  judged.input_share = 0.9;
   judged.culprit = IteratorId{2};
   judged.culprit_share = 0.95;
   judged.limited_by = Limit::cpu;

@@ -11,12 +11,21 @@ namespace {
 /// A phase whose culprit explains less than this of the waits says nothing about what is slow.
 constexpr double kMeaningfulShare = 0.3;
 
-InputLevel level_of(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
-  if (pipeline.calls.empty()) return InputLevel::unknown;
-  if (to_microseconds(pipeline.trimmed_mean) <= thresholds["min_latency"]) return InputLevel::not_bound;
-  const double share = pipeline.input_share();
+InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
   if (share >= thresholds["min_share"]) return InputLevel::bound;
   return share >= thresholds["min_mild_share"] ? InputLevel::mild : InputLevel::not_bound;
+}
+
+/// Sets the level and the share that it rests on. All calls count, but one call alone decides nothing; calls that are
+/// as long again and again are more than one.
+void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  if (pipeline.calls.empty()) return;
+  const double all = pipeline.judged_cadence().share;
+  const double robust = pipeline.input_share();
+  judgement.level = level_of_share(robust, thresholds);
+  judgement.sets_call_aside = judgement.level != level_of_share(all, thresholds);
+  judgement.input_share = judgement.sets_call_aside ? robust : all;
+  if (to_microseconds(pipeline.trimmed_mean) <= thresholds["min_latency"]) judgement.level = InputLevel::not_bound;
 }
 
 /// A filling shuffle buffer makes its input busy; the buffer is what the user can change.
@@ -60,7 +69,7 @@ bool is_complete(const Measurements& measurements) {
 PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                  const ThresholdValues& thresholds) {
   PipelineJudgement judged;
-  judged.level = level_of(pipeline, thresholds);
+  judge_level(pipeline, thresholds, judged);
   find_culprit(host, pipeline, judged);
   JudgedLimit limit = limit_of(host, pipeline, judged);
   judged.limited_by = limit.limit;

@@ -47,6 +47,10 @@ struct PipelineJudgement {
   std::size_t host = 0;      ///< index into Measurements::hosts
   std::size_t pipeline = 0;  ///< index into HostMeasurement::pipelines
   InputLevel level = InputLevel::unknown;
+  /// The part of the time that the consumer waits which the level rests on: of all steady calls, or without the longest
+  /// one where that one alone would decide the level.
+  double input_share = 0;
+  bool sets_call_aside = false;  ///< whether it is the latter
   Phase phase = Phase::steady;
   IteratorId culprit = kNoIterator;
   double culprit_share = 0;  ///< of the time waited in the phase (0 for background)

@@ -19,14 +19,20 @@ std::string spacing(const Stalls& stalls) {
   return stalls.distance < 2 ? "mostly one after another, " + range : range;
 }
 
+/// "58.2 ms", or "5.17 to 134.6 ms" where that would mislead.
+std::string lengths(const Stalls& stalls) {
+  if (stalls.longest <= 2 * stalls.shortest) return format_time(stalls.typical);
+  return fmt::format("{} to {}", format_time(stalls.shortest), format_time(stalls.longest));
+}
+
 }  // namespace
 
 std::string describe_stalls(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   if (!pipeline.stalls) return {};
   const Stalls& stalls = *pipeline.stalls;
   return fmt::format("{} of {} take {}, the others {}: {}; {} in all ({} of the time){}", format_count(stalls.count),
-                     format_count(pipeline.calls.size(), "call"), format_time(stalls.typical),
-                     format_time(stalls.usual), spacing(stalls), format_time(stalls.waited), format_share(stalls.share),
+                     format_count(pipeline.calls.size(), "call"), lengths(stalls), format_time(stalls.usual),
+                     spacing(stalls), format_time(stalls.waited), format_share(stalls.share),
                      mostly_in(host, stalls.culprit));
 }
 

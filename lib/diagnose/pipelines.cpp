@@ -27,22 +27,15 @@ Picoseconds RankedPipeline::culprit_time() const {
   return index_of(judgement.culprit) < critical.size() ? critical[index_of(judgement.culprit)] : 0;
 }
 
-std::string input_part(const PipelineMeasurement& pipeline) {
+std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
   const std::string part =
-      format_share(pipeline.input_share()) +
+      format_share(judgement.input_share) +
       (pipeline.exposed ? " of the time no device computes while GetNext waits" : " of the time is spent in GetNext");
-  const std::string aside = call_set_aside(pipeline);
-  return aside.empty() ? part : part + " " + aside;
-}
-
-std::string call_set_aside(const PipelineMeasurement& pipeline) {
-  const CadenceShare& all = pipeline.judged_cadence();
-  const CadenceShare& judged = pipeline.judged_trimmed_cadence();
-  const bool is_judged_without = judged.share < all.share && pipeline.input_share() == judged.share;
-  if (!is_judged_without || !judged.without_call || format_share(all.share) == format_share(judged.share)) return {};
-  const Interval call = pipeline.calls[*judged.without_call];
-  return fmt::format("without the {} of call {}, {} with it", format_time(call.end - call.start),
-                     *judged.without_call + 1, format_share(all.share));
+  const std::optional<std::size_t> call = pipeline.judged_trimmed_cadence().without_call;
+  if (!judgement.sets_call_aside || !call) return part;
+  const Interval span = pipeline.calls[*call];
+  return fmt::format("{} without the {} of call {}, {} with it", part, format_time(span.end - span.start), *call + 1,
+                     format_share(pipeline.judged_cadence().share));
 }
 
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
@@ -51,7 +44,7 @@ bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner
     return false;
   }
   const std::string part =
-      format_share(ranked.pipeline.input_share()) +
+      format_share(ranked.judgement.input_share) +
       (ranked.pipeline.exposed ? " of the time in GetNext with no device computing" : " of the time in GetNext");
   if (waits == Waits::bound) return examiner.holds(fmt::format("the job is input-bound ({})", part), ranked.is_bound());
   const bool is_slow = ranked.is_slow();

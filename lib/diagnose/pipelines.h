@@ -37,12 +37,9 @@ enum class Waits {
 };
 
 /// "63 % of the time is spent in GetNext"; where the trace shows what devices compute, "12 % of the time no device
-/// computes while GetNext waits". Where a call is set aside both numbers are told, see call_set_aside().
-std::string input_part(const PipelineMeasurement& pipeline);
-
-/// "without the 142.1 ms of call 20, 39 % with it": what the share that a pipeline is judged by leaves out; empty where
-/// it leaves out nothing that matters.
-std::string call_set_aside(const PipelineMeasurement& pipeline);
+/// computes while GetNext waits". Where the judgement sets a call aside: "1.0 % of the time is spent in GetNext without
+/// the 142.1 ms of call 20, 39 % with it".
+std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement);
 
 /// Asks whether the pipeline is one that the rule looks at.
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner);

@@ -179,11 +179,12 @@ Picoseconds trimmed_mean(std::vector<Picoseconds> latencies) {
          static_cast<Picoseconds>(latencies.size());
 }
 
-/// Whether calls like the first of these, at least half as long, come again later: then it is one of the job's stalls.
+/// Whether calls like the first of these, at least half as long, come again after shorter ones: then it is one of the
+/// job's stalls.
 bool comes_again(std::span<const Picoseconds> latencies) {
-  const auto alike = std::count_if(latencies.begin() + 1, latencies.end(),
-                                   [&](Picoseconds latency) { return latency >= latencies.front() / 2; });
-  return static_cast<std::size_t>(alike) >= kCallsThatRepeat;
+  const auto is_alike = [&](Picoseconds latency) { return latency >= latencies.front() / 2; };
+  const auto shorter = std::find_if_not(latencies.begin(), latencies.end(), is_alike);
+  return static_cast<std::size_t>(std::count_if(shorter, latencies.end(), is_alike)) >= kCallsThatRepeat;
 }
 
 }  // namespace

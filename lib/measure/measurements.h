@@ -189,20 +189,14 @@ struct PipelineMeasurement {
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes
   /// no verdict; but where slow calls come again and again, all of them belong to the job.
-  double input_share() const { return robust_share(judged_cadence(), judged_trimmed_cadence()); }
-
-  /// The same of all waits, whether devices compute meanwhile or not.
-  double get_next_share() const { return robust_share(cadence, trimmed_cadence); }
+  double input_share() const {
+    const bool stalls_again = stalls && stalls->are_recurring;
+    return stalls_again ? judged_cadence().share : std::min(judged_cadence().share, judged_trimmed_cadence().share);
+  }
 
   /// The shares that decide whether the pipeline holds the job up.
   const CadenceShare& judged_cadence() const { return exposed ? exposed->cadence : cadence; }
   const CadenceShare& judged_trimmed_cadence() const { return exposed ? exposed->trimmed_cadence : trimmed_cadence; }
-
- private:
-  double robust_share(const CadenceShare& all, const CadenceShare& trimmed) const {
-    const bool stalls_again = stalls && stalls->are_recurring;
-    return stalls_again ? all.share : std::min(all.share, trimmed.share);
-  }
 };
 
 /// All numbers of one host's trace. Free-standing: the trace itself may be dropped.

@@ -109,8 +109,10 @@ std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t w
   stalls.last = warmup_count + positions.back();
   const Picoseconds usual_distance = median(distances);
   stalls.distance = static_cast<std::size_t>(usual_distance);
-  stalls.is_regular = has_steady_pace(distances, usual_distance);
+  stalls.is_regular =
+      has_steady_pace(distances, usual_distance) && 3 * (positions.back() - positions.front()) >= steady.size();
   stalls.shortest = *std::min_element(stalled.begin(), stalled.end());
+  stalls.longest = *std::max_element(stalled.begin(), stalled.end());
   stalls.typical = median(stalled);
   stalls.usual = median(others);
   stalls.waited = sum(stalled);

@@ -15,9 +15,10 @@ struct Stalls {
   std::size_t count = 0;
   std::size_t first = 0;
   std::size_t last = 0;
-  std::size_t distance = 0;          ///< median number of calls from one to the next
-  bool is_regular = false;           ///< nearly all distances are about that: they come at a steady pace
-  Picoseconds shortest = 0;          ///< their shortest latency: every steady call as long as that is one of them
+  std::size_t distance = 0;  ///< median number of calls from one to the next
+  bool is_regular = false;   ///< nearly all distances are about that, over a third of the calls or more
+  Picoseconds shortest = 0;  ///< their shortest latency: every steady call as long as that is one of them
+  Picoseconds longest = 0;
   Picoseconds typical = 0;           ///< their median latency
   Picoseconds usual = 0;             ///< that of the other calls
   Picoseconds waited = 0;            ///< in all of them together

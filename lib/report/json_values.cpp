@@ -180,8 +180,8 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {"elsewhere", elsewhere_json(pipeline)},
   };
   if (pipeline.exposed) {
-    json["get_next_share"] = pipeline.get_next_share();
-    json["device_idle_share"] = pipeline.input_share();
+    json["get_next_share"] = pipeline.cadence.share;
+    json["device_idle_share"] = view.judgement.input_share;
   }
   json["stalls"] = stalls_json(view);
   json["pace_change"] = pace_change_json(view);

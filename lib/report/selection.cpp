@@ -52,7 +52,7 @@ bool has_bottleneck(const PipelineJudgement& judgement) {
 
 std::optional<double> input_share_of(const PipelineView& view) {
   if (view.judgement.level == InputLevel::unknown) return std::nullopt;
-  return view.pipeline.input_share();
+  return view.judgement.input_share;
 }
 
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {
@@ -156,10 +156,10 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
     return fmt::format("Nothing to judge: {}.", reason_without_verdict(measurements, judgement));
   }
   const PipelineView& worst = pipelines.front();
-  std::string summary = input_part(worst.pipeline);
+  std::string summary = input_part(worst.pipeline, worst.judgement);
   if (worst.judgement.level == InputLevel::not_bound) {
-    summary += call_set_aside(worst.pipeline).empty() ? ": the input pipeline keeps up"
-                                                      : ": but for that call the input pipeline keeps up";
+    summary += worst.judgement.sets_call_aside ? ": but for that call the input pipeline keeps up"
+                                               : ": the input pipeline keeps up";
   }
   if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
   if (has_bottleneck(worst.judgement)) {

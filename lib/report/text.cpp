@@ -30,13 +30,13 @@ constexpr std::size_t kRerunWidth = 60;
 /// Where the step markers leave much of the waits out, or of the rest of the time, they tell another share.
 std::string share_of_markers(const PipelineMeasurement& pipeline) {
   constexpr double kWorthAWord = 0.05;
-  if (!pipeline.step_share || std::abs(*pipeline.step_share - pipeline.get_next_share()) < kWorthAWord) return {};
+  if (!pipeline.step_share || std::abs(*pipeline.step_share - pipeline.cadence.share) < kWorthAWord) return {};
   return fmt::format("{} of the time inside the step markers; ", format_share(*pipeline.step_share));
 }
 
 std::string time_in_get_next(const PipelineView& worst) {
-  std::string text = input_part(worst.pipeline) + " (";
-  if (worst.pipeline.exposed) text += fmt::format("{} is spent in it; ", format_share(worst.pipeline.get_next_share()));
+  std::string text = input_part(worst.pipeline, worst.judgement) + " (";
+  if (worst.pipeline.exposed) text += fmt::format("{} is spent in it; ", format_share(worst.pipeline.cadence.share));
   return text + share_of_markers(worst.pipeline) + describe_calls(worst.pipeline) + ")";
 }
 
@@ -140,7 +140,19 @@ void add_place(const PipelineView& worst, TextPage& page) {
   if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
 }
 
-void add_notes(const std::vector<Finding>& findings, const std::vector<PipelineView>& pipelines, TextPage& page) {
+/// Why the verdict may be wrong.
+void add_doubt(const Judgement& judgement, const std::vector<PipelineView>& pipelines, TextPage& page) {
+  if (pipelines.empty()) return;
+  const PipelineJudgement& worst = pipelines.front().judgement;
+  const std::size_t calls = pipelines.front().pipeline.calls.size();
+  if (worst.level != InputLevel::unknown && judgement.confidence < kSure) {
+    page.row("unsure", fmt::format("confidence {:.2f}: {}", judgement.confidence, worst.doubt));
+  } else if (calls > 0 && calls < kFewCalls) {
+    page.row("caution", fmt::format("only {}", format_count(calls, "call")));
+  }
+}
+
+void add_notes(const std::vector<Finding>& findings, TextPage& page) {
   std::size_t shown = 0;
   for (const Finding& finding : findings) {
     const bool is_note = finding.severity == Severity::note;
@@ -150,14 +162,6 @@ void add_notes(const std::vector<Finding>& findings, const std::vector<PipelineV
     page.row(is_note ? "note" : "caution", finding.message);
   }
   if (shown > kShownNotes) page.row("note", fmt::format("{} more with -v", shown - kShownNotes));
-  if (pipelines.empty()) return;
-  const PipelineJudgement& worst = pipelines.front().judgement;
-  const std::size_t calls = pipelines.front().pipeline.calls.size();
-  if (worst.level != InputLevel::unknown && worst.confidence.total() < kSure) {
-    page.row("unsure", fmt::format("confidence {:.2f}: {}", worst.confidence.total(), worst.doubt));
-  } else if (calls > 0 && calls < kFewCalls) {
-    page.row("caution", fmt::format("only {}", format_count(calls, "call")));
-  }
 }
 
 /// What the device that ran most kernels did: those of a host do the same work.
@@ -309,7 +313,8 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_budgets(measurements, diagnosis, style.detail, page);
   add_suppressed(diagnosis, style.detail, page);
   add_devices(measurements, page);
-  add_notes(findings, pipelines, page);
+  add_notes(findings, page);
+  add_doubt(diagnosis.judgement, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);
   if (style.detail == Detail::full) add_evidence(diagnosis, findings, page);
