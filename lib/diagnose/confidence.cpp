@@ -27,6 +27,10 @@ constexpr double kErrorOfLatency = 0.2;
 /// One call more is worth little beyond this: 1.5 calls halve the doubt once, nine calls leave a seventh.
 constexpr double kCallsOfHalfDoubt = 1.5;
 
+/// The most that is left where the window shows the pipeline's start, and that alone would make the job input-bound:
+/// what is slow at the start may be slow again, in every epoch or with every large batch.
+constexpr double kDoubtOfSlowStart = 0.65;
+
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
@@ -47,6 +51,16 @@ double probability_of_more(const PipelineMeasurement& pipeline, const CadenceSha
   return probability_above(cadence.share, error, cadence.beats, limit);
 }
 
+/// The part of the time that is waited, warm-up included.
+double share_with_warmup(const PipelineMeasurement& pipeline) {
+  const std::size_t first = pipeline.warmup_count;
+  if (first == 0 || first >= pipeline.calls.size()) return pipeline.judged_cadence().share;
+  const auto warmup = static_cast<double>(pipeline.calls[first].start - pipeline.calls.front().start);
+  const auto steady = static_cast<double>(pipeline.calls.back().end - pipeline.calls[first].start);
+  const double waited = static_cast<double>(pipeline.warmup.waited) + steady * pipeline.judged_cadence().share;
+  return waited / std::max(warmup + steady, 1.0);
+}
+
 /// A single slow call may be an outlier, and may as well be what the job is like, so that both shares must be on one
 /// side.
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {
@@ -59,7 +73,9 @@ double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, co
   if (is_bound) return std::min({stalls_again ? 1.0 : trimmed, untrimmed, latency});
   // Calls that are short but take a large share of short steps are told by their latency.
   if (pipeline.input_share() >= thresholds["min_share"]) return 1 - latency;
-  return 1 - std::max(trimmed, untrimmed);
+  const double side = 1 - std::max(trimmed, untrimmed);
+  const bool starts_slowly = share_with_warmup(pipeline) >= thresholds["min_share"];
+  return starts_slowly ? std::min(side, kDoubtOfSlowStart) : side;
 }
 
 /// The part of the waits that the walk ends at somebody's work, not at a hand-over or the edge of the window.
@@ -95,6 +111,10 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
     return fmt::format("one of {} decides: GetNext takes {} of the time, but {} without the {} of call {}", calls,
                        format_share(all.share), format_share(without.share), format_time(call.end - call.start),
                        *without.without_call + 1);
+  }
+  if (const double share = share_with_warmup(pipeline); all.share < min_share && share >= min_share) {
+    return fmt::format("with the warm-up GetNext takes {} of the time, without it {}: a slow start may come again",
+                       format_share(share), format_share(all.share));
   }
   return fmt::format("{} that differ: {} of the time, give or take {}, and {} is the limit", calls,
                      format_share(all.share), format_share(std::hypot(all.error, kDrift)), format_share(min_share));
