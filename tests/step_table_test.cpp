@@ -118,6 +118,60 @@ TEST_CASE("without markers the cadence of GetNext tells the steps, an epoch's en
   CHECK(measure_steps(host).source == StepSource::none);
 }
 
+/// Ten steps of 100; a call of 20 begins at `call_start` in each period, the marker spans `marker`.
+HostMeasurement loop_with(Interval marker, Picoseconds call_start) {
+  HostMeasurement host = host_with({}, {});
+  for (Picoseconds step = 0; step < 10; ++step) {
+    const Picoseconds start = 100 * step;
+    host.step_markers.push_back({start + marker.start, marker.end - marker.start, step});
+    host.pipelines[0].calls.push_back({start + call_start, start + call_start + 20});
+  }
+  host.pipelines[0].markers_miss_calls = get_next_is_outside_markers(host.step_markers, host.pipelines[0].calls);
+  return host;
+}
+
+TEST_CASE("markers that leave the calls out are told, and steps run from call to call") {
+  const HostMeasurement outside = loop_with({25, 95}, 0);
+  REQUIRE(outside.pipelines[0].markers_miss_calls);
+  StepTable table = measure_steps(outside);
+  CHECK(table.source == StepSource::cadence_beside_markers);
+  REQUIRE(table.steps.size() == 9);
+  CHECK(table.steps[3].span == Interval{300, 400});
+  CHECK(*summarize_steps({&table, 1}).input_share == doctest::Approx(0.2));
+  const HostMeasurement inside = loop_with({0, 90}, 5);
+  CHECK_FALSE(inside.pipelines[0].markers_miss_calls);
+  table = measure_steps(inside);
+  CHECK(table.source == StepSource::markers);
+  CHECK(*summarize_steps({&table, 1}).input_share == doctest::Approx(20.0 / 90));
+}
+
+TEST_CASE("markers of some steps, calls before all steps and a second loop are no calls outside of markers") {
+  const HostMeasurement loop = loop_with({25, 95}, 0);
+  const std::vector<Interval>& calls = loop.pipelines[0].calls;
+  const std::vector<StepMarker>& markers = loop.step_markers;
+  CHECK(get_next_is_outside_markers(markers, calls));
+  CHECK_FALSE(get_next_is_outside_markers(std::span(markers).first(2), calls));  // too few to tell
+  CHECK_FALSE(get_next_is_outside_markers(markers, {}));
+  CHECK_FALSE(get_next_is_outside_markers({}, calls));
+  // Elements that were all taken before the first step.
+  CHECK_FALSE(get_next_is_outside_markers(markers, std::vector<Interval>{{0, 5}, {5, 10}, {10, 15}}));
+  // A validation loop of many calls between two epochs.
+  CHECK_FALSE(get_next_is_outside_markers(markers, std::vector<Interval>{{496, 497}, {497, 498}, {498, 499}}));
+  // A marker for every second step, around its call.
+  std::vector<StepMarker> every_second;
+  for (const StepMarker& marker : markers) {
+    if (marker.number % 2 == 0) every_second.push_back({marker.start - 25, 95, marker.number});
+  }
+  CHECK_FALSE(get_next_is_outside_markers(every_second, calls));
+  // A marker inside another one is none of its own.
+  std::vector<StepMarker> nested;
+  for (const StepMarker& marker : markers) {
+    nested.push_back({marker.start - 25, 95, marker.number});
+    nested.push_back(marker);
+  }
+  CHECK_FALSE(get_next_is_outside_markers(nested, calls));
+}
+
 TEST_CASE("averages leave out the first and the last of more than five steps") {
   const std::vector<StepMarker> markers = {{0, 900, 0}, {1000, 100, 1}, {2000, 100, 2}, {3000, 100, 3}, {4000, 100, 4}};
   HostMeasurement host = host_with(markers, {{0, 450}, {1000, 1050}});

@@ -11,6 +11,7 @@
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
 #include "measure/phase.h"
+#include "measure/step_table.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -199,6 +200,8 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   }
   pipeline.warmup_count = count_warmup_calls(latencies, trace_.make_iterator_count > 0);
   measure_cadence(trace_, pipeline);
+  pipeline.markers_miss_calls = get_next_is_outside_markers(trace_.steps, pipeline.calls);
+  if (pipeline.markers_miss_calls) pipeline.step_share.reset();
   if (!computing_.empty()) measure_exposed_waits(trace_, computing_, pipeline);
   pipeline.stalls = find_stalls(pipeline.calls, pipeline.warmup_count);
   pipeline.pace_change = find_pace_change(pipeline.calls, pipeline.warmup_count);

@@ -171,8 +171,10 @@ struct PipelineMeasurement {
   CadenceShare trimmed_cadence;  ///< the same without the slowest call
   /// Where the trace shows what devices compute: the shares by which the pipeline is judged instead of those above.
   std::optional<ExposedWaits> exposed;
-  std::optional<double> step_share;  ///< part of the time inside the step markers below that is spent in calls
-  std::size_t step_count = 0;        ///< step markers that hold a call
+  /// Part of the time inside the step markers that is spent in calls; nothing where the markers miss the calls.
+  std::optional<double> step_share;
+  std::size_t step_count = 0;       ///< step markers that hold a call
+  bool markers_miss_calls = false;  ///< see get_next_is_outside_markers()
 
   PhaseMeasurement warmup;
   PhaseMeasurement steady;

@@ -129,31 +129,69 @@ std::vector<StepMeasurement> steps_of(const HostMeasurement& host) {
   return all;
 }
 
-/// From the start of a call to that of the next. Of two pipelines the one that is waited for most has the beat.
-std::vector<StepMeasurement> steps_of_cadence(const HostMeasurement& host) {
-  std::vector<StepMeasurement> steps;
+/// Of several pipelines the one that is waited for most has the beat; null where none was called twice.
+const PipelineMeasurement* pipeline_with_beat(const HostMeasurement& host) {
   const auto pipeline = std::find_if(host.pipelines.begin(), host.pipelines.end(), [](const PipelineMeasurement& one) {
     return !one.feeds_another && one.calls.size() > 1;
   });
-  if (pipeline == host.pipelines.end()) return steps;
-  const std::vector<std::size_t>& restarts = pipeline->iteration_starts;
-  for (std::size_t index = 0; index + 1 < pipeline->calls.size(); ++index) {
+  return pipeline == host.pipelines.end() ? nullptr : &*pipeline;
+}
+
+/// From the start of a call to that of the next.
+std::vector<StepMeasurement> steps_of_cadence(const PipelineMeasurement& pipeline) {
+  std::vector<StepMeasurement> steps;
+  const std::vector<std::size_t>& restarts = pipeline.iteration_starts;
+  for (std::size_t index = 0; index + 1 < pipeline.calls.size(); ++index) {
     if (std::binary_search(restarts.begin(), restarts.end(), index + 1)) continue;
     StepMeasurement& step = steps.emplace_back();
-    step.span = {pipeline->calls[index].start, pipeline->calls[index + 1].start};
+    step.span = {pipeline.calls[index].start, pipeline.calls[index + 1].start};
     step.number = static_cast<std::int64_t>(index) + 1;
   }
   return steps;
 }
 
+/// The spans of the markers that lie in no other.
+std::vector<Interval> outer_markers(std::span<const StepMarker> markers) {
+  std::vector<Interval> outer;
+  for (const StepMarker& marker : markers) {
+    if (outer.empty() || marker.end() > outer.back().end) outer.push_back({marker.start, marker.end()});
+  }
+  return outer;
+}
+
 }  // namespace
+
+bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls) {
+  const std::vector<Interval> steps = outer_markers(markers);
+  if (steps.size() < kFewestMarkers) return false;
+  std::size_t steps_with_call = 0;
+  std::size_t pauses_with_call = 0;
+  std::size_t next = 0;
+  const auto begins_before = [&](Picoseconds time) {
+    const std::size_t first = next;
+    while (next < calls.size() && calls[next].start < time) ++next;
+    return next > first;
+  };
+  begins_before(steps.front().start);
+  for (std::size_t index = 0; index < steps.size(); ++index) {
+    if (begins_before(steps[index].end)) ++steps_with_call;
+    if (index + 1 < steps.size() && begins_before(steps[index + 1].start)) ++pauses_with_call;
+  }
+  return 2 * steps_with_call < steps.size() && 2 * pauses_with_call > steps.size() - 1;
+}
 
 StepTable measure_steps(const HostMeasurement& host) {
   StepTable table;
-  table.steps = steps_of(host);
-  table.source = host.has_session_runs ? StepSource::session_runs : StepSource::markers;
-  if (table.steps.size() < kFewestMarkers) {
-    std::vector<StepMeasurement> cadence = steps_of_cadence(host);
+  const PipelineMeasurement* const beat = pipeline_with_beat(host);
+  if (beat != nullptr && beat->markers_miss_calls) {
+    table.steps = steps_of_cadence(*beat);
+    table.source = StepSource::cadence_beside_markers;
+  } else {
+    table.steps = steps_of(host);
+    table.source = host.has_session_runs ? StepSource::session_runs : StepSource::markers;
+  }
+  if (beat != nullptr && table.steps.size() < kFewestMarkers) {
+    std::vector<StepMeasurement> cadence = steps_of_cadence(*beat);
     if (cadence.size() > table.steps.size()) {
       table.steps = std::move(cadence);
       table.source = StepSource::cadence;

@@ -34,6 +34,8 @@ enum class StepSource : std::uint8_t {
   markers,       ///< events that carry a step's number
   session_runs,  ///< of a TF1 timeline
   cadence,       ///< from one GetNext call to the next: the trace has no markers
+  /// Likewise, though there are markers: they leave the GetNext calls out, and with them the wait.
+  cadence_beside_markers,
 };
 
 struct StepMeasurement {
@@ -65,6 +67,11 @@ struct StepSummary {
   /// Average over the steps of the part of each that is input; nullopt without steps.
   std::optional<double> input_share;
 };
+
+/// Whether the consumer calls GetNext before its steps are marked, as `for batch in dataset: with Trace(...)` does:
+/// most markers hold no call, and in most pauses between two markers a call begins. Such markers say nothing about
+/// waiting. Both are sorted by start; fewer than three markers tell nothing.
+bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls);
 
 /// The steps of a host that was measured with its profile.
 StepTable measure_steps(const HostMeasurement& host);

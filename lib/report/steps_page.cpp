@@ -43,6 +43,7 @@ std::string_view to_word(StepSource source) {
     case StepSource::session_runs:
       return "session_runs";
     case StepSource::cadence:
+    case StepSource::cadence_beside_markers:
       return "get_next_cadence";
     case StepSource::none:
       break;
@@ -58,6 +59,8 @@ std::string_view describe(StepSource source) {
       return "steps are the session runs of the timeline";
     case StepSource::cadence:
       return "the trace has no step markers, or two at most: a step is the time from one GetNext call to the next";
+    case StepSource::cadence_beside_markers:
+      return "next() is called outside of the step marker: steps run from one GetNext to the next";
     case StepSource::none:
       break;
   }
