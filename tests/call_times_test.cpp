@@ -23,7 +23,8 @@ std::string times_of(const SyntheticTrace& written, unsigned threads = 1) {
   for (const LogicalIterator& iterator : forest.iterators) waits.push_back(iterator.is_async);
   WorkOptions work;
   work.threads = threads;
-  const CallTimes times = measure_call_times(trace, forest, waits, op_kinds_of(trace.strings), work);
+  const CallTimes times =
+      measure_call_times(trace, forest, waits, op_kinds_of(trace.strings), FunctionOwners(trace, forest), work);
   REQUIRE(times.self.size() == forest.iterators.size());
   std::vector<std::string> texts;
   const auto add = [&](const std::string& name, const DurationStatistics& durations) {
@@ -133,8 +134,8 @@ TEST_CASE("where nothing tells two iterators apart, the same one has the ops in 
   const auto owner = [](bool has_second_first) {
     const Trace trace = loose_functions(true, false, has_second_first).to_trace();
     const IteratorForest forest = build_tree(trace);
-    const CallTimes times =
-        measure_call_times(trace, forest, std::vector<bool>(forest.iterators.size()), op_kinds_of(trace.strings));
+    const CallTimes times = measure_call_times(trace, forest, std::vector<bool>(forest.iterators.size()),
+                                               op_kinds_of(trace.strings), FunctionOwners(trace, forest));
     REQUIRE(times.function_ops.size() == 1);
     return forest[times.function_ops[0].iterator].long_name;
   };

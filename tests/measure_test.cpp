@@ -7,7 +7,7 @@
 #include "diagnose/judgement.h"
 #include "measure/busy_threads.h"
 #include "measure/cadence.h"
-#include "measure/function_ids.h"
+#include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
 #include "tree/dataset_kind.h"
@@ -189,7 +189,7 @@ TEST_CASE("a culprit that shows only after the first calls is measured over all 
   CHECK(steady.function_ops[0].self == 640 * kPicosecondsPerMicrosecond);
 }
 
-TEST_CASE("a set of function ids holds its ids and no others, however they are spread") {
+TEST_CASE("the owner of each function id is found, and none for others, however ids are spread") {
   std::mt19937_64 random(1);
   for (const std::size_t count : {0u, 1u, 2u, 3u, 17u, 1000u}) {
     for (int spread = 0; spread < 4; ++spread) {
@@ -198,13 +198,16 @@ TEST_CASE("a set of function ids holds its ids and no others, however they are s
         const std::uint64_t choices[] = {random(), index, index == 0 ? ~0ull : index, random() << 60};
         ids.push_back(choices[spread]);
       }
-      const FunctionIds functions(ids);
-      CHECK(functions.empty() == ids.empty());
+      std::vector<FunctionOwners::Entry> entries;
+      for (const std::uint64_t id : ids) entries.push_back({PackedToken(id), static_cast<IteratorId>(id % 7)});
+      const FunctionOwners owners(entries);
+      CHECK(owners.empty() == ids.empty());
       std::sort(ids.begin(), ids.end());
       std::vector<std::uint64_t> asked = {0, 1, ~0ull, ~0ull - 1, 1ull << 63};
       for (const std::uint64_t id : ids) asked.insert(asked.end(), {id, id - 1, id + 1});
       for (const std::uint64_t id : asked) {
-        REQUIRE(functions.contains(id) == std::binary_search(ids.begin(), ids.end(), id));
+        const bool is_known = std::binary_search(ids.begin(), ids.end(), id);
+        REQUIRE(owners[id] == (is_known ? static_cast<IteratorId>(id % 7) : kNoIterator));
       }
     }
   }

@@ -220,6 +220,19 @@ TEST_CASE("ops of tf.data's functions are no work of the step") {
   CHECK(activity.unnumbered_steps == std::vector<Interval>{{600, 800}, {1000, 1100}});
 }
 
+TEST_CASE("a device's step has the number of the host's marker, not the profiler's own count") {
+  WrittenEvents events;
+  const EventLine& device = events.line("/device:GPU:0", "Steps");
+  events.add(device, "10", 100, 200, {{"step_name", "train 500"}});
+  events.add(device, "train 501", 200, 300);
+  DeviceStepsBuilder builder;
+  events.feed(builder);
+  const std::vector<StepMarker> steps = builder.finish();
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].number == 500);
+  CHECK(steps[1].number == 501);
+}
+
 TEST_CASE("of a step that several devices show the longest counts") {
   WrittenEvents events;
   const EventLine& first = events.line("/device:GPU:0", "Steps");

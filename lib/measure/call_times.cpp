@@ -6,64 +6,11 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "measure/function_ids.h"
 #include "measure/lane_order.h"
 #include "measure/own_part.h"
-#include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
-
-/// The functions of each iterator that runs some.
-struct IteratorFunctions {
-  IteratorId iterator = kNoIterator;
-  FunctionIds ids;
-};
-
-/// Whether an asynchronous iterator of this kind calls a function for its elements. The others only hand elements on.
-bool calls_function(std::string_view short_name) {
-  const std::string_view kind = without_version(short_name);
-  return kind != "Prefetch" && kind != "ParallelBatch" && is_asynchronous(short_name);
-}
-
-std::vector<IteratorFunctions> find_functions(const Trace& trace, const IteratorForest& forest) {
-  // Collecting ids takes a pass over all runs, so iterators that run nothing are sorted out first.
-  std::vector<bool> runs_functions(forest.iterators.size());
-  bool has_loose_runs = false;
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
-      const std::uint32_t row = lane.function_runs[index].row;
-      if (row == kNoRow) has_loose_runs = true;
-      if (row != kNoRow) runs_functions[index_of(forest.iterator_of(lane.iterator_calls[row]))] = true;
-    }
-  }
-  std::vector<bool> is_told(forest.iterators.size());
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t index = 0; index < lane.produced.size(); ++index) {
-      const ProducedElement& produced = lane.produced[index];
-      if (produced.row == kNoRow || produced.last_run == kNoRow) continue;
-      const IteratorId maker = forest[forest.iterator_of(lane.iterator_calls[produced.row])].parent;
-      if (maker != kNoIterator) is_told[index_of(maker)] = true;
-    }
-  }
-  std::vector<IteratorFunctions> functions;
-  for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
-    const auto iterator = static_cast<IteratorId>(index);
-    if (!runs_functions[index] && !(has_loose_runs && calls_function(forest[iterator].short_name))) continue;
-    FunctionIds ids(trace, forest, iterator);
-    if (!ids.empty()) functions.push_back({iterator, std::move(ids)});
-  }
-  // The first one that has a function's id gets its ops. An iterator that is told by no element has the ids of all
-  // loose runs: so those that are told come before it. Of several that are not told none is better than another; by
-  // name it is the same one in every recording, which the order of ids, that of appearance, is not.
-  const auto key = [&](const IteratorFunctions& one) {
-    const LogicalIterator& iterator = forest[one.iterator];
-    return std::pair<bool, std::string_view>(iterator.is_async && !is_told[index_of(one.iterator)], iterator.long_name);
-  };
-  std::stable_sort(functions.begin(), functions.end(),
-                   [&](const IteratorFunctions& a, const IteratorFunctions& b) { return key(a) < key(b); });
-  return functions;
-}
 
 using OpKey = std::pair<IteratorId, StringId>;
 
@@ -81,17 +28,13 @@ void add_iterator_calls(const Lane& lane, const IteratorForest& forest, const st
   }
 }
 
-void add_ops(const Lane& lane, const std::vector<IteratorFunctions>& functions, const std::vector<OpKind>& op_kinds,
-             LaneTimes& times) {
+void add_ops(const Lane& lane, const FunctionOwners& owners, const std::vector<OpKind>& op_kinds, LaneTimes& times) {
   for (std::size_t index = 0; index < lane.ops.size(); ++index) {
     const OpCall& op = lane.ops[index];
     const std::uint64_t id = op.function_id.value();
     if (id == 0 || op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
-    for (const IteratorFunctions& function : functions) {
-      if (!function.ids.contains(id)) continue;
-      times.ops[{function.iterator, op.type}].add(op.span.duration());
-      break;
-    }
+    const IteratorId owner = owners[id];
+    if (owner != kNoIterator) times.ops[{owner, op.type}].add(op.span.duration());
   }
 }
 
@@ -110,15 +53,15 @@ DurationStatistics statistics_of(const DurationHistogram& histogram) {
 }
 
 CallTimes measure_call_times(const Trace& trace, const IteratorForest& forest, const std::vector<bool>& waits,
-                             const std::vector<OpKind>& op_kinds, const WorkOptions& work) {
-  const std::vector<IteratorFunctions> functions = find_functions(trace, forest);
+                             const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
+                             const WorkOptions& work) {
   LaneTimes sums{std::vector<DurationHistogram>(forest.iterators.size()), {}};
   std::mutex mutex;
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
     LaneTimes times{std::vector<DurationHistogram>(forest.iterators.size()), {}};
     add_iterator_calls(*lanes[index], forest, waits, times);
-    add_ops(*lanes[index], functions, op_kinds, times);
+    add_ops(*lanes[index], owners, op_kinds, times);
     const std::lock_guard lock(mutex);
     for (std::size_t id = 0; id < sums.self.size(); ++id) sums.self[id].add(times.self[id]);
     for (const auto& [key, histogram] : times.ops) sums.ops[key].add(histogram);

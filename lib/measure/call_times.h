@@ -8,6 +8,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
+#include "measure/function_owners.h"
 #include "measure/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
@@ -47,13 +48,13 @@ struct CallTimes {
   /// Indexed by IteratorId: the parts of its calls that are in no nested iterator call. Those of an iterator that waits
   /// for other threads are empty: how long it waits says nothing about it.
   std::vector<DurationStatistics> self;
-  /// By iterator, then by op; wrapper ops are left out. Where no element tells which of several iterators dispatched a
-  /// function, the first one by name has it.
+  /// By iterator, then by op; wrapper ops are left out.
   std::vector<FunctionOpTimes> function_ops;
 };
 
 /// `waits` is indexed by IteratorId: it waits for other threads. `op_kinds` is indexed by StringId.
 CallTimes measure_call_times(const Trace& trace, const IteratorForest& forest, const std::vector<bool>& waits,
-                             const std::vector<OpKind>& op_kinds, const WorkOptions& work = {});
+                             const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
+                             const WorkOptions& work = {});
 
 }  // namespace doctor

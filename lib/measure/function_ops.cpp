@@ -2,55 +2,102 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 #include "base/intervals.h"
 
 namespace doctor {
+namespace {
 
-FunctionOps::FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionIds& functions)
-    : op_kinds_(op_kinds), functions_(functions) {
-  for (const Lane& lane : trace.lanes) {
-    if (!lane.ops.empty()) lanes_.push_back({&lane.ops, 0});
-  }
+template <typename Key>
+void add_all(std::map<Key, Picoseconds>& sums, const std::map<Key, Picoseconds>& more) {
+  for (const auto& [key, time] : more) sums[key] += time;
 }
 
-void FunctionOps::collect_parts(LaneOps& lane, std::span<const Interval> windows) {
-  bool may_skip = true;
-  for (std::size_t index = lane.next; index < lane.ops->size(); ++index) {
-    const OpCall& op = (*lane.ops)[index];
-    const Interval time{op.span.start(), op.span.end()};
-    if (time.start >= windows.back().end) break;
-    const bool is_wanted = time.end > windows.front().start && op_kinds_[index_of(op.type)] != OpKind::wrapper &&
-                           functions_.contains(op.function_id.value());
-    // The first wanted op that reaches into the windows may reach into the next ones too.
-    may_skip = may_skip && !is_wanted;
-    if (may_skip) lane.next = index + 1;
-    if (!is_wanted) continue;
-    clipped_.clear();
-    clip(time, windows, clipped_);
-    for (const Interval part : clipped_) parts_.push_back({op.type, part});
-  }
-}
-
-void FunctionOps::add(std::span<const Interval> windows) {
-  if (windows.empty() || functions_.empty()) return;
-  parts_.clear();
-  for (LaneOps& lane : lanes_) collect_parts(lane, windows);
-  std::sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
-    return std::tie(a.type, a.time.start) < std::tie(b.type, b.time.start);
-  });
-  // Each moment counts once for a type, however many threads ran it.
-  for (std::size_t index = 0; index < parts_.size();) {
-    const StringId type = parts_[index].type;
+/// Calls `add(op, time)` for each op of the parts with the time that these cover, each moment once.
+template <typename Part, typename Add>
+void sum_by_op(std::vector<Part>& parts, Add add) {
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& a, const Part& b) { return std::pair(a.op, a.time.start) < std::pair(b.op, b.time.start); });
+  for (std::size_t index = 0; index < parts.size();) {
+    const auto op = parts[index].op;
     Picoseconds done = std::numeric_limits<Picoseconds>::min();
-    Picoseconds& total = totals_[type];
-    for (; index < parts_.size() && parts_[index].type == type; ++index) {
-      const Interval time = parts_[index].time;
+    Picoseconds total = 0;
+    for (; index < parts.size() && parts[index].op == op; ++index) {
+      const Interval time = parts[index].time;
       total += std::max<Picoseconds>(0, time.end - std::max(time.start, done));
       done = std::max(done, time.end);
     }
+    add(op, total);
   }
+}
+
+}  // namespace
+
+void FunctionActivity::add(const FunctionActivity& other) {
+  add_all(ops, other.ops);
+  add_all(beside, other.beside);
+  active += other.active;
+  idle += other.idle;
+}
+
+FunctionOps::FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
+                         IteratorId iterator)
+    : op_kinds_(op_kinds), owners_(owners), iterator_(iterator) {
+  for (const Lane& lane : trace.lanes) {
+    if (!lane.ops.empty()) lanes_.push_back({&lane.ops, 0, {}});
+  }
+}
+
+void FunctionOps::collect_part(const OpCall& op, std::span<const Interval> windows) {
+  const Interval time{op.span.start(), op.span.end()};
+  if (time.end <= windows.front().start || op_kinds_[index_of(op.type)] == OpKind::wrapper) return;
+  const IteratorId owner = owners_[op.function_id.value()];
+  if (owner != iterator_) return others_.push_back({{owner, op.type}, time});
+  clipped_.clear();
+  clip(time, windows, clipped_);
+  for (const Interval part : clipped_) parts_.push_back({{owner, op.type}, part});
+}
+
+/// Every op is met once, and again only while it lasts longer than the windows.
+void FunctionOps::collect_parts(LaneOps& lane, std::span<const Interval> windows) {
+  const auto ends_before = [&](std::size_t op, Picoseconds time) { return (*lane.ops)[op].span.end() <= time; };
+  for (const std::size_t op : lane.ongoing) collect_part((*lane.ops)[op], windows);
+  std::erase_if(lane.ongoing, [&](std::size_t op) { return ends_before(op, windows.back().end); });
+  for (; lane.next < lane.ops->size(); ++lane.next) {
+    const OpCall& op = (*lane.ops)[lane.next];
+    if (op.span.start() >= windows.back().end) break;
+    collect_part(op, windows);
+    if (!ends_before(lane.next, windows.back().end)) lane.ongoing.push_back(lane.next);
+  }
+}
+
+/// The time in which no op of the function ran, and which others did then.
+void FunctionOps::add_idle_time(std::span<const Interval> windows) {
+  std::vector<Interval> active;
+  active.reserve(parts_.size());
+  for (const Part& part : parts_) active.push_back(part.time);
+  active = united(std::move(active));
+  const std::vector<Interval> idle = intersected(windows, gaps_in({windows.front().start, windows.back().end}, active));
+  activity_.active += total_length(active);
+  activity_.idle += total_length(idle);
+  if (idle.empty()) return;
+  parts_.clear();
+  for (const Part& other : others_) {
+    clipped_.clear();
+    clip(other.time, idle, clipped_);
+    for (const Interval part : clipped_) parts_.push_back({other.op, part});
+  }
+  sum_by_op(parts_, [&](FunctionActivity::OpOf op, Picoseconds time) { activity_.beside[op] += time; });
+}
+
+void FunctionOps::add(std::span<const Interval> windows) {
+  if (windows.empty()) return;
+  parts_.clear();
+  others_.clear();
+  for (LaneOps& lane : lanes_) collect_parts(lane, windows);
+  sum_by_op(parts_, [&](FunctionActivity::OpOf op, Picoseconds time) { activity_.ops[op.second] += time; });
+  add_idle_time(windows);
 }
 
 }  // namespace doctor

@@ -30,12 +30,4 @@ InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterat
   return InputWork::preprocessing;
 }
 
-std::array<Picoseconds, kInputWorkCount> input_work_times(const HostMeasurement& host) {
-  std::array<Picoseconds, kInputWorkCount> times{};
-  for (const IteratorMeasurement& iterator : host.iterators) {
-    times[static_cast<std::size_t>(work_of(host, iterator))] += iterator.self;
-  }
-  return times;
-}
-
 }  // namespace doctor

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,8 +20,5 @@ inline constexpr std::size_t kInputWorkCount = 5;
 /// The work of one iterator, told by its kind and by those above it, whatever version the runtime appends to their
 /// names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.
 InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator);
-
-/// Self time of all iterators of a host by what they do, without waiting for other threads. Indexed by InputWork.
-std::array<Picoseconds, kInputWorkCount> input_work_times(const HostMeasurement& host);
 
 }  // namespace doctor

@@ -7,6 +7,8 @@
 #include "base/numbers.h"
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
+#include "measure/function_owners.h"
+#include "measure/function_work.h"
 #include "measure/iterator_times.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
@@ -31,13 +33,15 @@ class HostMeasurer {
         forest_(forest),
         path_(trace, forest),
         op_kinds_(op_kinds_of(trace.strings)),
+        owners_(trace, forest),
         times_(add_up_calls(trace, forest, work)),
-        tools_{trace, forest, path_, op_kinds_, work} {}
+        tools_{trace, forest, path_, op_kinds_, owners_, work} {}
 
   HostMeasurement measure(const MeasureOptions& options, DeviceProfile profile);
 
  private:
   void describe_trace();
+  void measure_function_work();
   bool mentions_tf_data() const;
   std::int64_t recording_start() const;
   std::vector<CallsOfRoot> group_calls() const;
@@ -51,10 +55,12 @@ class HostMeasurer {
   const Trace& trace_;
   const IteratorForest& forest_;
   CriticalPath path_;
-  std::vector<Interval> computing_;   ///< when any device computes, disjoint and sorted
-  std::vector<OpKind> op_kinds_;      ///< indexed by StringId
+  std::vector<Interval> computing_;  ///< when any device computes, disjoint and sorted
+  std::vector<OpKind> op_kinds_;     ///< indexed by StringId
+  FunctionOwners owners_;
   std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
   PhaseTools tools_;
+  std::vector<bool> waits_;  ///< indexed by IteratorId: for other threads
   HostMeasurement result_;
 };
 
@@ -77,10 +83,17 @@ void HostMeasurer::describe_trace() {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
   result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
+  measure_function_work();
   std::vector<IteratorHistory> histories = measure_histories(trace_, forest_);
   for (std::size_t index = 0; index < histories.size(); ++index) {
     result_.iterators[index].history = std::move(histories[index]);
   }
+}
+
+void HostMeasurer::measure_function_work() {
+  for (const IteratorMeasurement& iterator : result_.iterators) waits_.push_back(waits_for_others(iterator));
+  const std::vector<Picoseconds> functions = add_up_function_work(trace_, owners_, op_kinds_, waits_, tools_.work);
+  for (std::size_t index = 0; index < functions.size(); ++index) result_.iterators[index].function = functions[index];
 }
 
 /// What the file says, else the clock of its events if that counts from 1970: clocks that count from the start of the
@@ -151,8 +164,8 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
   }
   Picoseconds most_work = 0;
   for (const IteratorId member : pipeline.members) {
-    if (result_.iterators[index_of(member)].self <= most_work) continue;
-    most_work = result_.iterators[index_of(member)].self;
+    if (result_.iterators[index_of(member)].work() <= most_work) continue;
+    most_work = result_.iterators[index_of(member)].work();
     pipeline.busiest = member;
   }
   pipeline.shuffle_fill = find_shuffle_fill(trace_, forest_, times_, pipeline.members);
@@ -256,9 +269,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
                    });
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {
-    std::vector<bool> waits;
-    for (const IteratorMeasurement& iterator : result_.iterators) waits.push_back(waits_for_others(iterator));
-    result_.call_times = measure_call_times(trace_, forest_, waits, op_kinds_, tools_.work);
+    result_.call_times = measure_call_times(trace_, forest_, waits_, op_kinds_, owners_, tools_.work);
   }
   return std::move(result_);
 }

@@ -59,12 +59,19 @@ struct IteratorMeasurement {
   IteratorHistory history;                 ///< only if the trace was read with ReadOptions::attribute_history
 
   std::uint64_t calls = 0;
-  Picoseconds total = 0;        ///< sum of the durations of its calls
-  Picoseconds self = 0;         ///< of that: in no nested iterator call and, if asynchronous, not waiting
-  Picoseconds wait = 0;         ///< of that: waiting for other threads (asynchronous iterators only)
+  Picoseconds total = 0;  ///< sum of the durations of its calls
+  Picoseconds self = 0;   ///< of that: in no nested iterator call and, if asynchronous, not waiting
+  Picoseconds wait = 0;   ///< of that: waiting for other threads (asynchronous iterators only)
+  /// What its functions do beside its calls (asynchronous iterators only; of the others it is part of `self`): ops,
+  /// Python among them, as time of threads. Two threads at work for 1 ms are 2 ms; an op inside of another on one
+  /// thread counts once; what a function does outside of ops is not recorded.
+  Picoseconds function = 0;
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   Sighting longest_call;
   std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
+
+  /// What it does itself, on whatever threads; waiting for others is no work.
+  Picoseconds work() const { return self + function; }
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
   /// Empty if it has none, or a number.
@@ -75,6 +82,13 @@ struct IteratorMeasurement {
 struct FunctionOp {
   std::string op;
   Picoseconds self = 0;  ///< union over threads, so parallel ops of one type count once
+};
+
+/// What ran while calls waited for a function of which nothing ran.
+struct OpBeside {
+  IteratorId iterator = kNoIterator;  ///< whose function it is in; kNoIterator: none's, as in a training step
+  std::string op;
+  Picoseconds time = 0;  ///< union over threads
 };
 
 /// The calls of one pipeline in one phase (warm-up or steady state), attributed.
@@ -93,6 +107,11 @@ struct PhaseMeasurement {
   std::array<IteratorId, 2> culprits_of_halves = {kNoIterator, kNoIterator};
   std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; wrapper ops left out
   Picoseconds python = 0;                ///< of its function time: in Python ops
+  /// The function time of the culprit in two parts: an op of the function ran on some thread, or none did. They sum to
+  /// it but where several calls wait at once, whose common time counts once here.
+  Picoseconds function_active = 0;
+  Picoseconds function_idle = 0;
+  std::vector<OpBeside> beside;  ///< what ran in the idle part, longest first
 
   /// Threads busy on average during the waits: ops without Python, compute-pool regions and own work of synchronous
   /// iterators. Raw: may exceed the cores, because ops that wait for a core count as busy.
@@ -178,7 +197,7 @@ struct PipelineMeasurement {
 
   PhaseMeasurement warmup;
   PhaseMeasurement steady;
-  IteratorId busiest = kNoIterator;  ///< the member with the most own time, waited for or not
+  IteratorId busiest = kNoIterator;  ///< the member with the most work(), waited for or not
 
   std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, from the root's attribute or the threads
   IteratorId prefetch = kNoIterator;       ///< Prefetch between the root and the first working iterator

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/intervals.h"
 #include "base/parallel.h"
@@ -14,8 +14,6 @@
 namespace doctor {
 namespace {
 
-using OpTotals = std::map<StringId, Picoseconds>;
-
 /// Some of the calls, by position: [first, last).
 struct CallRange {
   std::size_t first = 0;
@@ -24,9 +22,8 @@ struct CallRange {
 
 /// What to attribute calls for.
 struct Purpose {
-  bool adds_up = true;                     ///< who held them
-  const FunctionIds* functions = nullptr;  ///< if set, the ops of these as well, while the calls wait for the function
-  IteratorId culprit = kNoIterator;        ///< of this iterator
+  bool adds_up = true;                   ///< who held them
+  IteratorId function_of = kNoIterator;  ///< what this iterator's function did while they waited for it
 };
 
 /// What some of the calls add up to. All are integers: no result depends on how the calls were split.
@@ -34,7 +31,7 @@ struct Sums {
   MeasuredPhase measured;
   std::vector<Picoseconds>
       critical_of_first_half;  ///< indexed by IteratorId: PhaseMeasurement::critical of these calls
-  OpTotals ops;                ///< of the culprit's function
+  FunctionActivity function;   ///< of the culprit
 };
 
 void add(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& more) {
@@ -70,6 +67,7 @@ class PhaseMeasurer {
   IteratorId find_culprit() const { return doctor::find_culprit(tools_.forest, sums_.measured.phase.critical); }
   void compare_halves();
   void measure_function();
+  void describe_function();
   void measure_threads();
 
   const PhaseTools& tools_;
@@ -116,7 +114,9 @@ void PhaseMeasurer::add_segments(const RootCall& call, std::span<const Segment> 
 void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) const {
   CriticalPath::Walker walker(tools_.path);
   std::optional<FunctionOps> ops;
-  if (purpose.functions != nullptr) ops.emplace(tools_.trace, tools_.op_kinds, *purpose.functions);
+  if (purpose.function_of != kNoIterator) {
+    ops.emplace(tools_.trace, tools_.op_kinds, tools_.owners, purpose.function_of);
+  }
   Picoseconds done = std::numeric_limits<Picoseconds>::min();
   for (std::size_t before = 0; before < range.first; ++before) done = std::max(done, call(before).span.end);
   std::vector<Interval> windows;
@@ -128,13 +128,13 @@ void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) cons
     windows.clear();
     for (const Segment& segment : segments) {
       const Interval window{std::max(segment.span.start, done), segment.span.end};
-      const bool is_wanted = segment.iterator == purpose.culprit && segment.kind == SegmentKind::function;
+      const bool is_wanted = segment.iterator == purpose.function_of && segment.kind == SegmentKind::function;
       if (is_wanted && window.start < window.end) windows.push_back(window);
     }
     ops->add(windows);
     done = std::max(done, call(position).span.end);
   }
-  if (ops) sums.ops = ops->totals();
+  if (ops) sums.function = ops->activity();
 }
 
 void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
@@ -164,7 +164,7 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
     sums.phase.outside += more.phase.outside;
     sums.feeding_roots.insert(more.feeding_roots.begin(), more.feeding_roots.end());
     sums.unattributed += more.unattributed;
-    for (const auto& [type, total] : result.ops) sums_.ops[type] += total;
+    sums_.function.add(result.function);
   }
 }
 
@@ -200,20 +200,36 @@ void PhaseMeasurer::measure_function() {
   attribute_parallel(sample, {});
   const IteratorId guess = find_culprit();
   const bool is_guessed = runs_function(guess);
-  std::optional<FunctionIds> functions;
-  if (is_guessed) functions.emplace(tools_.trace, tools_.forest, guess);
-  attribute_parallel(rest, {true, is_guessed ? &*functions : nullptr, guess});
+  attribute_parallel(rest, {true, is_guessed ? guess : kNoIterator});
   const IteratorId culprit = find_culprit();
   sums_.measured.phase.culprit = culprit;
   if (!runs_function(culprit)) {
-    sums_.ops.clear();
+    sums_.function = {};
   } else if (is_guessed && guess == culprit) {
-    attribute_parallel(sample, {false, &*functions, culprit});
+    attribute_parallel(sample, {false, culprit});
   } else {
-    sums_.ops.clear();
-    functions.emplace(tools_.trace, tools_.forest, culprit);
-    attribute_parallel(all, {false, &*functions, culprit});
+    sums_.function = {};
+    attribute_parallel(all, {false, culprit});
   }
+}
+
+void PhaseMeasurer::describe_function() {
+  PhaseMeasurement& phase = sums_.measured.phase;
+  const FunctionActivity& function = sums_.function;
+  for (const auto& [type, total] : function.ops) {
+    if (total > 0) phase.function_ops.push_back({std::string(tools_.trace.strings[type]), total});
+    if (tools_.op_kinds[index_of(type)] == OpKind::python) phase.python += total;
+  }
+  std::sort(phase.function_ops.begin(), phase.function_ops.end(),
+            [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });
+  phase.function_active = function.active;
+  phase.function_idle = function.idle;
+  for (const auto& [op, time] : function.beside) {
+    if (time > 0) phase.beside.push_back({op.first, std::string(tools_.trace.strings[op.second]), time});
+  }
+  std::sort(phase.beside.begin(), phase.beside.end(), [](const OpBeside& a, const OpBeside& b) {
+    return a.time != b.time ? a.time > b.time : std::pair(a.iterator, a.op) < std::pair(b.iterator, b.op);
+  });
 }
 
 MeasuredPhase PhaseMeasurer::measure() {
@@ -221,13 +237,7 @@ MeasuredPhase PhaseMeasurer::measure() {
   measure_function();
   compare_halves();
   measure_threads();
-  PhaseMeasurement& phase = sums_.measured.phase;
-  for (const auto& [type, total] : sums_.ops) {
-    if (total > 0) phase.function_ops.push_back({std::string(tools_.trace.strings[type]), total});
-    if (tools_.op_kinds[index_of(type)] == OpKind::python) phase.python += total;
-  }
-  std::sort(phase.function_ops.begin(), phase.function_ops.end(),
-            [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });
+  describe_function();
   return std::move(sums_.measured);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/work.h"
 #include "measure/critical_path.h"
+#include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
 
@@ -17,6 +18,7 @@ struct PhaseTools {
   const IteratorForest& forest;
   const CriticalPath& path;
   const std::vector<OpKind>& op_kinds;  ///< indexed by StringId
+  const FunctionOwners& owners;
   WorkOptions work;
 };
 

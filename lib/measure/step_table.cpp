@@ -209,7 +209,6 @@ StepTable measure_steps(const HostMeasurement& host) {
 StepSummary summarize_steps(std::span<const StepTable> hosts) {
   StepSummary summary;
   double squares = 0;
-  double input_shares = 0;
   for (const StepTable& host : hosts) {
     for (const StepMeasurement& step : host.steps) {
       if (step.is_boundary || step.duration() <= 0) continue;
@@ -219,7 +218,6 @@ StepSummary summarize_steps(std::span<const StepTable> hosts) {
       ++summary.count;
       summary.average += duration;
       squares += duration * duration;
-      input_shares += static_cast<double>(step[StepPart::input]) / duration;
       for (std::size_t part = 0; part < kStepPartCount; ++part) {
         summary.parts[part] += static_cast<double>(step.parts[part]);
       }
@@ -229,8 +227,8 @@ StepSummary summarize_steps(std::span<const StepTable> hosts) {
   const auto count = static_cast<double>(summary.count);
   summary.average /= count;
   summary.deviation = std::sqrt(std::max(0.0, squares / count - summary.average * summary.average));
-  summary.input_share = input_shares / count;
   for (double& part : summary.parts) part /= count;
+  summary.input_share = summary.parts[static_cast<std::size_t>(StepPart::input)] / summary.average;
   return summary;
 }
 

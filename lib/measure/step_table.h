@@ -64,7 +64,7 @@ struct StepSummary {
   Picoseconds shortest = 0;
   Picoseconds longest = 0;
   std::array<double, kStepPartCount> parts{};  ///< indexed by StepPart: averages
-  /// Average over the steps of the part of each that is input; nullopt without steps.
+  /// Of the time of all these steps together, as the parts are; nullopt without steps.
   std::optional<double> input_share;
 };
 

@@ -67,8 +67,11 @@ Result<void> load_iterators(QueryDatabase& database, const TraceHost& of) {
     rows.text(kind_of(iterator)).boolean(iterator.is_async);
     rows.optional_text(text_of(iterator.id)).optional_text(text_of(iterator.parent_id));
     rows.integer(static_cast<std::int64_t>(iterator.calls)).integer(static_cast<std::int64_t>(iterator.instances));
-    rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(critical_of(of.host, id));
-    rows.time(iterator.longest_call.duration()).text(attributes_json(iterator)).end_row();
+    rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(iterator.function);
+    rows.time(critical_of(of.host, id))
+        .time(iterator.longest_call.duration())
+        .text(attributes_json(iterator))
+        .end_row();
   }
   return rows.finish();
 }

@@ -57,6 +57,7 @@ const QueryTable kIterators = {
         {"total_us", real, false, "us", "sum of the durations of its calls"},
         {"self_us", real, false, "us", "of that: in no other iterator's call, and not waiting"},
         {"wait_us", real, false, "us", "of that: waiting for other threads"},
+        {"function_us", real, false, "us", "beside its calls: ops of its functions on other threads"},
         {"critical_us", real, false, "us", "that the consumers' calls were held by it: what to look at first"},
         {"longest_us", real, false, "us", "its longest call"},
         {"attributes", text, false, "", "values seen last, a JSON object: `attributes ->> '$.parallelism'`"},

@@ -32,8 +32,11 @@ struct InputOp {
   std::uint64_t count = 0;
   Picoseconds total = 0;
   Picoseconds self = 0;
+  Picoseconds function = 0;
   Picoseconds wait = 0;
-  InputWork work = InputWork::other;
+  InputWork category = InputWork::other;
+
+  Picoseconds work() const { return self + function; }
 };
 
 /// Ops that hand data to a device: infeed, and copies that the host makes.
@@ -43,49 +46,54 @@ bool is_enqueue(const OpStatistics& op) {
 
 std::vector<InputOp> input_ops(const Measurements& measurements) {
   std::map<std::string, InputOp> ops;
-  const auto add = [&](const std::string& name, std::uint64_t count, Picoseconds total, Picoseconds self,
-                       Picoseconds wait, InputWork work) {
-    InputOp& op = ops[name];
-    op.name = name;
-    op.count += count;
-    op.total += total;
-    op.self += self;
-    op.wait += wait;
-    op.work = work;
+  const auto add = [&](const InputOp& more) {
+    InputOp& op = ops[more.name];
+    op.name = more.name;
+    op.count += more.count;
+    op.total += more.total;
+    op.self += more.self;
+    op.function += more.function;
+    op.wait += more.wait;
+    op.category = more.category;
   };
   for (const HostMeasurement& host : measurements.hosts) {
     for (const IteratorMeasurement& iterator : host.iterators) {
-      if (iterator.calls == 0) continue;
-      add(iterator.long_name, iterator.calls, iterator.total, iterator.self, iterator.wait, work_of(host, iterator));
+      if (iterator.calls == 0 && iterator.function == 0) continue;
+      add({iterator.long_name, iterator.calls, iterator.total, iterator.self, iterator.function, iterator.wait,
+           work_of(host, iterator)});
     }
     if (!host.profile) continue;
     for (const OpStatistics& op : host.profile->ops.ops) {
-      if (is_enqueue(op)) add(op.name, op.occurrences, op.total, op.self, 0, InputWork::enqueue);
+      if (is_enqueue(op)) add({op.name, op.occurrences, op.total, op.self, 0, 0, InputWork::enqueue});
     }
   }
   std::vector<InputOp> sorted;
   sorted.reserve(ops.size());
   for (auto& [name, op] : ops) sorted.push_back(std::move(op));
-  std::stable_sort(sorted.begin(), sorted.end(), [](const InputOp& a, const InputOp& b) { return a.self > b.self; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const InputOp& a, const InputOp& b) { return a.work() > b.work(); });
   return sorted;
 }
 
 struct WorkTimes {
   std::array<Picoseconds, kInputWorkCount> times{};  ///< indexed by InputWork
-  Picoseconds whole = 0;
+  Picoseconds work = 0;                              ///< all of them
+  Picoseconds in_calls = 0;  ///< every moment of every call once, waiting included: no row's total is longer
 };
 
-WorkTimes work_times(const Measurements& measurements) {
+WorkTimes work_times(const std::vector<InputOp>& ops) {
   WorkTimes result;
-  for (const InputOp& op : input_ops(measurements)) {
-    result.times[static_cast<std::size_t>(op.work)] += op.self;
-    result.whole += op.self;
+  for (const InputOp& op : ops) {
+    result.times[static_cast<std::size_t>(op.category)] += op.work();
+    result.work += op.work();
+    result.in_calls += op.self + op.wait;
   }
   return result;
 }
 
+/// At most 1: calls of an iterator inside of its own calls count twice in its total.
 double share_of(Picoseconds part, Picoseconds whole) {
-  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  return whole <= 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
 }  // namespace
@@ -96,16 +104,21 @@ std::string_view to_word(InputWork work) {
 
 DataTable input_table(const Measurements& measurements) {
   DataTable table;
-  table.columns = {{"input_op", "input op", ColumnKind::text}, {"count", "calls", ColumnKind::count},
-                   {"total_us", "total", ColumnKind::time},    {"total_share", "of all", ColumnKind::share},
-                   {"self_us", "self", ColumnKind::time},      {"self_share", "of all", ColumnKind::share},
-                   {"wait_us", "waiting", ColumnKind::time},   {"category", "category", ColumnKind::text}};
+  table.columns = {{"input_op", "input op", ColumnKind::text},
+                   {"count", "calls", ColumnKind::count},
+                   {"total_us", "total", ColumnKind::time},
+                   {"total_share", "of all calls", ColumnKind::share},
+                   {"self_us", "self", ColumnKind::time},
+                   {"function_us", "function", ColumnKind::time},
+                   {"work_share", "of all work", ColumnKind::share},
+                   {"wait_us", "waiting", ColumnKind::time},
+                   {"category", "category", ColumnKind::text}};
   const std::vector<InputOp> ops = input_ops(measurements);
-  Picoseconds whole = 0;
-  for (const InputOp& op : ops) whole += op.self;
+  const WorkTimes all = work_times(ops);
   for (const InputOp& op : ops) {
-    table.rows.push_back({op.name, static_cast<std::int64_t>(op.count), op.total, share_of(op.total, whole), op.self,
-                          share_of(op.self, whole), op.wait, std::string(to_word(op.work))});
+    table.rows.push_back({op.name, static_cast<std::int64_t>(op.count), op.total, share_of(op.total, all.in_calls),
+                          op.self, op.function, share_of(op.work(), all.work), op.wait,
+                          std::string(to_word(op.category))});
   }
   return table;
 }
@@ -120,24 +133,27 @@ std::string input_summary_text(const Measurements& measurements, const Diagnosis
                         format_time(average), format_time(static_cast<Picoseconds>(steps.deviation)),
                         format_time(steps.shortest), format_time(steps.longest), overview.note);
     const double input = steps.parts[static_cast<std::size_t>(StepPart::input)];
-    text += fmt::format("input    {} of a step, {} on average\n", format_time(static_cast<Picoseconds>(input)),
-                        format_share(*steps.input_share));
+    text += fmt::format("input    {} of a step: {} of the time of these steps\n",
+                        format_time(static_cast<Picoseconds>(input)), format_share(*steps.input_share));
+    if (!overview.verdict_note.empty()) text += "         " + overview.verdict_note + "\n";
   } else {
     text += "steps    " + overview.note + "\n";
   }
-  const WorkTimes work = work_times(measurements);
+  const WorkTimes work = work_times(input_ops(measurements));
   std::string parts;
   for (std::size_t index = 0; index < kInputWorkCount; ++index) {
     if (work.times[index] == 0) continue;
     parts += fmt::format("{}{} {} ({})", parts.empty() ? "" : ", ", kWorks[index].title, format_time(work.times[index]),
-                         format_share(share_of(work.times[index], work.whole)));
+                         format_share(share_of(work.times[index], work.work)));
   }
-  return text + "host     " + (parts.empty() ? "no work of tf.data was seen" : parts) + "\n";
+  if (parts.empty()) return text + "host     no work of tf.data was seen\n";
+  return text + "host     " + parts +
+         "\n         work is self time and function: ops that an iterator's function ran on other threads\n";
 }
 
 std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table) {
   const StepOverview overview = step_overview(measurements, diagnosis);
-  const WorkTimes work = work_times(measurements);
+  const WorkTimes work = work_times(input_ops(measurements));
   OrderedJson host = OrderedJson::object();
   for (std::size_t index = 0; index < kInputWorkCount; ++index) {
     host[std::string(kWorks[index].key) + "_us"] = to_microseconds(work.times[index]);

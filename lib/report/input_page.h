@@ -14,8 +14,8 @@ namespace doctor {
 /// The word of the schema, e.g. "read_on_demand".
 std::string_view to_word(InputWork work);
 
-/// A row for each iterator and each kind of op that moves data to a device, most self time first. Self time does not
-/// count waiting for other threads, which has a column of its own.
+/// A row for each iterator and each kind of op that moves data to a device, the one that works most first: its self
+/// time and what its functions do on other threads. Waiting for other threads is no work and has a column of its own.
 DataTable input_table(const Measurements& measurements);
 
 /// What stands above the table: the input-bound share, the steps, and what the host spends its time on.

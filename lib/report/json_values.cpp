@@ -101,6 +101,16 @@ OrderedJson function_ops_json(const PhaseMeasurement& phase) {
   return ops;
 }
 
+/// What ran while none of the function's ops did.
+OrderedJson beside_json(const HostMeasurement& host, const PhaseMeasurement& phase) {
+  OrderedJson ops = OrderedJson::array();
+  for (const OpBeside& op : phase.beside) {
+    ops.push_back(
+        {{"op", op.op}, {"long_name", long_name_json(host, op.iterator)}, {"time_us", to_microseconds(op.time)}});
+  }
+  return ops;
+}
+
 }  // namespace
 
 std::string to_text(const OrderedJson& page) {
@@ -123,6 +133,7 @@ OrderedJson iterator_json(const IteratorMeasurement& iterator, Picoseconds criti
       {"calls", iterator.calls},
       {"total_us", to_microseconds(iterator.total)},
       {"self_us", to_microseconds(iterator.self)},
+      {"function_us", to_microseconds(iterator.function)},
       {"wait_us", to_microseconds(iterator.wait)},
       {"critical_us", to_microseconds(critical)},
       {"attributes", attributes_json(iterator.attributes)},
@@ -153,7 +164,9 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"python_us", has_ops ? OrderedJson(to_microseconds(phase.python)) : nullptr},
       {"queued_closures", phase.queued_closures ? OrderedJson(*phase.queued_closures) : OrderedJson(nullptr)},
   };
+  json["function_idle_us"] = has_ops ? OrderedJson(to_microseconds(phase.function_idle)) : OrderedJson(nullptr);
   json["function_ops"] = has_ops ? function_ops_json(phase) : OrderedJson::array();
+  json["beside"] = has_ops ? beside_json(view.host, phase) : OrderedJson::array();
   return json;
 }
 

@@ -1,12 +1,56 @@
 #include "report/overview.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.h"
 #include "report/ops_page.h"
 #include "report/selection.h"
 #include "report/steps_page.h"
 
 namespace doctor {
+namespace {
+
+/// Shares that differ by less are the same to a person.
+constexpr double kSameShare = 0.05;
+
+/// What the share of the steps is taken of.
+std::string base_of_steps(const Measurements& measurements, const StepOverview& overview) {
+  const bool has_markers = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
+    return host.source == StepSource::markers || host.source == StepSource::session_runs;
+  });
+  const bool has_boundary = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
+    return !host.steps.empty() && host.steps.front().is_boundary;
+  });
+  std::size_t pipelines = 0;
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const PipelineMeasurement& pipeline : host.pipelines) pipelines += pipeline.feeds_another ? 0 : 1;
+  }
+  std::string base = has_markers ? "the marked steps" : "the time from one GetNext to the next";
+  if (has_boundary) base += " without the first and the last";
+  return pipelines > 1 ? base + ", with the waits of all pipelines" : base;
+}
+
+/// What the verdict's share is taken of.
+std::string base_of_verdict(const PipelineMeasurement& pipeline, double share) {
+  std::string base = "the time from one GetNext to the next";
+  if (pipeline.warmup_count > 0) base += ", without the warm-up";
+  if (pipeline.judged_cadence().share - share >= kSameShare) base += ", without the slowest";
+  return pipeline.exposed ? base + ", while no device computes" : base;
+}
+
+std::string verdict_note(const Measurements& measurements, const StepOverview& overview, const PipelineView& worst) {
+  const std::optional<double> share = input_share_of(worst);
+  if (!share || !overview.summary.input_share) return {};
+  if (std::abs(*share - *overview.summary.input_share) < kSameShare) return {};
+  return fmt::format("{} is of {}; the verdict's {} is of {}", format_share(*overview.summary.input_share),
+                     base_of_steps(measurements, overview), format_share(*share),
+                     base_of_verdict(worst.pipeline, *share));
+}
+
+}  // namespace
 
 StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis) {
   StepOverview overview;
@@ -15,7 +59,9 @@ StepOverview step_overview(const Measurements& measurements, const Diagnosis& di
   overview.note = step_note(measurements);
   overview.input_share = overview.summary.input_share;
   const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
-  if (!overview.input_share && !pipelines.empty()) overview.input_share = input_share_of(pipelines.front());
+  if (pipelines.empty()) return overview;
+  if (!overview.input_share) overview.input_share = input_share_of(pipelines.front());
+  overview.verdict_note = verdict_note(measurements, overview, pipelines.front());
   return overview;
 }
 

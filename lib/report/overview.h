@@ -19,8 +19,10 @@ struct StepOverview {
   std::vector<StepTable> hosts;  ///< indexed as Measurements::hosts
   StepSummary summary;
   std::string note;  ///< how the steps were told
-  /// Of the steps where there are any, else of the verdict; nullopt where no GetNext was seen.
+  /// Of the time of the steps where there are any, else of the verdict; nullopt where no GetNext was seen.
   std::optional<double> input_share;
+  /// Why the verdict's share is another one, for a person; empty where the two are much the same.
+  std::string verdict_note;
 };
 
 StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis);

@@ -100,6 +100,7 @@ void add_step_time(const StepOverview& steps, TextPage& page) {
                              format_time(static_cast<Picoseconds>(time)), format_share(time / summary.average));
   }
   page.row("of it", breakdown);
+  if (!steps.verdict_note.empty()) page.row("input", steps.verdict_note);
 }
 
 void add_environment(const Measurements& measurements, TextPage& page) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "diagnose/dataset_words.h"
 #include "report/escape.h"
 
 namespace doctor {
@@ -14,6 +15,9 @@ constexpr std::size_t kPlaceParts = 10;
 constexpr std::size_t kInputParts = 3;
 constexpr std::size_t kShownOps = 3;
 constexpr std::size_t kNameWidth = 40;
+constexpr double kIdleShare = 0.05;      // of a function's time: less is rounding and the way to its ops
+constexpr double kQueuedClosures = 0.5;  // on average: from here on one mostly waited
+constexpr double kBesideShare = 0.1;     // of that time: what ran for less explains nothing
 
 std::string part_name(const IteratorMeasurement& iterator) {
   return clip(escape_for_terminal(iterator.short_name), kNameWidth);
@@ -30,6 +34,29 @@ IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase
     most = time;
   }
   return main;
+}
+
+/// "Dataset.map below it": who ran something beside the function of `culprit`.
+std::string describe_other(const HostMeasurement& host, IteratorId culprit, IteratorId other) {
+  if (other == kNoIterator) return "the job itself";
+  std::size_t steps = host.iterators.size();  // a file may hold a cycle
+  IteratorId above = host.iterators[index_of(other)].parent;
+  for (; above != kNoIterator && above != culprit && steps > 0; --steps) above = host.iterators[index_of(above)].parent;
+  return describe(host.iterators[index_of(other)]) + (above == culprit ? " below it" : "");
+}
+
+/// Why no op of the function ran while the calls waited for it, as far as the trace shows it.
+std::string describe_idle_function(const PipelineView& view) {
+  const PhaseMeasurement& phase = view.phase();
+  std::string text = fmt::format("no op of it ran for {}", format_time(phase.function_idle));
+  const bool is_queued = phase.queued_closures.value_or(0) >= kQueuedClosures;
+  if (is_queued) text += ": its calls waited for a thread";
+  const OpBeside most = phase.beside.empty() ? OpBeside{} : phase.beside.front();
+  const double share = static_cast<double>(most.time) / static_cast<double>(phase.function_idle);
+  if (share < kBesideShare) return is_queued ? text : text + ": calling it, or ops too short to be recorded";
+  return text + fmt::format("{} {} of {} ran, for {}", is_queued ? ", meanwhile" : ", while",
+                            clip(escape_for_terminal(most.op), kNameWidth),
+                            describe_other(view.host, view.judgement.culprit, most.iterator), format_time(most.time));
 }
 
 std::string join(const std::vector<std::string>& parts) {
@@ -89,7 +116,8 @@ std::string describe_function(const PipelineView& view) {
                         format_time(op.self));
   }
   if (phase.python > 0) text += fmt::format("; {} of it in Python", format_time(phase.python));
-  return text;
+  const bool is_idle = static_cast<double>(phase.function_idle) >= kIdleShare * static_cast<double>(in_function);
+  return is_idle ? text + "; " + describe_idle_function(view) : text;
 }
 
 std::string describe_feeding(const PipelineView& view) {

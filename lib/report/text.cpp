@@ -126,6 +126,9 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
     if (finding == shown.front() && advice.code && *advice.code != advice_line(*finding)) page.lines("", *advice.code);
   }
   const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
+  if (shown.empty() && judgement.status == VerdictStatus::healthy) {
+    page.row("do", "nothing about the input; 'show overview' tells where the time of a step goes instead");
+  }
   if (shown.empty() && !is_judged) {
     page.row("do", "record at least ten training steps: tf.profiler.experimental.start(logdir), then stop()");
   }
@@ -284,6 +287,7 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
   for (const auto& [reason, rules] : rules_of_reason) page.row("not seen", fmt::format("{}: {}", reason, rules));
 }
 
+/// The tree shows who holds the input up; where it is fine, the overview shows what else takes the time.
 void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& shown, const TextStyle& style,
               TextPage& page) {
   const std::size_t unknown = diagnosis.not_evaluated.size();
@@ -291,7 +295,9 @@ void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& sho
     page.row("unknown",
              fmt::format("{} could not be evaluated on this trace (-v tells why)", format_count(unknown, "rule")));
   }
-  page.row("more", "tfdata-doctor show tree " + clip(escape_for_terminal(style.rerun), kRerunWidth));
+  const bool is_healthy = diagnosis.judgement.status == VerdictStatus::healthy;
+  page.row("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree",
+                               clip(escape_for_terminal(style.rerun), kRerunWidth)));
   if (!shown.empty()) page.row("more", "tfdata-doctor explain " + shown.front()->rule);
 }
 

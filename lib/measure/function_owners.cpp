@@ -1,0 +1,149 @@
+#include "measure/function_owners.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "tree/dataset_kind.h"
+
+namespace doctor {
+namespace {
+
+using Entry = FunctionOwners::Entry;
+
+/// Whether an iterator dispatches a function for its elements. Other asynchronous ones only hand elements on.
+bool dispatches_functions(const LogicalIterator& iterator) {
+  const std::string_view kind = without_version(iterator.short_name);
+  return iterator.is_async && kind != "Prefetch" && kind != "ParallelBatch";
+}
+
+/// The iterator above a call, if it dispatches functions for what the call returns.
+IteratorId dispatcher_above(const IteratorForest& forest, const IteratorCall& input) {
+  const IteratorId above = forest[forest.iterator_of(input)].parent;
+  return above != kNoIterator && dispatches_functions(forest[above]) ? above : kNoIterator;
+}
+
+/// Indexed as the lane's function runs: the row of the call that fetched the input of the element, where the trace
+/// tells which element the run makes.
+std::vector<std::uint32_t> input_rows(const Lane& lane) {
+  std::vector<std::uint32_t> rows(lane.function_runs.size(), kNoRow);
+  for (std::size_t index = 0; index < lane.produced.size(); ++index) {
+    const ProducedElement& produced = lane.produced[index];
+    if (produced.row != kNoRow && produced.last_run != kNoRow) rows[produced.last_run] = produced.row;
+  }
+  return rows;
+}
+
+/// Gathers the owners of the runs of one lane after another.
+class OwnerFinder {
+ public:
+  OwnerFinder(const Trace& trace, const IteratorForest& forest)
+      : forest_(forest), has_functions_(forest.iterators.size()) {
+    std::size_t runs = 0;
+    for (const Lane& lane : trace.lanes) runs += lane.function_runs.size();
+    entries_.reserve(runs);  // at most; growing would need three times as much for a moment
+  }
+
+  void add(const Lane& lane) {
+    const std::vector<std::uint32_t> inputs = input_rows(lane);
+    const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+    std::uint32_t call_before = kNoRow;
+    std::uint32_t next = 0;
+    for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
+      const FunctionRun& run = lane.function_runs[index];
+      for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls[next].subtree_end) {
+        call_before = next;
+      }
+      if (run.function_id.value() == 0) continue;
+      if (run.row == kNoRow && calls.empty()) {
+        loose_.push_back(run.function_id);
+        continue;
+      }
+      std::uint32_t input = inputs[index];
+      if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
+      IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(forest_, calls[input]);
+      if (owner == kNoIterator && run.row != kNoRow) owner = forest_.iterator_of(calls[run.row]);
+      add(run.function_id, owner);
+    }
+  }
+
+  std::vector<Entry> finish() {
+    const IteratorId guess = first_without_functions();
+    for (const PackedToken id : loose_) add(id, guess);
+    return std::move(entries_);
+  }
+
+ private:
+  void add(PackedToken id, IteratorId owner) {
+    if (owner == kNoIterator) return;
+    entries_.push_back({id, owner});
+    has_functions_[index_of(owner)] = true;
+  }
+
+  IteratorId first_without_functions() const {
+    IteratorId first = kNoIterator;
+    for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
+      const LogicalIterator& iterator = forest_.iterators[index];
+      if (has_functions_[index] || !dispatches_functions(iterator)) continue;
+      if (first == kNoIterator || iterator.long_name < forest_[first].long_name) first = static_cast<IteratorId>(index);
+    }
+    return first;
+  }
+
+  const IteratorForest& forest_;
+  std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
+  std::vector<Entry> entries_;
+  std::vector<PackedToken> loose_;  ///< runs on threads without calls
+};
+
+std::vector<Entry> find_owners(const Trace& trace, const IteratorForest& forest) {
+  OwnerFinder finder(trace, forest);
+  for (const Lane& lane : trace.lanes) finder.add(lane);
+  return finder.finish();
+}
+
+}  // namespace
+
+FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest)
+    : FunctionOwners(find_owners(trace, forest)) {}
+
+FunctionOwners::FunctionOwners(std::vector<Entry> entries) : entries_(std::move(entries)) {
+  if (!entries_.empty()) sort_into_buckets();
+}
+
+void FunctionOwners::sort_into_buckets() {
+  const auto comes_before = [](const Entry& a, const Entry& b) {
+    return std::pair(a.id.value(), a.owner) < std::pair(b.id.value(), b.owner);
+  };
+  const auto [lowest, highest] = std::minmax_element(entries_.begin(), entries_.end(), comes_before);
+  lowest_ = lowest->id.value();
+  highest_ = highest->id.value();
+  // 16 ids to a bucket, or 8, if they are spread evenly.
+  const int bits = static_cast<int>(std::bit_width(highest_ - lowest_));
+  shift_ = static_cast<unsigned>(std::clamp(bits - static_cast<int>(std::bit_width(entries_.size())) + 4, 0, 63));
+  bucket_begins_.assign(bucket_of(highest_) + 2, 0);
+  for (const Entry& entry : entries_) ++bucket_begins_[bucket_of(entry.id.value()) + 1];
+  for (std::size_t bucket = 1; bucket < bucket_begins_.size(); ++bucket) {
+    bucket_begins_[bucket] += bucket_begins_[bucket - 1];
+  }
+  // In place: every entry is swapped to where those of its bucket are filled up to.
+  std::vector<std::uint32_t> filled(bucket_begins_.begin(), bucket_begins_.end() - 1);
+  for (std::size_t bucket = 0; bucket < filled.size(); ++bucket) {
+    while (filled[bucket] < bucket_begins_[bucket + 1]) {
+      Entry& entry = entries_[filled[bucket]];
+      std::swap(entry, entries_[filled[bucket_of(entry.id.value())]++]);
+    }
+    std::sort(entries_.begin() + bucket_begins_[bucket], entries_.begin() + bucket_begins_[bucket + 1], comes_before);
+  }
+}
+
+IteratorId FunctionOwners::operator[](std::uint64_t id) const {
+  if (entries_.empty() || id < lowest_ || id > highest_) return kNoIterator;
+  const std::size_t bucket = bucket_of(id);
+  const auto end = entries_.begin() + bucket_begins_[bucket + 1];
+  const auto entry = std::lower_bound(entries_.begin() + bucket_begins_[bucket], end, id,
+                                      [](const Entry& one, std::uint64_t wanted) { return one.id.value() < wanted; });
+  return entry != end && entry->id.value() == id ? entry->owner : kNoIterator;
+}
+
+}  // namespace doctor
