@@ -174,7 +174,7 @@ TEST_CASE("functions, executor spans and elements carry their ids") {
   CHECK(lane.function_runs[0].function_id.value() == std::uint64_t(-3));
   REQUIRE(lane.ops.size() == 1);
   CHECK(lane.ops[0].function_id.value() == std::uint64_t(-3));
-  CHECK(trace.make_iterator_count == 1);
+  CHECK(trace.makings.size() == 1);
 }
 
 TEST_CASE("events of accelerators and derived lines are counted, not kept") {

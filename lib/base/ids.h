@@ -13,6 +13,7 @@ enum class InstanceId : std::uint32_t {};  ///< index into Trace::instances
 enum class IteratorId : std::uint32_t {};  ///< index into IteratorForest::iterators
 
 inline constexpr IteratorId kNoIterator{0xffff'ffffu};
+inline constexpr InstanceId kNoInstance{0xffff'ffffu};
 
 template <typename Id>
 constexpr std::size_t index_of(Id id) {

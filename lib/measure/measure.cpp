@@ -109,7 +109,7 @@ std::int64_t HostMeasurer::recording_start() const {
 
 /// A window may end before the first element was made: then threads and ops of tf.data are all that it shows.
 bool HostMeasurer::mentions_tf_data() const {
-  if (trace_.iterator_event_count > 0 || trace_.make_iterator_count > 0) return true;
+  if (trace_.iterator_event_count > 0 || !trace_.makings.empty()) return true;
   const bool has_thread = std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
     return trace_.strings[lane.name].starts_with("tf_data_");
   });
@@ -211,7 +211,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }
-  pipeline.warmup_count = count_warmup_calls(latencies, trace_.make_iterator_count > 0);
+  pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
   measure_cadence(trace_, pipeline);
   pipeline.markers_miss_calls = get_next_is_outside_markers(trace_.steps, pipeline.calls);
   if (pipeline.markers_miss_calls) pipeline.step_share.reset();

@@ -119,6 +119,7 @@ void CriticalPath::Walker::wait(CallRef ref, IteratorId iterator, Interval windo
   Wait& wait = waits_[static_cast<std::size_t>(depth)];
   wait.ref = ref;
   wait.iterator = iterator;
+  wait.instance = call_of(trace_, ref).instance;
   wait.window = window;
   wait.has_function = has_function;
   wait.depth = depth;
@@ -148,7 +149,7 @@ void CriticalPath::Walker::find_makers(Wait& wait) {
 }
 
 void CriticalPath::Walker::add_makers_of(std::uint64_t element, Wait& wait) {
-  const std::optional<std::uint64_t> own_id = trace_.instances[index_of(call_of(trace_, wait.ref).instance)].id;
+  const std::optional<std::uint64_t> own_id = trace_.instances[index_of(wait.instance)].id;
   const auto made_before_end = [&](std::size_t index) {
     const ProducedRef ref = forest_.produced[index];
     const Lane& lane = trace_.lanes[index_of(ref.lane)];
@@ -171,6 +172,7 @@ void CriticalPath::Walker::add_makers_of(std::uint64_t element, Wait& wait) {
       // Element ids are unique within one transformation only.
       const IteratorCall& input = lane.iterator_calls[produced.row];
       if (trace_.instances[index_of(input.instance)].parent_id != own_id) continue;
+      if (!forest_.is_same_iteration(input.instance, wait.instance)) continue;
       wait.makers.push_back({made.lane, produced.row});
       ended_before = input.span.end() <= wait.window.start;
     }
@@ -195,6 +197,7 @@ void CriticalPath::Walker::add_candidates(IteratorId id, Interval window, Wait& 
     const CallRef ref = iterator.top_calls[index - 1];
     const PackedSpan span = call_of(trace_, ref).span;
     if (span.end() <= window.start || span.duration() == 0) continue;
+    if (!forest_.is_same_iteration(call_of(trace_, ref).instance, wait.instance)) continue;
     const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
     wait.candidates.push_back({{span.start(), span.end()}, ref, made, distance});
   }

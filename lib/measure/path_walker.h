@@ -34,6 +34,7 @@ class CriticalPath::Walker {
   struct Wait {
     CallRef ref;
     IteratorId iterator = kNoIterator;
+    InstanceId instance{};
     Interval window;
     bool has_function = false;
     int depth = 0;

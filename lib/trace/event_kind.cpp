@@ -14,10 +14,14 @@ bool is_identifier(std::string_view text) {
 /// Whether an event, or a type of op, is the consumer's. IteratorToStringHandle is left out: it returns a handle and
 /// never waits for an element.
 bool is_get_next(std::string_view name) {
-  return name.starts_with("IteratorGetNext") || name.starts_with("ReduceDataset");
+  return name.starts_with("IteratorGetNext");
 }
 
 }  // namespace
+
+bool is_loop_iterator(std::string_view long_name) {
+  return long_name.starts_with("ReduceIterator::") || long_name.starts_with("SingleElementIterator::");
+}
 
 std::string_view op_type_of(std::string_view name) {
   const std::size_t colon = name.find(':');
@@ -36,7 +40,7 @@ std::string_view without_element_index(std::string_view name) {
 }
 
 EventKind classify_event(std::string_view name) {
-  if (name.starts_with("Iterator::")) return EventKind::iterator;
+  if (name.starts_with("Iterator::") || is_loop_iterator(name)) return EventKind::iterator;
   // An op is what its type says: nodes that take the element are named "IteratorGetNext_4/_41:_Recv".
   if (is_get_next(name) && op_type_of(name).empty()) return EventKind::get_next;
   if (name.starts_with("InstantiatedCapturedFunction::")) return EventKind::captured_function;

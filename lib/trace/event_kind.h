@@ -8,8 +8,9 @@ namespace doctor {
 /// What an event means to the diagnosis, told by its name alone.
 enum class EventKind : std::uint8_t {
   other,              ///< counted, not kept
-  iterator,           ///< `Iterator::…`: one GetNext call of one tf.data iterator
-  get_next,           ///< the consumer's op: `IteratorGetNext…`, `ReduceDataset…`
+  iterator,           ///< `Iterator::…`: one GetNext call of one tf.data iterator; also of one inside of an op that goes
+                      ///< over a dataset by itself, see is_loop_iterator()
+  get_next,           ///< the consumer's op: `IteratorGetNext…`
   captured_function,  ///< `InstantiatedCapturedFunction::Run[Async]…`: a user function is called
   produce,            ///< `<Transformation>Produce`: makes the element `element_id` on a background thread
   consume,            ///< `<Transformation>Consume`: takes the element `element_id`
@@ -25,6 +26,11 @@ enum class EventKind : std::uint8_t {
 /// The kind of an event by its name as the trace has it (short or long form). Prefixes are matched, never the bare
 /// word "Iterator", which CUDA and PyTorch names contain too. Never returns `step`: a marker is told by its arguments.
 EventKind classify_event(std::string_view name);
+
+/// Whether a long name belongs to an op that goes over a whole dataset and asks for its elements without a GetNext op:
+/// `ReduceIterator::…` of Dataset.reduce() and of `for x in dataset` in a tf.function, `SingleElementIterator::…` of
+/// get_single_element().
+bool is_loop_iterator(std::string_view long_name);
 
 /// The `OpType` of `node_name:OpType`; empty if `name` is not of that form (exactly one colon, an identifier after it).
 std::string_view op_type_of(std::string_view name);

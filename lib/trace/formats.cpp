@@ -2,6 +2,7 @@
 #include <string>
 
 #include "trace/format.h"
+#include "trace/iterator_lives.h"
 
 namespace doctor {
 namespace {
@@ -54,7 +55,9 @@ Result<const Format*> format_of(ByteSource& source) {
 Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
                          const ReadOptions& options) {
   Result<Trace> trace = format.read(source, work, options);
-  if (trace) trace->files = {{source.name(), std::string(format.name), source.stored_size()}};
+  if (!trace) return trace;
+  tell_lives_apart(*trace);
+  trace->files = {{source.name(), std::string(format.name), source.stored_size()}};
   return trace;
 }
 

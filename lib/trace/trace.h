@@ -52,7 +52,10 @@ struct AttributeTrack {
   std::vector<AttributeRun> runs;  ///< in order of time; neighbours differ
 };
 
-/// One tf.data iterator object as the runtime numbered it. A pipeline that is iterated again gets new instances.
+inline constexpr std::uint32_t kNoMaking = std::numeric_limits<std::uint32_t>::max();
+
+/// One tf.data iterator object. A pipeline that is iterated again gets new instances, also where the runtime gives them
+/// the ids of instances that are gone (see tell_lives_apart()).
 struct IteratorInstance {
   StringId long_name{};     ///< "Iterator::Root::Prefetch::BatchV2::Map", with element indices as in the trace
   StringId dataset_name{};  ///< node in the dataset graph, e.g. "MapDataset:3", "inject/prefetch_4_PrefetchDataset:5"
@@ -62,6 +65,14 @@ struct IteratorInstance {
   Picoseconds first_start = 0;
   Picoseconds last_start = 0;
   std::uint64_t event_count = 0;
+  std::uint32_t making = kNoMaking;  ///< of an outermost iterator: which of Trace::makings made its pipeline
+};
+
+/// The runtime makes the iterators of a pipeline, as `iter(dataset)` asks for: its outermost `MakeIterator` event.
+struct PipelineMaking {
+  Interval span;
+  LaneId lane{};
+  std::uint64_t structure = 0;  ///< alike for pipelines of the same transformations
 };
 
 inline constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
@@ -179,7 +190,7 @@ struct Trace {
   std::vector<IteratorInstance> instances;       ///< indexed by InstanceId
   std::vector<Lane> lanes;                       ///< indexed by LaneId
   std::vector<StepMarker> steps;                 ///< sorted by start
-  std::uint64_t make_iterator_count = 0;         ///< pipelines that start inside the window
+  std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
   QueueSample queue;                             ///< how long closures waited for a thread of a pool
   std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them
   Loss loss;

@@ -33,6 +33,14 @@ bool comes_before(const LaneEvent& a, const LaneEvent& b) {
   return a.name_length < b.name_length;
 }
 
+/// The datasets whose iterators are made are told apart by the lengths of their names, which every reader has at hand:
+/// a FNV-1a of them.
+void add_to_structure(PipelineMaking& making, std::uint16_t name_length) {
+  constexpr std::uint64_t kOffset = 0xcbf29ce484222325;
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  making.structure = ((making.structure == 0 ? kOffset : making.structure) ^ name_length) * kPrime;
+}
+
 std::uint32_t row_count(const auto& table) {
   return static_cast<std::uint32_t>(table.size());
 }
@@ -72,6 +80,7 @@ struct TraceBuilder::OpenEvent {
   std::uint32_t iterator_row = kNoRow;  ///< innermost iterator call, this one included
   std::uint32_t get_next = kNoRow;      ///< outermost GetNext call, this one included
   std::uint32_t produce = kNoRow;       ///< innermost Produce with no iterator call in between
+  std::uint32_t making = kNoMaking;     ///< outermost MakeIterator, this one included
 };
 
 struct TraceBuilder::LaneState {
@@ -206,15 +215,17 @@ void TraceBuilder::nest(LaneId lane, const LaneEvent& event) {
   opened.start = event.start;
   opened.end = end;
   opened.own_row = kNoRow;
-  add_row(tables, state, event, opened);
+  add_row(lane, event, opened);
 
   const bool can_hold_others = event.kind == EventKind::iterator || event.kind == EventKind::get_next ||
                                event.kind == EventKind::captured_function || event.kind == EventKind::produce ||
-                               event.kind == EventKind::executor;
+                               event.kind == EventKind::executor || event.kind == EventKind::make_iterator;
   if (can_hold_others) state.open.push_back(opened);
 }
 
-void TraceBuilder::add_row(Lane& tables, LaneState& state, const LaneEvent& event, OpenEvent& opened) {
+void TraceBuilder::add_row(LaneId lane, const LaneEvent& event, OpenEvent& opened) {
+  Lane& tables = trace_.lanes[index_of(lane)];
+  LaneState& state = lane_states_[index_of(lane)];
   const PackedSpan span(event.start, event.duration);
   switch (event.kind) {
     case EventKind::iterator:
@@ -267,12 +278,30 @@ void TraceBuilder::add_row(Lane& tables, LaneState& state, const LaneEvent& even
       trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
       break;
     case EventKind::make_iterator:
-      ++trace_.make_iterator_count;
+      // Inside of an iterator call a transformation makes the iterators of its elements.
+      if (opened.iterator_row != kNoRow) break;
+      if (opened.making == kNoMaking) {
+        opened.making = row_count(trace_.makings);
+        trace_.makings.push_back({{event.start, event.start + event.duration}, lane, 0});
+      }
+      add_to_structure(trace_.makings[opened.making], event.name_length);
       break;
     case EventKind::region_queued:  // nests in nothing: readers pair it themselves
     case EventKind::other:
       break;
   }
+}
+
+/// On the threads of a pipeline a transformation makes the iterators of its elements (a parallel interleave those of
+/// its next file): no pipeline of its own. The ops that make one have threads of other names, "tf_data_make_iterator".
+void TraceBuilder::keep_makings_of_pipelines() {
+  std::erase_if(trace_.makings, [&](const PipelineMaking& making) {
+    const std::string_view thread = trace_.strings[trace_.lanes[index_of(making.lane)].name];
+    return thread.starts_with("tf_data_iterator_resource") || thread.starts_with("tf_data_private_threadpool");
+  });
+  std::stable_sort(trace_.makings.begin(), trace_.makings.end(), [](const PipelineMaking& a, const PipelineMaking& b) {
+    return a.span.start != b.span.start ? a.span.start < b.span.start : a.lane < b.lane;
+  });
 }
 
 Trace TraceBuilder::finish() {
@@ -286,6 +315,7 @@ Trace TraceBuilder::finish() {
   for (Lane& lane : trace_.lanes) sort_by_row(lane.consumed);
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
+  keep_makings_of_pipelines();
   if (window_.start <= window_.end) trace_.window = window_;
   return std::move(trace_);
 }

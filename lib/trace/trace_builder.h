@@ -120,7 +120,8 @@ class TraceBuilder {
   void nest(LaneId lane, const LaneEvent& event);
   static void close_until(Lane& tables, LaneState& state, Picoseconds start, Picoseconds end);
   static void close(Lane& tables, const OpenEvent& event);
-  void add_row(Lane& tables, LaneState& state, const LaneEvent& event, OpenEvent& opened);
+  void keep_makings_of_pipelines();
+  void add_row(LaneId lane, const LaneEvent& event, OpenEvent& opened);
 
   Order order_;
   bool saw_disorder_ = false;

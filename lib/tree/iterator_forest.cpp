@@ -106,6 +106,22 @@ void add_get_next_calls(const Trace& trace, IteratorForest& forest) {
   }
 }
 
+/// What an op consumes that goes over the dataset by itself: each call of the outermost iterator is one of its loop.
+void add_calls_of_loops(const Trace& trace, IteratorForest& forest) {
+  if (forest.loop_roots.empty()) return;
+  std::vector<bool> is_loop(forest.iterators.size(), false);
+  for (const IteratorId root : forest.loop_roots) is_loop[index_of(root)] = true;
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const ChunkedVector<IteratorCall>& calls = trace.lanes[index].iterator_calls;
+    for (std::uint32_t row = 0; row < calls.size(); ++row) {
+      const IteratorId id = forest.iterator_of(calls[row]);
+      if (!is_loop[index_of(id)]) continue;
+      forest.root_calls.push_back(
+          {{calls[row].span.start(), calls[row].span.end()}, id, static_cast<LaneId>(index), {row}});
+    }
+  }
+}
+
 /// Without GetNext ops around them (some ways to iterate have none) the calls of the roots themselves are the
 /// consumer's. TF1 timelines have no ids to tell a root by, so there the tree alone decides.
 void add_calls_of_roots(const Trace& trace, IteratorForest& forest) {
@@ -140,6 +156,7 @@ void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
 
 void collect_root_calls(const Trace& trace, IteratorForest& forest) {
   add_get_next_calls(trace, forest);
+  add_calls_of_loops(trace, forest);
   if (forest.root_calls.empty()) add_calls_of_roots(trace, forest);
   if (forest.root_calls.empty()) add_bare_get_next_calls(trace, forest);
   std::stable_sort(forest.root_calls.begin(), forest.root_calls.end(),

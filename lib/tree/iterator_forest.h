@@ -67,9 +67,16 @@ struct IteratorForest {
   /// Empty if none was.
   std::vector<std::uint32_t> iteration_of_instance;
   std::vector<IteratorId> roots;          ///< by first appearance
+  std::vector<IteratorId> loop_roots;     ///< of these: consumed by an op that goes over the dataset, without GetNext
+  std::uint64_t too_deep = 0;             ///< iterators that stood so deep that they were moved up
   std::vector<RootCall> root_calls;       ///< sorted by start
   std::vector<CallRef> loose_root_calls;  ///< calls of roots outside of GetNext ops, sorted by start
   std::vector<ProducedRef> produced;      ///< sorted by element id, then by start of the call that fetched the input
+
+  /// Whether both may be of one time that their pipeline was iterated: no call waits for work of another epoch.
+  bool is_same_iteration(InstanceId a, InstanceId b) const {
+    return iteration_of_instance.empty() || iteration_of_instance[index_of(a)] == iteration_of_instance[index_of(b)];
+  }
 
   const LogicalIterator& operator[](IteratorId id) const { return iterators[index_of(id)]; }
   IteratorId iterator_of(const IteratorCall& call) const { return iterator_of_instance[index_of(call.instance)]; }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "trace/event_kind.h"
 #include "tree/dataset_kind.h"
 #include "tree/recreated_pipelines.h"
 
@@ -14,13 +15,77 @@ namespace {
 
 using Token = std::uint64_t;
 
-/// What tells one logical iterator from another: the pipeline (id of its outermost iterator, the first of them where it
-/// is iterated anew, 0 where the trace has no ids), the folded long name, and which input it is of each Zip above it
-/// whose inputs the names do not tell apart.
-using LogicalKey = std::tuple<Token, std::string, std::vector<std::size_t>>;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-/// Longest chain of parents that is followed: a trace may hold a cycle of parent ids.
+/// What tells one logical iterator from another: the pipeline (one life of it, the first where it is iterated anew; all
+/// of a trace without ids are one), the folded long name, and which input it is of each Zip above it whose inputs the
+/// names do not tell apart.
+using LogicalKey = std::tuple<std::size_t, std::string, std::vector<std::size_t>>;
+
+/// Longest chain of parents that is followed, and the deepest place in a tree: a trace may hold a cycle of parent ids,
+/// or a chain of a hundred thousand. Real pipelines are less than a hundred deep.
 constexpr std::size_t kLongestChain = 256;
+
+/// A hash of every prefix of a long name that ends with one of its parts, with and without the element index at its
+/// end. One pass over the name: it may have a hundred thousand parts.
+struct NamePrefix {
+  std::size_t length = 0;
+  std::uint64_t hash = 0;
+};
+
+class NamePrefixes {
+ public:
+  explicit NamePrefixes(std::string_view name) {
+    std::size_t open = kNone;  // of the last '[' in this part
+    std::uint64_t hash_before_open = 0;
+    for (std::size_t index = 0; index <= name.size(); ++index) {
+      if (index == name.size() || name.substr(index, 2) == "::") {
+        const bool has_index = open != kNone && index > 0 && name[index - 1] == ']';
+        if (has_index) prefixes_.push_back({open, hash_before_open});
+        prefixes_.push_back({index, hash_});
+        open = kNone;
+      }
+      if (index == name.size()) break;
+      if (name[index] == '[') {
+        open = index;
+        hash_before_open = hash_;
+      }
+      add(name[index]);
+    }
+  }
+
+  /// From the shortest to the longest; the last is the whole name, with what `of_whole_name` says.
+  const std::vector<NamePrefix>& all() const { return prefixes_; }
+  std::uint64_t of_whole_name() const { return hash_; }
+
+ private:
+  /// FNV-1a; a match is compared anyway.
+  void add(char byte) {
+    constexpr std::uint64_t kPrime = 0x100000001b3;
+    hash_ = (hash_ ^ static_cast<unsigned char>(byte)) * kPrime;
+  }
+
+  std::vector<NamePrefix> prefixes_;
+  std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+/// The part of a tf.function's loop over a dataset that is tf.data's too: `for x in dataset` becomes
+/// `dataset.scan(body).reduce(…)`, so the loop's body is the function of a Scan, and what that asks for is what the
+/// loop waits for. True for the long name of that input.
+bool is_input_of_function_loop(std::string_view long_name) {
+  if (!long_name.starts_with("ReduceIterator::")) return false;
+  const std::size_t last = long_name.rfind("::");
+  const std::string_view above = long_name.substr(0, last);
+  if (short_name_of(above) != "Scan") return false;
+  for (std::size_t begin = above.find("::") + 2; begin < above.size();) {
+    const std::size_t end = std::min(above.find("::", begin), above.size());
+    const std::string_view part = without_element_index(above.substr(begin, end - begin));
+    const bool is_of_loop = is_frame(part) || part == "Prefetch" || part == "TakeWhile";
+    if (end < above.size() && !is_of_loop) return false;
+    begin = end + 2;
+  }
+  return true;
+}
 
 class LogicalIteratorBuilder {
  public:
@@ -29,104 +94,199 @@ class LogicalIteratorBuilder {
   void build();
 
  private:
-  const IteratorInstance* find(std::optional<Token> id) const;
+  const IteratorInstance& instance(InstanceId id) const { return trace_.instances[index_of(id)]; }
+  void order_by_appearance();
+  void find_parents();
+  InstanceId outermost_of(InstanceId id) const;
   void find_pipelines();
-  Token root_of(const IteratorInstance& instance) const;
+  std::vector<PipelineLife> describe_lives() const;
+  std::uint32_t making_of(InstanceId outermost) const;
   void number_unnamed_inputs();
-  std::vector<std::size_t> branches_of(const IteratorInstance& instance) const;
+  std::vector<std::size_t> branches_of(InstanceId id) const;
   void add_instance(InstanceId id);
   IteratorId parent_by_id(const LogicalIterator& iterator) const;
   IteratorId parent_by_name(IteratorId iterator) const;
-  IteratorId parent_in_only_pipeline(IteratorId iterator) const;
   void link_parents();
   void find_roots();
+  void find_loops();
   void choose_names();
 
   const Trace& trace_;
   IteratorForest& forest_;
   std::vector<InstanceId> by_appearance_;
-  std::unordered_map<Token, InstanceId> instance_of_id_;
-  std::vector<std::string> folded_names_;                ///< indexed by InstanceId
-  std::vector<Token> pipelines_;                         ///< indexed by InstanceId; a recreated one is its first
-  std::unordered_map<Token, std::size_t> input_number_;  ///< instance id -> which input of its Zip it is
+  std::vector<std::string> folded_names_;   ///< indexed by InstanceId
+  std::vector<InstanceId> parents_;         ///< indexed by InstanceId: what calls it; kNoInstance for outermost ones
+  std::vector<bool> is_loop_input_;         ///< indexed by InstanceId: see is_input_of_function_loop()
+  std::vector<std::size_t> pipelines_;      ///< indexed by InstanceId; a recreated one is its first
+  std::vector<std::size_t> input_numbers_;  ///< indexed by InstanceId: which input of its Zip it is; kNone for most
   std::map<LogicalKey, IteratorId> iterator_of_key_;
-  std::vector<LogicalKey> keys_;                                             ///< indexed by IteratorId
-  std::map<std::pair<Token, std::string>, IteratorId> first_of_name_;        ///< pipeline and folded name -> iterator
-  std::map<std::string, std::vector<IteratorId>, std::less<>> all_of_name_;  ///< folded name -> iterators
+  std::vector<const LogicalKey*> keys_;  ///< indexed by IteratorId
+  std::map<std::pair<std::size_t, std::uint64_t>, IteratorId>
+      first_of_name_;  ///< by pipeline and hash of the folded name
+  /// By hash of the folded name: the first iterator that has it, and how many do.
+  std::unordered_map<std::uint64_t, std::pair<IteratorId, std::size_t>> all_of_name_;
 };
 
-const IteratorInstance* LogicalIteratorBuilder::find(std::optional<Token> id) const {
-  if (!id) return nullptr;
-  const auto found = instance_of_id_.find(*id);
-  return found == instance_of_id_.end() ? nullptr : &trace_.instances[index_of(found->second)];
+void LogicalIteratorBuilder::order_by_appearance() {
+  // In time, not in the file: the same trace with its events permuted gives the same forest.
+  for (std::size_t index = 0; index < trace_.instances.size(); ++index) {
+    by_appearance_.push_back(static_cast<InstanceId>(index));
+    folded_names_.push_back(fold_like_elements(trace_.strings[trace_.instances[index].long_name]));
+    is_loop_input_.push_back(is_input_of_function_loop(folded_names_.back()));
+  }
+  std::sort(by_appearance_.begin(), by_appearance_.end(), [this](InstanceId a, InstanceId b) {
+    const IteratorInstance& left = instance(a);
+    const IteratorInstance& right = instance(b);
+    if (left.first_start != right.first_start) return left.first_start < right.first_start;
+    const std::string_view left_name = trace_.strings[left.long_name];
+    const std::string_view right_name = trace_.strings[right.long_name];
+    return left_name != right_name ? left_name < right_name : left.id < right.id;
+  });
 }
 
-/// The id of the outermost iterator above, even if only its id was seen and no call of it.
-Token LogicalIteratorBuilder::root_of(const IteratorInstance& instance) const {
-  const IteratorInstance* outermost = &instance;
-  for (std::size_t steps = 0; steps < kLongestChain; ++steps) {
-    const IteratorInstance* parent = find(outermost->parent_id);
-    if (parent == nullptr) break;
-    outermost = parent;
+/// An id may have stood for several objects: the parent is the one that was made last when the instance appeared, or
+/// the first if the calls of that are cut off.
+void LogicalIteratorBuilder::find_parents() {
+  std::unordered_map<Token, std::vector<InstanceId>> instances_of_id;  // by appearance
+  for (const InstanceId id : by_appearance_) {
+    if (instance(id).id) instances_of_id[*instance(id).id].push_back(id);
   }
-  return outermost->parent_id ? *outermost->parent_id : outermost->id.value_or(0);
+  parents_.assign(trace_.instances.size(), kNoInstance);
+  for (const InstanceId id : by_appearance_) {
+    const IteratorInstance& child = instance(id);
+    const auto found = child.parent_id ? instances_of_id.find(*child.parent_id) : instances_of_id.end();
+    if (found == instances_of_id.end()) continue;
+    const std::vector<InstanceId>& alike = found->second;
+    auto later =
+        std::upper_bound(alike.begin(), alike.end(), child.first_start,
+                         [&](Picoseconds start, InstanceId other) { return start < instance(other).first_start; });
+    if (later != alike.begin()) --later;
+    if (*later != id) parents_[index_of(id)] = *later;
+  }
+}
+
+/// Where the tree of an instance begins, as far as calls of it were seen.
+InstanceId LogicalIteratorBuilder::outermost_of(InstanceId id) const {
+  for (std::size_t steps = 0; steps < kLongestChain && !is_loop_input_[index_of(id)]; ++steps) {
+    const InstanceId parent = parents_[index_of(id)];
+    if (parent == kNoInstance) break;
+    id = parent;
+  }
+  return id;
+}
+
+std::uint32_t LogicalIteratorBuilder::making_of(InstanceId outermost) const {
+  InstanceId id = outermost;
+  for (std::size_t steps = 0; steps < kLongestChain && parents_[index_of(id)] != kNoInstance; ++steps) {
+    id = parents_[index_of(id)];
+  }
+  return instance(id).making;
+}
+
+std::vector<PipelineLife> LogicalIteratorBuilder::describe_lives() const {
+  std::vector<PipelineLife> lives;
+  std::vector<std::size_t> dataset_depths;  // parts of the name of the iterator that has the node
+  for (const InstanceId id : by_appearance_) {
+    const std::size_t pipeline = pipelines_[index_of(id)];
+    const IteratorInstance& member = instance(id);
+    if (pipeline >= lives.size()) {
+      lives.resize(pipeline + 1);
+      dataset_depths.resize(pipeline + 1, kNone);
+    }
+    PipelineLife& life = lives[pipeline];
+    const bool is_first = life.names.empty();
+    life.all.start = is_first ? member.first_start : std::min(life.all.start, member.first_start);
+    life.all.end = is_first ? member.last_start : std::max(life.all.end, member.last_start);
+    const std::string& name = folded_names_[index_of(id)];
+    life.names.push_back(name);
+    if (outermost_of(id) == id && !member.parent_id == !is_loop_input_[index_of(id)]) {
+      life.root_calls = member.event_count;
+      life.roots = {member.first_start, member.last_start};
+      const std::uint32_t making = making_of(id);
+      if (making != kNoMaking) life.making = trace_.makings[making];
+    }
+    // Nodes of what a function makes for each element are new each time; those that the optimizer put in are alike in
+    // all pipelines.
+    const std::string_view dataset = trace_.strings[member.dataset_name];
+    const bool tells_apart = dataset.find(':') != std::string_view::npos && !dataset.starts_with("inject/");
+    const bool is_static = name == trace_.strings[member.long_name];
+    if (tells_apart && is_static && name.size() < dataset_depths[pipeline]) {
+      life.dataset = dataset;
+      dataset_depths[pipeline] = name.size();
+    }
+  }
+  for (PipelineLife& life : lives) {
+    std::sort(life.names.begin(), life.names.end());
+    life.names.erase(std::unique(life.names.begin(), life.names.end()), life.names.end());
+    if (life.root_calls == 0) life.roots = life.all;
+  }
+  return lives;
 }
 
 /// The pipeline of each instance, and how many times it was iterated before.
 void LogicalIteratorBuilder::find_pipelines() {
-  std::vector<PipelineMember> members;
-  members.reserve(trace_.instances.size());
-  for (std::size_t index = 0; index < trace_.instances.size(); ++index) {
-    const IteratorInstance& instance = trace_.instances[index];
-    members.push_back({root_of(instance), folded_names_[index], !instance.parent_id, instance.event_count,
-                       instance.first_start, instance.last_start});
-    pipelines_.push_back(members.back().pipeline);
+  constexpr std::size_t kWithoutIds = 0;
+  std::size_t count = 1;
+  std::unordered_map<Token, std::size_t> of_unseen;  // by the id of an outermost iterator of which no call was seen
+  std::vector<std::size_t> of_seen(trace_.instances.size(), kNone);
+  pipelines_.assign(trace_.instances.size(), kWithoutIds);
+  for (const InstanceId id : by_appearance_) {
+    const InstanceId outermost = outermost_of(id);
+    const IteratorInstance& top = instance(outermost);
+    const bool is_seen = !top.parent_id || is_loop_input_[index_of(outermost)];
+    if (is_seen && !top.id) continue;
+    std::size_t& pipeline =
+        is_seen ? of_seen[index_of(outermost)] : of_unseen.try_emplace(*top.parent_id, kNone).first->second;
+    if (pipeline == kNone) pipeline = count++;
+    pipelines_[index_of(id)] = pipeline;
   }
-  const std::map<Token, Iteration> recreated = find_recreated_pipelines(members);
-  if (recreated.empty()) return;
+  const std::vector<PipelineLife> lives = describe_lives();
+  if (lives.size() < 3) return;  // none with ids, or one
+  const std::vector<Iteration> iterations = find_recreated_pipelines(std::span(lives).subspan(1));
+  const bool is_any_recreated = std::any_of(iterations.begin(), iterations.end(),
+                                            [](const Iteration& iteration) { return iteration.number > 0; });
+  if (!is_any_recreated) return;
   forest_.iteration_of_instance.assign(trace_.instances.size(), 0);
   for (std::size_t index = 0; index < pipelines_.size(); ++index) {
-    const auto found = recreated.find(pipelines_[index]);
-    if (found == recreated.end()) continue;
-    pipelines_[index] = found->second.pipeline;
-    forest_.iteration_of_instance[index] = found->second.number;
+    if (pipelines_[index] == kWithoutIds) continue;
+    const Iteration& iteration = iterations[pipelines_[index] - 1];
+    pipelines_[index] = iteration.pipeline + 1;
+    forest_.iteration_of_instance[index] = iteration.number;
   }
 }
 
 /// TensorFlow before 2.5 or so gives the inputs of a Zip the same long name: number them by first appearance.
 void LogicalIteratorBuilder::number_unnamed_inputs() {
-  std::map<std::pair<Token, std::string>, std::vector<Token>> inputs;  // (parent id, folded name) -> instance ids
+  input_numbers_.assign(trace_.instances.size(), kNone);
+  std::map<std::pair<InstanceId, std::string_view>, std::vector<InstanceId>> inputs;  // by parent and folded name
+  std::unordered_map<Token, std::size_t> numbers_of_ids;
   for (const InstanceId id : by_appearance_) {
-    const IteratorInstance& instance = trace_.instances[index_of(id)];
-    const IteratorInstance* parent = find(instance.parent_id);
-    if (parent == nullptr || !instance.id) continue;
-    const std::string_view kind = short_name_of(trace_.strings[parent->long_name]);
+    const InstanceId parent = parents_[index_of(id)];
+    if (parent == kNoInstance || !instance(id).id) continue;
+    const std::string_view kind = short_name_of(trace_.strings[instance(parent).long_name]);
     if (kind != "Zip" && kind != "Concatenate" && kind != "DirectedInterleave" && kind != "ChooseFastest") continue;
-    std::vector<Token>& alike = inputs[{*instance.parent_id, folded_names_[index_of(id)]}];
-    if (std::find(alike.begin(), alike.end(), *instance.id) == alike.end()) alike.push_back(*instance.id);
+    inputs[{parent, folded_names_[index_of(id)]}].push_back(id);
   }
   for (const auto& [place, alike] : inputs) {
-    for (std::size_t number = 0; alike.size() > 1 && number < alike.size(); ++number) {
-      input_number_[alike[number]] = number;
-    }
+    numbers_of_ids.clear();
+    for (const InstanceId id : alike) numbers_of_ids.try_emplace(*instance(id).id, numbers_of_ids.size());
+    if (numbers_of_ids.size() < 2) continue;
+    for (const InstanceId id : alike) input_numbers_[index_of(id)] = numbers_of_ids[*instance(id).id];
   }
 }
 
-std::vector<std::size_t> LogicalIteratorBuilder::branches_of(const IteratorInstance& instance) const {
+std::vector<std::size_t> LogicalIteratorBuilder::branches_of(InstanceId id) const {
   std::vector<std::size_t> branches;
-  const IteratorInstance* above = &instance;
-  for (std::size_t steps = 0; above != nullptr && steps < kLongestChain; ++steps) {
-    const auto numbered = above->id ? input_number_.find(*above->id) : input_number_.end();
-    if (numbered != input_number_.end()) branches.push_back(numbered->second);
-    above = find(above->parent_id);
+  for (std::size_t steps = 0; id != kNoInstance && steps < kLongestChain; ++steps) {
+    if (input_numbers_[index_of(id)] != kNone) branches.push_back(input_numbers_[index_of(id)]);
+    id = parents_[index_of(id)];
   }
   return branches;
 }
 
 void LogicalIteratorBuilder::add_instance(InstanceId id) {
-  const IteratorInstance& instance = trace_.instances[index_of(id)];
   const std::string& folded = folded_names_[index_of(id)];
-  LogicalKey key{pipelines_[index_of(id)], folded, branches_of(instance)};
+  LogicalKey key{pipelines_[index_of(id)], folded, branches_of(id)};
   const auto [place, is_new] =
       iterator_of_key_.try_emplace(std::move(key), static_cast<IteratorId>(forest_.iterators.size()));
   if (is_new) {
@@ -135,78 +295,85 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     iterator.short_name = short_name_of(folded);
     iterator.is_async = is_asynchronous(iterator.short_name);
     forest_.iterators.push_back(std::move(iterator));
-    keys_.push_back(place->first);
-    first_of_name_.try_emplace({std::get<0>(place->first), folded}, place->second);
-    all_of_name_[folded].push_back(place->second);
+    keys_.push_back(&place->first);
+    const std::uint64_t hash = NamePrefixes(folded).of_whole_name();
+    first_of_name_.try_emplace({pipelines_[index_of(id)], hash}, place->second);
+    ++all_of_name_.try_emplace(hash, place->second, 0).first->second.second;
   }
   forest_.iterator_of_instance[index_of(id)] = place->second;
   LogicalIterator& iterator = forest_.iterators[index_of(place->second)];
   iterator.instances.push_back(id);
-  iterator.call_count += instance.event_count;
-  if (iterator.dataset_name.empty()) iterator.dataset_name = trace_.strings[instance.dataset_name];
+  iterator.call_count += instance(id).event_count;
+  if (iterator.dataset_name.empty()) iterator.dataset_name = trace_.strings[instance(id).dataset_name];
 }
 
 IteratorId LogicalIteratorBuilder::parent_by_id(const LogicalIterator& iterator) const {
-  const IteratorInstance& first = trace_.instances[index_of(iterator.instances.front())];
-  const auto found = first.parent_id ? instance_of_id_.find(*first.parent_id) : instance_of_id_.end();
-  return found == instance_of_id_.end() ? kNoIterator : forest_.iterator_of_instance[index_of(found->second)];
+  const InstanceId parent = parents_[index_of(iterator.instances.front())];
+  return parent == kNoInstance ? kNoIterator : forest_.iterator_of_instance[index_of(parent)];
 }
 
-/// The iterator of the longest proper prefix of the long name: its calls may have been seen although the call that
-/// encloses this one was cut off by the window, and TF1 timelines have no ids at all.
+/// The iterator of the longest proper prefix of the long name in the same pipeline: its calls may have been seen
+/// although the call that encloses this one was cut off by the window, and TF1 timelines have no ids at all. Where the
+/// calls of the parent end behind the window, its parent id leads nowhere: then in any pipeline, if only one iterator
+/// of the trace has that name.
 IteratorId LogicalIteratorBuilder::parent_by_name(IteratorId iterator) const {
-  const auto& [pipeline, folded, branches] = keys_[index_of(iterator)];
-  std::string_view prefix = folded;
-  for (std::size_t end = prefix.rfind("::"); end != std::string_view::npos && end > 0; end = prefix.rfind("::")) {
-    prefix = prefix.substr(0, end);
-    for (const std::string_view name : {prefix, prefix.substr(0, prefix.rfind('['))}) {
-      const auto found = first_of_name_.find({pipeline, std::string(name)});
-      if (found != first_of_name_.end() && found->second != iterator) return found->second;
-    }
+  const LogicalKey& key = *keys_[index_of(iterator)];
+  const std::string& folded = std::get<1>(key);
+  const bool has_parent_id = instance(forest_[iterator].instances.front()).parent_id.has_value();
+  IteratorId in_any_pipeline = kNoIterator;
+  bool is_any_decided = false;
+  const std::size_t separator = folded.rfind("::");
+  const NamePrefixes prefixes(folded);
+  for (auto prefix = prefixes.all().rbegin(); prefix != prefixes.all().rend(); ++prefix) {
+    if (separator == std::string::npos || prefix->length > separator) continue;
+    const auto is_prefix = [&](IteratorId id) {
+      return std::string_view(std::get<1>(*keys_[index_of(id)])) == std::string_view(folded).substr(0, prefix->length);
+    };
+    const auto here = first_of_name_.find({std::get<0>(key), prefix->hash});
+    if (here != first_of_name_.end() && is_prefix(here->second)) return here->second;
+    const auto anywhere = all_of_name_.find(prefix->hash);
+    if (is_any_decided || anywhere == all_of_name_.end() || !is_prefix(anywhere->second.first)) continue;
+    is_any_decided = true;
+    if (anywhere->second.second == 1 && has_parent_id) in_any_pipeline = anywhere->second.first;
   }
-  return kNoIterator;
-}
-
-/// Where the calls of an iterator's parent end behind the window, its parent id leads nowhere. Its long name still says
-/// what it stands below, as long as only one iterator of the trace has that name.
-IteratorId LogicalIteratorBuilder::parent_in_only_pipeline(IteratorId iterator) const {
-  const InstanceId first = forest_[iterator].instances.front();
-  if (!trace_.instances[index_of(first)].parent_id) return kNoIterator;
-  std::string_view prefix = std::get<1>(keys_[index_of(iterator)]);
-  for (std::size_t end = prefix.rfind("::"); end != std::string_view::npos && end > 0; end = prefix.rfind("::")) {
-    prefix = prefix.substr(0, end);
-    const auto found = all_of_name_.find(prefix);
-    if (found == all_of_name_.end()) continue;
-    return found->second.size() == 1 ? found->second.front() : kNoIterator;
-  }
-  return kNoIterator;
+  return in_any_pipeline;
 }
 
 void LogicalIteratorBuilder::link_parents() {
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     const auto id = static_cast<IteratorId>(index);
     LogicalIterator& iterator = forest_.iterators[index];
+    if (is_loop_input_[index_of(iterator.instances.front())]) continue;
     iterator.parent = parent_by_id(iterator);
     if (iterator.parent == id || iterator.parent == kNoIterator) iterator.parent = parent_by_name(id);
-    if (iterator.parent == kNoIterator) iterator.parent = parent_in_only_pipeline(id);
   }
 }
 
-/// From here on every iterator has a root, and parents form no cycle.
+/// From here on every iterator has a root, parents form no cycle, and no tree is deeper than kLongestChain.
 void LogicalIteratorBuilder::find_roots() {
+  enum class State : std::uint8_t { open, below, done };
+  std::vector<State> states(forest_.iterators.size(), State::open);
+  std::vector<IteratorId> chain;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
-    std::set<IteratorId> below;
-    auto id = static_cast<IteratorId>(index);
-    while (forest_[id].parent != kNoIterator) {
-      below.insert(id);
-      if (below.contains(forest_[id].parent)) {
-        forest_.iterators[index_of(id)].parent = kNoIterator;
-        break;
-      }
-      id = forest_[id].parent;
-      ++forest_.iterators[index].depth;
+    chain.clear();
+    for (auto id = static_cast<IteratorId>(index); id != kNoIterator && states[index_of(id)] == State::open;) {
+      states[index_of(id)] = State::below;
+      chain.push_back(id);
+      IteratorId& parent = forest_.iterators[index_of(id)].parent;
+      if (parent != kNoIterator && states[index_of(parent)] == State::below) parent = kNoIterator;
+      id = parent;
     }
-    forest_.iterators[index].root = id;
+    for (; !chain.empty(); chain.pop_back()) {
+      LogicalIterator& iterator = forest_.iterators[index_of(chain.back())];
+      states[index_of(chain.back())] = State::done;
+      if (iterator.parent != kNoIterator && forest_[iterator.parent].depth == kLongestChain) {
+        iterator.parent = forest_[iterator.parent].parent;
+        ++forest_.too_deep;
+      }
+      const bool is_root = iterator.parent == kNoIterator;
+      iterator.root = is_root ? chain.back() : forest_[iterator.parent].root;
+      iterator.depth = is_root ? 0 : forest_[iterator.parent].depth + 1;
+    }
   }
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     const auto id = static_cast<IteratorId>(index);
@@ -216,6 +383,18 @@ void LogicalIteratorBuilder::find_roots() {
     } else {
       forest_.iterators[index_of(parent)].children.push_back(id);
     }
+  }
+}
+
+/// Outermost iterators that an op consumes; the part of a loop in a tf.function that stands above its Scan is the loop.
+void LogicalIteratorBuilder::find_loops() {
+  std::unordered_set<IteratorId> loops;
+  for (std::size_t index = 0; index < is_loop_input_.size(); ++index) {
+    const InstanceId scan = is_loop_input_[index] ? parents_[index] : kNoInstance;
+    if (scan != kNoInstance) loops.insert(forest_[forest_.iterator_of_instance[index_of(scan)]].root);
+  }
+  for (const IteratorId root : forest_.roots) {
+    if (is_loop_iterator(forest_[root].long_name) && !loops.contains(root)) forest_.loop_roots.push_back(root);
   }
 }
 
@@ -244,23 +423,8 @@ void LogicalIteratorBuilder::choose_names() {
 }
 
 void LogicalIteratorBuilder::build() {
-  // Order of appearance in time, not in the file: the same trace with its events permuted gives the same forest.
-  for (std::size_t index = 0; index < trace_.instances.size(); ++index) {
-    by_appearance_.push_back(static_cast<InstanceId>(index));
-    folded_names_.push_back(fold_like_elements(trace_.strings[trace_.instances[index].long_name]));
-  }
-  std::sort(by_appearance_.begin(), by_appearance_.end(), [this](InstanceId a, InstanceId b) {
-    const IteratorInstance& left = trace_.instances[index_of(a)];
-    const IteratorInstance& right = trace_.instances[index_of(b)];
-    if (left.first_start != right.first_start) return left.first_start < right.first_start;
-    const std::string_view left_name = trace_.strings[left.long_name];
-    const std::string_view right_name = trace_.strings[right.long_name];
-    return left_name != right_name ? left_name < right_name : left.id < right.id;
-  });
-  for (const InstanceId id : by_appearance_) {
-    const IteratorInstance& instance = trace_.instances[index_of(id)];
-    if (instance.id) instance_of_id_.try_emplace(*instance.id, id);
-  }
+  order_by_appearance();
+  find_parents();
   find_pipelines();
   number_unnamed_inputs();
   forest_.iterator_of_instance.assign(trace_.instances.size(), kNoIterator);
@@ -268,6 +432,7 @@ void LogicalIteratorBuilder::build() {
   link_parents();
   find_roots();
   choose_names();
+  find_loops();
 }
 
 }  // namespace

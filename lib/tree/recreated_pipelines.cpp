@@ -1,10 +1,14 @@
 #include "tree/recreated_pipelines.h"
 
 #include <algorithm>
-#include <limits>
+#include <map>
+#include <numeric>
 #include <set>
+#include <string>
 #include <tuple>
-#include <vector>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace doctor {
 namespace {
@@ -12,55 +16,156 @@ namespace {
 /// With one call each, replicas could seem to run one after the other.
 constexpr std::uint64_t kFewestCalls = 2;
 
-struct Extent {
-  std::set<std::string_view> names;
-  Picoseconds first_start = std::numeric_limits<Picoseconds>::max();
-  Picoseconds last_start = std::numeric_limits<Picoseconds>::min();
-  std::uint64_t root_calls = 0;
+/// As many datasets that come once each are one that the program builds anew for every epoch. Two may be training and
+/// validation.
+constexpr std::size_t kFewestRebuilt = 3;
+
+/// Chains that a life is compared with: more than a job has pipelines alike, and no more work for a hostile trace.
+constexpr int kMostComparisons = 8;
+
+std::string_view prefix_of(std::string_view name) {
+  const std::size_t separator = name.rfind("::");
+  return separator == std::string_view::npos ? std::string_view{} : name.substr(0, separator);
+}
+
+/// Lives of one pipeline, each after the one before it.
+struct Chain {
+  std::size_t first = 0;
+  std::size_t last = 0;  ///< the latest life
+  std::uint32_t count = 0;
+  std::unordered_set<std::string_view> names;     ///< of all lives
+  std::unordered_set<std::string_view> prefixes;  ///< those with something below
 };
 
-/// Pipelines of the same names, each after the one before it.
-struct Chain {
-  std::uint64_t first = 0;
-  std::uint32_t count = 0;
-  Picoseconds last_start = 0;
+/// Chains that may go on with a life, in the order of their last root calls.
+using OpenChains = std::set<std::pair<Picoseconds, std::size_t>>;
+
+class ChainFinder {
+ public:
+  explicit ChainFinder(std::span<const PipelineLife> lives) : lives_(lives), found_(lives.size()) {}
+
+  std::vector<Iteration> find();
+
+ private:
+  void name_datasets();
+  std::string key_of(std::size_t life) const;
+  bool agree(const Chain& chain, const PipelineLife& life) const;
+  bool follows(const Chain& chain, const PipelineLife& life) const;
+  std::optional<std::size_t> chain_for(const OpenChains& open, const PipelineLife& life) const;
+  void add(std::size_t life, std::size_t chain);
+
+  std::span<const PipelineLife> lives_;
+  std::vector<Iteration> found_;
+  std::vector<std::string> datasets_;  ///< indexed as lives_: what tells them apart; empty if nothing does
+  std::vector<Chain> chains_;
 };
+
+/// Of lives made of the same transformations: nodes of datasets that come again tell pipelines apart, and so do two
+/// that come once.
+void ChainFinder::name_datasets() {
+  std::unordered_map<std::string_view, std::size_t> counts;
+  for (const PipelineLife& life : lives_) ++counts[life.dataset];
+  std::unordered_map<std::uint64_t, std::set<std::string_view>> of_structure;
+  for (const PipelineLife& life : lives_) {
+    if (life.making && !life.dataset.empty()) of_structure[life.making->structure].insert(life.dataset);
+  }
+  std::unordered_map<std::uint64_t, std::size_t> single;  // nodes that come once
+  for (const auto& [structure, datasets] : of_structure) {
+    single[structure] = static_cast<std::size_t>(std::count_if(
+        datasets.begin(), datasets.end(), [&](std::string_view dataset) { return counts[dataset] == 1; }));
+  }
+  for (const PipelineLife& life : lives_) {
+    std::string& dataset = datasets_.emplace_back(life.dataset);
+    if (!life.making) continue;
+    const std::set<std::string_view>& alike = of_structure[life.making->structure];
+    if (dataset.empty() && alike.size() == 1) dataset = *alike.begin();
+    if (!dataset.empty() && counts[dataset] == 1 && single[life.making->structure] >= kFewestRebuilt) dataset = "*";
+  }
+}
+
+/// Lives of different keys are different pipelines.
+std::string ChainFinder::key_of(std::size_t index) const {
+  const PipelineLife& life = lives_[index];
+  if (life.making) return std::to_string(life.making->structure) + " " + datasets_[index];
+  std::string key = datasets_[index];
+  for (const std::string_view name : life.names) (key += '\n') += name;
+  return key;
+}
+
+/// Whether no transformation has other inputs here than there. A life that was cut short shows fewer.
+bool ChainFinder::agree(const Chain& chain, const PipelineLife& life) const {
+  std::unordered_map<std::string_view, bool> has_common_input;
+  for (const std::string_view name : life.names) {
+    const std::string_view prefix = prefix_of(name);
+    if (!chain.prefixes.contains(prefix)) continue;
+    bool& is_common = has_common_input[prefix];
+    is_common = is_common || chain.names.contains(name);
+  }
+  return std::all_of(has_common_input.begin(), has_common_input.end(), [](const auto& entry) { return entry.second; });
+}
+
+bool ChainFinder::follows(const Chain& chain, const PipelineLife& life) const {
+  const PipelineLife& last = lives_[chain.last];
+  if (life.making && last.roots.end <= life.making->span.start) return agree(chain, life);
+  return last.root_calls >= kFewestCalls && life.root_calls >= kFewestCalls && last.all.end < life.all.start &&
+         last.names == life.names;
+}
+
+/// The one whose consumer waits longest for it to go on: pipelines that are read in turn go on in turn.
+std::optional<std::size_t> ChainFinder::chain_for(const OpenChains& open, const PipelineLife& life) const {
+  int compared = 0;
+  for (auto chain = open.begin(); chain != open.end() && compared < kMostComparisons; ++chain, ++compared) {
+    if (follows(chains_[chain->second], life)) return chain->second;
+  }
+  return std::nullopt;
+}
+
+void ChainFinder::add(std::size_t index, std::size_t chain_index) {
+  const PipelineLife& life = lives_[index];
+  if (chain_index == chains_.size()) chains_.push_back({index, index, 0, {}, {}});
+  Chain& chain = chains_[chain_index];
+  found_[index] = {chain.first, chain.count++};
+  if (chain.count == 1 || life.names != lives_[chain.last].names) {
+    for (const std::string_view name : life.names) {
+      chain.names.insert(name);
+      chain.prefixes.insert(prefix_of(name));
+    }
+  }
+  chain.last = index;
+}
+
+std::vector<Iteration> ChainFinder::find() {
+  name_datasets();
+  std::vector<std::size_t> by_start(lives_.size());
+  std::iota(by_start.begin(), by_start.end(), std::size_t{0});
+  std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) {
+    return std::tie(lives_[a].roots.start, lives_[a].all.start) < std::tie(lives_[b].roots.start, lives_[b].all.start);
+  });
+  std::unordered_map<std::string, OpenChains> open_chains;
+  std::unordered_map<std::string, OpenChains> made_before;  // by dataset: chains whose making the window does not show
+  for (const std::size_t index : by_start) {
+    const PipelineLife& life = lives_[index];
+    OpenChains& open = open_chains[key_of(index)];
+    OpenChains& cut = made_before[datasets_[index]];
+    std::optional<std::size_t> chain = chain_for(open, life);
+    if (!chain && life.making) chain = chain_for(cut, life);
+    if (chain) {
+      const std::pair entry(lives_[chains_[*chain].last].roots.end, *chain);
+      open.erase(entry);
+      if (life.making) cut.erase(entry);
+    }
+    const std::size_t place = chain.value_or(chains_.size());
+    add(index, place);
+    open.insert({life.roots.end, place});
+    if (!life.making) cut.insert({life.roots.end, place});
+  }
+  return std::move(found_);
+}
 
 }  // namespace
 
-std::map<std::uint64_t, Iteration> find_recreated_pipelines(std::span<const PipelineMember> members) {
-  std::map<std::uint64_t, Extent> extents;
-  for (const PipelineMember& member : members) {
-    if (member.pipeline == 0) continue;
-    Extent& extent = extents[member.pipeline];
-    extent.names.insert(member.name);
-    extent.first_start = std::min(extent.first_start, member.first_start);
-    extent.last_start = std::max(extent.last_start, member.last_start);
-    if (member.is_root) extent.root_calls += member.event_count;
-  }
-  std::vector<std::pair<std::uint64_t, const Extent*>> by_start;
-  for (const auto& [pipeline, extent] : extents) {
-    if (extent.root_calls >= kFewestCalls) by_start.emplace_back(pipeline, &extent);
-  }
-  std::stable_sort(by_start.begin(), by_start.end(),
-                   [](const auto& a, const auto& b) { return a.second->first_start < b.second->first_start; });
-
-  std::map<std::uint64_t, Iteration> iterations;
-  std::map<std::set<std::string_view>, std::vector<Chain>> chains_of_names;
-  for (const auto& [pipeline, extent] : by_start) {
-    std::vector<Chain>& chains = chains_of_names[extent->names];
-    const Picoseconds start = extent->first_start;
-    const auto chain =
-        std::find_if(chains.begin(), chains.end(), [&](const Chain& known) { return known.last_start < start; });
-    if (chain == chains.end()) {
-      chains.push_back({pipeline, 1, extent->last_start});
-      continue;
-    }
-    iterations[pipeline] = {chain->first, chain->count};
-    ++chain->count;
-    chain->last_start = extent->last_start;
-  }
-  return iterations;
+std::vector<Iteration> find_recreated_pipelines(std::span<const PipelineLife> lives) {
+  return ChainFinder(lives).find();
 }
 
 }  // namespace doctor
