@@ -31,6 +31,9 @@ constexpr double kCallsOfHalfDoubt = 1.5;
 /// what is slow at the start may be slow again, in every epoch or with every large batch.
 constexpr double kDoubtOfSlowStart = 0.65;
 
+/// What is left where the culprit was found by who keeps threads and cores busy.
+constexpr double kDoubtOfIndirectCulprit = 0.85;
+
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
@@ -151,7 +154,8 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) return confidence;
   confidence.coverage = std::min(1.0, explained_share(pipeline.steady));
-  confidence.culprit = confidence_in_culprit(pipeline.steady, judgement.culprit);
+  confidence.culprit = judgement.culprit_reason.empty() ? confidence_in_culprit(pipeline.steady, judgement.culprit)
+                                                        : kDoubtOfIndirectCulprit;
   return confidence;
 }
 

@@ -1,9 +1,15 @@
 #include "diagnose/judgement.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/numbers.h"
 #include "diagnose/confidence.h"
+#include "diagnose/culprit.h"
+#include "diagnose/dataset_words.h"
 #include "diagnose/limits.h"
+#include "diagnose/pipelines.h"
 
 namespace doctor {
 namespace {
@@ -54,11 +60,51 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
   }
   judgement.culprit = pipeline.steady.culprit;
   judgement.culprit_share = share_in(pipeline.steady, judgement.culprit);
+  if (is_slow && judgement.culprit != kNoIterator) {
+    follow_to_user_of_cores(host, pipeline, judgement);
+    if (judgement.culprit_reason.empty()) follow_to_saturated_stage(host, pipeline, judgement);
+  }
   if (!is_slow && pipeline.busiest != kNoIterator && judgement.culprit_share < kMeaningfulShare) {
     judgement.phase = Phase::background;
     judgement.culprit = pipeline.busiest;
     judgement.culprit_share = 0;
   }
+}
+
+/// The waits of the calls for these iterators, as a part of the time waited.
+double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
+  return phase.waited > 0 ? std::min(1.0, static_cast<double>(held) / static_cast<double>(phase.waited)) : 0;
+}
+
+/// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
+void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                               PipelineJudgement& judgement) {
+  const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline, judgement.culprit);
+  if (!stage) return;
+  const std::vector<Picoseconds>& critical = pipeline.steady.critical;
+  Picoseconds held = critical[index_of(stage->iterator)];
+  for (const IteratorId above : iterators_above(host, stage->iterator)) {
+    held += critical[index_of(above)];
+    if (above == judgement.culprit) break;
+  }
+  judgement.culprit_reason =
+      fmt::format("its thread is at work {} of the time, that of {} after it {}", format_share(stage->busy),
+                  describe(host.iterators[index_of(judgement.culprit)]), format_share(stage->busy_of_culprit));
+  judgement.culprit = stage->iterator;
+  judgement.culprit_share = share_of_waits(pipeline.steady, held);
+}
+
+/// What waits for a core waits for the iterator that uses the cores.
+void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                             PipelineJudgement& judgement) {
+  const PhaseMeasurement& phase = pipeline.steady;
+  const IteratorId user = find_user_of_cores(pipeline, phase);
+  if (user == kNoIterator) return;
+  judgement.culprit_reason =
+      fmt::format("its ops use the cores, while the calls of {} after it wait {} for one",
+                  describe(host.iterators[index_of(phase.culprit)]), format_time(phase.function_idle));
+  judgement.culprit = user;
+  judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(user)] + phase.function_idle);
 }
 
 bool is_complete(const Measurements& measurements) {

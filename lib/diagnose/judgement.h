@@ -53,7 +53,9 @@ struct PipelineJudgement {
   bool sets_call_aside = false;  ///< whether it is the latter
   Phase phase = Phase::steady;
   IteratorId culprit = kNoIterator;
-  double culprit_share = 0;  ///< of the time waited in the phase (0 for background)
+  /// Of the time waited in the phase, for the culprit or for what waits for it (0 for background).
+  double culprit_share = 0;
+  std::string culprit_reason;  ///< why it is not the iterator that the waits end at, as a clause; else empty
   Limit limited_by = Limit::unknown;
   std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
   Confidence confidence;     ///< in level and culprit together

@@ -55,12 +55,21 @@ JudgedLimit limit_with_idle_cores(const IteratorMeasurement& culprit) {
                                   : "it may not work on more elements at once, while cores are idle"};
 }
 
+JudgedLimit limit_of_indirect_culprit(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
+  if (cpu_utilization(pipeline, phase).value_or(0) >= kCoresUsedUp) {
+    return {Limit::cpu, "the cores are the limit, parallelism may gain little"};
+  }
+  return {Limit::concurrency, "it works on one element at a time, and its thread never rests"};
+}
+
 }  // namespace
 
 JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                      const PipelineJudgement& judgement) {
   if (judgement.culprit == kNoIterator || judgement.phase == Phase::background) return {};
   const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
+  // The ops that were measured are those of the iterator that the waits end at.
+  if (!judgement.culprit_reason.empty()) return limit_of_indirect_culprit(pipeline, phase);
   const Picoseconds ops = std::accumulate(phase.function_ops.begin(), phase.function_ops.end(), Picoseconds{0},
                                           [](Picoseconds sum, const FunctionOp& op) { return sum + op.self; });
   const double python = ops > 0 ? static_cast<double>(phase.python) / static_cast<double>(ops) : 0;

@@ -62,9 +62,10 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   const std::string name = describe(worst.culprit());
   if (!has_bottleneck(worst.judgement)) return page.row("busiest", fmt::format("{} (nobody waits for it)", name));
   const bool is_warmup = worst.judgement.phase == Phase::warmup;
+  const std::string& reason = worst.judgement.culprit_reason;
   page.row(is_warmup ? "warm-up" : "culprit",
-           fmt::format("{}: {} of the {}", name, format_share(worst.judgement.culprit_share),
-                       is_warmup ? "time of the first calls" : "wait"));
+           fmt::format("{}: {} of the {}{}", name, format_share(worst.judgement.culprit_share),
+                       is_warmup ? "time of the first calls" : "wait", reason.empty() ? "" : "; " + reason));
 }
 
 /// What the calls do over time, where a median hides it.

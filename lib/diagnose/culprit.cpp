@@ -1,0 +1,105 @@
+#include "diagnose/culprit.h"
+
+#include <algorithm>
+#include <map>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/limits.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor {
+namespace {
+
+/// A thread that is at work for this part of the time never rests: the rest is waking up and handing elements over.
+constexpr double kNeverRests = 0.80;
+/// Two stages that differ by less are equally busy; then the waits tell which one it is.
+constexpr double kClearlyBusier = 1.15;
+
+/// Whether an iterator reads its inputs on several threads.
+bool has_several_readers(const IteratorMeasurement& iterator) {
+  const std::string_view kind = kind_of(iterator);
+  return kind.find("ParallelInterleave") != std::string_view::npos || kind.starts_with("DataService");
+}
+
+/// The outermost iterator that works on the same thread: its consumer, if any, is asynchronous.
+IteratorId head_of_thread(const HostMeasurement& host, IteratorId iterator) {
+  for (const IteratorId above : iterators_above(host, iterator)) {
+    if (host.iterators[index_of(above)].is_async) break;
+    iterator = above;
+  }
+  return iterator;
+}
+
+/// A thread that runs synchronous iterators.
+struct ThreadWork {
+  Picoseconds work = 0;  ///< of all of them
+  IteratorId busiest = kNoIterator;
+};
+
+/// By the outermost iterator of each thread.
+std::map<IteratorId, ThreadWork> work_of_threads(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  std::map<IteratorId, ThreadWork> threads;
+  for (const IteratorId member : pipeline.members) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(member)];
+    if (iterator.is_async) continue;
+    ThreadWork& thread = threads[head_of_thread(host, member)];
+    thread.work += iterator.work();
+    const bool is_busier =
+        thread.busiest == kNoIterator || iterator.work() > host.iterators[index_of(thread.busiest)].work();
+    if (is_busier) thread.busiest = member;
+  }
+  return threads;
+}
+
+bool is_below(const HostMeasurement& host, IteratorId iterator, IteratorId ancestor) {
+  const std::vector<IteratorId> above = iterators_above(host, iterator);
+  return std::find(above.begin(), above.end(), ancestor) != above.end();
+}
+
+bool is_one_thread(const HostMeasurement& host, IteratorId head) {
+  const std::vector<IteratorId> above = iterators_above(host, head);
+  return std::none_of(above.begin(), above.end(),
+                      [&](IteratorId id) { return has_several_readers(host.iterators[index_of(id)]); });
+}
+
+}  // namespace
+
+std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                                   IteratorId culprit) {
+  if (culprit == kNoIterator || pipeline.calls.empty() || host.iterators[index_of(culprit)].is_async) {
+    return std::nullopt;
+  }
+  const auto time = static_cast<double>(pipeline.calls.back().end - pipeline.calls.front().start);
+  if (time <= 0) return std::nullopt;
+  const IteratorId own_head = head_of_thread(host, culprit);
+  const std::map<IteratorId, ThreadWork> threads = work_of_threads(host, pipeline);
+  const auto busy = [&](const ThreadWork& thread) { return std::min(1.0, static_cast<double>(thread.work) / time); };
+  const auto own = threads.find(own_head);
+  SaturatedStage saturated{kNoIterator, kNeverRests, own == threads.end() ? 0 : busy(own->second)};
+  for (const auto& [head, thread] : threads) {
+    if (head == own_head || !is_below(host, head, culprit) || !is_one_thread(host, head)) continue;
+    if (busy(thread) < std::max(saturated.busy, kClearlyBusier * saturated.busy_of_culprit)) continue;
+    saturated.busy = busy(thread);
+    saturated.iterator = thread.busiest;
+  }
+  return saturated.iterator == kNoIterator ? std::nullopt : std::optional(saturated);
+}
+
+IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
+  if (phase.culprit == kNoIterator || cpu_utilization(pipeline, phase).value_or(0) < kCoresUsedUp) return kNoIterator;
+  if (2 * phase.function_idle < phase.critical[index_of(phase.culprit)]) return kNoIterator;
+  std::map<IteratorId, Picoseconds> time_of;
+  for (const OpBeside& op : phase.beside) time_of[op.iterator] += op.time;
+  IteratorId user = kNoIterator;
+  Picoseconds most = phase.function_idle / 2;
+  for (const auto& [iterator, time] : time_of) {
+    const bool is_member =
+        std::find(pipeline.members.begin(), pipeline.members.end(), iterator) != pipeline.members.end();
+    if (!is_member || iterator == phase.culprit || time < most) continue;
+    most = time;
+    user = iterator;
+  }
+  return user;
+}
+
+}  // namespace doctor
