@@ -2,6 +2,7 @@
 
 #include "base/numbers.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/torn_files.h"
 
 namespace doctor::rules {
 namespace {
@@ -23,6 +24,9 @@ std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& 
                       is_inconclusive && shows_tf_data(context.measurements))) {
     return std::nullopt;
   }
+  // What is missing of a torn file is not for want of a longer window.
+  const bool is_whole = describe_torn_files(context.measurements).empty();
+  if (!examiner.holds("no part of the file is missing", is_whole)) return std::nullopt;
   Finding finding;
   finding.message = context.judgement.pipelines.empty()
                         ? "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged"

@@ -55,6 +55,7 @@ RunSummary random_summary(std::uint64_t seed) {
   run.status = static_cast<VerdictStatus>(random() % 4);
   run.confidence = static_cast<double>(random() % 1001) / 1000;
   run.is_complete = random() % 2 == 0;
+  run.is_torn = random() % 2 == 0;
   for (std::size_t count = random() % 5; run.iterators.size() < count;) {
     IteratorSummary iterator;
     iterator.long_name = random_text(random);

@@ -80,8 +80,15 @@ OrderedJson measured_json(const RunSummary& summary) {
                         {"subject", finding.subject},
                         {"hangs_on_load", finding.hangs_on_load}});
   }
-  return {{"status", to_word(summary.status)}, {"confidence", summary.confidence},  {"complete", summary.is_complete},
-          {"iterators", std::move(iterators)}, {"pipelines", std::move(pipelines)}, {"findings", std::move(findings)}};
+  OrderedJson json = {
+      {"status", to_word(summary.status)}, {"confidence", summary.confidence}, {"complete", summary.is_complete}};
+  // Written only where it is true, so that whole recordings keep the identifiers that they had before there was a word
+  // for it.
+  if (summary.is_torn) json["torn"] = true;
+  json["iterators"] = std::move(iterators);
+  json["pipelines"] = std::move(pipelines);
+  json["findings"] = std::move(findings);
+  return json;
 }
 
 // Reading. The document is foreign: every access may fail, and the first failure ends it.
@@ -143,6 +150,7 @@ class Members {
       visit(entry);
     }
   }
+  bool has(std::string_view key) const { return !misfit_ && object_.at_key(key).error() == simdjson::SUCCESS; }
   bool find(std::string_view key, dom::element& element) {
     if (misfit_) return false;
     if (object_.at_key(key).get(element) == simdjson::SUCCESS) return true;
@@ -171,6 +179,7 @@ class RunParser {
     members.read_word("status", kStatuses, summary.status);
     members.read("confidence", summary.confidence);
     members.read("complete", summary.is_complete);
+    if (members.has("torn")) members.read("torn", summary.is_torn);
     members.read_each("iterators", [&](dom::element entry) { read_iterator(entry, summary); });
     members.read_each("pipelines", [&](dom::element entry) { read_pipeline(entry, summary); });
     members.read_each("findings", [&](dom::element entry) {

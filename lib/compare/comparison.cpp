@@ -14,6 +14,22 @@
 namespace doctor {
 namespace {
 
+/// The recordings of a side that may be compared. One that is torn shows less than there was, so it would count as a
+/// fast one.
+std::vector<RunSummary> without_torn(std::span<const RunSummary> side) {
+  std::vector<RunSummary> whole;
+  std::copy_if(side.begin(), side.end(), std::back_inserter(whole), [](const RunSummary& run) { return !run.is_torn; });
+  return whole;
+}
+
+void add_note_on_torn(std::string_view side, std::size_t torn, std::size_t all, RunComparison& comparison) {
+  if (torn == 0) return;
+  comparison.notes.push_back(fmt::format(
+      "{} of {} {} recordings {} cut off or damaged and {} left out: what is missing may be what took the time; record "
+      "or copy {} again",
+      torn, all, side, torn == 1 ? "is" : "are", torn == 1 ? "was" : "were", torn == 1 ? "it" : "them"));
+}
+
 void add_notes(const AlignedRuns& runs, RunComparison& comparison) {
   std::size_t incomplete = 0;
   for (const std::span<const RunSummary> side : {runs.base_runs, runs.candidate_runs}) {
@@ -59,11 +75,13 @@ void append(std::vector<StructureChange> more, std::vector<StructureChange>& cha
 
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
                       const ComparisonChoice& choice, const ThresholdValues& thresholds) {
-  const AlignedRuns runs = align_runs(base, candidate);
+  const std::vector<RunSummary> whole_base = without_torn(base);
+  const std::vector<RunSummary> whole_candidate = without_torn(candidate);
+  const AlignedRuns runs = align_runs(whole_base, whole_candidate);
   const TimeLimits limits = time_limits(choice, thresholds);
   RunComparison comparison;
-  comparison.base_count = base.size();
-  comparison.candidate_count = candidate.size();
+  comparison.base_count = whole_base.size();
+  comparison.candidate_count = whole_candidate.size();
   comparison.needed_count = limits.needed_count;
   comparison.changes = find_structure_changes(runs, thresholds);
   append(find_function_changes(runs, thresholds), comparison.changes);
@@ -74,6 +92,8 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
                    });
   comparison.rows = compare_times(runs, limits, thresholds);
   comparison.pipeline_rows = compare_pipelines(runs, choice, limits, thresholds);
+  add_note_on_torn("base", base.size() - whole_base.size(), base.size(), comparison);
+  add_note_on_torn("candidate", candidate.size() - whole_candidate.size(), candidate.size(), comparison);
   add_notes(runs, comparison);
   if (has_regression(comparison)) {
     comparison.outcome = ComparisonOutcome::regression;

@@ -8,6 +8,7 @@
 
 #include "base/duration_histogram.h"
 #include "diagnose/dataset_words.h"
+#include "trace/torn.h"
 
 namespace doctor {
 namespace {
@@ -127,6 +128,7 @@ RunSummary summarize_run(std::string source, const Measurements& measurements, c
   run.confidence = diagnosis.judgement.confidence;
   for (const HostMeasurement* const host : sorted_hosts(measurements)) {
     run.is_complete = run.is_complete && host->loss.complete();
+    run.is_torn = run.is_torn || is_torn(host->loss);
     HostSummary(*host, run).add();
   }
   std::stable_sort(run.pipelines.begin(), run.pipelines.end(),

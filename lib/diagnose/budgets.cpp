@@ -7,6 +7,7 @@
 
 #include "base/glob.h"
 #include "base/time.h"
+#include "diagnose/torn_files.h"
 
 namespace doctor {
 namespace {
@@ -149,6 +150,15 @@ void check_rule(std::span<const JudgedPipeline> pipelines, const Budget& budget,
   if (!fits) results.push_back(nothing_fits(budget));
 }
 
+/// What a torn file shows may be over a budget. That it keeps to one could as well be because of what is missing.
+void doubt_met_budgets(const Measurements& measurements, std::vector<BudgetResult>& results) {
+  const std::string tear = describe_torn_files(measurements);
+  if (tear.empty()) return;
+  for (BudgetResult& result : results) {
+    if (result.value && !result.is_exceeded()) result = not_evaluated(result.budget, tear, result.pipeline);
+  }
+}
+
 }  // namespace
 
 std::vector<Budget> budgets_in_force(std::span<const Budget> budgets) {
@@ -170,6 +180,7 @@ std::vector<BudgetResult> check_budgets(const Measurements& measurements, const 
   for (const Budget& budget : in_force) {
     if (budget.kind == BudgetKind::forbidden_rule) check_rule(pipelines, budget, diagnosis, results);
   }
+  doubt_met_budgets(measurements, results);
   return results;
 }
 

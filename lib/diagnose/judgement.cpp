@@ -10,6 +10,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/torn_files.h"
 
 namespace doctor {
 namespace {
@@ -199,6 +200,7 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
       judgement.pipelines.back().pipeline = index;
     }
   }
+  doubt_torn_pipelines(measurements, judgement);
   rank(measurements, judgement.pipelines);
   if (judgement.pipelines.empty()) {
     judge_without_pipelines(measurements, thresholds["min_confidence"], judgement);
@@ -208,6 +210,7 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
   judgement.confidence = worst.confidence.total();
   if (worst.level == InputLevel::unknown) return judgement;
   judgement.status = worst.level == InputLevel::bound ? VerdictStatus::input_bound : VerdictStatus::healthy;
+  doubt_torn_run(measurements, judgement);
   return judgement;
 }
 

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/torn_files.h"
 
 namespace doctor {
 namespace {
@@ -120,6 +121,7 @@ Loss total_loss(const Measurements& measurements) {
   for (const HostMeasurement& host : measurements.hosts) {
     for (const auto& [reason, count] : host.loss.counts) total.add(reason, count);
     total.notes.insert(total.notes.end(), host.loss.notes.begin(), host.loss.notes.end());
+    if (!total.kept_share) total.kept_share = host.loss.kept_share;
   }
   return total;
 }
@@ -135,6 +137,7 @@ std::string reason_without_verdict(const Measurements& measurements, const Judge
   if (judgement.status == VerdictStatus::no_input_pipeline) {
     return fmt::format("none of the {} is from tf.data", format_count(events, "event"));
   }
+  if (const std::string tear = describe_torn_files(measurements); !tear.empty()) return tear;
   if (events == 0) return "no event with a time could be read";
   if (!judgement.pipelines.empty()) return "too little evidence: " + judgement.pipelines.front().doubt;
   for (const HostMeasurement& host : measurements.hosts) {

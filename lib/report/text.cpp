@@ -60,7 +60,10 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
     return;
   }
   const std::string name = describe(worst.culprit());
-  if (!has_bottleneck(worst.judgement)) return page.row("busiest", fmt::format("{} (nobody waits for it)", name));
+  if (!has_bottleneck(worst.judgement)) {
+    const bool is_known = worst.judgement.level != InputLevel::unknown;
+    return page.row("busiest", is_known ? name + " (nobody waits for it)" : name);
+  }
   const bool is_warmup = worst.judgement.phase == Phase::warmup;
   const std::string& reason = worst.judgement.culprit_reason;
   page.row(is_warmup ? "warm-up" : "culprit",

@@ -20,6 +20,8 @@ namespace doctor {
 struct Loss {
   std::map<std::string, std::uint64_t> counts;  ///< reason in snake_case -> how many events (or bytes, if it says so)
   std::vector<std::string> notes;               ///< one line for a person each, in the order of discovery
+  /// Of a file that was cut off: at most this part of its bytes is there, 0..1; none where its length is not known.
+  std::optional<double> kept_share;
 
   bool complete() const { return counts.empty(); }
   void add(const std::string& reason, std::uint64_t count = 1) { counts[reason] += count; }

@@ -32,6 +32,7 @@ class PlaneWalk {
   void walk_plane(std::uint64_t end);
   bool take_plane_field(std::uint32_t field, std::uint64_t length);
   bool skip_to(std::uint64_t end);
+  void end_inside_plane(std::uint64_t end);
   void damage(std::string_view what) { add_damage(stream_, source_.name(), what, loss_); }
 
   ByteSource& source_;
@@ -62,7 +63,7 @@ void PlaneWalk::walk() {
     }
     visitor_.begin_plane();
     walk_plane(end);
-    if (!stream_.skip_to(end)) return damage("the file ends inside a plane: it was cut off");
+    if (!stream_.skip_to(end)) return end_inside_plane(end);
   }
   if (stream_.error()) damage("read error");
 }
@@ -82,6 +83,14 @@ void PlaneWalk::walk_plane(std::uint64_t end) {
     const std::uint64_t field_end = stream_.position() + *length;
     if (!take_plane_field(tag->field, *length) || !skip_to(field_end)) return;
   }
+}
+
+/// The plane says how long it should be, and with it the least that the whole file should be.
+void PlaneWalk::end_inside_plane(std::uint64_t end) {
+  if (!stream_.error() && end > 0) {
+    loss_.kept_share = static_cast<double>(stream_.position()) / static_cast<double>(end);
+  }
+  damage("the file ends inside a plane: it was cut off");
 }
 
 /// False: the source ends inside the field.

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "diagnose/judgement.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// What happened to the first torn file of the run and what to do, as a clause: "the file is cut off after at most
+/// 62 %: what is missing may be ..."; empty if no file is torn.
+std::string describe_torn_files(const Measurements& measurements);
+
+/// That a consumer does not wait rests on having seen all that it may wait for, so it is never known of a pipeline
+/// whose file is torn: its level becomes unknown. That it waits was seen, and stands; for what is less sure.
+void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement);
+
+/// The same for the run: a pipeline that holds it up may stand in the file that is torn, so `healthy` becomes
+/// `inconclusive`.
+void doubt_torn_run(const Measurements& measurements, Judgement& judgement);
+
+}  // namespace doctor

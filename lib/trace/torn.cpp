@@ -1,0 +1,68 @@
+#include "trace/torn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kCutOff = "is cut off";
+constexpr std::string_view kDamaged = "is damaged";
+constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
+constexpr std::string_view kUnreadable = "could not be read";
+
+/// What weighs most comes first: it is what describe_tear() says of a file with several.
+constexpr std::array<LossReason, 18> kReasons = {{
+    {"files_unreadable", kUnreadable},
+    {"document_cut_off", kCutOff},
+    // Read errors, and gzip data that ends early or is damaged. What follows the place is gone.
+    {"input_cut_off", kCutOffOrDamaged},
+    {"input_unreadable_after", kCutOffOrDamaged},
+    // An XSpace that ends inside a plane says so too, see Loss::kept_share.
+    {"messages_malformed", kDamaged},
+    {"planes_without_names", kDamaged},
+    {"events_malformed", kDamaged},
+    {"events_too_large", kDamaged},
+    // From here on the bytes were there.
+    {"events_negative_duration", {}},
+    {"events_of_unknown_phase", {}},
+    {"events_outside_time_range", {}},
+    {"events_unpaired", {}},  // the profiler began or ended inside of them
+    {"events_without_duration", {}},
+    {"events_without_phase", {}},
+    {"events_without_time", {}},
+    {"lines_with_late_timestamp", {}},
+    {"clock_unrelated", {}},
+    {"device_planes_unread", {}},  // tf.data runs on the host
+}};
+
+/// The first reason for which a part of the file is missing; null if none is.
+const LossReason* tear_of(const Loss& loss) {
+  const auto* const found = std::find_if(kReasons.begin(), kReasons.end(), [&](const LossReason& reason) {
+    return !reason.tear.empty() && loss.counts.contains(std::string(reason.name));
+  });
+  return found == kReasons.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::span<const LossReason> loss_reasons() {
+  return kReasons;
+}
+
+bool is_torn(const Loss& loss) {
+  return tear_of(loss) != nullptr;
+}
+
+std::string describe_tear(const Loss& loss) {
+  const LossReason* const tear = tear_of(loss);
+  if (tear == nullptr) return {};
+  if (!loss.kept_share || tear->tear == kUnreadable) return std::string(tear->tear);
+  return fmt::format("{} after at most {}", kCutOff, format_share(*loss.kept_share));
+}
+
+}  // namespace doctor

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// A reason of Loss::counts, and what it says about the file.
+struct LossReason {
+  std::string_view name;  ///< "document_cut_off"
+  /// What happened to a file of which a part is missing, as a predicate: "is cut off"; empty where all of it was read
+  /// and some of it was not understood or not wanted.
+  std::string_view tear;
+};
+
+/// Every reason that a reader gives; a test holds the list against the sources.
+std::span<const LossReason> loss_reasons();
+
+/// Whether a part of the file is missing: cut off, unreadable or malformed. What is missing may be what the job waited
+/// for, so nothing that was *not* seen in such a file counts as evidence.
+bool is_torn(const Loss& loss);
+
+/// What happened to the file, as a predicate: "is cut off after at most 62 %"; empty if it is not torn.
+std::string describe_tear(const Loss& loss);
+
+}  // namespace doctor
