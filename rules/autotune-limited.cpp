@@ -5,6 +5,7 @@
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -123,7 +124,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
   const std::optional<std::int64_t> parallelism = stage.number("parallelism");
   if (!parallelism) {
-    examiner.misses(fmt::format("the trace does not tell the parallelism of {}", describe(stage)));
+    examiner.misses(fmt::format("the trace does not tell the parallelism of {}", describe(ranked.host, id)));
     return std::nullopt;
   }
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);

@@ -3,6 +3,7 @@
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -63,7 +64,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   const std::optional<std::int64_t> parallelism = stage.number("parallelism");
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
   if (!parallelism || !highest) {
-    examiner.misses(fmt::format("the trace does not tell the parallelism of {}{}", describe(stage),
+    examiner.misses(fmt::format("the trace does not tell the parallelism of {}{}", describe(ranked.host, id),
                                 parallelism ? " that AUTOTUNE may choose" : ""));
     return std::nullopt;
   }
@@ -74,7 +75,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   }
   Finding finding = culprit_finding(
       ranked, fmt::format("{}; {} is fixed at parallelism {}, where AUTOTUNE may go up to {}, and {} are busy",
-                          culprit_part(ranked), describe(stage), *parallelism, *highest, busy_cores(ranked)));
+                          culprit_part(ranked), describe(ranked.host, id), *parallelism, *highest, busy_cores(ranked)));
   finding.severity = severity_of(ranked);
   finding.subject = stage.long_name;
   finding.evidence.push_back({"parallelism", static_cast<double>(*parallelism), "calls"});

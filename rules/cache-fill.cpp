@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -26,7 +26,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.severity = Severity::note;
   finding.subject = ranked[fill->iterator].long_name;
   finding.message =
-      fmt::format("{} is still being filled: its input is read in {} of {}", describe(ranked[fill->iterator]),
+      fmt::format("{} is still being filled: its input is read in {} of {}", describe(ranked.host, fill->iterator),
                   format_count(fill->input_calls), format_count(fill->calls, "call"));
   finding.evidence = {number_of("input_calls", fill->input_calls, "calls"), number_of("calls", fill->calls, "calls")};
   finding.advice = {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -40,7 +40,7 @@ Finding starved_by_host(const RankedPipeline& ranked, const Sides& sides) {
   Finding finding = finding_for(
       ranked, sides,
       fmt::format("The device pipeline waits for its host pipeline ({} of the wait): there {} is the slowest part",
-                  format_share(sides.host), describe(ranked.culprit())));
+                  format_share(sides.host), describe(ranked.host, ranked.judgement.culprit)));
   finding.severity = Severity::note;
   finding.subject = ranked.culprit().long_name;
   finding.at_stake = ranked.culprit_time();

@@ -5,6 +5,7 @@
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -81,8 +82,8 @@ std::optional<Finding> check_size(const RankedPipeline& ranked, IteratorId id, d
   Finding finding = finding_for(
       ranked, id,
       fmt::format("{} holds {:.0f} MB{} of the RAM budget of {:.0f} MB, of elements that {} has made before",
-                  describe(ranked[id]), megabytes, elements ? fmt::format(" in {} elements", *elements) : "", *budget,
-                  describe(ranked[enlarging_before(ranked, id)])));
+                  describe(ranked.host, id), megabytes, elements ? fmt::format(" in {} elements", *elements) : "",
+                  *budget, describe(ranked.host, enlarging_before(ranked, id))));
   finding.evidence = {
       {"buffered", megabytes, "MB"}, {"ram_budget", *budget, "MB"}, share_of("budget_share", megabytes / *budget)};
   return finding;
@@ -97,8 +98,8 @@ std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, 
   Finding finding =
       finding_for(ranked, id,
                   fmt::format("{} buffers {} that {} has made before; the trace does not tell how large they are",
-                              describe(ranked[id]), format_count(static_cast<std::uint64_t>(size), "element"),
-                              describe(ranked[enlarging_before(ranked, id)])));
+                              describe(ranked.host, id), format_count(static_cast<std::uint64_t>(size), "element"),
+                              describe(ranked.host, enlarging_before(ranked, id))));
   finding.severity = Severity::note;
   finding.evidence = {elements};
   return finding;

@@ -3,6 +3,7 @@
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -21,7 +22,7 @@ Finding missing(const RankedPipeline& ranked) {
   Finding finding = finding_for(ranked, last);
   finding.message = fmt::format(
       "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
-      describe(ranked[last]), format_share(ranked.judgement.input_share));
+      describe(ranked.host, last), format_share(ranked.judgement.input_share));
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
                     {"It hides the input time behind the step at best: where making a batch takes longer than a step, "

@@ -4,6 +4,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -26,14 +27,14 @@ std::string code_for(const IteratorMeasurement& culprit) {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId interleave = sequential_interleave_above(ranked);
-  if (!examiner.holds(
-          "an interleave that works on one dataset at a time stands above the culprit, " + describe(ranked.culprit()),
-          interleave != kNoIterator) ||
+  if (!examiner.holds("an interleave that works on one dataset at a time stands above the culprit, " +
+                          describe(ranked.host, ranked.judgement.culprit),
+                      interleave != kNoIterator) ||
       !examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share")) {
     return std::nullopt;
   }
   Finding finding = culprit_finding(ranked, fmt::format("{}, and {} above it works on one dataset at a time",
-                                                        culprit_part(ranked), describe(ranked[interleave])));
+                                                        culprit_part(ranked), describe(ranked.host, interleave)));
   finding.subject = ranked[interleave].long_name;
   finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
                     {"deterministic=False lets elements overtake each other: leave it out if their order must be the "

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -18,7 +18,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.severity = Severity::note;
   finding.subject = ranked[fill.iterator].long_name;
   finding.message = fmt::format("{} fills its buffer in this window: {} are read before the first one comes out",
-                                describe(ranked[fill.iterator]), format_count(fill.elements, "element"));
+                                describe(ranked.host, fill.iterator), format_count(fill.elements, "element"));
   if (fill.duration > 0) finding.message += fmt::format(" ({})", format_time(fill.duration));
   finding.evidence = {number_of("elements", fill.elements, "elements"), time_of("duration", fill.duration)};
   if (fill.buffer_size && *fill.buffer_size >= 0) {

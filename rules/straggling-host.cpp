@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/host_comparison.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -21,7 +21,8 @@ Finding finding_for(const RuleContext& context, const ComparedHost& host, std::s
       "This host waits {} in a GetNext call, {} {}; in synchronous training the whole job waits for it in every step",
       format_time(host.mean_wait), is_pair ? "the other one" : "the median of the other hosts is",
       format_time(host.mean_wait_of_others));
-  if (ranked.has_culprit()) finding.message += fmt::format(" (it waits for {})", describe(ranked.culprit()));
+  if (ranked.has_culprit())
+    finding.message += fmt::format(" (it waits for {})", describe(ranked.host, ranked.judgement.culprit));
   finding.evidence = {time_of("mean_wait", host.mean_wait), time_of("mean_wait_of_others", host.mean_wait_of_others),
                       share_of("input_share", host.input_share),
                       share_of("input_share_of_others", host.input_share_of_others),

@@ -82,6 +82,7 @@ constexpr KindWords kWords[] = {
     {"Range", "tf.data.Dataset.range"},
     {"Random", "tf.data.Dataset.random"},
     {"Tensor", "tf.data.Dataset.from_tensors"},
+    {"FromTensor", "tf.data.Dataset.from_tensors"},
     {"TensorSlice", "tf.data.Dataset.from_tensor_slices"},
     {"SparseTensorSlice", "tf.data.Dataset.from_tensor_slices"},
     {"Generator", "tf.data.Dataset.from_generator"},
@@ -137,14 +138,18 @@ std::string_view kind_of(const IteratorMeasurement& iterator) {
   return without_version(iterator.short_name);
 }
 
+std::string_view words_of_kind(const IteratorMeasurement& iterator) {
+  const std::string_view words = words_of(kind_of(iterator));
+  return words.empty() ? words_of(iterator.short_name) : words;
+}
+
 std::string describe(const IteratorMeasurement& iterator) {
   if (is_fused(iterator)) {
     const std::string calls = fused_calls(iterator.dataset_name);
     if (!calls.empty()) return "your " + calls + ", fused by TF";
   }
   if (iterator.is_device_hop) return "the hand-over from the host pipeline to the device";
-  std::string_view words = words_of(kind_of(iterator));
-  if (words.empty()) words = words_of(iterator.short_name);
+  std::string_view words = words_of_kind(iterator);
   if (words.empty()) words = iterator.short_name;
   return std::string(words) + (is_injected(iterator) ? " (inserted by TF)" : "");
 }
@@ -154,7 +159,8 @@ bool is_fused(const IteratorMeasurement& iterator) {
 }
 
 bool is_injected(const IteratorMeasurement& iterator) {
-  return iterator.dataset_name.starts_with("inject/");
+  // The root carries the name of what stands below it.
+  return iterator.dataset_name.starts_with("inject/") && kind_of(iterator) != "Root";
 }
 
 bool is_sequential_map(const IteratorMeasurement& iterator) {

@@ -10,9 +10,13 @@ namespace doctor {
 /// The kind of dataset without the runtime's version: "ParallelMap" for ParallelMapV2.
 std::string_view kind_of(const IteratorMeasurement& iterator);
 
-/// The iterator in the words of the Python API: "Dataset.map", "tf.data.TFRecordDataset",
-/// "your .map().batch(), fused by TF", "Dataset.prefetch (inserted by TF)". A kind without a name in the API keeps the
-/// trace's own.
+/// What the kind of dataset is called in the Python API: "Dataset.map", "Dataset.map with num_parallel_calls". Empty
+/// for a kind without a name there.
+std::string_view words_of_kind(const IteratorMeasurement& iterator);
+
+/// The iterator by itself in the words of the Python API (describe() of user_code.h knows the pipeline around it, too):
+/// "Dataset.map", "tf.data.TFRecordDataset", "your .map().batch(), fused by TF", "Dataset.prefetch (inserted by TF)". A
+/// kind without a name in the API keeps the trace's own.
 std::string describe(const IteratorMeasurement& iterator);
 
 /// Whether TF's graph optimiser made it out of several transformations of the user.

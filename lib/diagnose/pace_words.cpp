@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
 
 std::string mostly_in(const HostMeasurement& host, IteratorId culprit) {
-  return culprit == kNoIterator ? "" : ", mostly in " + describe(host.iterators[index_of(culprit)]);
+  return culprit == kNoIterator ? "" : ", mostly in " + describe(host, culprit);
 }
 
 /// "about every 20 calls, from call 20 to call 200".

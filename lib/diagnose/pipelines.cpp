@@ -6,6 +6,7 @@
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -38,6 +39,22 @@ std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgem
                      format_share(pipeline.judged_cadence().share));
 }
 
+std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                             const PipelineJudgement& judgement) {
+  constexpr std::size_t kOpsThatTellApart = 2;
+  std::string words = describe(host, judgement.culprit);
+  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
+  if (phase.culprit != judgement.culprit || !is_one_of_several(host, judgement.culprit)) return words;
+  for (std::size_t index = 0; index < std::min(kOpsThatTellApart, phase.function_ops.size()); ++index) {
+    words += (index == 0 ? ", the one with " : ", ") + phase.function_ops[index].op;
+  }
+  return words;
+}
+
+std::string describe_culprit(const RankedPipeline& ranked) {
+  return describe_culprit(ranked.host, ranked.pipeline, ranked.judgement);
+}
+
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
   if (ranked.judgement.level == InputLevel::unknown) {
     examiner.misses("too little evidence: " + ranked.judgement.doubt);
@@ -56,7 +73,7 @@ bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner
 }
 
 std::string culprit_is(const RankedPipeline& ranked, std::string_view kind) {
-  return fmt::format("the culprit, {}, is {}", describe(ranked.culprit()), kind);
+  return fmt::format("the culprit, {}, is {}", describe(ranked.host, ranked.judgement.culprit), kind);
 }
 
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {
@@ -96,7 +113,7 @@ RuleResult for_each_parallel_culprit(const RuleContext& context, const Utilizati
       context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
         const bool works_on_several = is_parallel(ranked.culprit()) && !is_sequential_map(ranked.culprit());
         if (!examiner.holds(fmt::format("the culprit, {}, works on several elements at once on this host",
-                                        describe(ranked.culprit())),
+                                        describe(ranked.host, ranked.judgement.culprit)),
                             works_on_several)) {
           return std::nullopt;
         }
@@ -160,7 +177,7 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
     if (op.op.find("Random") != std::string::npos) return "its function uses " + op.op;
   }
   for (const IteratorId id : iterators_below(ranked.host, ranked.judgement.culprit)) {
-    if (ranked[id].short_name.starts_with("Shuffle")) return describe(ranked[id]) + " stands before it";
+    if (ranked[id].short_name.starts_with("Shuffle")) return describe(ranked.host, id) + " stands before it";
   }
   return {};
 }
@@ -187,7 +204,7 @@ std::string culprit_part(const RankedPipeline& ranked) {
   const bool is_warmup = ranked.judgement.phase == Phase::warmup;
   return fmt::format("{} of the {} ({} of {}) is in {}", format_share(ranked.judgement.culprit_share),
                      is_warmup ? "wait at the start" : "time waited", format_time(ranked.culprit_time()),
-                     format_time(ranked.phase().waited), describe(ranked.culprit()));
+                     format_time(ranked.phase().waited), describe_culprit(ranked));
 }
 
 Evidence share_of(std::string name, double share) {

@@ -41,6 +41,13 @@ enum class Waits {
 /// the 142.1 ms of call 20, 39 % with it".
 std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement);
 
+/// The culprit as the user finds it in her code; where several calls of its method stand in the pipeline, with the ops
+/// of its function that tell it apart: "your 2nd .map(), the one with DecodeJpeg, ResizeBilinear". Only if there is
+/// one.
+std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                             const PipelineJudgement& judgement);
+std::string describe_culprit(const RankedPipeline& ranked);
+
 /// Asks whether the pipeline is one that the rule looks at.
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner);
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "report/autotune.h"
 #include "report/escape.h"
 #include "report/json_values.h"
@@ -87,8 +88,9 @@ OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
   OrderedJson json = {
       {"long_name", iterator.long_name},
       {"short_name", iterator.short_name},
-      {"stage", describe(iterator)},
+      {"stage", describe(group.host, stage.iterator)},
       {"given", to_word(stage.given)},
+      {"set_by", is_parallelised_by_tf(iterator) || is_injected(iterator) ? "tf" : "user"},
       {"chosen",
        {{"parallelism", or_null(stage.parallelism)},
         {"cycle_length", or_null(stage.cycle_length)},

@@ -4,6 +4,7 @@
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "report/autotune.h"
 #include "report/escape.h"
 #include "report/text_table.h"
@@ -69,8 +70,9 @@ std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) 
                                          : value_of(group, stage, {"buffer_limit", "max_batch_results", "buffer_size"});
 }
 
-std::string given_cell(TunedBy given) {
-  if (given == TunedBy::autotune) return "AUTOTUNE";
+std::string given_cell(const IteratorMeasurement& iterator, TunedBy given) {
+  const bool is_written = !is_parallelised_by_tf(iterator) && !is_injected(iterator);
+  if (given == TunedBy::autotune) return is_written ? "AUTOTUNE" : "nothing (TF: AUTOTUNE)";
   return given == TunedBy::user ? "fixed" : "not recorded";
 }
 
@@ -86,7 +88,7 @@ std::string stage_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
   }
   constexpr std::size_t kDeepestIndent = 12;
   return std::string(2 * std::min(above, kDeepestIndent), ' ') +
-         clip(escape_for_terminal(describe(iterators[index_of(stage.iterator)])), kStageWidth);
+         clip(escape_for_terminal(describe(group.host, stage.iterator)), kStageWidth);
 }
 
 std::string stage_table(const AutotuneGroup& group) {
@@ -95,8 +97,8 @@ std::string stage_table(const AutotuneGroup& group) {
   for (const AutotuneStage& stage : group.stages) {
     const std::string fill =
         stage.fill ? fmt::format("{} / {:.1f} / {}", stage.fill->min, stage.fill->mean, stage.fill->max) : "";
-    rows.push_back({stage_cell(group, stage), given_cell(stage.given), parallelism_cell(group, stage),
-                    buffer_cell(group, stage), fill, describe_binding(group, stage)});
+    rows.push_back({stage_cell(group, stage), given_cell(group.host.iterators[index_of(stage.iterator)], stage.given),
+                    parallelism_cell(group, stage), buffer_cell(group, stage), fill, describe_binding(group, stage)});
   }
   return text_table({Align::left, Align::left, Align::left, Align::left, Align::left, Align::left}, rows);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/judgement_words.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -10,6 +11,10 @@ namespace {
 /// Ids are 64-bit tokens and JSON numbers are doubles to most readers, so ids are strings.
 OrderedJson id_json(const std::optional<std::uint64_t>& id) {
   return id ? OrderedJson(fmt::format("{}", *id)) : OrderedJson(nullptr);
+}
+
+OrderedJson text_or_null(std::string text) {
+  return text.empty() ? OrderedJson(nullptr) : OrderedJson(std::move(text));
 }
 
 OrderedJson attributes_json(const std::vector<AttributeValue>& attributes) {
@@ -121,11 +126,14 @@ OrderedJson tool_json() {
   return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}};
 }
 
-OrderedJson iterator_json(const IteratorMeasurement& iterator, Picoseconds critical) {
+OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
   return {
       {"long_name", iterator.long_name},
       {"short_name", iterator.short_name},
       {"dataset_name", iterator.dataset_name},
+      {"user_name", text_or_null(user_name(host, id))},
+      {"user_method", text_or_null(user_method(host, id))},
       {"id", id_json(iterator.id)},
       {"parent_id", id_json(iterator.parent_id)},
       {"depth", iterator.depth},
@@ -152,6 +160,8 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"long_name", culprit.long_name},
       {"short_name", culprit.short_name},
       {"dataset_name", culprit.dataset_name},
+      {"user_name", text_or_null(user_name(view.host, view.judgement.culprit))},
+      {"user_method", text_or_null(user_method(view.host, view.judgement.culprit))},
       {"kind", culprit_kind(culprit)},
       {"share", view.judgement.culprit_share},
       {"limited_by", to_word(view.judgement.limited_by)},
@@ -176,7 +186,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
   const std::optional<double> share = input_share_of(view);
   OrderedJson iterators = OrderedJson::array();
   for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
-    iterators.push_back(iterator_json(view.host.iterators[index_of(member)], critical_time(pipeline, member)));
+    iterators.push_back(iterator_json(view.host, member, critical_time(pipeline, member)));
   }
   OrderedJson json = {
       {"id", pipeline_id(view.judgement, pipeline)},

@@ -17,7 +17,7 @@ std::string to_text(const OrderedJson& page);
 OrderedJson tool_json();
 
 /// One entry of `iterators`. `critical` is its time on the critical path of the pipeline it is listed under.
-OrderedJson iterator_json(const IteratorMeasurement& iterator, Picoseconds critical);
+OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical);
 
 /// One entry of `pipelines`.
 OrderedJson pipeline_json(const PipelineView& view);

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
 
@@ -166,9 +165,10 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
   }
   if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
   if (has_bottleneck(worst.judgement)) {
-    summary += fmt::format("; {} ({}) holds {} of the {}", describe(worst.culprit()), worst.culprit().long_name,
-                           format_share(worst.judgement.culprit_share),
-                           worst.judgement.phase == Phase::warmup ? "warm-up" : "wait");
+    summary +=
+        fmt::format("; {} ({}) holds {} of the {}", describe_culprit(worst.host, worst.pipeline, worst.judgement),
+                    worst.culprit().long_name, format_share(worst.judgement.culprit_share),
+                    worst.judgement.phase == Phase::warmup ? "warm-up" : "wait");
   }
   return summary + ".";
 }

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
@@ -59,7 +58,7 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
     if (worst.pipeline.root == kNoIterator) page.row("culprit", "unknown: the trace shows nothing inside of GetNext");
     return;
   }
-  const std::string name = describe(worst.culprit());
+  const std::string name = describe_culprit(worst.host, worst.pipeline, worst.judgement);
   if (!has_bottleneck(worst.judgement)) {
     const bool is_known = worst.judgement.level != InputLevel::unknown;
     return page.row("busiest", is_known ? name + " (nobody waits for it)" : name);
@@ -197,7 +196,7 @@ std::string describe_host(const ComparedHost& host, const std::vector<PipelineVi
   const PipelineView& worst = pipelines[*host.judgement];
   std::string text =
       fmt::format("{} of the time in GetNext, mean {}", format_share(host.input_share), format_time(host.mean_wait));
-  if (has_bottleneck(worst.judgement)) text += ", " + describe(worst.culprit());
+  if (has_bottleneck(worst.judgement)) text += ", " + describe_culprit(worst.host, worst.pipeline, worst.judgement);
   return host.is_straggler ? text + " <-- straggler" : text;
 }
 
@@ -245,7 +244,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
     std::string text =
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
                     describe_cost(view), format_share(*share), describe_calls(view.pipeline));
-    if (has_bottleneck(view.judgement)) text += ", " + describe(view.culprit());
+    if (has_bottleneck(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
     if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kRerunWidth);
     page.row("also", text);
   }

@@ -12,7 +12,7 @@ std::string render_tree_json(const Measurements& measurements, const Diagnosis& 
   for (const HostMeasurement& host : measurements.hosts) {
     OrderedJson iterators = OrderedJson::array();
     for (const IteratorId iterator : other_iterators(host)) {
-      iterators.push_back(iterator_json(host.iterators[index_of(iterator)], 0));
+      iterators.push_back(iterator_json(host, iterator, 0));
     }
     if (!iterators.empty()) others.push_back({{"host", host_name(host)}, {"iterators", std::move(iterators)}});
   }

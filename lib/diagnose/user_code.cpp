@@ -1,0 +1,385 @@
+#include "diagnose/user_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+#include "tree/dataset_kind.h"
+
+namespace doctor {
+namespace {
+
+/// A person writes far fewer; where a trace has more, positions are not counted.
+constexpr std::size_t kMostStages = 1000;
+
+/// TF takes any Python identifier for a name; nobody writes a longer one.
+constexpr std::size_t kLongestName = 80;
+
+/// TF's own name for the prefetch of a device pipeline (MultiDeviceIterator).
+constexpr std::string_view kDevicePrefetch = "device_prefetch";
+
+const IteratorMeasurement& at(const HostMeasurement& host, IteratorId iterator) {
+  return host.iterators[index_of(iterator)];
+}
+
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+/// The parts of a fused dataset's name in the order of the user's code: "fused(fused(a,MapDataset:2),b)" -> a,
+/// MapDataset:2, b. One part for what is not fused.
+std::vector<std::string_view> parts_of(std::string_view dataset_name) {
+  std::vector<std::string_view> parts;
+  while (!dataset_name.empty()) {
+    const std::size_t end = std::min(dataset_name.find_first_of("(),"), dataset_name.size());
+    const std::string_view part = dataset_name.substr(0, end);
+    if (!part.empty() && part != "fused") parts.push_back(part);
+    dataset_name.remove_prefix(std::min(end + 1, dataset_name.size()));
+  }
+  return parts;
+}
+
+bool has_child(const HostMeasurement& host, IteratorId iterator, std::string_view kind) {
+  const std::vector<IteratorId>& children = at(host, iterator).children;
+  return std::any_of(children.begin(), children.end(), [&](IteratorId id) { return kind_of(at(host, id)) == kind; });
+}
+
+bool is_shuffle(const IteratorMeasurement& iterator) {
+  return kind_of(iterator).starts_with("Shuffle");
+}
+
+IteratorId parent_of(const HostMeasurement& host, IteratorId iterator) {
+  return iterator == kNoIterator ? kNoIterator : at(host, iterator).parent;
+}
+
+IteratorId only_input_of(const HostMeasurement& host, IteratorId iterator) {
+  if (iterator == kNoIterator || at(host, iterator).children.size() != 1) return kNoIterator;
+  return at(host, iterator).children.front();
+}
+
+bool has_kind(const HostMeasurement& host, IteratorId iterator, std::string_view kind) {
+  return iterator != kNoIterator && kind_of(at(host, iterator)) == kind;
+}
+
+/// The readers of files go from file to file by a flat_map, or an interleave where num_parallel_reads is set.
+std::string_view reader_around(const HostMeasurement& host, IteratorId iterator) {
+  const std::string_view kind = kind_of(at(host, iterator));
+  if (kind != "FlatMap" && kind != "ParallelInterleave" && kind != "LegacyParallelInterleave") return {};
+  for (const std::string_view reader : {"TFRecord", "TextLine", "FixedLengthRecord"}) {
+    if (!has_child(host, iterator, reader)) continue;
+    if (reader == "TFRecord") return "tf.data.TFRecordDataset";
+    return reader == "TextLine" ? "tf.data.TextLineDataset" : "tf.data.FixedLengthRecordDataset";
+  }
+  return {};
+}
+
+/// make_csv_dataset(): CSV below the old parallel interleave, then shuffle and repeat, batch, map, prefetch.
+bool is_of_csv_dataset(const HostMeasurement& host, IteratorId iterator) {
+  IteratorId below = iterator;
+  if (has_kind(host, below, "Prefetch")) below = only_input_of(host, below);
+  if (has_kind(host, below, "Map") || has_kind(host, below, "ParallelMap")) below = only_input_of(host, below);
+  if (has_kind(host, below, "Batch")) below = only_input_of(host, below);
+  while (below != kNoIterator && (is_shuffle(at(host, below)) || at(host, below).short_name.ends_with("Repeat"))) {
+    below = only_input_of(host, below);
+  }
+  if (has_kind(host, below, "CSV")) below = parent_of(host, below);
+  if (has_kind(host, below, "IgnoreErrors")) below = parent_of(host, below);
+  if (!has_kind(host, below, "LegacyParallelInterleave")) return false;
+  const std::vector<IteratorId>& inner = at(host, below).children;
+  const bool reads_csv = std::any_of(inner.begin(), inner.end(), [&](IteratorId id) {
+    return has_kind(host, id, "CSV") || (has_kind(host, id, "IgnoreErrors") && has_child(host, id, "CSV"));
+  });
+  if (!reads_csv) return false;
+  // The batch tells it from an interleave that the user wrote: nothing else but shuffle and repeat stands before it.
+  IteratorId above = parent_of(host, below);
+  while (above != kNoIterator && (is_shuffle(at(host, above)) || at(host, above).short_name.ends_with("Repeat"))) {
+    above = parent_of(host, above);
+  }
+  return has_kind(host, above, "Batch");
+}
+
+/// The functions of Keras that read a directory zip names of files with labels, shuffle that in a buffer of 8 batches,
+/// load the files in a parallel map, batch and prefetch.
+std::string_view directory_reader_of(const HostMeasurement& host, IteratorId iterator) {
+  constexpr std::int64_t kBatchesInBuffer = 8;
+  IteratorId map = iterator;
+  if (has_kind(host, map, "Prefetch")) map = only_input_of(host, map);
+  if (has_kind(host, map, "TensorSlice")) map = parent_of(host, map);
+  if (has_kind(host, map, "Zip")) map = parent_of(host, map);
+  if (map != kNoIterator && is_shuffle(at(host, map))) map = parent_of(host, map);
+  IteratorId batch = has_kind(host, map, "Batch") ? map : parent_of(host, map);
+  if (has_kind(host, map, "Batch")) map = only_input_of(host, map);
+  if (has_kind(host, map, "MapAndBatch")) batch = map;
+  if (batch == kNoIterator || !(has_kind(host, map, "ParallelMap") || has_kind(host, map, "MapAndBatch"))) return {};
+  const IteratorId shuffle = only_input_of(host, map);
+  const IteratorId zip = only_input_of(host, shuffle);
+  if (shuffle == kNoIterator || !is_shuffle(at(host, shuffle)) || !has_kind(host, zip, "Zip")) return {};
+  const std::optional<std::int64_t> buffer = at(host, shuffle).number("buffer_size");
+  const std::optional<std::int64_t> batch_size = at(host, batch).number("batch_size");
+  if (!buffer || !batch_size || *batch_size <= 0 || *buffer / kBatchesInBuffer != *batch_size) return {};
+  if (!at(host, zip).text("types").starts_with("string")) return {};
+  const std::string_view made = at(host, batch).text("types");
+  if (made.starts_with("string")) return "tf.keras.utils.text_dataset_from_directory";
+  const std::string_view shape = at(host, batch).text("shapes");
+  const std::string_view element = shape.substr(0, shape.find(']'));
+  const bool is_image = std::count(element.begin(), element.end(), ',') == 3;
+  return is_image ? "tf.keras.utils.image_dataset_from_directory" : "tf.keras.utils.audio_dataset_from_directory";
+}
+
+/// sample_from_datasets() draws the numbers of its inputs from a dataset of its own.
+bool is_of_selector(const HostMeasurement& host, IteratorId iterator) {
+  IteratorId source = iterator;
+  for (std::size_t steps = 0; source != kNoIterator && !at(host, source).children.empty(); ++steps) {
+    if (steps == kMostStages) return false;
+    source = only_input_of(host, source);
+  }
+  if (!has_kind(host, source, "Random")) return false;
+  const std::vector<IteratorId> above = iterators_above(host, iterator);
+  return std::any_of(above.begin(), above.end(),
+                     [&](IteratorId id) { return kind_of(at(host, id)) == "DirectedInterleave"; });
+}
+
+/// Whether it hands names of files on without a look into the files.
+bool passes_names_on(const IteratorMeasurement& iterator) {
+  static constexpr std::array<std::string_view, 5> kKinds = {"Shard", "Prefetch", "MemoryCache", "MemoryCacheImpl",
+                                                             "AutoShard"};
+  return is_frame(iterator.short_name) || std::find(kKinds.begin(), kKinds.end(), kind_of(iterator)) != kKinds.end();
+}
+
+/// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
+std::string last_name(std::string_view words) {
+  words = words.substr(0, words.find(' '));
+  const std::size_t dot = words.rfind('.');
+  return std::string(dot == std::string_view::npos ? words : words.substr(dot + 1));
+}
+
+/// What the iterator itself does, by its kind: "map" for ParallelMapV2.
+std::string method_of_kind(const IteratorMeasurement& iterator) {
+  const std::string_view words = words_of_kind(iterator);
+  return words.find("Dataset") == std::string_view::npos && !words.starts_with("tf.data.") ? std::string()
+                                                                                           : last_name(words);
+}
+
+/// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
+std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = at(host, id);
+  if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) return {};
+  if (const std::string_view maker = made_by(host, id); !maker.empty()) return {last_name(maker)};
+  if (kind_of(iterator) == "MapAndBatch" || kind_of(iterator) == "NumaMapAndBatch") {
+    std::vector<std::string> methods;
+    for (std::size_t part = 1; is_fused(iterator) && part < parts_of(iterator.dataset_name).size(); ++part) {
+      methods.emplace_back("map");
+    }
+    if (methods.empty()) methods.emplace_back("map");
+    methods.emplace_back("batch");
+    return methods;
+  }
+  if (is_fused(iterator)) {
+    std::vector<std::string> methods;
+    for (const std::string_view part : parts_of(iterator.dataset_name)) {
+      IteratorMeasurement like;
+      like.short_name = part.substr(0, part.find(':'));
+      if (std::string method = method_of_kind(like); !method.empty()) methods.push_back(std::move(method));
+    }
+    if (!methods.empty()) return methods;
+  }
+  std::string method = method_of_kind(iterator);
+  return method.empty() ? std::vector<std::string>() : std::vector<std::string>{std::move(method)};
+}
+
+/// Inputs before what reads them, as in code. Empty where there are too many.
+std::vector<IteratorId> in_order_of_code(const HostMeasurement& host, IteratorId root) {
+  std::vector<IteratorId> order;
+  std::vector<bool> is_known(host.iterators.size());
+  std::vector<std::pair<IteratorId, std::size_t>> open;
+  if (root != kNoIterator) open.emplace_back(root, 0);
+  while (!open.empty()) {
+    const auto [id, next] = open.back();
+    const std::vector<IteratorId>& inputs = at(host, id).children;
+    if (next < inputs.size()) {
+      ++open.back().second;
+      const IteratorId input = inputs[next];
+      if (is_known[index_of(input)]) continue;  // a damaged file may hold a cycle
+      is_known[index_of(input)] = true;
+      if (open.size() + order.size() > kMostStages) return {};
+      open.emplace_back(input, 0);
+    } else {
+      order.push_back(id);
+      open.pop_back();
+    }
+  }
+  return order;
+}
+
+/// Where a call stands among the calls of its method, from 1 on.
+struct Position {
+  std::size_t number = 1;
+  std::size_t count = 1;
+};
+
+/// Of the first method of the iterator. What a function like make_csv_dataset wrote counts for that function only.
+Position position_of(const HostMeasurement& host, IteratorId iterator) {
+  Position position{0, 0};
+  const std::vector<std::string> own = methods_of(host, iterator);
+  // One cache is several iterators.
+  if (own.empty() || is_cache(at(host, iterator))) return {};
+  for (const IteratorId id : in_order_of_code(host, at(host, iterator).root)) {
+    if (id == iterator) position.number = position.count + 1;
+    if (id != iterator && !made_by(host, id).empty()) continue;
+    for (const std::string& method : methods_of(host, id)) position.count += method == own.front() ? 1 : 0;
+  }
+  return position.number == 0 ? Position{} : position;
+}
+
+std::string ordinal(std::size_t number) {
+  const std::size_t tens = number % 100;
+  const bool is_teen = tens >= 11 && tens <= 13;
+  const char* const ending = is_teen || number % 10 == 0 || number % 10 > 3 ? "th"
+                             : number % 10 == 1                             ? "st"
+                             : number % 10 == 2                             ? "nd"
+                                                                            : "rd";
+  return fmt::format("{}{}", number, ending);
+}
+
+/// What the step of a function that writes several is: "map and batch".
+std::string step_words(const IteratorMeasurement& iterator) {
+  if (kind_of(iterator) == "MapAndBatch") return "map and batch";
+  const std::string method = method_of_kind(iterator);
+  return method.empty() ? std::string(kind_of(iterator)) : method;
+}
+
+/// "your 2nd .map()", "your .map()"; `name` takes the place of the number.
+std::string call_words(const std::string& method, const Position& position, const std::string& name) {
+  if (!name.empty()) return fmt::format("your .{}(name=\"{}\")", method, name);
+  return position.count > 1 ? fmt::format("your {} .{}()", ordinal(position.number), method)
+                            : fmt::format("your .{}()", method);
+}
+
+std::string describe_fused(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = at(host, id);
+  std::string words = describe(iterator);
+  if (is_parallelised_by_tf(iterator)) words += " and run in parallel by itself";
+  const std::string name = user_name(host, id);
+  if (!name.empty()) return words + fmt::format(" (named {})", name);
+  const Position position = position_of(host, id);
+  if (position.count < 2) return words;
+  return words + fmt::format(" (your {} .{}())", ordinal(position.number), methods_of(host, id).front());
+}
+
+std::string describe_source(const HostMeasurement& host, IteratorId id) {
+  std::string words = describe(at(host, id));
+  if (const std::string name = user_name(host, id); !name.empty() && at(host, id).is_source) {
+    return words + fmt::format(" (named {})", name);
+  }
+  const Position position = at(host, id).is_source ? position_of(host, id) : Position{};
+  if (position.count < 2) return words;
+  return words + fmt::format(" (the {} of {})", ordinal(position.number), position.count);
+}
+
+/// Whether it is a method of a dataset: not a source, not what TF puts in.
+bool is_method(const IteratorMeasurement& iterator) {
+  return words_of_kind(iterator).starts_with("Dataset.");
+}
+
+}  // namespace
+
+std::string user_method(const HostMeasurement& host, IteratorId iterator) {
+  return fmt::format("{}", fmt::join(methods_of(host, iterator), "."));
+}
+
+std::string user_name(const HostMeasurement& host, IteratorId iterator) {
+  std::string names;
+  // The root carries the name of what stands below it.
+  if (methods_of(host, iterator).empty()) return names;
+  for (const std::string_view part : parts_of(at(host, iterator).dataset_name)) {
+    if (is_identifier(part)) names += (names.empty() ? "" : ", ") + std::string(part);
+  }
+  return names;
+}
+
+std::string describe(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = at(host, id);
+  if (const std::string_view maker = made_by(host, id); !maker.empty()) {
+    return fmt::format("{} (its own {})", maker, step_words(iterator));
+  }
+  if (kind_of(iterator) == "MapAndBatch" || is_fused(iterator)) return describe_fused(host, id);
+  if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) {
+    return describe(iterator);
+  }
+  if (shuffles_file_names(host, id)) return "the shuffle of file names (list_files, or your .shuffle())";
+  if (!is_method(iterator)) return describe_source(host, id);
+  const std::string name = user_name(host, id);
+  const Position position = position_of(host, id);
+  const bool is_parallelised = is_parallelised_by_tf(iterator);
+  if (name.empty() && position.count < 2 && !is_parallelised) return describe(iterator);
+  std::string words = call_words(methods_of(host, id).front(), position, name);
+  if (is_parallelised) return words + " (TF runs it in parallel by itself)";
+  // A name hides whether it was the user who asked for parallel calls.
+  const bool has_parallel_calls = name.empty() && words_of_kind(iterator).ends_with(" with num_parallel_calls");
+  return has_parallel_calls ? words + " (with num_parallel_calls)" : words;
+}
+
+bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
+  return (is_method(at(host, iterator)) || is_fused(at(host, iterator))) && made_by(host, iterator).empty() &&
+         position_of(host, iterator).count > 1;
+}
+
+std::string_view made_by(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = at(host, id);
+  if (is_injected(iterator)) return {};
+  const auto is_python_source = [&](IteratorId child) {
+    return kind_of(at(host, child)) == "Generator" && !at(host, child).is_device_hop;
+  };
+  const auto has_python_source = [&](IteratorId flat_map) {
+    const std::vector<IteratorId>& inputs = at(host, flat_map).children;
+    return has_kind(host, flat_map, "FlatMap") && std::any_of(inputs.begin(), inputs.end(), is_python_source);
+  };
+  if (has_python_source(id) ||
+      (has_kind(host, id, "FromTensor") && iterator.parent != kNoIterator && has_python_source(iterator.parent))) {
+    return "tf.data.Dataset.from_generator";
+  }
+  if (const std::string_view reader = reader_around(host, id); !reader.empty()) return reader;
+  if (is_of_selector(host, id)) return "tf.data.Dataset.sample_from_datasets";
+  if (is_of_csv_dataset(host, id)) return "tf.data.experimental.make_csv_dataset";
+  return directory_reader_of(host, id);
+}
+
+bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {
+  const std::string_view kind = kind_of(iterator);
+  if (kind != "MapAndBatch" && !kind.starts_with("Parallel")) return false;
+  const std::vector<std::string_view> parts = parts_of(iterator.dataset_name);
+  // A map that is left sequential runs as MapAndBatch with parallelism 1.
+  if (kind == "MapAndBatch" && iterator.text("autotune") != "true") return false;
+  return !parts.empty() && parts.front().find(':') != std::string_view::npos &&
+         std::none_of(parts.begin(), parts.end(), [](std::string_view part) { return part.starts_with("Parallel"); });
+}
+
+bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
+  if (!is_shuffle(at(host, id))) return false;
+  const IteratorId names = only_input_of(host, id);
+  if (names == kNoIterator) return false;
+  if (has_kind(host, names, "MatchingFiles")) return true;
+  if (!has_kind(host, names, "TensorSlice")) return false;
+  // What reads the files stands beside it, below the transformation that goes from file to file.
+  IteratorId above = at(host, id).parent;
+  for (std::size_t steps = 0; above != kNoIterator && steps < host.iterators.size(); ++steps) {
+    const std::string_view kind = kind_of(at(host, above));
+    if (kind == "FlatMap" || kind.ends_with("Interleave")) break;
+    if (!passes_names_on(at(host, above))) return false;
+    above = at(host, above).parent;
+  }
+  if (above == kNoIterator) return false;
+  const std::vector<IteratorId> below = iterators_below(host, above);
+  return std::any_of(below.begin(), below.end(),
+                     [&](IteratorId input) { return reads_files(at(host, input).short_name); });
+}
+
+}  // namespace doctor

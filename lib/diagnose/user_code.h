@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "measure/measurements.h"
+
+namespace doctor {
+
+// What of the user's code an iterator is. TF makes other iterators of a pipeline than she wrote: it fuses, inserts and
+// parallelises, and functions like make_csv_dataset write several transformations at once.
+
+/// The function or method that the user called, without its module: "map", "from_generator", "make_csv_dataset";
+/// "map.batch" where TF fused several. Empty for what she did not write: the root, an inserted prefetch, the hop to a
+/// device.
+std::string user_method(const HostMeasurement& host, IteratorId iterator);
+
+/// The `name=` that she gave it; empty if none. Names of several fused stages are joined by ", ".
+std::string user_name(const HostMeasurement& host, IteratorId iterator);
+
+/// The iterator as she would find it in her code: "Dataset.map", "your 2nd .map()", `your .map(name="parse")`,
+/// "your .map() (TF runs it in parallel by itself)", "tf.data.experimental.make_csv_dataset (its own batch)".
+std::string describe(const HostMeasurement& host, IteratorId iterator);
+
+/// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
+bool is_one_of_several(const HostMeasurement& host, IteratorId iterator);
+
+/// The function that wrote the iterator, where it writes several transformations at once and this is one of its steps:
+/// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself.
+std::string_view made_by(const HostMeasurement& host, IteratorId iterator);
+
+/// Whether TF runs it in parallel although the user wrote no num_parallel_calls.
+bool is_parallelised_by_tf(const IteratorMeasurement& iterator);
+
+/// Whether it shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
+bool shuffles_file_names(const HostMeasurement& host, IteratorId iterator);
+
+}  // namespace doctor
