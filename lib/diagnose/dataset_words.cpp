@@ -155,11 +155,11 @@ std::string describe(const IteratorMeasurement& iterator) {
 }
 
 bool is_fused(const IteratorMeasurement& iterator) {
-  return iterator.dataset_name.starts_with(kFused);
+  // The root carries the name of what stands below it.
+  return iterator.dataset_name.starts_with(kFused) && kind_of(iterator) != "Root";
 }
 
 bool is_injected(const IteratorMeasurement& iterator) {
-  // The root carries the name of what stands below it.
   return iterator.dataset_name.starts_with("inject/") && kind_of(iterator) != "Root";
 }
 

@@ -23,6 +23,9 @@ constexpr std::size_t kLongestName = 80;
 /// TF's own name for the prefetch of a device pipeline (MultiDeviceIterator).
 constexpr std::string_view kDevicePrefetch = "device_prefetch";
 
+/// Its siblings for text and audio look alike in a trace.
+constexpr std::string_view kDirectoryReader = "tf.keras.utils.image_dataset_from_directory";
+
 const IteratorMeasurement& at(const HostMeasurement& host, IteratorId iterator) {
   return host.iterators[index_of(iterator)];
 }
@@ -113,6 +116,8 @@ std::string_view directory_reader_of(const HostMeasurement& host, IteratorId ite
   IteratorId map = iterator;
   if (has_kind(host, map, "Prefetch")) map = only_input_of(host, map);
   if (has_kind(host, map, "TensorSlice")) map = parent_of(host, map);
+  // Labels that are encoded have a map of their own.
+  if (has_kind(host, map, "ParallelMap") && has_kind(host, parent_of(host, map), "Zip")) map = parent_of(host, map);
   if (has_kind(host, map, "Zip")) map = parent_of(host, map);
   if (map != kNoIterator && is_shuffle(at(host, map))) map = parent_of(host, map);
   IteratorId batch = has_kind(host, map, "Batch") ? map : parent_of(host, map);
@@ -125,13 +130,12 @@ std::string_view directory_reader_of(const HostMeasurement& host, IteratorId ite
   const std::optional<std::int64_t> buffer = at(host, shuffle).number("buffer_size");
   const std::optional<std::int64_t> batch_size = at(host, batch).number("batch_size");
   if (!buffer || !batch_size || *batch_size <= 0 || *buffer / kBatchesInBuffer != *batch_size) return {};
-  if (!at(host, zip).text("types").starts_with("string")) return {};
-  const std::string_view made = at(host, batch).text("types");
-  if (made.starts_with("string")) return "tf.keras.utils.text_dataset_from_directory";
-  const std::string_view shape = at(host, batch).text("shapes");
-  const std::string_view element = shape.substr(0, shape.find(']'));
-  const bool is_image = std::count(element.begin(), element.end(), ',') == 3;
-  return is_image ? "tf.keras.utils.image_dataset_from_directory" : "tf.keras.utils.audio_dataset_from_directory";
+  // Names and labels lie in memory.
+  const std::vector<IteratorId> below = iterators_below(host, zip);
+  const bool is_in_memory = std::all_of(below.begin(), below.end(), [&](IteratorId id) {
+    return has_kind(host, id, "TensorSlice") || has_kind(host, id, "ParallelMap");
+  });
+  return is_in_memory ? kDirectoryReader : std::string_view{};
 }
 
 /// sample_from_datasets() draws the numbers of its inputs from a dataset of its own.
@@ -263,14 +267,25 @@ std::string call_words(const std::string& method, const Position& position, cons
                             : fmt::format("your .{}()", method);
 }
 
+/// "your .map(name=\"parse\").batch()": the calls that TF fused, with the names that they were given.
+std::string fused_calls(const HostMeasurement& host, IteratorId id) {
+  const std::vector<std::string> methods = methods_of(host, id);
+  const std::vector<std::string_view> parts = parts_of(at(host, id).dataset_name);
+  std::string calls = "your ";
+  for (std::size_t index = 0; index < methods.size(); ++index) {
+    const bool is_named = index < parts.size() && is_identifier(parts[index]);
+    calls += fmt::format(".{}({})", methods[index], is_named ? fmt::format("name=\"{}\"", parts[index]) : "");
+  }
+  return calls;
+}
+
 std::string describe_fused(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
-  std::string words = describe(iterator);
-  if (is_parallelised_by_tf(iterator)) words += " and run in parallel by itself";
   const std::string name = user_name(host, id);
-  if (!name.empty()) return words + fmt::format(" (named {})", name);
+  std::string words = name.empty() ? describe(iterator) : fused_calls(host, id) + ", fused by TF";
+  if (is_parallelised_by_tf(iterator)) words += " and run in parallel by itself";
   const Position position = position_of(host, id);
-  if (position.count < 2) return words;
+  if (!name.empty() || position.count < 2) return words;
   return words + fmt::format(" (your {} .{}())", ordinal(position.number), methods_of(host, id).front());
 }
 
@@ -308,7 +323,8 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator) {
 std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
   if (const std::string_view maker = made_by(host, id); !maker.empty()) {
-    return fmt::format("{} (its own {})", maker, step_words(iterator));
+    return fmt::format("{}{} (its own {})", maker, maker == kDirectoryReader ? " or one like it" : "",
+                       step_words(iterator));
   }
   if (kind_of(iterator) == "MapAndBatch" || is_fused(iterator)) return describe_fused(host, id);
   if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) {
@@ -347,6 +363,10 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
     return "tf.data.Dataset.from_generator";
   }
   if (const std::string_view reader = reader_around(host, id); !reader.empty()) return reader;
+  if (has_kind(host, id, "Map") &&
+      (has_kind(host, iterator.parent, "Rebatch") || has_kind(host, iterator.parent, "LegacyRebatch"))) {
+    return "Dataset.rebatch";
+  }
   if (is_of_selector(host, id)) return "tf.data.Dataset.sample_from_datasets";
   if (is_of_csv_dataset(host, id)) return "tf.data.experimental.make_csv_dataset";
   return directory_reader_of(host, id);

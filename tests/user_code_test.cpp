@@ -1,0 +1,212 @@
+// What of the user's code an iterator is: what TF made of it is told as she wrote it.
+
+#include "diagnose/user_code.h"
+
+#include <doctest/doctest.h>
+
+#include "measured_pipeline.h"
+
+namespace doctor {
+namespace {
+
+/// A tree, written as its long names with what the trace calls the dataset. Parents come first.
+HostMeasurement tree_of(const std::vector<std::pair<std::string, std::string>>& rows) {
+  HostMeasurement host;
+  for (const auto& [long_name, dataset_name] : rows) {
+    IteratorMeasurement iterator;
+    iterator.long_name = long_name;
+    iterator.short_name = short_name_of(long_name);
+    iterator.dataset_name = dataset_name;
+    iterator.root = IteratorId{0};
+    iterator.is_async = is_asynchronous(iterator.short_name);
+    iterator.is_source = is_source(iterator.short_name);
+    const std::string parent = long_name.substr(0, long_name.rfind("::"));
+    for (std::size_t index = 0; index < host.iterators.size(); ++index) {
+      if (host.iterators[index].long_name != parent) continue;
+      iterator.parent = static_cast<IteratorId>(index);
+      host.iterators[index].children.push_back(static_cast<IteratorId>(host.iterators.size()));
+    }
+    host.iterators.push_back(std::move(iterator));
+  }
+  return host;
+}
+
+void set(HostMeasurement& host, std::size_t index, const std::string& attribute, std::int64_t number) {
+  host.iterators[index].attributes.push_back({attribute, number, {}});
+}
+
+void set(HostMeasurement& host, std::size_t index, const std::string& attribute, const std::string& text) {
+  host.iterators[index].attributes.push_back({attribute, std::nullopt, text});
+}
+
+std::string words(const HostMeasurement& host, std::size_t index) {
+  return describe(host, static_cast<IteratorId>(index));
+}
+
+std::string method(const HostMeasurement& host, std::size_t index) {
+  return user_method(host, static_cast<IteratorId>(index));
+}
+
+std::string name(const HostMeasurement& host, std::size_t index) {
+  return user_name(host, static_cast<IteratorId>(index));
+}
+
+TEST_CASE("stages of one kind are counted in the order of the code") {
+  const HostMeasurement host = tree_of({{"Root", ""},
+                                        {"Root::Map", "MapDataset:5"},
+                                        {"Root::Map::BatchV2", "BatchDatasetV2:4"},
+                                        {"Root::Map::BatchV2::ParallelMapV2", "ParallelMapDatasetV2:3"},
+                                        {"Root::Map::BatchV2::ParallelMapV2::TFRecord", "TFRecordDataset:1"}});
+  CHECK(words(host, 1) == "your 2nd .map()");
+  CHECK(words(host, 2) == "Dataset.batch");
+  CHECK(words(host, 3) == "your 1st .map() (with num_parallel_calls)");
+  CHECK(words(host, 4) == "tf.data.TFRecordDataset");
+  CHECK(method(host, 1) == "map");
+  CHECK(method(host, 0).empty());
+  CHECK(is_one_of_several(host, IteratorId{1}));
+  CHECK_FALSE(is_one_of_several(host, IteratorId{2}));
+}
+
+TEST_CASE("inputs of a zip are counted one after another") {
+  const HostMeasurement host = tree_of({{"Root", ""},
+                                        {"Root::Zip", "ZipDataset:6"},
+                                        {"Root::Zip::Map[0]", "MapDataset:3"},
+                                        {"Root::Zip::Map[0]::Range", "RangeDataset:1"},
+                                        {"Root::Zip::Map[1]", "MapDataset:5"},
+                                        {"Root::Zip::Map[1]::Range", "RangeDataset:4"}});
+  CHECK(words(host, 2) == "your 1st .map()");
+  CHECK(words(host, 4) == "your 2nd .map()");
+  CHECK(words(host, 5) == "tf.data.Dataset.range (the 2nd of 2)");
+}
+
+TEST_CASE("what TF parallelised by itself is no num_parallel_calls of the user") {
+  HostMeasurement host = tree_of({{"Root", "MapDataset:3"},
+                                  {"Root::ParallelMapV2", "MapDataset:3"},
+                                  {"Root::ParallelMapV2::ParallelMapV2", "ParallelMapDatasetV2:2"}});
+  CHECK(words(host, 1) == "your 2nd .map() (TF runs it in parallel by itself)");
+  CHECK(is_parallelised_by_tf(host.iterators[1]));
+  CHECK_FALSE(is_parallelised_by_tf(host.iterators[2]));
+
+  // The root carries the name of what stands below it.
+  HostMeasurement fused = tree_of({{"Root", "fused(MapDataset:1,BatchDatasetV2:2)"},
+                                   {"Root::MapAndBatch", "fused(MapDataset:1,BatchDatasetV2:2)"}});
+  CHECK(words(fused, 1) == "your .map().batch(), fused by TF");
+  set(fused, 1, "autotune", "true");
+  CHECK(words(fused, 1) == "your .map().batch(), fused by TF and run in parallel by itself");
+  CHECK(method(fused, 1) == "map.batch");
+  fused.iterators[1].dataset_name = "fused(ParallelMapDatasetV2:1,BatchDatasetV2:2)";
+  CHECK(words(fused, 1) == "your .map().batch(), fused by TF");
+}
+
+TEST_CASE("the name that the user gave is hers") {
+  const HostMeasurement host = tree_of({{"Root", "parse"},
+                                        {"Root::Prefetch", "inject/prefetch_parse/_7"},
+                                        {"Root::Prefetch::ParallelMapV2", "parse"},
+                                        {"Root::Prefetch::ParallelMapV2::MapAndBatch", "fused(load,BatchDatasetV2:2)"},
+                                        {"Root::Prefetch::ParallelMapV2::MapAndBatch::TFRecord", "files"}});
+  CHECK(name(host, 2) == "parse");
+  CHECK(words(host, 2) == "your .map(name=\"parse\")");
+  CHECK(name(host, 3) == "load");
+  CHECK(words(host, 3) == "your .map(name=\"load\").batch(), fused by TF");
+  CHECK(words(host, 4) == "tf.data.TFRecordDataset (named files)");
+  // Of what TF put in, and of the root, which carries the name of what stands below it, nothing is hers.
+  CHECK(name(host, 0).empty());
+  CHECK(name(host, 1).empty());
+  CHECK(method(host, 1).empty());
+  CHECK(name(tree_of({{"Root", ""}, {"Root::Prefetch", "device_prefetch"}}), 1).empty());
+  CHECK(name(tree_of({{"Root", ""}, {"Root::Map", "MapDataset:3"}}), 1).empty());
+}
+
+TEST_CASE("one call that writes several transformations is told as that call") {
+  const HostMeasurement generator = tree_of({{"Root", ""},
+                                             {"Root::FlatMap", "FlatMapDataset:1"},
+                                             {"Root::FlatMap::FromTensor", "TensorDataset:0"},
+                                             {"Root::FlatMap::Generator", "GeneratorDataset:3"}});
+  CHECK(words(generator, 1) == "tf.data.Dataset.from_generator (its own flat_map)");
+  CHECK(words(generator, 2) == "tf.data.Dataset.from_generator (its own from_tensors)");
+  CHECK(words(generator, 3) == "tf.data.Dataset.from_generator");
+  CHECK(method(generator, 1) == "from_generator");
+
+  const HostMeasurement files = tree_of({{"Root", ""},
+                                         {"Root::FlatMap", "FlatMapDataset:4"},
+                                         {"Root::FlatMap::TFRecord", "TFRecordDataset:9"},
+                                         {"Root::FlatMap::TensorSlice", "TensorSliceDataset:0"}});
+  CHECK(words(files, 1) == "tf.data.TFRecordDataset (its own flat_map)");
+
+  // Her own flat_map stands around that of the reader.
+  const HostMeasurement own = tree_of({{"Root", ""},
+                                       {"Root::FlatMap", "FlatMapDataset:4"},
+                                       {"Root::FlatMap::FlatMap", "FlatMapDataset:8"},
+                                       {"Root::FlatMap::FlatMap::TFRecord", "TFRecordDataset:9"}});
+  CHECK(words(own, 1) == "Dataset.flat_map");
+
+  const std::string csv = "Root::Prefetch::Map::BatchV2::ShuffleAndRepeat::LegacyParallelInterleaveV2";
+  const HostMeasurement made = tree_of({{"Root", ""},
+                                        {"Root::Prefetch", ""},
+                                        {"Root::Prefetch::Map", ""},
+                                        {"Root::Prefetch::Map::BatchV2", ""},
+                                        {"Root::Prefetch::Map::BatchV2::ShuffleAndRepeat", ""},
+                                        {csv, ""},
+                                        {csv + "::CSV", ""}});
+  for (std::size_t index = 1; index < 7; ++index) {
+    CAPTURE(index);
+    CHECK(words(made, index).starts_with("tf.data.experimental.make_csv_dataset (its own "));
+    CHECK(method(made, index) == "make_csv_dataset");
+  }
+  const HostMeasurement by_hand = tree_of({{"Root", ""},
+                                           {"Root::Map", ""},
+                                           {"Root::Map::LegacyParallelInterleaveV2", ""},
+                                           {"Root::Map::LegacyParallelInterleaveV2::CSV", ""}});
+  CHECK(words(by_hand, 1) == "Dataset.map");
+  CHECK(words(by_hand, 3) == "tf.data.experimental.CsvDataset");
+}
+
+HostMeasurement image_directory(std::int64_t buffer_size) {
+  const std::string zip = "Root::Prefetch::MapAndBatch::Shuffle::Zip";
+  HostMeasurement host = tree_of({{"Root", ""},
+                                  {"Root::Prefetch", "PrefetchDataset:6"},
+                                  {"Root::Prefetch::MapAndBatch", "fused(ParallelMapDatasetV2:4,BatchDatasetV2:5)"},
+                                  {"Root::Prefetch::MapAndBatch::Shuffle", "ShuffleDatasetV3:3"},
+                                  {zip, "ZipDataset:2"},
+                                  {zip + "::TensorSlice[0]", "TensorSliceDataset:0"},
+                                  {zip + "::TensorSlice[1]", "TensorSliceDataset:1"}});
+  set(host, 2, "batch_size", 12);
+  set(host, 3, "buffer_size", buffer_size);
+  return host;
+}
+
+TEST_CASE("the directory readers of Keras") {
+  const HostMeasurement host = image_directory(96);
+  CHECK(method(host, 2) == "image_dataset_from_directory");
+  CHECK(words(host, 2) == "tf.keras.utils.image_dataset_from_directory or one like it (its own map and batch)");
+  CHECK(words(host, 3) == "tf.keras.utils.image_dataset_from_directory or one like it (its own shuffle)");
+  CHECK(method(image_directory(1000), 2) == "map.batch");
+}
+
+TEST_CASE("a shuffle of file names shuffles no elements") {
+  const std::string names = "Root::ParallelInterleaveV4::Shuffle";
+  const HostMeasurement host = tree_of({{"Root", ""},
+                                        {"Root::ParallelInterleaveV4", ""},
+                                        {names, ""},
+                                        {names + "::TensorSlice", ""},
+                                        {"Root::ParallelInterleaveV4::FlatMap", ""},
+                                        {"Root::ParallelInterleaveV4::FlatMap::TFRecord", ""}});
+  CHECK(shuffles_file_names(host, IteratorId{2}));
+  CHECK(words(host, 2) == "the shuffle of file names (list_files, or your .shuffle())");
+  const HostMeasurement elements = tree_of(
+      {{"Root", ""}, {"Root::Shuffle", ""}, {"Root::Shuffle::FlatMap", ""}, {"Root::Shuffle::FlatMap::TFRecord", ""}});
+  CHECK_FALSE(shuffles_file_names(elements, IteratorId{1}));
+  const HostMeasurement in_memory =
+      tree_of({{"Root", ""}, {"Root::Map", ""}, {"Root::Map::Shuffle", ""}, {"Root::Map::Shuffle::TensorSlice", ""}});
+  CHECK_FALSE(shuffles_file_names(in_memory, IteratorId{2}));
+}
+
+TEST_CASE("parents in a circle end no description in a loop") {
+  HostMeasurement host = tree_of({{"Root", ""}, {"Root::Map", ""}, {"Root::Map::Map", ""}});
+  host.iterators[0].parent = IteratorId{2};
+  host.iterators[2].children = {IteratorId{0}};
+  for (std::size_t index = 0; index < 3; ++index) CHECK_FALSE(words(host, index).empty());
+}
+
+}  // namespace
+}  // namespace doctor
