@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/devices.h"
 
 namespace doctor::rules {
@@ -48,6 +47,7 @@ RuleResult check(const RuleContext& context) {
   if (shows_devices(context.measurements)) return for_each_pipeline(context, check_pipeline);
   return for_trace(context, [](Examiner& examiner) -> std::optional<Finding> {
     examiner.holds("the trace shows a device", false);
+    examiner.does_not_apply("the trace shows no device");
     return std::nullopt;
   });
 }

@@ -131,8 +131,9 @@ BudgetResult count_findings(const Budget& budget, const Diagnosis& diagnosis, co
 
 void check_rule(std::span<const JudgedPipeline> pipelines, const Budget& budget, const Diagnosis& diagnosis,
                 std::vector<BudgetResult>& results) {
-  const auto missing = std::find_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
-                                    [&](const NotEvaluated& rule) { return rule.rule == budget.rule; });
+  const auto missing =
+      std::find_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
+                   [&](const NotEvaluated& rule) { return rule.rule == budget.rule && !rule.is_inapplicable; });
   if (missing != diagnosis.not_evaluated.end()) {
     results.push_back(not_evaluated(budget, missing->reason));
     return;

@@ -34,7 +34,10 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
     if (has_devices && host.devices.empty()) continue;
     Inquiry& inquiry = result.inquiries.emplace_back();
     Examiner examiner(context.thresholds, inquiry);
-    if (!examiner.holds("the trace shows a device", has_devices)) break;
+    if (!examiner.holds("the trace shows a device", has_devices)) {
+      examiner.does_not_apply("the trace shows no device");
+      break;
+    }
     const DeviceActivity* const device = main_device(host);
     if (device == nullptr) {
       examiner.misses("the trace names a device, but shows no kernel that ran on it");

@@ -13,12 +13,13 @@ Judgement judge_by_rules(const Measurements& measurements, std::span<const Rule>
   return judge(measurements, ThresholdValues(verdict_thresholds(), {}));
 }
 
-/// Why a rule could not be evaluated: it found nothing, and missed something it needed. Empty if it could be.
-std::string missing_evidence(const RuleResult& result) {
-  if (!result.findings.empty()) return {};
+/// The inquiry for which a rule could not be evaluated: it found nothing, and missed something it needed. Null if it
+/// could be.
+const Inquiry* missing_evidence(const RuleResult& result) {
+  if (!result.findings.empty()) return nullptr;
   const auto found = std::find_if(result.inquiries.begin(), result.inquiries.end(),
                                   [](const Inquiry& inquiry) { return !inquiry.missing.empty(); });
-  return found == result.inquiries.end() ? std::string() : found->missing;
+  return found == result.inquiries.end() ? nullptr : &*found;
 }
 
 HostComparison compare_by_rules(const Measurements& measurements, const Judgement& judgement,
@@ -41,8 +42,8 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     const ThresholdValues thresholds = values_in_force(rule.id, rule.thresholds, settings);
     RuleResult result = rule.check({measurements, diagnosis.judgement, thresholds});
     diagnosis.timings.push_back({std::string(rule.id), std::chrono::steady_clock::now() - begin});
-    if (std::string missing = missing_evidence(result); !missing.empty()) {
-      diagnosis.not_evaluated.push_back({std::string(rule.id), std::move(missing)});
+    if (const Inquiry* const inquiry = missing_evidence(result); inquiry != nullptr) {
+      diagnosis.not_evaluated.push_back({std::string(rule.id), inquiry->missing, inquiry->is_inapplicable});
     }
     for (Finding& finding : result.findings) {
       finding.rule = rule.id;
@@ -52,7 +53,8 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(b.severity, b.at_stake, a.rule, a.subject) < std::tie(a.severity, a.at_stake, b.rule, b.subject);
+    return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <
+           std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
             [](const NotEvaluated& a, const NotEvaluated& b) { return a.rule < b.rule; });

@@ -15,6 +15,7 @@ namespace doctor {
 struct NotEvaluated {
   std::string rule;
   std::string reason;
+  bool is_inapplicable = false;  ///< the trace has nothing of what the rule is about (a device, say)
 };
 
 /// What a rule asked about this trace.
@@ -31,7 +32,7 @@ struct RuleTiming {
 struct Diagnosis {
   Judgement judgement;
   HostComparison hosts;
-  std::vector<Finding> findings;  ///< by severity (error first), then time at stake, then rule id, then subject
+  std::vector<Finding> findings;  ///< by severity (error first), then easy ones, then by time at stake, rule, subject
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id
   std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue
   std::vector<BudgetResult> budgets;        ///< empty where none was given; see check_budgets()

@@ -35,7 +35,8 @@ struct Finding {
   std::string message;  ///< one sentence with its numbers
   std::vector<Evidence> evidence;
   std::vector<Advice> advice;
-  Picoseconds at_stake = 0;                    ///< time waited for because of it: orders findings of one severity
+  Picoseconds at_stake = 0;  ///< time waited for because of it: orders findings of one severity
+  bool is_easy = false;      ///< its first advice is a small change that is sure to gain: it comes before the others
   std::optional<std::size_t> host;             ///< index into Measurements::hosts; none: the run as a whole
   std::optional<std::size_t> pipeline;         ///< index into Judgement::pipelines; none: no pipeline in particular
   std::optional<Suppression> suppressed = {};  ///< why it does not count; none: it does

@@ -37,7 +37,8 @@ struct Inquiry {
   std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none: the whole trace
   IteratorId subject = kNoIterator;     ///< the iterator that the questions are about; none: the culprit, if any
   std::vector<Question> questions;
-  std::string missing;  ///< what the trace does not show and the rule needs, as a clause; empty if nothing
+  std::string missing;           ///< what the trace does not show and the rule needs, as a clause; empty if nothing
+  bool is_inapplicable = false;  ///< what is missing is what the rule is about: it cannot be at fault
   bool has_finding = false;
 };
 
@@ -56,6 +57,12 @@ class Examiner {
 
   /// The trace does not show what the rule needs to go on. `evidence` is a clause for a person.
   void misses(std::string evidence) { inquiry_.missing = std::move(evidence); }
+
+  /// The trace has nothing of what the rule is about.
+  void does_not_apply(std::string evidence) {
+    misses(std::move(evidence));
+    inquiry_.is_inapplicable = true;
+  }
 
   /// The questions are about this iterator, which is not the culprit.
   void is_about(IteratorId iterator) { inquiry_.subject = iterator; }
