@@ -9,11 +9,13 @@
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
 #include "measure/function_work.h"
+#include "measure/input_load.h"
 #include "measure/iterator_times.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
 #include "measure/phase.h"
 #include "measure/step_table.h"
+#include "measure/random_ops.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -84,6 +86,10 @@ void HostMeasurer::describe_trace() {
   }
   result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
   measure_function_work();
+  std::vector<std::vector<std::string>> random_ops = random_ops_of(trace_, forest_);
+  for (std::size_t index = 0; index < random_ops.size(); ++index) {
+    result_.iterators[index].random_ops = std::move(random_ops[index]);
+  }
   std::vector<IteratorHistory> histories = measure_histories(trace_, forest_);
   for (std::size_t index = 0; index < histories.size(); ++index) {
     result_.iterators[index].history = std::move(histories[index]);
@@ -267,6 +273,10 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
                    [](const PipelineMeasurement& a, const PipelineMeasurement& b) {
                      return a.feeds_another != b.feeds_another ? !a.feeds_another : a.total > b.total;
                    });
+  if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
+    result_.pipelines.front().input_load =
+        measure_input_load(trace_, forest_, op_kinds_, result_.pipelines.front(), tools_.work);
+  }
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {
     result_.call_times = measure_call_times(trace_, forest_, waits_, op_kinds_, owners_, tools_.work);

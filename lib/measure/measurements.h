@@ -69,6 +69,8 @@ struct IteratorMeasurement {
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   Sighting longest_call;
   std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
+  /// Types of ops in its function that draw random numbers or augment by chance, sorted; see random_ops_of().
+  std::vector<std::string> random_ops;
 
   /// What it does itself, on whatever threads; waiting for others is no work.
   Picoseconds work() const { return self + function; }
@@ -159,6 +161,25 @@ struct ExposedWaits {
 /// A GetNext that takes longer was waited for: within 50 us it had its element ready (seed 000).
 inline constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
 
+/// What the input pipelines of a host do, whether somebody waits for it or not, in a part of the window.
+struct InputLoad {
+  Interval span;           ///< of the first steady calls of the pipeline; see measure_input_load()
+  Picoseconds busy = 0;    ///< thread time of tf.data: own work of iterators, and ops of their functions without Python
+  Picoseconds python = 0;  ///< when any function of them runs Python, each moment once
+  double busy_threads =
+      0;  ///< threads that are busy on average, with whatever it is: as PhaseMeasurement::busy_threads
+
+  /// Cores that tf.data keeps busy on average.
+  double cores() const { return part_of_span(busy); }
+  double python_share() const { return part_of_span(python); }
+
+ private:
+  double part_of_span(Picoseconds time) const {
+    const Picoseconds length = span.end - span.start;
+    return length > 0 ? static_cast<double>(time) / static_cast<double>(length) : 0;
+  }
+};
+
 /// One pipeline: a root and all below it, with the consumer's calls.
 struct PipelineMeasurement {
   IteratorId root = kNoIterator;    ///< kNoIterator: only bare GetNext ops were seen
@@ -206,6 +227,7 @@ struct PipelineMeasurement {
   std::optional<PaceChange> pace_change;   ///< likewise
   std::optional<ShuffleFill> shuffle_fill;
   std::vector<CacheFill> cache_fills;
+  std::optional<InputLoad> input_load;   ///< only of the host's first pipeline, and only where no device computes
   std::vector<CallDetail> call_details;  ///< in order of time; only those that were asked for
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes

@@ -1,0 +1,123 @@
+#include "measure/input_load.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/intervals.h"
+#include "base/parallel.h"
+#include "measure/busy_threads.h"
+#include "measure/function_ids.h"
+#include "measure/function_runs.h"
+#include "measure/lane_order.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostCalls = 200;
+
+std::optional<Interval> span_of_calls(const PipelineMeasurement& pipeline) {
+  if (pipeline.calls.size() < pipeline.warmup_count + 2) return std::nullopt;
+  const std::size_t last = std::min(pipeline.calls.size() - 1, pipeline.warmup_count + kMostCalls);
+  const Interval span{pipeline.calls[pipeline.warmup_count].start, pipeline.calls[last].start};
+  return span.start < span.end ? std::optional(span) : std::nullopt;
+}
+
+/// The functions of tf.data that run in the span: the model's own functions have ids, too.
+FunctionIds functions_of_input(const Trace& trace, Interval span) {
+  std::vector<std::uint64_t> ids;
+  for (const Lane& lane : trace.lanes) {
+    for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
+      const FunctionRun& run = lane.function_runs[index];
+      if (run.span.start() >= span.end) break;
+      if (run.function_id.value() != 0) ids.push_back(run.function_id.value());
+    }
+  }
+  return FunctionIds(std::move(ids));
+}
+
+/// Adds up one thread.
+class LaneLoad {
+ public:
+  LaneLoad(const Lane& lane, const IteratorForest& forest, Interval span) : lane_(lane), forest_(forest), span_(span) {}
+
+  /// The own work of synchronous iterators: outside of nested calls and of the user's functions, whose ops count.
+  void add_iterators() {
+    const ChunkedVector<IteratorCall>& calls = lane_.iterator_calls;
+    for (std::uint32_t row = 0; row < calls.size() && calls[row].span.start() < span_.end; ++row) {
+      if (calls[row].span.end() <= span_.start || forest_[forest_.iterator_of(calls[row])].is_async) continue;
+      Picoseconds done = calls[row].span.start();
+      for (std::uint32_t child = row + 1; child < calls[row].subtree_end; child = calls[child].subtree_end) {
+        add_own_work(row, {done, calls[child].span.start()});
+        done = std::max(done, calls[child].span.end());
+      }
+      add_own_work(row, {done, calls[row].span.end()});
+    }
+  }
+
+  void add_ops(const std::vector<OpKind>& op_kinds, const FunctionIds& functions) {
+    for (std::size_t index = 0; index < lane_.ops.size(); ++index) {
+      const OpCall& op = lane_.ops[index];
+      if (op.span.start() >= span_.end) break;
+      const OpKind kind = op_kinds[index_of(op.type)];
+      if (kind == OpKind::wrapper || op.span.end() <= span_.start) continue;
+      if (functions.contains(op.function_id.value())) {
+        add({op.span.start(), op.span.end()}, kind == OpKind::python ? python_ : busy_);
+      }
+    }
+  }
+
+  Picoseconds busy() const { return total_length(united(busy_)); }
+  const std::vector<Interval>& python() const { return python_; }
+
+ private:
+  void add(Interval time, std::vector<Interval>& to) const {
+    time = {std::max(time.start, span_.start), std::min(time.end, span_.end)};
+    if (time.start < time.end) to.push_back(time);
+  }
+
+  void add_own_work(std::uint32_t row, Interval own) {
+    if (own.start >= own.end) return;
+    Picoseconds done = own.start;
+    visit_function_runs(lane_, row, own, next_run_, [&](Interval run) {
+      add({done, run.start}, busy_);
+      done = run.end;
+    });
+    add({done, own.end}, busy_);
+  }
+
+  const Lane& lane_;
+  const IteratorForest& forest_;
+  const Interval span_;
+  std::size_t next_run_ = 0;
+  std::vector<Interval> busy_;
+  std::vector<Interval> python_;
+};
+
+}  // namespace
+
+std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorForest& forest,
+                                            const std::vector<OpKind>& op_kinds, const PipelineMeasurement& pipeline,
+                                            const WorkOptions& work) {
+  const std::optional<Interval> span = span_of_calls(pipeline);
+  if (!span || !trace.lanes_are_threads) return std::nullopt;
+  const FunctionIds functions = functions_of_input(trace, *span);
+  InputLoad load;
+  load.span = *span;
+  std::vector<Interval> python;
+  std::mutex mutex;
+  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+    LaneLoad lane(*lanes[index], forest, *span);
+    lane.add_iterators();
+    lane.add_ops(op_kinds, functions);
+    const Picoseconds busy = lane.busy();
+    const std::lock_guard lock(mutex);
+    load.busy += busy;
+    python.insert(python.end(), lane.python().begin(), lane.python().end());
+  });
+  load.python = total_length(united(std::move(python)));
+  load.busy_threads = average_busy_threads(trace, forest, op_kinds, std::span(&*span, 1), work).all;
+  return load;
+}
+
+}  // namespace doctor

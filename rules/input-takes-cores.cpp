@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numbers.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+Finding finding_for(const RankedPipeline& ranked, std::string message) {
+  const InputLoad& load = *ranked.pipeline.input_load;
+  Finding finding;
+  finding.severity = Severity::note;
+  if (ranked.pipeline.root != kNoIterator) finding.subject = ranked[ranked.pipeline.root].long_name;
+  finding.message = std::move(message);
+  finding.evidence = {share_of("input_share", ranked.pipeline.input_share()),
+                      {"cores_of_input", load.cores(), "cores"},
+                      {"busy_cores", load.busy_threads, "cores"},
+                      share_of("python_share", load.python_share()),
+                      time_of("measured_over", load.span.end - load.span.start)};
+  finding.advice = {
+      {"See what the steps take without it: train some of them on one batch that is kept.",
+       "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"},
+      {"If they are much faster: do less work for each step (cache what is the same in every epoch, prepare "
+       "the data before training), or do it on other cores (an accelerator, tf.data service).",
+       std::nullopt}};
+  return finding;
+}
+
+/// Python runs one thread at a time: what the input computes in it stops a training loop in Python.
+std::optional<Finding> check_python(const RankedPipeline& ranked, Examiner& examiner) {
+  const double share = ranked.pipeline.input_load->python_share();
+  if (!examiner.above(share_of("python_share", share), "min_python_share")) return std::nullopt;
+  return finding_for(
+      ranked,
+      fmt::format(
+          "The job is not input-bound, but Python runs in its input for {} of the time: as far as that computes (a "
+          "trace does not tell it from sleeping) it holds Python's lock, which the training loop needs too",
+          format_share(share)));
+}
+
+std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& examiner) {
+  const InputLoad& load = *ranked.pipeline.input_load;
+  if (!ranked.pipeline.cpu_budget || *ranked.pipeline.cpu_budget <= 0) {
+    examiner.misses("the trace does not tell how many cores tf.data may use");
+    return std::nullopt;
+  }
+  const auto cores = static_cast<double>(*ranked.pipeline.cpu_budget);
+  const double busy = std::min(1.0, load.busy_threads / cores);
+  const double of_input = std::min(1.0, load.cores() / cores);
+  if (!examiner.at_least(share_of("cpu_utilization", busy), "min_utilization") ||
+      !examiner.at_least(share_of("cores_of_input", of_input), "min_core_share")) {
+    return std::nullopt;
+  }
+  return finding_for(
+      ranked,
+      fmt::format(
+          "The job is not input-bound, but its input takes cores from the training: it keeps {:.1f} of {} cores "
+          "busy while all of them are in use, so up to {} of a step may be due to it",
+          of_input * cores, *ranked.pipeline.cpu_budget, format_share(of_input)));
+}
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.root);
+  if (!examiner.holds("no device computes: the training runs on the cores of this host", ranked.host.devices.empty())) {
+    return std::nullopt;
+  }
+  if (ranked.judgement.level == InputLevel::unknown) {
+    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    return std::nullopt;
+  }
+  if (!examiner.holds("the job is not input-bound, or the verdict would say it", !ranked.is_bound()) ||
+      !examiner.holds("it is the pipeline of this host that is waited for most",
+                      ranked.pipeline.input_load.has_value())) {
+    return std::nullopt;
+  }
+  if (std::optional<Finding> finding = check_cores(ranked, examiner)) return finding;
+  return check_python(ranked, examiner);
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule input_takes_cores() {
+  return {.id = "input-takes-cores",
+          .summary = "Nobody waits for the input, but it takes cores or Python's lock from the training",
+          .thresholds =
+              {{"min_utilization", 0.80, "share",
+                "threads busy with whatever it is, as a part of the cores, from which what the input uses is missing "
+                "elsewhere; the limit from which cores count as used up"},
+               {"min_core_share", 0.10, "share",
+                "part of the cores that the input keeps busy; chosen: less is not worth a word"},
+               {"min_python_share", 0.50, "share",
+                "part of the time in which a function of the input runs Python; chosen: half"}},
+          .check = check,
+          .judges_load = true};
+}
+
+}  // namespace doctor::rules

@@ -1,0 +1,95 @@
+// What the input takes from the training, and which functions draw random numbers.
+
+#include "measure/input_load.h"
+
+#include <doctest/doctest.h>
+
+#include "measure/measurements.h"
+#include "measure/random_ops.h"
+#include "synthetic_trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+namespace {
+
+constexpr double kStep = 1000;
+
+/// Root > Prefetch > Map(f) > Range: f runs `op` for a half of each step on another thread, the model MatMul on "pool".
+SyntheticTrace busy_input(const std::string& op, int calls = 10) {
+  SyntheticTrace trace;
+  for (int call = 0; call < calls; ++call) {
+    const double start = kStep + call * kStep;
+    const auto id = static_cast<std::uint64_t>(call) + 1;
+    trace.add("main", "IteratorGetNextOp::DoCompute", start, 10);
+    trace.iterator("main", "Iterator::Root", 1, 0, start + 1, 8).numbers["cpu_budget"] = 2;
+    trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, start + 2, 6);
+    trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, start + 100, 520);
+    trace.iterator("worker", "Iterator::Root::Prefetch::Map::Range", 4, 3, start + 100, 10);
+    trace.add("worker", "InstantiatedCapturedFunction::Run", start + 110, 510).ids["id"] = id;
+    trace.add("runner", "ExecutorState::Process", start + 110, 505).ids["id"] = id;
+    trace.add("runner", "f/" + op + ":" + op, start + 112, 500);
+    trace.add("pool", "ExecutorState::Process", start + 20, 960).ids["id"] = 1000 + id;
+    trace.add("pool", "model/MatMul:MatMul", start + 20, 950);
+  }
+  return trace;
+}
+
+HostMeasurement measured(const SyntheticTrace& written) {
+  const Trace trace = written.to_trace();
+  return measure(trace, build_tree(trace));
+}
+
+TEST_CASE("what the input keeps busy, apart from the model") {
+  const HostMeasurement host = measured(busy_input("DecodeJpeg"));
+  REQUIRE(host.pipelines.size() == 1);
+  REQUIRE(host.pipelines[0].input_load.has_value());
+  const InputLoad& load = *host.pipelines[0].input_load;
+  CHECK(load.span.end - load.span.start == 9 * static_cast<Picoseconds>(kStep) * kPicosecondsPerMicrosecond);
+  // The op, 10 us of Range, and what the root does beside the prefetch, which waits.
+  CHECK(load.cores() == doctest::Approx(0.512).epsilon(0.01));
+  CHECK(load.busy_threads == doctest::Approx(0.512 + 0.95).epsilon(0.01));
+  CHECK(load.python_share() == 0);
+}
+
+TEST_CASE("Python of the input is told apart: it may sleep") {
+  const HostMeasurement host = measured(busy_input("EagerPyFunc"));
+  REQUIRE(host.pipelines[0].input_load.has_value());
+  CHECK(host.pipelines[0].input_load->python_share() == doctest::Approx(0.5));
+  CHECK(host.pipelines[0].input_load->cores() < 0.02);
+}
+
+TEST_CASE("of a long trace the first calls are measured") {
+  const HostMeasurement host = measured(busy_input("DecodeJpeg", 500));
+  REQUIRE(host.pipelines[0].input_load.has_value());
+  const InputLoad& load = *host.pipelines[0].input_load;
+  CHECK(load.span.end - load.span.start == 200 * static_cast<Picoseconds>(kStep) * kPicosecondsPerMicrosecond);
+}
+
+TEST_CASE("one call has no time between calls") {
+  CHECK_FALSE(measured(busy_input("DecodeJpeg", 1)).pipelines[0].input_load.has_value());
+}
+
+TEST_CASE("random ops are those of the iterator's function") {
+  for (const std::string op : {"StatelessRandomUniformV2", "AdjustHue", "CropAndResize", "RandomUniform"}) {
+    CAPTURE(op);
+    const HostMeasurement host = measured(busy_input(op));
+    for (const IteratorMeasurement& iterator : host.iterators) {
+      const std::vector<std::string> expected =
+          iterator.short_name == "Map" ? std::vector{op} : std::vector<std::string>{};
+      CHECK(iterator.random_ops == expected);
+    }
+  }
+  for (const std::string op : {"DecodeJpeg", "ResizeBilinear", "MatMul"}) {
+    CAPTURE(op);
+    CHECK_FALSE(is_random_op(op));
+  }
+  // What the model draws is not the input's.
+  SyntheticTrace written = busy_input("DecodeJpeg");
+  for (SyntheticTrace::Event& event : written.events) {
+    if (event.name == "model/MatMul:MatMul") event.name = "model/RandomUniform:RandomUniform";
+  }
+  for (const IteratorMeasurement& iterator : measured(written).iterators) CHECK(iterator.random_ops.empty());
+}
+
+}  // namespace
+}  // namespace doctor
