@@ -1,16 +1,15 @@
 #include "diagnose/pipelines.h"
+#include "diagnose/recording.h"
 
 namespace doctor::rules {
 namespace {
 
+constexpr std::size_t kFewSteps = 10;
+
 std::vector<Advice> advice() {
   return {{"If the job reads with tf.data: record while it trains (not only while it starts or evaluates), on the host "
            "that reads the data, for about ten steps.",
-           "tf.profiler.experimental.start(logdir)\n"
-           "for step, batch in zip(range(10), dataset):\n"
-           "  with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n"
-           "    train_step(batch)\n"
-           "tf.profiler.experimental.stop()"},
+           recording_code(kFewSteps)},
           {"If it is fed by something else (NumPy arrays, feed_dict, another loader), this tool cannot see it.",
            std::nullopt}};
 }

@@ -3,17 +3,15 @@
 #include "base/numbers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
+#include "diagnose/recording.h"
 
 namespace doctor::rules {
 namespace {
 
-Advice record_longer() {
-  return {"Record a longer window: about ten steps, and several times the slowest one.",
-          "tf.profiler.experimental.start(logdir)\n"
-          "for step, batch in zip(range(10), dataset):\n"
-          "  with tf.profiler.experimental.Trace('train', step_num=step, _r=1):\n"
-          "    train_step(batch)\n"
-          "tf.profiler.experimental.stop()"};
+Advice record_longer(const Measurements& measurements) {
+  const std::size_t steps = steps_to_record(measurements);
+  return {fmt::format("Record a longer window: {} steps, and several times the slowest one.", steps),
+          recording_code(steps)};
 }
 
 /// The window ends before the consumer took two elements: there is no verdict.
@@ -35,11 +33,11 @@ std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& 
     finding.evidence.push_back(number_of("iterator_events", host.iterator_event_count, "events"));
     finding.evidence.push_back(time_of("window", host.window));
   }
-  finding.advice = {record_longer()};
+  finding.advice = {record_longer(context.measurements)};
   return finding;
 }
 
-std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, Examiner& examiner) {
+std::optional<Finding> find_unseen_waits(const RuleContext& context, const RankedPipeline& ranked, Examiner& examiner) {
   examiner.is_about(ranked.pipeline.root);
   const PhaseMeasurement& phase = ranked.pipeline.steady;
   if (!is_waited_for(ranked, Waits::bound, examiner) || phase.waited <= 0) return std::nullopt;
@@ -47,11 +45,11 @@ std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, Examiner&
   if (!examiner.above(share_of("unseen_share", unseen), "max_unseen_share")) return std::nullopt;
   Finding finding;
   if (ranked.pipeline.root != kNoIterator) finding.subject = ranked[ranked.pipeline.root].long_name;
-  finding.message = fmt::format("{} of the time waited is behind events that the window cuts off ({} of {})",
+  finding.message = fmt::format("{} of the time waited is hidden by events that the window cuts off ({} of {})",
                                 format_share(unseen), format_time(phase.unseen), format_time(phase.waited));
   finding.evidence = {share_of("unseen_share", unseen), time_of("unseen", phase.unseen),
                       time_of("waited", phase.waited)};
-  finding.advice = {record_longer(),
+  finding.advice = {record_longer(context.measurements),
                     {"Until then take the culprit with care: it is the slowest of what can be seen.", std::nullopt}};
   finding.at_stake = phase.unseen;
   return finding;
@@ -60,18 +58,23 @@ std::optional<Finding> find_unseen_waits(const RankedPipeline& ranked, Examiner&
 RuleResult check(const RuleContext& context) {
   RuleResult missing_calls =
       for_trace(context, [&](Examiner& examiner) { return find_missing_calls(context, examiner); });
-  return missing_calls.findings.empty() ? for_each_pipeline(context, find_unseen_waits) : missing_calls;
+  return missing_calls.findings.empty() ? for_each_pipeline(context,
+                                                            [&](const RankedPipeline& ranked, Examiner& examiner) {
+                                                              return find_unseen_waits(context, ranked, examiner);
+                                                            })
+                                        : missing_calls;
 }
 
 }  // namespace
 
 Rule truncated_window() {
-  return {.id = "truncated-window",
-          .summary = "The recorded window is too short to show what the job waits for",
-          .thresholds = {{"max_unseen_share", 0.30, "share",
-                          "part of the time waited that may be behind events cut off by the window. With more, what is "
-                          "hidden could outweigh the culprit"}},
-          .check = check};
+  return {
+      .id = "truncated-window",
+      .summary = "The recorded window is too short to show what the job waits for",
+      .thresholds = {{"max_unseen_share", 0.30, "share",
+                      "part of the time waited that may be hidden by events cut off by the window. With more, what is "
+                      "hidden could outweigh the culprit"}},
+      .check = check};
 }
 
 }  // namespace doctor::rules

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// Python that records `steps` training steps. GetNext stands inside of the step markers: outside of them the time that
+/// a step waits for its data would be in no step.
+std::string recording_code(std::size_t steps);
+
+/// How many steps to record where those of this trace are too few: three times as many, and not fewer than ten.
+std::size_t steps_to_record(const Measurements& measurements);
+
+}  // namespace doctor
