@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
+#include "diagnose/caching.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
@@ -19,10 +19,12 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "dataset = dataset.with_options(options)"});
   }
   advice.push_back(
-      {"More parallelism gains nothing here: do work once instead of in every epoch, by caching what fits in memory, "
-       "or prepare "
-       "the data before training.",
-       "dataset = dataset.cache()  # behind the slow transformation"});
+      {"More parallelism gains nothing here: do less work for each step, or prepare the data before training.",
+       std::nullopt});
+  // Where the epochs are repeated uncached-repeat says it.
+  if (uncached_repeat_above(ranked) == kNoIterator) {
+    if (std::optional<Advice> cache = advice_to_cache(ranked)) advice.push_back(std::move(*cache));
+  }
   advice.push_back(
       {"Move work off this host: to the accelerator (image augmentation in the model), or to other hosts with tf.data "
        "service.",

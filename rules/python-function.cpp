@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
@@ -9,16 +7,9 @@
 namespace doctor::rules {
 namespace {
 
-/// Part of the function's op time that is spent in Python ops.
-double python_share(const PhaseMeasurement& phase) {
-  const Picoseconds ops = std::accumulate(phase.function_ops.begin(), phase.function_ops.end(), Picoseconds{0},
-                                          [](Picoseconds sum, const FunctionOp& op) { return sum + op.self; });
-  return ops > 0 ? static_cast<double>(phase.python) / static_cast<double>(ops) : 0;
-}
-
 std::vector<Advice> advice() {
   return {{"Write the function in TensorFlow ops: they run on several threads at once and need no lock.",
-           "dataset = dataset.map(f_in_tensorflow_ops, num_parallel_calls=tf.data.AUTOTUNE)  # no tf.py_function"},
+           "dataset = dataset.map(f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"},
           {"Where it must stay Python: run it once, before training, and store its results in TFRecord files.",
            std::nullopt},
           {"Whether it computes, sleeps, waits for I/O or for Python's lock cannot be told from a trace. More parallel "
@@ -31,7 +22,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const bool has_function =
       kind_of(ranked.culprit()) != "Generator" && phase.culprit == ranked.judgement.culprit && phase.python > 0;
   if (!examiner.holds(culprit_is(ranked, "one whose function runs Python ops"), has_function)) return std::nullopt;
-  const double share = python_share(phase);
+  const double share = python_share(ranked);
   if (!examiner.at_least(share_of("python_share", share), "min_python_share")) return std::nullopt;
   Finding finding = culprit_finding(ranked, fmt::format("{}, whose function is Python for {} of its time",
                                                         culprit_part(ranked), format_share(share)));

@@ -4,8 +4,10 @@
 
 #include "base/numbers.h"
 #include "base/time.h"
+#include "diagnose/caching.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -22,18 +24,24 @@ std::string longest_ops(const PhaseMeasurement& phase) {
   return text;
 }
 
-bool is_cached(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
-  return std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
+bool has_windows(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
+  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return kind_of(ranked[id]) == "Window"; });
 }
 
 std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   const std::string_view kind = kind_of(ranked.culprit());
-  if (kind == "FlatMap") {
-    return Advice{"flat_map makes one inner dataset at a time; interleave makes several at once.",
-                  "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)  # instead of flat_map(f)"};
+  if (kind == "FlatMap" && has_windows(ranked)) {
+    return Advice{
+        "Every window is a dataset of its own, and flat_map opens one after another. Cut windows out of a tensor by "
+        "index instead.",
+        "dataset = tf.data.Dataset.range(count).map(lambda i: series[i:i + window_size])"};
   }
-  if (kind == "Shuffle" || kind == "ShuffleAndRepeat") {
+  if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
+    return Advice{"flat_map makes one inner dataset at a time; interleave in its place makes several at once.",
+                  "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)"};
+  }
+  if ((kind == "Shuffle" || kind == "ShuffleAndRepeat") && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{
         "Shuffle small elements (file names, serialized records) instead of decoded ones, and use a smaller "
         "buffer.",
@@ -42,19 +50,9 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   return std::nullopt;
 }
 
-/// The same work in every epoch can be kept; random work must not be.
-std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
-  if (is_cached(ranked)) return std::nullopt;
-  if (const std::string random = randomness_of_culprit(ranked); !random.empty()) {
-    return Advice{"Keep it out of a cache as it is: " + random +
-                      ", and a cache would repeat the same random choices "
-                      "in every epoch. Split off what is the same in every epoch, and cache that.",
-                  std::nullopt};
-  }
-  return Advice{
-      "If what comes out of it fits in memory and is the same in every epoch, cache it. Random augmentation "
-      "and shuffling belong behind the cache.",
-      "dataset = dataset.cache()  # behind the slow transformation"};
+/// Where the epochs are repeated uncached-repeat says it.
+std::optional<Advice> advice_for_epochs(const RankedPipeline& ranked) {
+  return uncached_repeat_above(ranked) == kNoIterator ? advice_to_cache(ranked) : std::nullopt;
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
@@ -68,9 +66,12 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
     if (finding.evidence.size() == 3 + kOpsInMessage) break;
     finding.evidence.push_back(time_of("op " + op.op, op.self));
   }
-  for (const std::optional<Advice>& advice : {advice_for_kind(ranked), advice_to_cache(ranked)}) {
+  for (const std::optional<Advice>& advice : {advice_for_kind(ranked), advice_for_epochs(ranked)}) {
     if (advice) finding.advice.push_back(*advice);
   }
+  finding.advice.push_back({ops.empty() ? "Nothing else in the pipeline makes the job faster before this step is."
+                                        : "Make the function itself cheaper: most of its time is in " + ops + ".",
+                            std::nullopt});
   return finding;
 }
 

@@ -3,26 +3,12 @@
 #include <algorithm>
 
 #include "base/numbers.h"
-#include "diagnose/dataset_words.h"
+#include "diagnose/caching.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
-
-bool is_repeat(const IteratorMeasurement& iterator) {
-  return iterator.short_name.ends_with("Repeat");
-}
-
-/// The outermost repeat whose epochs redo the culprit's work; none where a cache keeps it from being redone.
-IteratorId uncached_repeat_above(const RankedPipeline& ranked) {
-  if (is_cache(ranked.culprit())) return kNoIterator;
-  IteratorId repeat = kNoIterator;
-  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
-    if (is_cache(ranked[id])) return kNoIterator;
-    if (is_repeat(ranked[id])) repeat = id;
-  }
-  return repeat;
-}
 
 /// Every epoch makes new iterators below the repeat, and from TF 2.15 on its number stands in their names.
 std::uint64_t epochs_seen(const RankedPipeline& ranked, IteratorId repeat) {
@@ -33,32 +19,39 @@ std::uint64_t epochs_seen(const RankedPipeline& ranked, IteratorId repeat) {
   return epochs;
 }
 
-std::vector<Advice> advice_for(const RankedPipeline& ranked) {
-  std::vector<Advice> advice = {
-      {"Keep the result of the first epoch, if it fits in memory (cache(filename) keeps it on disk).",
-       "dataset = dataset.cache()  # behind the slow transformation, before repeat() and before anything random"}};
-  const std::string random = randomness_of_culprit(ranked);
-  if (!random.empty()) {
-    advice.push_back({fmt::format("Careful: {}. A cache behind it would repeat the same random choices in every epoch; "
-                                  "split the function, and cache before the random part.",
-                                  random),
-                      std::nullopt});
-  }
-  return advice;
+/// The window shows that the work is done again: a repeat may be there for the next training alone.
+Finding seen_again(const RankedPipeline& ranked, std::uint64_t epochs) {
+  return culprit_finding(ranked, fmt::format("{}, which does the same work in every epoch ({} seen); nothing is cached",
+                                             culprit_part(ranked), format_count(epochs)));
+}
+
+/// It shows one epoch, and a repeat.
+Finding will_come_again(const RankedPipeline& ranked, IteratorId repeat) {
+  Finding finding = culprit_finding(
+      ranked,
+      fmt::format("{}, and {} will ask for the same work again: if the result fits in memory{}, cache() between "
+                  "the two saves it from the second epoch on",
+                  culprit_part(ranked), describe(ranked.host, repeat), size_of_elements(ranked)));
+  finding.severity = Severity::note;
+  return finding;
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId repeat = uncached_repeat_above(ranked);
-  if (!examiner.holds("a repeat stands above the culprit, and no cache between the two", repeat != kNoIterator)) {
+  if (!examiner.holds("a repeat stands above the culprit, and no cache between the two", repeat != kNoIterator) ||
+      !examiner.holds(culprit_is(ranked, "one whose result is worth keeping"), is_worth_caching(ranked)) ||
+      !examiner.holds("no endless repeat or source stands before it", endless_before(ranked) == kNoIterator)) {
     return std::nullopt;
   }
   const std::uint64_t epochs = epochs_seen(ranked, repeat);
-  if (!examiner.at_least(number_of("epochs", epochs, "epochs"), "min_epochs")) return std::nullopt;
-  Finding finding =
-      culprit_finding(ranked, fmt::format("{}, which does the same work in every epoch ({} seen); nothing is cached",
-                                          culprit_part(ranked), format_count(epochs)));
+  const bool are_seen = examiner.at_least(number_of("epochs", epochs, "epochs"), "min_epochs");
+  if (!are_seen && !examiner.holds("nothing random in the trace makes one epoch differ from the next",
+                                   randomness_of_culprit(ranked).empty())) {
+    return std::nullopt;
+  }
+  Finding finding = are_seen ? seen_again(ranked, epochs) : will_come_again(ranked, repeat);
   finding.evidence.push_back(number_of("epochs", epochs, "epochs"));
-  finding.advice = advice_for(ranked);
+  if (std::optional<Advice> advice = advice_to_cache(ranked)) finding.advice = {std::move(*advice)};
   return finding;
 }
 
@@ -69,11 +62,13 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule uncached_repeat() {
-  return {.id = "uncached-repeat",
-          .summary = "The work that the job waits for is redone in every epoch",
-          .thresholds = {{"min_epochs", 2, "epochs",
-                          "epochs that the window must show: with one alone, nothing is seen to be redone"}},
-          .check = check};
+  return {
+      .id = "uncached-repeat",
+      .summary = "The work that the job waits for is redone in every epoch",
+      .thresholds = {{"min_epochs", 2, "epochs",
+                      "epochs that the window must show for a warning: with one alone, nothing is seen to be redone, "
+                      "and it is a note"}},
+      .check = check};
 }
 
 }  // namespace doctor::rules

@@ -172,22 +172,20 @@ std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId 
   return below;
 }
 
-std::string randomness_of_culprit(const RankedPipeline& ranked) {
-  for (const FunctionOp& op : ranked.phase().function_ops) {
-    if (op.op.find("Random") != std::string::npos) return "its function uses " + op.op;
-  }
-  for (const IteratorId id : iterators_below(ranked.host, ranked.judgement.culprit)) {
-    if (ranked[id].short_name.starts_with("Shuffle")) return describe(ranked.host, id) + " stands before it";
-  }
-  return {};
-}
-
 double share_in_ops(const RankedPipeline& ranked) {
   Picoseconds in_ops = 0;
   for (const FunctionOp& op : ranked.phase().function_ops) in_ops += op.self;
   // Ops of several types may have run at once, so their times may add up to more.
   const auto time = static_cast<double>(std::max<Picoseconds>(ranked.culprit_time(), 1));
   return std::min(1.0, static_cast<double>(in_ops) / time);
+}
+
+double python_share(const RankedPipeline& ranked) {
+  const PhaseMeasurement& phase = ranked.phase();
+  if (phase.culprit != ranked.judgement.culprit) return 0;
+  Picoseconds ops = 0;
+  for (const FunctionOp& op : phase.function_ops) ops += op.self;
+  return ops > 0 ? static_cast<double>(phase.python) / static_cast<double>(ops) : 0;
 }
 
 Finding culprit_finding(const RankedPipeline& ranked, std::string message) {

@@ -83,13 +83,17 @@ std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId 
 /// The inputs of the iterator, and theirs.
 std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
 
-/// What makes the culprit's work differ from epoch to epoch ("its function uses RandomUniform"), so that a cache behind
-/// it would change the training; empty if nothing in the trace does.
-std::string randomness_of_culprit(const RankedPipeline& ranked);
-
 /// Part of the culprit's time in which ops of its function ran, Python ops included; at most 1. Ops that take next to
 /// no time have no events, so a function of such ops has 0 like none at all.
 double share_in_ops(const RankedPipeline& ranked);
+
+/// Part of the op time of the culprit's function that is spent in Python ops; 0 without ops.
+double python_share(const RankedPipeline& ranked);
+
+/// Whether Python is what the culprit's function mostly does: from a half on.
+inline bool is_mostly_python(const RankedPipeline& ranked) {
+  return python_share(ranked) >= 0.5;
+}
 
 /// A finding about the culprit: its name, its part of the waits as evidence and as the time at stake.
 Finding culprit_finding(const RankedPipeline& ranked, std::string message);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/numbers.h"
+#include "diagnose/caching.h"
 #include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
@@ -70,6 +71,13 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
                        is_warmup ? "time of the first calls" : "wait", reason.empty() ? "" : "; " + reason));
 }
 
+/// What waits are told of the first epoch, where a cache is filled in it: the next one may have none of them. Empty
+/// where nobody waits.
+std::string describe_first_epoch(const std::vector<PipelineView>& pipelines) {
+  if (pipelines.empty() || !has_bottleneck(pipelines.front().judgement)) return {};
+  return describe_cache_fill(pipelines.front().host, pipelines.front().pipeline);
+}
+
 /// What the calls do over time, where a median hides it.
 void add_pace(const std::vector<Finding>& findings, const PipelineView& worst, TextPage& page) {
   for (const std::string& pace :
@@ -95,8 +103,8 @@ std::string advice_line(const Finding& finding) {
   return is_short ? *advice.code : advice.text;
 }
 
-/// The findings whose advice is shown: a change to the code rather than a hint, what is about the culprit before the
-/// rest, and nothing twice.
+/// The findings whose advice is shown: a change to the code rather than a hint, what is easy or about the culprit
+/// before the rest, and nothing twice.
 std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findings,
                                                const std::vector<PipelineView>& pipelines) {
   const bool has_culprit = !pipelines.empty() && has_bottleneck(pipelines.front().judgement);
@@ -105,8 +113,9 @@ std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findi
   for (const Finding& finding : findings) {
     if (finding.severity != Severity::note && !finding.advice.empty()) candidates.push_back(&finding);
   }
-  std::stable_partition(candidates.begin(), candidates.end(),
-                        [&](const Finding* finding) { return has_culprit && finding->subject == culprit; });
+  std::stable_partition(candidates.begin(), candidates.end(), [&](const Finding* finding) {
+    return finding->is_easy || (has_culprit && finding->subject == culprit);
+  });
   std::vector<const Finding*> hints;
   std::vector<const Finding*> changes;
   for (const Finding* candidate : candidates) {
@@ -158,10 +167,11 @@ void add_doubt(const Judgement& judgement, const std::vector<PipelineView>& pipe
   }
 }
 
-void add_notes(const std::vector<Finding>& findings, TextPage& page) {
+void add_notes(const std::vector<Finding>& findings, const std::string& first_epoch, TextPage& page) {
   std::size_t shown = 0;
   for (const Finding& finding : findings) {
     const bool is_note = finding.severity == Severity::note;
+    if (!first_epoch.empty() && finding.message == first_epoch) continue;
     // What comes with advice was shown above.
     if (!is_note && !finding.advice.empty()) continue;
     if (++shown > kShownNotes) continue;
@@ -293,7 +303,9 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
 /// The tree shows who holds the input up; where it is fine, the overview shows what else takes the time.
 void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& shown, const TextStyle& style,
               TextPage& page) {
-  const std::size_t unknown = diagnosis.not_evaluated.size();
+  const auto unknown =
+      static_cast<std::size_t>(std::count_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
+                                             [](const NotEvaluated& rule) { return !rule.is_inapplicable; }));
   if (unknown > 0 && style.detail != Detail::full) {
     page.row("unknown",
              fmt::format("{} could not be evaluated on this trace (-v tells why)", format_count(unknown, "rule")));
@@ -311,6 +323,8 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   TextPage page(style.color);
   add_headline(measurements, diagnosis.judgement, pipelines, page);
   if (style.detail == Detail::verdict) return page.take();
+  const std::string first_epoch = describe_first_epoch(pipelines);
+  if (!first_epoch.empty()) page.row("caution", first_epoch);
   if (!pipelines.empty()) add_culprit(pipelines.front(), page);
   const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
   const std::vector<const Finding*> shown = findings_to_act_on(findings, pipelines);
@@ -322,7 +336,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_budgets(measurements, diagnosis, style.detail, page);
   add_suppressed(diagnosis, style.detail, page);
   add_devices(measurements, page);
-  add_notes(findings, page);
+  add_notes(findings, first_epoch, page);
   add_doubt(diagnosis.judgement, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);

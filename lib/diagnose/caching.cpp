@@ -1,0 +1,162 @@
+#include "diagnose/caching.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/numbers.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
+#include "tree/dataset_kind.h"
+
+namespace doctor {
+namespace {
+
+bool is_repeat(const IteratorMeasurement& iterator) {
+  return iterator.short_name.ends_with("Repeat");
+}
+
+bool is_shuffle(const IteratorMeasurement& iterator) {
+  return kind_of(iterator).starts_with("Shuffle");
+}
+
+/// Whether its inner datasets are made by a function: a cache in there is a new one for every element.
+bool makes_datasets(const IteratorMeasurement& iterator) {
+  const std::string_view kind = kind_of(iterator);
+  return kind.ends_with("Interleave") || kind.ends_with("FlatMap");
+}
+
+/// Where a cache of the culprit's result could stand: after it, or after the outermost transformation that makes the
+/// dataset in which it is.
+IteratorId place_of_cache(const RankedPipeline& ranked) {
+  IteratorId place = ranked.judgement.culprit;
+  for (const IteratorId id : iterators_above(ranked.host, place)) {
+    if (makes_datasets(ranked[id])) place = id;
+  }
+  return place;
+}
+
+/// The function reads the files, so what was shuffled before it is their names.
+bool reads_files_by_name(const PhaseMeasurement& phase) {
+  return std::any_of(phase.function_ops.begin(), phase.function_ops.end(),
+                     [](const FunctionOp& op) { return op.op == "ReadFile"; });
+}
+
+bool is_map(const IteratorMeasurement& iterator) {
+  const std::string_view kind = kind_of(iterator);
+  return kind == "Map" || kind == "ParallelMap" || kind == "MapAndBatch";
+}
+
+}  // namespace
+
+IteratorId uncached_repeat_above(const RankedPipeline& ranked) {
+  if (is_cache(ranked.culprit())) return kNoIterator;
+  IteratorId repeat = kNoIterator;
+  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+    if (is_cache(ranked[id])) return kNoIterator;
+    if (is_repeat(ranked[id])) repeat = id;
+  }
+  return repeat;
+}
+
+bool is_worth_caching(const RankedPipeline& ranked) {
+  static constexpr std::array<std::string_view, 8> kKinds = {
+      "Map", "ParallelMap", "MapAndBatch", "Filter", "ParallelFilter", "ParseExample", "FlatMap", "Generator"};
+  const std::string_view kind = kind_of(ranked.culprit());
+  if (ranked.culprit().is_device_hop) return false;
+  return reads_files(ranked.culprit().short_name) || kind.ends_with("Interleave") ||
+         std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+std::string randomness_of_culprit(const RankedPipeline& ranked) {
+  const IteratorId culprit = ranked.judgement.culprit;
+  for (const FunctionOp& op : ranked.phase().function_ops) {
+    if (op.op.find("Random") != std::string::npos) return "its function uses " + op.op;
+  }
+  if (!ranked.culprit().random_ops.empty()) return "its function uses " + ranked.culprit().random_ops.front();
+  const bool has_names = reads_files_by_name(ranked.phase());
+  for (const IteratorId id : iterators_below(ranked.host, place_of_cache(ranked))) {
+    if (id != culprit && !ranked[id].random_ops.empty()) {
+      return fmt::format("{} before it uses {}", describe(ranked.host, id), ranked[id].random_ops.front());
+    }
+    if (is_shuffle(ranked[id]) && !has_names && !shuffles_file_names(ranked.host, id)) {
+      return describe(ranked.host, id) + " stands before it";
+    }
+  }
+  return {};
+}
+
+IteratorId endless_before(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> below = iterators_below(ranked.host, place_of_cache(ranked));
+  const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) {
+    const std::string_view kind = kind_of(ranked[id]);
+    return kind == "ForeverRepeat" || kind == "ShuffleAndRepeat" || kind == "Random";
+  });
+  return found == below.end() ? kNoIterator : *found;
+}
+
+std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const bool is_cached = is_cache(ranked.culprit()) ||
+                         std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
+  if (is_cached || !is_worth_caching(ranked)) return std::nullopt;
+  if (const std::string random = randomness_of_culprit(ranked); !random.empty()) {
+    return Advice{
+        "Keep it out of a cache as it is: " + random +
+            ", and a cache would repeat the same random choices in every epoch. Split off what is the same in "
+            "every epoch, and cache that, before the random part.",
+        std::nullopt};
+  }
+  if (const IteratorId endless = endless_before(ranked); endless != kNoIterator) {
+    return Advice{
+        fmt::format("A cache after it would never be complete, because {} stands before it. If the result fits in "
+                    "memory{} and is the same in every epoch, put this work and a cache() before repeat().",
+                    describe(ranked.host, endless), size_of_elements(ranked)),
+        is_map(ranked.culprit()) ? "dataset = dataset.map(f).cache().repeat()  # if it fits, and f is not random"
+                                 : "dataset = dataset.cache().repeat()  # the cache before repeat(), if it fits"};
+  }
+  const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
+  return Advice{
+      fmt::format("If what comes out of it fits in memory{} and is the same in every epoch, cache it "
+                  "(cache(filename) keeps it on disk). Random augmentation and shuffling belong after the cache.",
+                  size_of_elements(ranked)),
+      fmt::format("dataset = dataset.cache()  # after {}{}",
+                  ranked.culprit().is_source ? "the source" : "the slow transformation",
+                  repeats ? ", before repeat()" : "")};
+}
+
+std::string size_of_elements(const RankedPipeline& ranked) {
+  // The runtime rounds down to whole megabytes: few of them say too little.
+  constexpr double kEnoughMegabytes = 4;
+  std::vector<IteratorId> buffers = {ranked.judgement.culprit};
+  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  if (!above.empty()) buffers.push_back(above.front());
+  for (const IteratorId id : buffers) {
+    const std::optional<double> megabytes = buffered_megabytes(ranked[id]);
+    const std::optional<std::int64_t> elements = ranked[id].number("buffered_elements");
+    if (!megabytes || !elements || *elements <= 0 || *megabytes < kEnoughMegabytes) continue;
+    return fmt::format(" (about {:.1f} MB an element)", *megabytes / static_cast<double>(*elements));
+  }
+  return {};
+}
+
+const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline) {
+  const CacheFill* largest = nullptr;
+  for (const CacheFill& fill : pipeline.cache_fills) {
+    if (largest == nullptr || fill.input_calls > largest->input_calls) largest = &fill;
+  }
+  return largest;
+}
+
+std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const CacheFill* const fill = largest_cache_fill(pipeline);
+  if (fill == nullptr) return {};
+  return fmt::format(
+      "first epoch: {} is still being filled (its input is read in {} of {}); what stands before it costs nothing from "
+      "the second epoch on: record after the first one (profile_batch beyond steps_per_epoch)",
+      describe(host, fill->iterator), format_count(fill->input_calls), format_count(fill->calls, "call"));
+}
+
+}  // namespace doctor

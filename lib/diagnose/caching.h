@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "diagnose/pipelines.h"
+
+namespace doctor {
+
+// What cache() can do about the culprit's work, and what stands in its way.
+
+/// The outermost repeat whose epochs redo the culprit's work; none where a cache keeps it from being redone.
+IteratorId uncached_repeat_above(const RankedPipeline& ranked);
+
+/// Whether the culprit's work is of a kind that is worth keeping: reading, or a function of the user. What only puts
+/// elements together (Batch, PaddedBatch, Scan, ParallelBatch) is not.
+bool is_worth_caching(const RankedPipeline& ranked);
+
+/// What makes the result of the culprit differ from epoch to epoch ("its function uses RandomUniform"), so that a cache
+/// after it would change the training; empty if nothing in the trace does. A shuffle of file names does not count: the
+/// order of files may stay, as long as elements are shuffled after the cache.
+std::string randomness_of_culprit(const RankedPipeline& ranked);
+
+/// An endless repeat() or source before the culprit: a cache after it would never be complete, never be read, and take
+/// all memory. None if there is none.
+IteratorId endless_before(const RankedPipeline& ranked);
+
+/// To keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat() or the
+/// random part, where these stand in its way. nullopt where a cache stands there already or would be no gain.
+std::optional<Advice> advice_to_cache(const RankedPipeline& ranked);
+
+/// " (about 1.5 MB an element)", where the trace tells; else empty.
+std::string size_of_elements(const RankedPipeline& ranked);
+
+/// "first epoch: Dataset.cache is still being filled (its input is read in 158 of 158 calls); what stands before it is
+/// free from the second epoch on: record after the first (profile_batch beyond steps_per_epoch)"; empty if no cache is
+/// being filled.
+std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// The cache that is read most among those that are being filled; null if none is.
+const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline);
+
+}  // namespace doctor
