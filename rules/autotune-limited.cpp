@@ -56,21 +56,26 @@ std::string limit_words(const RankedPipeline& ranked, const IteratorMeasurement&
   return fmt::format("the thread pool has {}", format_count(static_cast<std::uint64_t>(*highest), "thread"));
 }
 
-std::vector<Advice> advice_for(const RankedPipeline& ranked, const IteratorMeasurement& stage, bool is_at_limit) {
+std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool is_at_limit) {
+  const IteratorMeasurement& stage = ranked[id];
+  const std::string number = fmt::format("{}", parallelism_to_try(ranked, id).value_or(1));
+  const std::string own_number = is_parallelised_by_tf(stage)
+                                     ? "TF runs it in parallel by itself: there is no num_parallel_calls in your code. "
+                                     : "";
   std::vector<Advice> advice;
   if (kind_of(stage) == "ParallelInterleave") {
     advice.push_back(
-        {"Read from more files at once.", "dataset = dataset.interleave(f, cycle_length=16, num_parallel_calls=16)"});
+        {"Read from more files at once.",
+         fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number)});
   } else if (is_at_limit) {
     advice.push_back(
-        {"Give tf.data more threads than cores, since they wait more than they compute; AUTOTUNE can then "
-         "choose more, or give a number yourself.",
-         "options = tf.data.Options()\n"
-         "options.threading.private_threadpool_size = 16\n"
-         "dataset = dataset.map(f, num_parallel_calls=16).with_options(options)"});
+        {own_number + "Give tf.data more threads than cores, since they wait more than they compute; AUTOTUNE "
+                      "can then choose more, or give a number yourself.",
+         code_with_pool(parallelism_to_try(ranked, id).value_or(1),
+                        fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number))});
   } else {
-    advice.push_back(
-        {"Give a number above the one that AUTOTUNE chose.", "dataset = dataset.map(f, num_parallel_calls=16)"});
+    advice.push_back({own_number + "Give a number above the one that AUTOTUNE chose.",
+                      fmt::format("dataset = dataset.map(f, num_parallel_calls={})", number)});
   }
   if (ranked.phase().python > 0) {
     advice.push_back(
@@ -94,8 +99,9 @@ bool has_room(const RankedPipeline& ranked, std::int64_t parallelism, std::optio
   return examiner.at_most(share_of("computing_share", computing), "max_computing_share");
 }
 
-Finding parallelism_finding(const RankedPipeline& ranked, const IteratorMeasurement& stage, std::int64_t parallelism,
+Finding parallelism_finding(const RankedPipeline& ranked, IteratorId id, std::int64_t parallelism,
                             std::optional<std::int64_t> highest) {
+  const IteratorMeasurement& stage = ranked[id];
   Finding finding = culprit_finding(
       ranked, fmt::format("{}; AUTOTUNE goes no further than parallelism {} there although only {} are busy: {}",
                           culprit_part(ranked), parallelism, busy_cores(ranked),
@@ -104,7 +110,7 @@ Finding parallelism_finding(const RankedPipeline& ranked, const IteratorMeasurem
   finding.evidence.push_back({"parallelism", static_cast<double>(parallelism), "calls"});
   if (highest) finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
   finding.evidence.push_back(share_of("cpu_utilization", cpu_utilization(ranked.pipeline, ranked.phase()).value_or(0)));
-  finding.advice = advice_for(ranked, stage, highest && parallelism >= *highest);
+  finding.advice = advice_for(ranked, id, highest && parallelism >= *highest);
   return finding;
 }
 
@@ -136,7 +142,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   } else if (!has_room(ranked, *parallelism, highest, examiner)) {
     return std::nullopt;
   }
-  return parallelism_finding(ranked, stage, *parallelism, highest);
+  return parallelism_finding(ranked, id, *parallelism, highest);
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

@@ -5,41 +5,65 @@
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
 
-std::uint64_t input_calls(const RankedPipeline& ranked) {
+bool is_filter(const IteratorMeasurement& iterator) {
+  return kind_of(iterator) == "Filter" || kind_of(iterator) == "ParallelFilter";
+}
+
+std::uint64_t input_calls(const RankedPipeline& ranked, IteratorId filter) {
   std::uint64_t calls = 0;
-  for (const IteratorId input : ranked.culprit().children) calls += ranked[input].calls;
+  for (const IteratorId input : ranked[filter].children) calls += ranked[input].calls;
   return calls;
 }
 
+double inputs_per_output(const RankedPipeline& ranked, IteratorId filter) {
+  const std::uint64_t outputs = std::max<std::uint64_t>(1, ranked[filter].calls);
+  return static_cast<double>(input_calls(ranked, filter)) / static_cast<double>(outputs);
+}
+
+/// The culprit, or the filter after it that throws most of its work away.
+IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
+  IteratorId worst = is_filter(ranked.culprit()) ? ranked.judgement.culprit : kNoIterator;
+  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+    if (!is_filter(ranked[id])) continue;
+    if (worst == kNoIterator || inputs_per_output(ranked, id) > inputs_per_output(ranked, worst)) worst = id;
+  }
+  return worst;
+}
+
 std::vector<Advice> advice() {
-  return {{"Drop elements before the work on them: filter right behind the source, on the raw record or the file name, "
+  return {{"Drop elements before the work on them: filter right after the source, on the raw record or the file name, "
            "before decoding.",
            "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"},
           {"Test a whole batch with one call, then take it apart.",
            "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
-          {"If the predicate is the same in every epoch, store the elements that pass: with cache() behind the filter, "
+          {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
            "or in files.",
            std::nullopt}};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  const std::string_view kind = kind_of(ranked.culprit());
-  const bool is_filter = kind == "Filter" || kind == "ParallelFilter";
-  if (!examiner.holds(culprit_is(ranked, "a filter"), is_filter)) return std::nullopt;
-  const std::uint64_t inputs = input_calls(ranked);
-  const std::uint64_t outputs = std::max<std::uint64_t>(1, ranked.culprit().calls);
-  const Evidence ratio = {"inputs_per_output", static_cast<double>(inputs) / static_cast<double>(outputs), "ratio"};
+  const IteratorId filter = filter_at_or_after_culprit(ranked);
+  if (!examiner.holds(culprit_is(ranked, "a filter, or stands before one"), filter != kNoIterator)) return std::nullopt;
+  const std::uint64_t inputs = input_calls(ranked, filter);
+  const Evidence ratio = {"inputs_per_output", inputs_per_output(ranked, filter), "ratio"};
   if (!examiner.at_least(ratio, "min_inputs_per_output")) return std::nullopt;
-  Finding finding = culprit_finding(ranked, fmt::format("{}, which reads {:.1f} elements for each one that it keeps",
-                                                        culprit_part(ranked), ratio.value));
+  const bool is_culprit = filter == ranked.judgement.culprit;
+  const std::string kept = fmt::format("{} of {} elements", format_count(ranked[filter].calls), format_count(inputs));
+  Finding finding = culprit_finding(
+      ranked, is_culprit ? fmt::format("{}, which keeps {}", culprit_part(ranked), kept)
+                         : fmt::format("{}; {} after it keeps {}, and the work on all others is thrown away",
+                                       culprit_part(ranked), describe(ranked.host, filter), kept));
+  finding.subject = ranked[filter].long_name;
   finding.evidence.push_back(ratio);
   finding.evidence.push_back(number_of("inputs", inputs, "calls"));
-  finding.evidence.push_back(number_of("outputs", ranked.culprit().calls, "calls"));
+  finding.evidence.push_back(number_of("outputs", ranked[filter].calls, "calls"));
   finding.advice = advice();
+  finding.is_easy = !is_culprit;
   return finding;
 }
 
@@ -51,7 +75,7 @@ RuleResult check(const RuleContext& context) {
 
 Rule filter_drops_most() {
   return {.id = "filter-drops-most",
-          .summary = "The filter that the job waits for throws most elements away",
+          .summary = "A filter throws most elements away, after the work on them that the job waits for",
           .thresholds = {{"min_inputs_per_output", 4, "ratio",
                           "elements read for each one kept. From four on, three quarters of what is made upstream is "
                           "thrown away"}},

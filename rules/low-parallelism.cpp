@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
+#include <algorithm>
+
+#include "base/numbers.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -13,18 +16,45 @@ std::string parallelism_of(const IteratorMeasurement& culprit) {
   return parallelism ? fmt::format(" (parallelism {})", *parallelism) : "";
 }
 
+/// The pool has fewer threads than the calls that may run at once: no number of calls helps before it grows.
+Advice advice_for_pool(const RankedPipeline& ranked, std::int64_t pool) {
+  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
+  const std::int64_t threads = std::max(2 * cores, ranked.culprit().number("parallelism").value_or(0));
+  return {fmt::format("The pool that runs the function has {}: raise private_threadpool_size to the number of parallel "
+                      "calls. More calls gain nothing before that.",
+                      format_count(static_cast<std::uint64_t>(pool), "thread")),
+          code_with_pool(threads, "dataset = dataset.with_options(options)")};
+}
+
 /// AUTOTUNE is no cure where it chose the parallelism, and not where its limit is reached: the threads of the pool.
 Advice advice_to_allow_more(const RankedPipeline& ranked) {
+  const IteratorId culprit = ranked.judgement.culprit;
+  if (const std::optional<std::int64_t> pool = pool_that_binds(ranked, culprit)) return advice_for_pool(ranked, *pool);
   const std::optional<std::int64_t> parallelism = ranked.culprit().number("parallelism");
-  const std::optional<std::int64_t> highest = highest_parallelism(ranked, ranked.judgement.culprit);
+  const std::optional<std::int64_t> highest = highest_parallelism(ranked, culprit);
   const bool is_at_limit = parallelism && highest && *parallelism >= *highest;
-  if (is_autotuned(ranked.culprit()) != true && !is_at_limit) {
+  const bool is_tuned = is_autotuned(ranked.culprit()) == true;
+  if (const std::string_view maker = made_by(ranked.host, culprit); !maker.empty()) {
+    return {
+        fmt::format("{} sets how many calls run at once, and takes no argument for it: give tf.data more threads, or "
+                    "write its steps yourself.",
+                    maker),
+        std::nullopt};
+  }
+  if (!is_tuned && !is_at_limit) {
     return {"Allow more calls at once.", "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
-  return {"Allow more calls at once than AUTOTUNE does, and give tf.data as many threads.",
-          "options = tf.data.Options()\n"
-          "options.threading.private_threadpool_size = 16\n"
-          "dataset = dataset.map(f, num_parallel_calls=16).with_options(options)"};
+  const std::optional<std::int64_t> more = parallelism_to_try(ranked, culprit);
+  const std::string number = more ? fmt::format("{}", *more) : "n";
+  const std::string line = fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number);
+  return {
+      fmt::format("{}, and give tf.data as many threads; double both as long as it helps.",
+                  is_parallelised_by_tf(ranked.culprit())
+                      ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Write a number of "
+                        "calls of your own"
+                  : is_tuned ? "Allow more calls at once than AUTOTUNE does"
+                             : "Allow more calls at once"),
+      more ? std::optional(code_with_pool(*more, line)) : std::nullopt};
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
@@ -47,6 +77,12 @@ RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
       context, [](const RankedPipeline& ranked, double utilization, Examiner& examiner) -> std::optional<Finding> {
         if (!examiner.at_most(share_of("cpu_utilization", utilization), "max_utilization")) return std::nullopt;
+        if (unseen_copies_after(ranked.host, ranked.judgement.culprit) != kNoIterator) {
+          examiner.misses(
+              "a batch with num_parallel_calls copies on threads that leave no events in a trace, so cores that "
+              "look idle may be busy");
+          return std::nullopt;
+        }
         Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
                                                               parallelism_of(ranked.culprit()), busy_cores(ranked)));
         finding.evidence.push_back(share_of("cpu_utilization", utilization));

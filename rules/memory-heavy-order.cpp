@@ -51,7 +51,7 @@ IteratorId largest_buffer(const RankedPipeline& ranked) {
 Advice advice_for(const IteratorMeasurement& buffer) {
   if (is_shuffle(buffer)) {
     return {
-        "Shuffle small elements (file names, serialized records), and decode and batch them behind the shuffle.",
+        "Shuffle small elements (file names, serialized records), and decode and batch them after the shuffle.",
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(batch_size)"};
   }
   if (is_cache(buffer)) {
@@ -107,7 +107,7 @@ std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, 
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId id = largest_buffer(ranked);
-  if (!examiner.holds("a shuffle, cache or fixed prefetch stands behind a map or batch", id != kNoIterator)) {
+  if (!examiner.holds("a shuffle, cache or fixed prefetch stands after a map or batch", id != kNoIterator)) {
     return std::nullopt;
   }
   examiner.is_about(id);

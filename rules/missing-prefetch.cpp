@@ -23,6 +23,9 @@ Finding missing(const RankedPipeline& ranked) {
   finding.message = fmt::format(
       "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
       describe(ranked.host, last), format_share(ranked.judgement.input_share));
+  // It hides input behind computing as long as there is as much of that.
+  constexpr double kHidesAll = 0.5;
+  finding.is_easy = ranked.pipeline.cadence.share <= kHidesAll;
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
                     {"It hides the input time behind the step at best: where making a batch takes longer than a step, "

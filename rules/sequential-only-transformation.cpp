@@ -5,6 +5,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -24,6 +25,19 @@ constexpr std::array<SequentialKind, 6> kSequentialKinds = {{
     {"DenseToSparseBatch", ".apply(tf.data.experimental.dense_to_sparse_batch(batch_size, row_shape))"},
 }};
 
+/// For a pipeline that reads no files.
+std::string code_without_files(std::string_view call) {
+  return fmt::format(
+      "def make_dataset(shard_index):\n"
+      "  dataset = source().shard(NUM_SHARDS, shard_index)  # then transforms, as before\n"
+      "  return dataset{}\n"
+      "\n"
+      "dataset = tf.data.Dataset.range(NUM_SHARDS).interleave(\n"
+      "    make_dataset, cycle_length=NUM_SHARDS, num_parallel_calls=tf.data.AUTOTUNE)\n"
+      "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
+      call);
+}
+
 std::string code_with(std::string_view call) {
   return fmt::format(
       "filenames = tf.data.Dataset.list_files(file_pattern, shuffle=False)\n"
@@ -39,7 +53,41 @@ std::string code_with(std::string_view call) {
       call);
 }
 
-std::vector<Advice> advice_for(const SequentialKind& kind) {
+Advice parallel_batch() {
+  return {"From TF 2.5 batch can copy its elements in parallel: try this first.",
+          "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"};
+}
+
+bool has_files(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
+  return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
+    return !reader_expression(ranked[id]).empty() || kind_of(ranked[id]) == "MatchingFiles";
+  });
+}
+
+/// It stands in no line of the user's.
+std::vector<Advice> advice_for_made(std::string_view maker) {
+  const bool is_csv = maker.ends_with("make_csv_dataset");
+  return {{fmt::format("{} writes this step, so there is no line of yours to change{}", maker,
+                       is_csv ? ": let it read more files at once (num_parallel_reads), or build the dataset from "
+                                "CsvDataset, interleave and batch yourself."
+                              : ": build the dataset from its parts where you need it faster."),
+           is_csv ? std::optional<std::string>("dataset = tf.data.experimental.make_csv_dataset(\n"
+                                               "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)")
+                  : std::nullopt}};
+}
+
+std::vector<Advice> advice_for(const RankedPipeline& ranked, const SequentialKind& kind) {
+  if (const std::string_view maker = made_by(ranked.host, ranked.judgement.culprit); !maker.empty()) {
+    return advice_for_made(maker);
+  }
+  if (!has_files(ranked)) {
+    std::vector<Advice> advice = {
+        {"Run several copies of the pipeline, each on its share of the data, and interleave them.",
+         code_without_files(kind.call)}};
+    if (kind.kind == "Batch") advice.insert(advice.begin(), parallel_batch());
+    return advice;
+  }
   std::vector<Advice> advice = {
       {"Run several copies of the pipeline, each on its share of the files, and interleave them.",
        code_with(kind.call)},
@@ -47,8 +95,7 @@ std::vector<Advice> advice_for(const SequentialKind& kind) {
        "others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be smaller.",
        std::nullopt}};
   if (kind.kind == "Batch") {
-    advice.insert(advice.begin(), {"From TF 2.5 batch can copy its elements in parallel: try this first.",
-                                   "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"});
+    advice.insert(advice.begin(), parallel_batch());
   }
   return advice;
 }
@@ -61,7 +108,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", which works on one element after the other by its nature");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
-  finding.advice = advice_for(*kind);
+  finding.advice = advice_for(ranked, *kind);
   return finding;
 }
 

@@ -14,6 +14,8 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   }
   const ShuffleFill& fill = *ranked.pipeline.shuffle_fill;
   examiner.is_about(fill.iterator);
+  // What the window cuts off has no length; then it is told all the same.
+  if (fill.duration > 0 && !examiner.at_least(time_of("duration", fill.duration), "min_duration")) return std::nullopt;
   Finding finding;
   finding.severity = Severity::note;
   finding.subject = ranked[fill.iterator].long_name;
@@ -43,7 +45,9 @@ RuleResult check(const RuleContext& context) {
 Rule shuffle_fill() {
   return {.id = "shuffle-fill",
           .summary = "A shuffle buffer is filled in the window: the first elements come late",
-          .thresholds = {},
+          .thresholds = {{"min_duration", 1000, "us",
+                          "time that filling must take to be worth a word: what a first call must take to count as "
+                          "warm-up"}},
           .check = check};
 }
 

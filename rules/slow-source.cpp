@@ -19,14 +19,24 @@ bool is_read_in_parallel(const RankedPipeline& ranked) {
   });
 }
 
+/// Twice as many as now, or "n" where the trace does not tell how many.
+std::string files_at_once(const RankedPipeline& ranked) {
+  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+    const std::optional<std::int64_t> cycle = ranked[id].number("cycle_length");
+    constexpr std::int64_t kSane = 1 << 20;  // a damaged trace may say anything
+    if (cycle && *cycle > 0 && *cycle < kSane) return fmt::format("{}", 2 * *cycle);
+  }
+  return "n";
+}
+
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
   if (is_read_in_parallel(ranked)) {
     return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
              "near this machine, and store less: drop unused fields, and compress only if the network is the limit.",
              fmt::format("dataset = filenames.interleave(\n"
-                         "    {}, cycle_length=16,\n"
+                         "    {}, cycle_length={},\n"
                          "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-                         reader)},
+                         reader, files_at_once(ranked))},
             {kCautions, std::nullopt}};
   }
   return {{"Split the data into several files and read them in parallel.",

@@ -31,13 +31,24 @@ double call_microseconds(const RankedPipeline& ranked, std::uint64_t calls) {
   return to_microseconds(culprit.total) * static_cast<double>(std::max<std::int64_t>(parallelism, 1)) / count;
 }
 
+/// The elements of a batch that is made of the culprit's: a window of few calls says less of how many are for each.
+std::optional<std::int64_t> batch_size_after(const RankedPipeline& ranked) {
+  if (const std::optional<std::int64_t> own = ranked.culprit().number("batch_size")) return own;
+  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+    if (kind_of(ranked[id]).ends_with("Batch")) return ranked[id].number("batch_size");
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   if (!examiner.holds(culprit_is(ranked, "a map"), is_map(ranked.culprit()))) return std::nullopt;
   const std::uint64_t calls = function_calls(ranked);
   const auto gets = static_cast<double>(std::max<std::size_t>(ranked.pipeline.calls.size(), 1));
-  const Evidence per_get_next = {"calls_per_get_next", static_cast<double>(calls) / gets, "calls"};
+  const std::optional<std::int64_t> batch = batch_size_after(ranked);
+  const double per_step = batch ? static_cast<double>(*batch) : static_cast<double>(calls) / gets;
+  const Evidence per_get_next = {"calls_per_get_next", per_step, "calls"};
   const Evidence call = {"mean_call", call_microseconds(ranked, calls), "us"};
-  if (!examiner.at_least(per_get_next, "min_calls") || !examiner.at_most(call, "max_call")) return std::nullopt;
+  if (!examiner.at_least(per_get_next, "min_calls")) return std::nullopt;
   if (ranked.phase().in_function[index_of(ranked.judgement.culprit)] <= 0) {
     examiner.misses("the trace does not show the calls of the culprit's function");
     return std::nullopt;
@@ -46,12 +57,14 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const double overhead = 1 - share_in_ops(ranked);
   if (!examiner.at_least(share_of("overhead_share", overhead), "min_overhead_share")) return std::nullopt;
   Finding finding = culprit_finding(
-      ranked, fmt::format("{}, which calls its function {:.0f} times for a GetNext, {:.0f} us each; {} of that time no "
+      ranked, fmt::format("{}, which calls its function {:.0f} times for a {}, {:.0f} us each; {} of that time no "
                           "op of the function runs: it is the cost of the calls",
-                          culprit_part(ranked), per_get_next.value, call.value, format_share(overhead)));
+                          culprit_part(ranked), per_get_next.value, batch ? "batch" : "GetNext", call.value,
+                          format_share(overhead)));
   finding.evidence.insert(finding.evidence.end(), {per_get_next, call, share_of("overhead_share", overhead)});
   finding.advice = {{"Batch first, if the function can work on whole batches: one call then does the work of many.",
                      "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  finding.is_easy = true;
   return finding;
 }
 
@@ -62,19 +75,17 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule unvectorized_map() {
-  return {
-      .id = "unvectorized-map",
-      .summary = "A map calls its function for every element, and the calls cost more than their work",
-      .thresholds = {{"min_calls", 50, "calls",
-                      "calls of the function for one GetNext from which they are many; chosen: fewer cannot cost "
-                      "much by themselves"},
-                     {"max_call", 100, "us",
-                      "mean time of a call up to which its overhead counts; the performance guide puts the overhead "
-                      "at about 10 us a call, recordings with events show 20 us"},
-                     {"min_overhead_share", 0.50, "share",
-                      "part of the culprit's time in which no op of its function runs, from which the calls cost "
-                      "more than their work; a recorded map that became 35 times faster on batches measured 1.00"}},
-      .check = check};
+  return {.id = "unvectorized-map",
+          .summary = "A map calls its function for every element, and the calls cost more than their work",
+          .thresholds = {{"min_calls", 50, "calls",
+                          "calls of the function for one GetNext from which they are many; chosen: fewer cannot cost "
+                          "much by themselves"},
+                         {"min_overhead_share", 0.50, "share",
+                          "part of the culprit's time in which no op of its function runs, from which the calls cost "
+                          "more than their work. Recorded maps that became 4 to 35 times faster on batches measured "
+                          "0.9 to 1.00, with "
+                          "20 to 160 us a call; maps whose ops are the work measured 0.00 to 0.31"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules

@@ -124,6 +124,23 @@ MeasuredPipeline filter(std::uint64_t inputs_per_100) {
   return pipeline.waits_for("Filter");
 }
 
+/// A slow map before a filter that keeps so many of its 100 elements.
+MeasuredPipeline filtered_map(std::uint64_t kept) {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", "Filter", "Map", "Range"});
+  pipeline["Filter"].calls = kept;
+  return pipeline.waits_for("Map");
+}
+
+/// A job that does not wait, whose input and whatever else keep parts of four cores busy, and Python for a part of the
+/// time.
+MeasuredPipeline taking_cores(double input, double everything, double python = 0) {
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline.waits_for("Map", 0.9, 0.01).uses_cores(0, 4);
+  const auto part = [](double share) { return std::llround(share * static_cast<double>(kPicosecondsPerSecond)); };
+  pipeline.pipeline().input_load = InputLoad{{0, kPicosecondsPerSecond}, part(4 * input), part(python), 4 * everything};
+  return pipeline;
+}
+
 MeasuredPipeline repeated(const Chain& chain, std::uint64_t epochs) {
   MeasuredPipeline pipeline(chain);
   pipeline["BatchV2"].epochs = epochs;
@@ -159,10 +176,11 @@ MeasuredPipeline with_level(MeasuredPipeline pipeline, double input_share) {
 constexpr double kMild = 0.1;
 constexpr double kHealthy = 0.01;
 
-MeasuredPipeline filling_shuffle() {
+MeasuredPipeline filling_shuffle(double microseconds = 5000) {
   MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", "ShuffleV3", "TFRecord"});
   pipeline.waits_for("TFRecord", 0.9, kHealthy);
-  pipeline.pipeline().shuffle_fill = ShuffleFill{pipeline.id_of("ShuffleV3"), 10'000, 5'000'000'000, 10'000};
+  pipeline.pipeline().shuffle_fill =
+      ShuffleFill{pipeline.id_of("ShuffleV3"), 10'000, std::llround(microseconds * 1e6), 10'000};
   return pipeline;
 }
 
@@ -446,22 +464,22 @@ TEST_CASE("which rules fire on what") {
       {"device-idle-for-input", "idles", exposed(0.5), "warning"},
       {"device-idle-for-input", "idles a little", exposed(0.1), "note"},
       {"device-idle-for-input", "works meanwhile", exposed(0.01), "silent"},
-      {"device-idle-for-input", "no device", sequential_map(), "silent"},
-      {"device-idle-for-input", "no device, no call seen", without_calls(), "silent"},
+      {"device-idle-for-input", "no device", sequential_map(), "not evaluated"},
+      {"device-idle-for-input", "no device, no call seen", without_calls(), "not evaluated"},
       {"device-idle-for-input", "no kernel", without_kernels(), "not evaluated"},
 
       {"host-to-device-copy", "copies", copying(0.5), "warning"},
       {"host-to-device-copy", "copies a little", copying(0.1), "note"},
       {"host-to-device-copy", "kernels run meanwhile", copying(0.01), "silent"},
       {"host-to-device-copy", "no copies", with_device(), "silent"},
-      {"host-to-device-copy", "no device", sequential_map(), "silent"},
+      {"host-to-device-copy", "no device", sequential_map(), "not evaluated"},
       {"host-to-device-copy", "no kernel", without_kernels(), "not evaluated"},
       {"host-to-device-copy", "a TF1 timeline", of_timeline(copying(0.5)), "not evaluated"},
 
       {"kernel-launch-bound", "gaps", launching(0.2), "note"},
       {"kernel-launch-bound", "few gaps", launching(0.02), "silent"},
       {"kernel-launch-bound", "long kernels", launching(0.2, 500), "silent"},
-      {"kernel-launch-bound", "no device", sequential_map(), "silent"},
+      {"kernel-launch-bound", "no device", sequential_map(), "not evaluated"},
       {"kernel-launch-bound", "no kernel", without_kernels(), "not evaluated"},
       {"kernel-launch-bound", "the host's ops not seen", without_host_ops(), "not evaluated"},
 
@@ -469,7 +487,7 @@ TEST_CASE("which rules fire on what") {
       {"full-precision", "16 bits", computing(0.9, 0.9), "silent"},
       {"full-precision", "32 bits, few eligible ops", computing(0, 0.1), "silent"},
       {"full-precision", "a TF1 timeline", of_timeline(computing(0, 0.9)), "not evaluated"},
-      {"full-precision", "no device", sequential_map(), "silent"},
+      {"full-precision", "no device", sequential_map(), "not evaluated"},
       {"full-precision", "no kernel", without_kernels(), "not evaluated"},
       {"full-precision", "no op names", without_op_names(computing(0, 0.9)), "not evaluated"},
 
@@ -477,7 +495,7 @@ TEST_CASE("which rules fire on what") {
       {"tensor-cores-unused", "used", computing(0, 0.9, 0.5), "silent"},
       {"tensor-cores-unused", "few eligible ops", computing(0, 0.1), "silent"},
       {"tensor-cores-unused", "a TF1 timeline", of_timeline(computing(0, 0.9)), "not evaluated"},
-      {"tensor-cores-unused", "no device", sequential_map(), "silent"},
+      {"tensor-cores-unused", "no device", sequential_map(), "not evaluated"},
       {"tensor-cores-unused", "no kernel", without_kernels(), "not evaluated"},
       {"tensor-cores-unused", "no op names", without_op_names(computing(0, 0.9)), "not evaluated"},
 
@@ -542,6 +560,11 @@ TEST_CASE("which rules fire on what") {
       {"low-parallelism", "fused, parallelism 1", fused_map(1).uses_cores(0.1, 4), "silent"},
       {"low-parallelism", "fused, parallelism 2", fused_map(2).uses_cores(0.1, 4), "warning"},
       {"low-parallelism", "cores unknown", without_budget(), "not evaluated"},
+      {"low-parallelism", "a parallel batch copies unseen",
+       MeasuredPipeline({"Root", "Prefetch", "ParallelBatch", "ParallelMapV2", "TFRecord"})
+           .waits_for("ParallelMapV2")
+           .uses_cores(0.4, 4),
+       "not evaluated"},
 
       {"cpu-saturated", "busy cores", parallel_map(1.0), "warning"},
       {"cpu-saturated", "idle cores", parallel_map(0.1), "silent"},
@@ -562,6 +585,8 @@ TEST_CASE("which rules fire on what") {
 
       {"shuffle-fill", "fills", filling_shuffle(), "note"},
       {"shuffle-fill", "full", sequential_map(), "silent"},
+      {"shuffle-fill", "fills in no time", filling_shuffle(200), "silent"},
+      {"shuffle-fill", "fills, for a time that the window cuts off", filling_shuffle(0), "note"},
       {"shuffle-fill", "no call seen", without_calls(), "not evaluated"},
 
       {"cache-fill", "fills", filling_cache(), "note"},
@@ -569,7 +594,11 @@ TEST_CASE("which rules fire on what") {
       {"cache-fill", "no call seen", without_calls(), "not evaluated"},
 
       {"uncached-repeat", "two epochs", epochs(2), "warning"},
-      {"uncached-repeat", "one epoch", epochs(1), "silent"},
+      {"uncached-repeat", "one epoch", epochs(1), "note"},
+      {"uncached-repeat", "one epoch, random", epochs(1).runs({{"RandomUniform", 1'000'000}}), "silent"},
+      {"uncached-repeat", "an endless repeat before the slow map",
+       repeated({"Root", "Prefetch", "FiniteRepeat", "BatchV2", "Map", "ForeverRepeat", "TFRecord"}, 2), "silent"},
+      {"uncached-repeat", "a batch is slow", epochs(2).waits_for("BatchV2"), "silent"},
       {"uncached-repeat", "a cache between",
        repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "MemoryCacheImpl", "Map", "TFRecord"}, 2), "silent"},
       {"uncached-repeat", "a cache before the slow map",
@@ -580,6 +609,9 @@ TEST_CASE("which rules fire on what") {
 
       {"filter-drops-most", "keeps a tenth", filter(1000), "warning"},
       {"filter-drops-most", "keeps all", filter(100), "silent"},
+      {"filter-drops-most", "keeps a tenth of what the culprit makes", filtered_map(10), "warning"},
+      {"filter-drops-most", "keeps all of what the culprit makes", filtered_map(100), "silent"},
+      {"filter-drops-most", "the culprit comes after it", filtered_map(10).waits_for("BatchV2"), "silent"},
       {"filter-drops-most", "does not wait", with_level(filter(1000), kHealthy), "silent"},
       {"filter-drops-most", "nothing seen inside", bare_get_next(), "not evaluated"},
 
@@ -691,11 +723,13 @@ TEST_CASE("which rules fire on what") {
       {"unvectorized-map", "many tiny calls", many_calls(250, 20, 1), "warning"},
       {"unvectorized-map", "waits a little", with_level(many_calls(250, 20, 1), kMild), "silent"},
       {"unvectorized-map", "few calls", many_calls(10, 20, 1), "silent"},
-      {"unvectorized-map", "long calls", many_calls(250, 500, 1), "silent"},
+      {"unvectorized-map", "long calls, all of it overhead", many_calls(250, 500, 1), "warning"},
+      {"unvectorized-map", "a window of few calls, large batches",
+       many_calls(10, 20, 1).sets("BatchV2", "batch_size", 256), "warning"},
       {"unvectorized-map", "short calls that work", many_calls(250, 20, 0.1), "silent"},
       {"unvectorized-map", "fused, many tiny calls", many_fused_calls(250, 20), "warning"},
       {"unvectorized-map", "fused, few calls", many_fused_calls(10, 20), "silent"},
-      {"unvectorized-map", "fused, long calls", many_fused_calls(250, 500), "silent"},
+      {"unvectorized-map", "fused, long calls", many_fused_calls(250, 500), "warning"},
       {"unvectorized-map", "calls not in the trace", many_unseen_calls(), "not evaluated"},
       {"unvectorized-map", "a filter", filter(1000), "silent"},
       {"unvectorized-map", "nothing seen inside", bare_get_next(), "not evaluated"},
@@ -706,6 +740,15 @@ TEST_CASE("which rules fire on what") {
       {"device-pipeline-starved", "does not wait", with_level(device_pipeline(0.9, 0.05), kHealthy), "silent"},
       {"device-pipeline-starved", "a host pipeline", sequential_map(), "silent"},
       {"device-pipeline-starved", "nothing seen inside", bare_get_next(), "not evaluated"},
+
+      {"input-takes-cores", "half of all cores, which are full", taking_cores(0.5, 1), "note"},
+      {"input-takes-cores", "half of all cores, a quarter is idle", taking_cores(0.5, 0.75), "silent"},
+      {"input-takes-cores", "hardly any of full cores", taking_cores(0.01, 1), "silent"},
+      {"input-takes-cores", "mostly Python", taking_cores(0, 0.2, 0.9), "note"},
+      {"input-takes-cores", "the job is input-bound", with_level(taking_cores(0.5, 1), 0.8), "silent"},
+      {"input-takes-cores", "a device computes", with_device(taking_cores(0.5, 1)), "silent"},
+      {"input-takes-cores", "not the first pipeline of its host", with_level(sequential_map(), kHealthy), "silent"},
+      {"input-takes-cores", "no call seen", without_calls(), "not evaluated"},
 
       {"damaged-trace", "damaged", damaged(sequential_map()), "warning"},
       {"damaged-trace", "damaged, no tf.data", damaged(without_tf_data()), "warning"},
@@ -781,9 +824,12 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
       {"memory-heavy-order", "min_elements_of_unknown_size", 1000,
        [](double count) { return shuffle_of_unknown_size(std::llround(count)); }, at_least},
       {"unvectorized-map", "min_calls", 10, [](double calls) { return many_calls(calls, 20, 1); }, at_least},
-      {"unvectorized-map", "max_call", 10, [](double call) { return many_calls(250, call, 1); }, at_most},
       {"unvectorized-map", "min_overhead_share", 0.1, [](double share) { return many_calls(250, 20, share); },
        at_least},
+      {"input-takes-cores", "min_utilization", 0.1, [](double share) { return taking_cores(0.5, share); }, at_least},
+      {"input-takes-cores", "min_core_share", 0.05, [](double share) { return taking_cores(share, 1); }, at_least},
+      {"input-takes-cores", "min_python_share", 0.1, [](double share) { return taking_cores(0, 0, share); }, above},
+      {"shuffle-fill", "min_duration", 100, [](double time) { return filling_shuffle(time); }, at_least},
       {"device-idle-for-input", "min_share", 0.05, exposed, at_least},
       {"device-idle-for-input", "min_mild_share", 0.02, exposed, at_least},
       {"host-to-device-copy", "min_share", 0.05, copying, at_least},
@@ -825,10 +871,12 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
         CAPTURE(set);
         const bool has_mild_share =
             flip.rule == "input-bound" || flip.rule == "device-idle-for-input" || flip.rule == "host-to-device-copy";
-        const bool is_note_rule =
-            flip.rule == "kernel-launch-bound" || flip.rule == "full-precision" || flip.rule == "tensor-cores-unused";
+        const bool is_note_rule = flip.rule == "kernel-launch-bound" || flip.rule == "full-precision" ||
+                                  flip.rule == "tensor-cores-unused" || flip.rule == "input-takes-cores" ||
+                                  flip.rule == "shuffle-fill";
         const std::string otherwise = has_mild_share && flip.threshold == "min_share" ? "note"
                                       : flip.threshold == "min_share_after"           ? "note"
+                                      : flip.threshold == "min_epochs"                ? "note"
                                       : flip.threshold == "min_confidence"            ? "not evaluated"
                                                                                       : "silent";
         const bool is_note = is_note_rule || flip.threshold == "min_mild_share" ||
@@ -912,6 +960,92 @@ TEST_CASE("advice carries its cautions") {
   CHECK(says("slow-transformation", sequential_map(), ".cache()"));
 }
 
+TEST_CASE("advice fits what the user wrote") {
+  // TF runs the map in parallel: the number of calls is not hers.
+  MeasuredPipeline parallelised = tuned_map("true", 4);
+  parallelised["ParallelMapV2"].dataset_name = "MapDataset:3";
+  CHECK(says("low-parallelism", parallelised, "without num_parallel_calls in your code"));
+  CHECK(says("low-parallelism", parallelised, "your .map() (TF runs it in parallel by itself)"));
+  CHECK_FALSE(says("low-parallelism", tuned_map("true", 4), "in your code"));
+  CHECK(says("autotune-limited", limited_map(4), "num_parallel_calls=8"));
+  CHECK_FALSE(says("autotune-limited", limited_map(4), "your code"));
+
+  // A pool smaller than the cores is raised before anything else, and no number is a constant.
+  const MeasuredPipeline small_pool = tuned_map("false", 8).sets("Root", "threadpool_size", 1);
+  CHECK(says("low-parallelism", small_pool, "The pool that runs the function has 1 thread"));
+  CHECK(says("low-parallelism", small_pool, "private_threadpool_size = 8"));
+  CHECK_FALSE(says("low-parallelism", small_pool, "num_parallel_calls="));
+  CHECK(says("low-parallelism", tuned_map("false", 4), "Allow more calls at once, and give"));
+  CHECK(says("low-parallelism", tuned_map("true", 4), "than AUTOTUNE does"));
+  CHECK(says("low-parallelism", tuned_map("true", 4), "private_threadpool_size = 8"));
+
+  // Under Python's lock the parallel form is no line to paste.
+  const Outcome python = ask("sequential-map", python_map(0.9).measurements());
+  REQUIRE(python.findings.size() == 1);
+  CHECK(mentions(python.findings[0], "Only if the Python function sleeps or waits"));
+  CHECK_FALSE(python.findings[0].advice.front().code.has_value());
+  CHECK_FALSE(says("sequential-map", python_map(0.4), "Only if"));
+
+  CHECK(says("sequential-only-transformation", filter(100), "source().shard(NUM_SHARDS"));
+  CHECK(says("sequential-only-transformation",
+             MeasuredPipeline({"Root", "Prefetch", "Filter", "TFRecord"}).waits_for("Filter"), "list_files("));
+  CHECK(says("truncated-window", unseen(0.5), "range(30)"));
+  CHECK(says("truncated-window", without_calls(), "range(10)"));
+  CHECK(says("truncated-window", unseen(0.5), "train_step(next(iterator))"));
+  CHECK(says("filter-drops-most", filtered_map(10), "10 of 100 elements"));
+}
+
+TEST_CASE("a cache is advised where it can be completed and read again") {
+  const auto cached = [](const Chain& chain) { return MeasuredPipeline(chain).waits_for("Map"); };
+  const Chain plain = {"Root", "Prefetch", "BatchV2", "Map", "TFRecord"};
+  const Chain endless_before = {"Root", "Prefetch", "BatchV2", "Map", "ForeverRepeat", "TFRecord"};
+  const Chain endless_after = {"Root", "Prefetch", "ForeverRepeat", "BatchV2", "Map", "TFRecord"};
+  CHECK(says("slow-transformation", cached(plain), "dataset = dataset.cache()  # after the slow transformation"));
+  CHECK(says("slow-transformation", cached(endless_before), "A cache after it would never be complete"));
+  CHECK(says("slow-transformation", cached(endless_before), ".cache().repeat()"));
+  CHECK_FALSE(says("slow-transformation", cached(endless_after), "cache"));  // uncached-repeat says it
+  CHECK(says("uncached-repeat", cached(endless_after),
+             "dataset.cache()  # after the slow transformation, before repeat"));
+  CHECK(says("cpu-saturated", parallel_map(1), "dataset.cache()"));
+
+  const Chain random_before = {"Root", "Prefetch", "BatchV2", "Map", "ParallelMapV2", "TFRecord"};
+  MeasuredPipeline augmented = cached(random_before);
+  augmented["ParallelMapV2"].random_ops = {"AdjustHue"};
+  CHECK(says("slow-transformation", augmented, "Keep it out of a cache"));
+  CHECK(says("slow-transformation", augmented, "uses AdjustHue"));
+  CHECK_FALSE(says("slow-transformation", augmented, "dataset.cache()"));
+
+  // What only puts elements together is not worth keeping.
+  CHECK_FALSE(says("slow-transformation", MeasuredPipeline(plain).waits_for("BatchV2"), "cache"));
+
+  MeasuredPipeline large =
+      cached(plain).sets("BatchV2", "buffered_bytes_MB", 12).sets("BatchV2", "buffered_elements", 8);
+  CHECK(says("slow-transformation", large, "about 1.5 MB an element"));
+}
+
+TEST_CASE("easy changes come before others of their severity") {
+  const auto rules_of = [](const MeasuredPipeline& pipeline) {
+    std::vector<std::string> order;
+    const std::vector<Rule> rules = all_rules();
+    for (const Finding& finding : diagnose(pipeline.measurements(), rules, {}).findings) order.push_back(finding.rule);
+    return order;
+  };
+  // As much compute as input: a prefetch hides all of the wait. With more input than compute it cannot.
+  CHECK(rules_of(with_level(without_prefetch(), 0.5)).front() == "missing-prefetch");
+  CHECK(rules_of(with_level(without_prefetch(), 0.8)).front() != "missing-prefetch");
+  CHECK(rules_of(many_calls(250, 20, 1)).front() == "unvectorized-map");
+  CHECK(rules_of(filtered_map(10)).front() == "filter-drops-most");
+}
+
+TEST_CASE("a rule about devices is no budget's doubt where there is none") {
+  const std::vector<Rule> rules = all_rules();
+  const Diagnosis diagnosis = diagnose(sequential_map().measurements(), rules, {});
+  for (const NotEvaluated& entry : diagnosis.not_evaluated) {
+    CAPTURE(entry.rule);
+    CHECK(entry.is_inapplicable == (entry.reason == "the trace shows no device"));
+  }
+}
+
 TEST_CASE("much launching is said to be much") {
   CHECK(says("kernel-launch-bound", launching(0.15), "which is much"));
   CHECK_FALSE(says("kernel-launch-bound", launching(0.14), "which is much"));
@@ -960,7 +1094,8 @@ TEST_CASE("parents in a circle end no rule in a loop") {
   MeasuredPipeline circle = epochs(2);
   circle["ForeverRepeat"].parent = circle.id_of("TFRecord");
   circle["TFRecord"].children = {circle.id_of("ForeverRepeat")};
-  CHECK(answer("uncached-repeat", circle.measurements()) == "warning");
+  // In a circle the endless repeat stands before the culprit, too.
+  CHECK(answer("uncached-repeat", circle.measurements()) == "silent");
   CHECK(answer("sequential-interleave", circle.measurements()) == "silent");
 }
 
@@ -982,6 +1117,7 @@ TEST_CASE("iterators in words") {
         "your .map().map().batch(), fused by TF");
   CHECK(words("MapAndBatch", "fused(") == "your .map().batch(), run as one (MapAndBatch)");
   CHECK(words("MapAndBatch") == "your .map().batch(), run as one (MapAndBatch)");  // TF 2.4 gives no dataset name
+  CHECK(words("Root", "inject/prefetch_4_PrefetchDataset:5") == "tf.data's own frame");
   CHECK(words("SomethingNewV7") == "SomethingNewV7");
   CHECK(words("") == "");
 }

@@ -9,6 +9,8 @@
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -85,6 +87,11 @@ JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pip
   const std::optional<double> utilization = cpu_utilization(pipeline, phase);
   if (!utilization) return {Limit::unknown, "the trace does not tell how many cores tf.data may use"};
   if (*utilization >= kCoresUsedUp) return {Limit::cpu, "the cores are the limit, parallelism may gain little"};
+  if (const IteratorId copies = unseen_copies_after(host, judgement.culprit); copies != kNoIterator) {
+    return {Limit::unknown,
+            fmt::format("{} copies on threads that leave no events, so cores that look idle may be busy",
+                        describe(host, copies))};
+  }
   if (*utilization <= kCoresIdle) return limit_with_idle_cores(host.iterators[index_of(judgement.culprit)]);
   return {Limit::unknown, "the cores are neither idle nor used up"};
 }

@@ -1,5 +1,7 @@
 #include "diagnose/tuning.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "diagnose/dataset_words.h"
@@ -47,6 +49,37 @@ std::optional<std::int64_t> highest_parallelism(const RankedPipeline& ranked, It
   const IteratorId root = ranked[stage].root;
   const std::optional<std::int64_t> pool = root == kNoIterator ? std::nullopt : ranked[root].number("threadpool_size");
   return pool ? pool : ranked.pipeline.cpu_budget;
+}
+
+std::optional<std::int64_t> parallelism_to_try(const RankedPipeline& ranked, IteratorId stage) {
+  const std::optional<std::int64_t> now = ranked[stage].number("parallelism");
+  const std::int64_t most = std::max(now.value_or(0), ranked.pipeline.cpu_budget.value_or(0));
+  // A damaged trace may say anything.
+  constexpr std::int64_t kSane = 1 << 20;
+  return most > 0 && most < kSane ? std::optional(2 * most) : std::nullopt;
+}
+
+std::optional<std::int64_t> pool_that_binds(const RankedPipeline& ranked, IteratorId stage) {
+  const IteratorId root = ranked[stage].root;
+  const std::optional<std::int64_t> pool = root == kNoIterator ? std::nullopt : ranked[root].number("threadpool_size");
+  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
+  if (!pool || *pool <= 0 || *pool >= cores) return std::nullopt;
+  const std::optional<std::int64_t> parallelism = ranked[stage].number("parallelism");
+  return !parallelism || *parallelism >= *pool ? pool : std::nullopt;
+}
+
+std::string code_with_pool(std::int64_t threads, std::string_view last_line) {
+  return fmt::format("options = tf.data.Options()\noptions.threading.private_threadpool_size = {}\n{}", threads,
+                     last_line);
+}
+
+IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> stages = iterators_above(host, iterator);
+  stages.insert(stages.begin(), iterator);
+  const auto found = std::find_if(stages.begin(), stages.end(), [&](IteratorId id) {
+    return kind_of(host.iterators[index_of(id)]) == "ParallelBatch";
+  });
+  return found == stages.end() ? kNoIterator : *found;
 }
 
 std::optional<double> producer_share(const RankedPipeline& ranked) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "diagnose/pipelines.h"
 
@@ -20,6 +22,22 @@ IteratorId parallel_stage_of(const RankedPipeline& ranked);
 /// The most calls at once that AUTOTUNE may choose for a parallel stage: the cycle length of an interleave, else the
 /// threads that run functions (the root's `threadpool_size`, where it is missing the CPU budget).
 std::optional<std::int64_t> highest_parallelism(const RankedPipeline& ranked, IteratorId stage);
+
+/// How many calls at once to try where the threads of tf.data wait more than they compute: twice as many as now, or as
+/// cores. nullopt where the trace tells neither.
+std::optional<std::int64_t> parallelism_to_try(const RankedPipeline& ranked, IteratorId stage);
+
+/// The threads of tf.data's pool, where a smaller pool than the machine has cores was set, and a smaller one than the
+/// calls that the stage may run at once: then the pool is the limit. nullopt otherwise.
+std::optional<std::int64_t> pool_that_binds(const RankedPipeline& ranked, IteratorId stage);
+
+/// "options = tf.data.Options()\noptions.threading.private_threadpool_size = 8\n…": what sets the pool, and
+/// `last_line`.
+std::string code_with_pool(std::int64_t threads, std::string_view last_line);
+
+/// A step that copies on threads of its own without leaving events (ParallelBatch), at the iterator or after it: then
+/// cores look idle that are not. None if there is none.
+IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator);
 
 /// How long making an element for the prefetch at the end takes, as a part of the time from one GetNext call to the
 /// next. Well below 1 although the consumer waits: the prefetch pauses because its buffer is full at one time and
