@@ -35,9 +35,9 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   if (ranked.pipeline.root != kNoIterator) finding.subject = ranked[ranked.pipeline.root].long_name;
   finding.message = fmt::format("{} of the time the device computes nothing because the consumer waits in GetNext",
                                 format_share(share));
-  finding.evidence = {
-      share_of("device_idle_share", share), share_of("get_next_share", ranked.pipeline.cadence.share),
-      time_of("device_idle", ranked.pipeline.exposed->time), time_of("waited", ranked.pipeline.steady.waited)};
+  finding.evidence = {share_of("device_idle_share", share), share_of("get_next_share", ranked.pipeline.cadence.share),
+                      time_of("device_idle", ranked.pipeline.exposed->time),
+                      time_of("waited", ranked.pipeline.steady.waited)};
   finding.advice = advice(ranked);
   finding.at_stake = ranked.pipeline.exposed->time;
   return finding;

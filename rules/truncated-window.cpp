@@ -2,8 +2,8 @@
 
 #include "base/numbers.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/torn_files.h"
 #include "diagnose/recording.h"
+#include "diagnose/torn_files.h"
 
 namespace doctor::rules {
 namespace {

@@ -7,10 +7,10 @@
 #include "base/numbers.h"
 #include "diagnose/confidence.h"
 #include "diagnose/culprit.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -45,6 +45,41 @@ IteratorId warmup_culprit(const HostMeasurement& host, const PipelineMeasurement
   return is_below_shuffle && is_in_memory ? pipeline.shuffle_fill->iterator : culprit;
 }
 
+/// The waits of the calls for these iterators, as a part of the time waited.
+double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
+  return phase.waited > 0 ? std::min(1.0, static_cast<double>(held) / static_cast<double>(phase.waited)) : 0;
+}
+
+/// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
+void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                               PipelineJudgement& judgement) {
+  const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline, judgement.culprit);
+  if (!stage) return;
+  const std::vector<Picoseconds>& critical = pipeline.steady.critical;
+  Picoseconds held = critical[index_of(stage->iterator)];
+  for (const IteratorId above : iterators_above(host, stage->iterator)) {
+    held += critical[index_of(above)];
+    if (above == judgement.culprit) break;
+  }
+  judgement.culprit_reason =
+      fmt::format("its thread is at work {} of the time, that of {} after it {}", format_share(stage->busy),
+                  describe(host, judgement.culprit), format_share(stage->busy_of_culprit));
+  judgement.culprit = stage->iterator;
+  judgement.culprit_share = share_of_waits(pipeline.steady, held);
+}
+
+/// What waits for a core waits for the iterator that uses the cores.
+void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                             PipelineJudgement& judgement) {
+  const PhaseMeasurement& phase = pipeline.steady;
+  const IteratorId user = find_user_of_cores(pipeline, phase);
+  if (user == kNoIterator) return;
+  judgement.culprit_reason = fmt::format("its ops use the cores, while the calls of {} after it wait {} for one",
+                                         describe(host, phase.culprit), format_time(phase.function_idle));
+  judgement.culprit = user;
+  judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(user)] + phase.function_idle);
+}
+
 void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judgement) {
   const Picoseconds steady = pipeline.steady.waited;
   const Picoseconds warmup = pipeline.warmup.waited;
@@ -70,42 +105,6 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
     judgement.culprit = pipeline.busiest;
     judgement.culprit_share = 0;
   }
-}
-
-/// The waits of the calls for these iterators, as a part of the time waited.
-double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
-  return phase.waited > 0 ? std::min(1.0, static_cast<double>(held) / static_cast<double>(phase.waited)) : 0;
-}
-
-/// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
-void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                               PipelineJudgement& judgement) {
-  const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline, judgement.culprit);
-  if (!stage) return;
-  const std::vector<Picoseconds>& critical = pipeline.steady.critical;
-  Picoseconds held = critical[index_of(stage->iterator)];
-  for (const IteratorId above : iterators_above(host, stage->iterator)) {
-    held += critical[index_of(above)];
-    if (above == judgement.culprit) break;
-  }
-  judgement.culprit_reason =
-      fmt::format("its thread is at work {} of the time, that of {} after it {}", format_share(stage->busy),
-                  describe(host.iterators[index_of(judgement.culprit)]), format_share(stage->busy_of_culprit));
-  judgement.culprit = stage->iterator;
-  judgement.culprit_share = share_of_waits(pipeline.steady, held);
-}
-
-/// What waits for a core waits for the iterator that uses the cores.
-void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             PipelineJudgement& judgement) {
-  const PhaseMeasurement& phase = pipeline.steady;
-  const IteratorId user = find_user_of_cores(pipeline, phase);
-  if (user == kNoIterator) return;
-  judgement.culprit_reason =
-      fmt::format("its ops use the cores, while the calls of {} after it wait {} for one",
-                  describe(host.iterators[index_of(phase.culprit)]), format_time(phase.function_idle));
-  judgement.culprit = user;
-  judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(user)] + phase.function_idle);
 }
 
 bool is_complete(const Measurements& measurements) {

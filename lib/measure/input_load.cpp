@@ -6,7 +6,6 @@
 #include "base/intervals.h"
 #include "base/parallel.h"
 #include "measure/busy_threads.h"
-#include "measure/function_ids.h"
 #include "measure/function_runs.h"
 #include "measure/lane_order.h"
 
@@ -20,19 +19,6 @@ std::optional<Interval> span_of_calls(const PipelineMeasurement& pipeline) {
   const std::size_t last = std::min(pipeline.calls.size() - 1, pipeline.warmup_count + kMostCalls);
   const Interval span{pipeline.calls[pipeline.warmup_count].start, pipeline.calls[last].start};
   return span.start < span.end ? std::optional(span) : std::nullopt;
-}
-
-/// The functions of tf.data that run in the span: the model's own functions have ids, too.
-FunctionIds functions_of_input(const Trace& trace, Interval span) {
-  std::vector<std::uint64_t> ids;
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
-      const FunctionRun& run = lane.function_runs[index];
-      if (run.span.start() >= span.end) break;
-      if (run.function_id.value() != 0) ids.push_back(run.function_id.value());
-    }
-  }
-  return FunctionIds(std::move(ids));
 }
 
 /// Adds up one thread.
@@ -54,15 +40,15 @@ class LaneLoad {
     }
   }
 
-  void add_ops(const std::vector<OpKind>& op_kinds, const FunctionIds& functions) {
+  void add_ops(const std::vector<OpKind>& op_kinds, const FunctionOwners& owners) {
     for (std::size_t index = 0; index < lane_.ops.size(); ++index) {
       const OpCall& op = lane_.ops[index];
       if (op.span.start() >= span_.end) break;
       const OpKind kind = op_kinds[index_of(op.type)];
       if (kind == OpKind::wrapper || op.span.end() <= span_.start) continue;
-      if (functions.contains(op.function_id.value())) {
-        add({op.span.start(), op.span.end()}, kind == OpKind::python ? python_ : busy_);
-      }
+      // The model's own functions have ids, too, but no iterator that runs them.
+      if (owners[op.function_id.value()] == kNoIterator) continue;
+      add({op.span.start(), op.span.end()}, kind == OpKind::python ? python_ : busy_);
     }
   }
 
@@ -96,11 +82,10 @@ class LaneLoad {
 }  // namespace
 
 std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorForest& forest,
-                                            const std::vector<OpKind>& op_kinds, const PipelineMeasurement& pipeline,
-                                            const WorkOptions& work) {
+                                            const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
+                                            const PipelineMeasurement& pipeline, const WorkOptions& work) {
   const std::optional<Interval> span = span_of_calls(pipeline);
   if (!span || !trace.lanes_are_threads) return std::nullopt;
-  const FunctionIds functions = functions_of_input(trace, *span);
   InputLoad load;
   load.span = *span;
   std::vector<Interval> python;
@@ -109,7 +94,7 @@ std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorFo
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
     LaneLoad lane(*lanes[index], forest, *span);
     lane.add_iterators();
-    lane.add_ops(op_kinds, functions);
+    lane.add_ops(op_kinds, owners);
     const Picoseconds busy = lane.busy();
     const std::lock_guard lock(mutex);
     load.busy += busy;

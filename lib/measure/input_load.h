@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
 
@@ -13,7 +14,7 @@ namespace doctor {
 /// leave no events, so it is the least that they do. nullopt with fewer than two steady calls, or where threads are not
 /// known.
 std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorForest& forest,
-                                            const std::vector<OpKind>& op_kinds, const PipelineMeasurement& pipeline,
-                                            const WorkOptions& work = {});
+                                            const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
+                                            const PipelineMeasurement& pipeline, const WorkOptions& work = {});
 
 }  // namespace doctor

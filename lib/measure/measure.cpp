@@ -14,8 +14,8 @@
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
 #include "measure/phase.h"
-#include "measure/step_table.h"
 #include "measure/random_ops.h"
+#include "measure/step_table.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -86,7 +86,7 @@ void HostMeasurer::describe_trace() {
   }
   result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
   measure_function_work();
-  std::vector<std::vector<std::string>> random_ops = random_ops_of(trace_, forest_);
+  std::vector<std::vector<std::string>> random_ops = random_ops_of(trace_, forest_, owners_);
   for (std::size_t index = 0; index < random_ops.size(); ++index) {
     result_.iterators[index].random_ops = std::move(random_ops[index]);
   }
@@ -275,7 +275,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
                    });
   if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
     result_.pipelines.front().input_load =
-        measure_input_load(trace_, forest_, op_kinds_, result_.pipelines.front(), tools_.work);
+        measure_input_load(trace_, forest_, op_kinds_, owners_, result_.pipelines.front(), tools_.work);
   }
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {

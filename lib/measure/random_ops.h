@@ -4,8 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/trace.h"
-#include "tree/iterator_forest.h"
+#include "measure/function_owners.h"
 
 namespace doctor {
 
@@ -13,8 +12,8 @@ namespace doctor {
 /// numbers of single values are drawn without an event, so that what is done with them is all there is to see.
 bool is_random_op(std::string_view op_type);
 
-/// The types of such ops in the functions of each iterator, sorted; indexed by IteratorId. Where no element tells which
-/// of several asynchronous iterators dispatched a function, all of them that are not told have its ops.
-std::vector<std::vector<std::string>> random_ops_of(const Trace& trace, const IteratorForest& forest);
+/// The types of such ops in the functions of each iterator, sorted; indexed by IteratorId.
+std::vector<std::vector<std::string>> random_ops_of(const Trace& trace, const IteratorForest& forest,
+                                                    const FunctionOwners& owners);
 
 }  // namespace doctor
