@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/function_owners.h"
 #include "synthetic_trace.h"
 
 using namespace doctor;

@@ -24,7 +24,9 @@ using Json = nlohmann::json;
 constexpr double kSameTime = 0.01;
 constexpr double kSameShare = 0.01;
 
-/// Traces whose input share differs on purpose: XProf counts the dispatch of GetNext as input.
+/// `input_share` of a peer is that of XProf's sentence ("… of the total step time sampled is waiting for input"), a
+/// part of the time of all steps; its table has the mean of their shares beside it, which is another number. Traces
+/// whose input share differs on purpose: XProf counts the dispatch of GetNext as input.
 const std::set<std::string> kOtherInputShare = {"traces/healthy_tf2.4.trace.json.gz",
                                                 "traces/shuffle_fill_tf2.4.trace.json.gz"};
 

@@ -141,6 +141,16 @@ bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
+/// Lines that were wrapped, in one piece.
+std::string without_breaks(const std::string& text) {
+  std::string joined;
+  for (const char byte : text) {
+    const bool is_space = byte == ' ' || byte == '\n';
+    if (!is_space || joined.empty() || joined.back() != ' ') joined += is_space ? ' ' : byte;
+  }
+  return joined;
+}
+
 }  // namespace
 
 TEST_CASE("the text says verdict, culprit and change first") {
@@ -356,13 +366,50 @@ TEST_CASE("JSON survives invalid UTF-8 and is ASCII") {
   CHECK(parsed["trace"]["files"][0]["path"] == std::string("a\0b", 3));
 }
 
+TEST_CASE("what a function's time was but its ops is said, with what ran meanwhile") {
+  Case shown = input_bound_case();
+  PhaseMeasurement& phase = shown.measurements.hosts[0].pipelines[0].steady;
+  const auto in_it = [&] {
+    const std::string text = text_of(shown);
+    return without_breaks(text.substr(text.find("  in it")));
+  };
+  phase.queued_closures.reset();
+  phase.function_active = 600 * kMs;
+  phase.function_idle = 20 * kMs;  // next to nothing
+  CHECK_FALSE(holds(in_it(), "no op of it ran"));
+  phase.function_idle = 150 * kMs;
+  CHECK(holds(in_it(), "; no op of it ran for 150.0 ms: calling it, or ops too short to be recorded"));
+  phase.beside = {{IteratorId{1}, "DecodeJpeg", 90 * kMs}, {kNoIterator, "MatMul", 30 * kMs}};
+  CHECK(holds(in_it(), "; no op of it ran for 150.0 ms, while DecodeJpeg of tf.data.Dataset.range ran, for 90.0 ms"));
+  phase.queued_closures = 2;
+  CHECK(holds(in_it(), "150.0 ms: its calls waited for a thread, meanwhile DecodeJpeg of tf.data.Dataset.range ran"));
+  shown.measurements.hosts[0].iterators[1].parent = IteratorId{2};
+  CHECK(holds(in_it(), "DecodeJpeg of tf.data.Dataset.range below it ran"));
+  phase.beside = {{kNoIterator, "MatMul", 30 * kMs}};
+  CHECK(holds(in_it(), "meanwhile MatMul ran elsewhere, for 30.0 ms"));
+}
+
+TEST_CASE("a healthy report points to what takes the time instead") {
+  Case shown = input_bound_case();
+  PipelineMeasurement& pipeline = shown.measurements.hosts[0].pipelines[0];
+  shown.diagnosis.findings.clear();
+  shown.diagnosis.judgement.status = VerdictStatus::healthy;
+  shown.diagnosis.judgement.pipelines[0].level = InputLevel::not_bound;
+  pipeline.cadence.share = pipeline.trimmed_cadence.share = 0.01;
+  TextStyle style;
+  style.rerun = "TRACE";
+  const std::string text = text_of(shown, style);
+  CHECK(holds(text, "  do        nothing about the input; 'show overview' tells"));
+  CHECK(holds(text, "tfdata-doctor show overview TRACE"));
+}
+
 TEST_CASE("the tree shows every iterator, also those that nobody called") {
   Case shown = input_bound_case();
   HostMeasurement& host = shown.measurements.hosts[0];
   host.iterators.push_back(iterator("Iterator::Other", "Other", 0, kNoIterator));
   host.iterators[3].is_async = true;
   const std::string text = render_tree_text(shown.measurements, shown.diagnosis);
-  CHECK(holds(text, "pipeline 0:0 (host) on worker-0: 800.0 ms in GetNext, 90.0 % of the time"));
+  CHECK(holds(text, "pipeline 0:0 (host) on worker-0: 800.0 ms in GetNext, 89 % of the window (8 calls"));
   CHECK(holds(text, "\n  Zip ~ "));
   CHECK(holds(text, "\n    Map <-- "));
   CHECK(holds(text, "95.0 %"));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "measure/function_owners.h"
 #include "measure/lane_order.h"
 #include "measure/own_part.h"
 

@@ -8,12 +8,13 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
-#include "measure/function_owners.h"
 #include "measure/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
+
+class FunctionOwners;
 
 /// From here on a call is one of the tail: so many times the usual (25 %) and so much longer, that a busy machine does
 /// not explain it. Where a second program took half of every core, calls took up to 5.5 times the usual, and 6 ms

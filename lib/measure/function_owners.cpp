@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "tree/dataset_kind.h"
 
@@ -112,15 +111,14 @@ FunctionOwners::FunctionOwners(std::vector<Entry> entries) : entries_(std::move(
 }
 
 void FunctionOwners::sort_into_buckets() {
-  const auto comes_before = [](const Entry& a, const Entry& b) {
-    return std::pair(a.id.value(), a.owner) < std::pair(b.id.value(), b.owner);
-  };
-  const auto [lowest, highest] = std::minmax_element(entries_.begin(), entries_.end(), comes_before);
-  lowest_ = lowest->id.value();
-  highest_ = highest->id.value();
-  // 16 ids to a bucket, or 8, if they are spread evenly.
+  lowest_ = highest_ = entries_.front().id.value();
+  for (const Entry& entry : entries_) {
+    lowest_ = std::min(lowest_, entry.id.value());
+    highest_ = std::max(highest_, entry.id.value());
+  }
+  // 4 ids to a bucket, or 2, if they are spread evenly.
   const int bits = static_cast<int>(std::bit_width(highest_ - lowest_));
-  shift_ = static_cast<unsigned>(std::clamp(bits - static_cast<int>(std::bit_width(entries_.size())) + 4, 0, 63));
+  shift_ = static_cast<unsigned>(std::clamp(bits - static_cast<int>(std::bit_width(entries_.size())) + 2, 0, 63));
   bucket_begins_.assign(bucket_of(highest_) + 2, 0);
   for (const Entry& entry : entries_) ++bucket_begins_[bucket_of(entry.id.value()) + 1];
   for (std::size_t bucket = 1; bucket < bucket_begins_.size(); ++bucket) {
@@ -133,16 +131,27 @@ void FunctionOwners::sort_into_buckets() {
       Entry& entry = entries_[filled[bucket]];
       std::swap(entry, entries_[filled[bucket_of(entry.id.value())]++]);
     }
-    std::sort(entries_.begin() + bucket_begins_[bucket], entries_.begin() + bucket_begins_[bucket + 1], comes_before);
+    // By owner too: of runs that share an id the same one is found, whatever their order.
+    std::sort(entries_.begin() + bucket_begins_[bucket], entries_.begin() + bucket_begins_[bucket + 1],
+              [](const Entry& left, const Entry& right) {
+                const std::uint64_t id = left.id.value();
+                return id != right.id.value() ? id < right.id.value() : left.owner < right.owner;
+              });
   }
+}
+
+bool FunctionOwners::has_function_of(const std::vector<bool>& iterators) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return iterators[index_of(entry.owner)]; });
 }
 
 IteratorId FunctionOwners::operator[](std::uint64_t id) const {
   if (entries_.empty() || id < lowest_ || id > highest_) return kNoIterator;
   const std::size_t bucket = bucket_of(id);
-  const auto end = entries_.begin() + bucket_begins_[bucket + 1];
-  const auto entry = std::lower_bound(entries_.begin() + bucket_begins_[bucket], end, id,
-                                      [](const Entry& one, std::uint64_t wanted) { return one.id.value() < wanted; });
+  const Entry* const end = entries_.data() + bucket_begins_[bucket + 1];
+  const Entry* const entry =
+      std::lower_bound(entries_.data() + bucket_begins_[bucket], end, id,
+                       [](const Entry& one, std::uint64_t wanted) { return one.id.value() < wanted; });
   return entry != end && entry->id.value() == id ? entry->owner : kNoIterator;
 }
 

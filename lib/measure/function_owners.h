@@ -24,7 +24,8 @@ class FunctionOwners {
   FunctionOwners(const Trace& trace, const IteratorForest& forest);
   explicit FunctionOwners(std::vector<Entry> entries);
 
-  bool empty() const { return entries_.empty(); }
+  /// Whether a function of any of these iterators was seen; indexed by IteratorId.
+  bool has_function_of(const std::vector<bool>& iterators) const;
   /// kNoIterator for functions that no iterator ran, as those of a training step.
   IteratorId operator[](std::uint64_t id) const;
 

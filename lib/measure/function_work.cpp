@@ -47,7 +47,7 @@ std::vector<Picoseconds> add_up_function_work(const Trace& trace, const Function
                                               const std::vector<OpKind>& op_kinds, const std::vector<bool>& waits,
                                               const WorkOptions& work) {
   std::vector<Picoseconds> sums(waits.size(), 0);
-  if (owners.empty()) return sums;
+  if (!owners.has_function_of(waits)) return sums;
   std::mutex mutex;
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {

@@ -36,8 +36,11 @@ std::string base_of_steps(const Measurements& measurements, const StepOverview& 
 /// What the verdict's share is taken of.
 std::string base_of_verdict(const PipelineMeasurement& pipeline, double share) {
   std::string base = "the time from one GetNext to the next";
-  if (pipeline.warmup_count > 0) base += ", without the warm-up";
-  if (pipeline.judged_cadence().share - share >= kSameShare) base += ", without the slowest";
+  const bool has_warmup = pipeline.warmup_count > 0;
+  const bool leaves_out = pipeline.judged_cadence().share - share >= kSameShare;
+  if (has_warmup || leaves_out) base += " without ";
+  if (has_warmup) base += leaves_out ? "the warm-up and " : "the warm-up";
+  if (leaves_out) base += "the slowest call";
   return pipeline.exposed ? base + ", while no device computes" : base;
 }
 

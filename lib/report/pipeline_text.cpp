@@ -36,13 +36,15 @@ IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase
   return main;
 }
 
-/// "Dataset.map below it": who ran something beside the function of `culprit`.
-std::string describe_other(const HostMeasurement& host, IteratorId culprit, IteratorId other) {
-  if (other == kNoIterator) return "the job itself";
+/// "DecodeJpeg of Dataset.map below it ran": what ran beside the function of `culprit`.
+std::string describe_beside(const HostMeasurement& host, IteratorId culprit, const OpBeside& beside) {
+  const std::string op = clip(escape_for_terminal(beside.op), kNameWidth);
+  if (beside.iterator == kNoIterator) return op + " ran elsewhere";
+  const IteratorMeasurement& other = host.iterators[index_of(beside.iterator)];
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
-  IteratorId above = host.iterators[index_of(other)].parent;
+  IteratorId above = other.parent;
   for (; above != kNoIterator && above != culprit && steps > 0; --steps) above = host.iterators[index_of(above)].parent;
-  return describe(host.iterators[index_of(other)]) + (above == culprit ? " below it" : "");
+  return fmt::format("{} of {}{} ran", op, describe(other), above == culprit ? " below it" : "");
 }
 
 /// Why no op of the function ran while the calls waited for it, as far as the trace shows it.
@@ -54,9 +56,8 @@ std::string describe_idle_function(const PipelineView& view) {
   const OpBeside most = phase.beside.empty() ? OpBeside{} : phase.beside.front();
   const double share = static_cast<double>(most.time) / static_cast<double>(phase.function_idle);
   if (share < kBesideShare) return is_queued ? text : text + ": calling it, or ops too short to be recorded";
-  return text + fmt::format("{} {} of {} ran, for {}", is_queued ? ", meanwhile" : ", while",
-                            clip(escape_for_terminal(most.op), kNameWidth),
-                            describe_other(view.host, view.judgement.culprit, most.iterator), format_time(most.time));
+  return text + fmt::format("{} {}, for {}", is_queued ? ", meanwhile" : ", while",
+                            describe_beside(view.host, view.judgement.culprit, most), format_time(most.time));
 }
 
 std::string join(const std::vector<std::string>& parts) {
