@@ -26,18 +26,20 @@ class LaneLoad {
  public:
   LaneLoad(const Lane& lane, const IteratorForest& forest, Interval span) : lane_(lane), forest_(forest), span_(span) {}
 
-  /// The own work of synchronous iterators: outside of nested calls and of the user's functions, whose ops count.
+  /// The own work of synchronous iterators: outside of nested calls and of the user's functions, whose ops count. In
+  /// order of time, so that what nested calls do one after another is one piece.
   void add_iterators() {
     const ChunkedVector<IteratorCall>& calls = lane_.iterator_calls;
     for (std::uint32_t row = 0; row < calls.size() && calls[row].span.start() < span_.end; ++row) {
-      if (calls[row].span.end() <= span_.start || forest_[forest_.iterator_of(calls[row])].is_async) continue;
-      Picoseconds done = calls[row].span.start();
-      for (std::uint32_t child = row + 1; child < calls[row].subtree_end; child = calls[child].subtree_end) {
-        add_own_work(row, {done, calls[child].span.start()});
-        done = std::max(done, calls[child].span.end());
+      const Picoseconds start = calls[row].span.start();
+      while (!open_.empty() && calls[open_.back().row].subtree_end <= row) close();
+      if (!open_.empty()) {
+        add_own_work(open_.back().row, {open_.back().done, start});
+        open_.back().done = std::max(open_.back().done, start);
       }
-      add_own_work(row, {done, calls[row].span.end()});
+      open_.push_back({row, start});
     }
+    while (!open_.empty()) close();
   }
 
   void add_ops(const std::vector<OpKind>& op_kinds, const FunctionOwners& owners) {
@@ -48,34 +50,61 @@ class LaneLoad {
       if (kind == OpKind::wrapper || op.span.end() <= span_.start) continue;
       // The model's own functions have ids, too, but no iterator that runs them.
       if (owners[op.function_id.value()] == kNoIterator) continue;
-      add({op.span.start(), op.span.end()}, kind == OpKind::python ? python_ : busy_);
+      add({op.span.start(), op.span.end()}, kind == OpKind::python ? python_ : ops_);
     }
   }
 
-  Picoseconds busy() const { return total_length(united(busy_)); }
+  /// An op may run inside of an iterator's own work: such a moment counts once.
+  Picoseconds busy() const {
+    std::vector<Interval> both = own_work_;
+    both.insert(both.end(), ops_.begin(), ops_.end());
+    return total_length(united(std::move(both)));
+  }
   const std::vector<Interval>& python() const { return python_; }
 
  private:
+  struct Open {
+    std::uint32_t row;
+    Picoseconds done;
+  };
+
+  void close() {
+    const Open closed = open_.back();
+    open_.pop_back();
+    const Picoseconds end = lane_.iterator_calls[closed.row].span.end();
+    add_own_work(closed.row, {closed.done, end});
+    if (!open_.empty()) open_.back().done = std::max(open_.back().done, std::max(closed.done, end));
+  }
+
+  /// Starts of what is added to one row of intervals never decrease.
   void add(Interval time, std::vector<Interval>& to) const {
     time = {std::max(time.start, span_.start), std::min(time.end, span_.end)};
-    if (time.start < time.end) to.push_back(time);
+    if (time.start >= time.end) return;
+    if (!to.empty() && time.start <= to.back().end) {
+      to.back().end = std::max(to.back().end, time.end);
+    } else {
+      to.push_back(time);
+    }
   }
 
   void add_own_work(std::uint32_t row, Interval own) {
-    if (own.start >= own.end) return;
+    if (own.start >= own.end || own.end <= span_.start) return;
+    if (forest_[forest_.iterator_of(lane_.iterator_calls[row])].is_async) return;
     Picoseconds done = own.start;
     visit_function_runs(lane_, row, own, next_run_, [&](Interval run) {
-      add({done, run.start}, busy_);
+      add({done, run.start}, own_work_);
       done = run.end;
     });
-    add({done, own.end}, busy_);
+    add({done, own.end}, own_work_);
   }
 
   const Lane& lane_;
   const IteratorForest& forest_;
   const Interval span_;
   std::size_t next_run_ = 0;
-  std::vector<Interval> busy_;
+  std::vector<Open> open_;
+  std::vector<Interval> own_work_;
+  std::vector<Interval> ops_;
   std::vector<Interval> python_;
 };
 
