@@ -4,6 +4,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules {
 namespace {
@@ -48,6 +49,11 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  if (made_by(ranked.host, ranked.judgement.culprit).ends_with("make_csv_dataset")) {
+    return {{"Let make_csv_dataset read more files at once; fields that select_columns leaves out are not parsed.",
+             "dataset = tf.data.experimental.make_csv_dataset(\n"
+             "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)"}};
+  }
   const std::string_view reader = reader_expression(ranked.culprit());
   if (!reader.empty()) return advice_for_files(ranked, reader);
   const std::string_view kind = kind_of(ranked.culprit());

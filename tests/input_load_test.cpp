@@ -26,7 +26,8 @@ SyntheticTrace busy_input(const std::string& op, int calls = 10) {
     trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, start + 100, 520);
     trace.iterator("worker", "Iterator::Root::Prefetch::Map::Range", 4, 3, start + 100, 10);
     trace.add("worker", "InstantiatedCapturedFunction::Run", start + 110, 510).ids["id"] = id;
-    trace.add("runner", "ExecutorState::Process", start + 110, 505).ids["id"] = id;
+    trace.add("runner", "ExecutorState::Process", start + 110, 800).ids["id"] = id;
+    trace.add("runner", "f/PartitionedCall:PartitionedCall", start + 111, 790);  // what it contains counts, not itself
     trace.add("runner", "f/" + op + ":" + op, start + 112, 500);
     trace.add("pool", "ExecutorState::Process", start + 20, 960).ids["id"] = 1000 + id;
     trace.add("pool", "model/MatMul:MatMul", start + 20, 950);

@@ -989,6 +989,10 @@ TEST_CASE("advice fits what the user wrote") {
   CHECK(says("sequential-only-transformation", filter(100), "source().shard(NUM_SHARDS"));
   CHECK(says("sequential-only-transformation",
              MeasuredPipeline({"Root", "Prefetch", "Filter", "TFRecord"}).waits_for("Filter"), "list_files("));
+  const Chain csv = {"Root", "Prefetch", "BatchV2", "ShuffleAndRepeat", "LegacyParallelInterleaveV2", "CSV"};
+  CHECK(says("slow-source", MeasuredPipeline(csv).waits_for("CSV"), "num_parallel_reads"));
+  CHECK(says("sequential-only-transformation", MeasuredPipeline(csv).waits_for("BatchV2"), "num_parallel_reads"));
+  CHECK_FALSE(says("sequential-only-transformation", MeasuredPipeline(csv).waits_for("BatchV2"), ".batch("));
   CHECK(says("truncated-window", unseen(0.5), "range(30)"));
   CHECK(says("truncated-window", without_calls(), "range(10)"));
   CHECK(says("truncated-window", unseen(0.5), "train_step(next(iterator))"));
