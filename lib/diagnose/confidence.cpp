@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/time.h"
+#include "diagnose/limits.h"
 
 namespace doctor {
 namespace {
@@ -33,6 +34,11 @@ constexpr double kDoubtOfSlowStart = 0.65;
 
 /// What is left where the culprit was found by who keeps threads and cores busy.
 constexpr double kDoubtOfIndirectCulprit = 0.85;
+
+/// From a half of the time on, Python in the input may hold the lock long enough to matter. A trace does not tell
+/// computing from sleeping, so this is what is left of the confidence.
+constexpr double kMuchPython = 0.5;
+constexpr double kDoubtOfPythonLock = 0.65;
 
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtWithoutCulprit =
@@ -123,10 +129,34 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
                      format_share(all.share), format_share(std::hypot(all.error, kDrift)), format_share(min_share));
 }
 
+/// On a host whose own cores train, an input that nobody waits for may cost steps all the same: at most the part of the
+/// cores that it keeps busy while all of them are in use.
+double confidence_in_load(const PipelineMeasurement& pipeline) {
+  if (!pipeline.input_load || !pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return 1;
+  const InputLoad& load = *pipeline.input_load;
+  const auto cores = static_cast<double>(*pipeline.cpu_budget);
+  const double of_cores = load.busy_threads >= kCoresUsedUp * cores ? std::min(1.0, load.cores() / cores) : 0;
+  const double lock = load.python_share() > kMuchPython ? kDoubtOfPythonLock : 1;
+  return std::min(1 - of_cores, lock);
+}
+
+std::string doubt_about_load(const PipelineMeasurement& pipeline) {
+  const InputLoad& load = *pipeline.input_load;
+  const auto cores = static_cast<double>(*pipeline.cpu_budget);
+  if (load.busy_threads < kCoresUsedUp * cores) {
+    return fmt::format(
+        "Python runs in the input for {} of the time, and may hold the lock that the training loop needs",
+        format_share(load.python_share()));
+  }
+  return fmt::format("nobody waits, but the input keeps {:.1f} of {} cores busy while all of them are in use",
+                     std::min(load.cores(), cores), *pipeline.cpu_budget);
+}
+
 }  // namespace
 
 std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline, double min_share) {
-  const double smallest = std::min({confidence.side, confidence.calls, confidence.coverage, confidence.culprit});
+  const double smallest =
+      std::min({confidence.side, confidence.calls, confidence.coverage, confidence.culprit, confidence.load});
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
   if (smallest == confidence.calls) {
     return "only " + calls + " in the trace" + (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
@@ -135,6 +165,7 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
     return fmt::format("what {} of the time in GetNext was spent on lies outside the trace",
                        format_share(1 - confidence.coverage));
   }
+  if (confidence.load < 1 && smallest == confidence.load) return doubt_about_load(pipeline);
   if (smallest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
   return doubt_about_share(pipeline, calls, min_share);
 }
@@ -152,7 +183,10 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   confidence.side = confidence_in_side(pipeline, is_bound, thresholds);
   const auto calls = static_cast<double>(pipeline.steady.call_count);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
-  if (!is_bound) return confidence;
+  if (!is_bound) {
+    confidence.load = confidence_in_load(pipeline);
+    return confidence;
+  }
   confidence.coverage = std::min(1.0, explained_share(pipeline.steady));
   confidence.culprit = judgement.culprit_reason.empty() ? confidence_in_culprit(pipeline.steady, judgement.culprit)
                                                         : kDoubtOfIndirectCulprit;

@@ -12,6 +12,8 @@ namespace {
 
 /// A thread that is at work for this part of the time never rests: the rest is waking up and handing elements over.
 constexpr double kNeverRests = 0.80;
+/// The same where the stage that reads from the thread does next to nothing itself.
+constexpr double kWorksMostly = 0.50;
 /// Two stages that differ by less are equally busy; then the waits tell which one it is.
 constexpr double kClearlyBusier = 1.15;
 
@@ -62,24 +64,30 @@ bool is_one_thread(const HostMeasurement& host, IteratorId head) {
                       [&](IteratorId id) { return has_several_readers(host.iterators[index_of(id)]); });
 }
 
+/// Whether ops of the culprit's function are in the trace, and none of them ran for half of its time.
+bool waits_without_ops(const PhaseMeasurement& phase) {
+  return !phase.function_ops.empty() && 2 * phase.function_idle >= phase.critical[index_of(phase.culprit)];
+}
+
 }  // namespace
 
-std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                                   IteratorId culprit) {
-  if (culprit == kNoIterator || pipeline.calls.empty() || host.iterators[index_of(culprit)].is_async) {
-    return std::nullopt;
-  }
+std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const IteratorId culprit = pipeline.steady.culprit;
+  if (culprit == kNoIterator || pipeline.calls.empty()) return std::nullopt;
+  const bool is_async = host.iterators[index_of(culprit)].is_async;
+  if (is_async && !waits_without_ops(pipeline.steady)) return std::nullopt;
   const auto time = static_cast<double>(pipeline.calls.back().end - pipeline.calls.front().start);
   if (time <= 0) return std::nullopt;
-  const IteratorId own_head = head_of_thread(host, culprit);
+  const auto part = [&](Picoseconds work) { return std::min(1.0, static_cast<double>(work) / time); };
+  const IteratorId own_head = is_async ? kNoIterator : head_of_thread(host, culprit);
   const std::map<IteratorId, ThreadWork> threads = work_of_threads(host, pipeline);
-  const auto busy = [&](const ThreadWork& thread) { return std::min(1.0, static_cast<double>(thread.work) / time); };
   const auto own = threads.find(own_head);
-  SaturatedStage saturated{kNoIterator, kNeverRests, own == threads.end() ? 0 : busy(own->second)};
+  SaturatedStage saturated{kNoIterator, is_async ? kWorksMostly : kNeverRests, 0};
+  saturated.busy_of_culprit = part(own == threads.end() ? host.iterators[index_of(culprit)].work() : own->second.work);
   for (const auto& [head, thread] : threads) {
     if (head == own_head || !is_below(host, head, culprit) || !is_one_thread(host, head)) continue;
-    if (busy(thread) < std::max(saturated.busy, kClearlyBusier * saturated.busy_of_culprit)) continue;
-    saturated.busy = busy(thread);
+    if (part(thread.work) < std::max(saturated.busy, kClearlyBusier * saturated.busy_of_culprit)) continue;
+    saturated.busy = part(thread.work);
     saturated.iterator = thread.busiest;
   }
   return saturated.iterator == kNoIterator ? std::nullopt : std::optional(saturated);
@@ -87,7 +95,7 @@ std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, 
 
 IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
   if (phase.culprit == kNoIterator || cpu_utilization(pipeline, phase).value_or(0) < kCoresUsedUp) return kNoIterator;
-  if (2 * phase.function_idle < phase.critical[index_of(phase.culprit)]) return kNoIterator;
+  if (!waits_without_ops(phase)) return kNoIterator;
   std::map<IteratorId, Picoseconds> time_of;
   for (const OpBeside& op : phase.beside) time_of[op.iterator] += op.time;
   IteratorId user = kNoIterator;

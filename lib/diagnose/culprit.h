@@ -19,9 +19,10 @@ struct SaturatedStage {
 
 /// The consumer asks when an element is half made, so its waits end at the last stages of the pipeline. But where the
 /// thread of a sequential stage below is at work nearly all the time, and that of the last stage is not, nothing above
-/// it can be faster. Empty where the trace shows no such stage, or where several threads share its work.
-std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                                   IteratorId culprit);
+/// it can be faster. A parallel stage whose calls wait while nothing of its function runs waits for its input thread,
+/// if that works for half of the time. Empty where the trace shows no such stage, or where several threads share its
+/// work.
+std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 
 /// Where all cores are in use, the calls of a parallel stage wait for a core and not for their own work. Then the
 /// iterator of the pipeline whose work kept the cores busy meanwhile holds them up. kNoIterator where no op of another

@@ -53,7 +53,7 @@ double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
 /// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
 void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                PipelineJudgement& judgement) {
-  const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline, judgement.culprit);
+  const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline);
   if (!stage) return;
   const std::vector<Picoseconds>& critical = pipeline.steady.critical;
   Picoseconds held = critical[index_of(stage->iterator)];

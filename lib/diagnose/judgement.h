@@ -36,10 +36,11 @@ struct Confidence {
   double calls = 0;     ///< that so few calls stand for the job
   double coverage = 1;  ///< that what the window hides is not the culprit; 1 where nobody waits
   double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
+  double load = 1;      ///< where nobody waits: that the input takes no cores and no Python lock from the training
 
-  /// In the level alone, whoever the culprit is.
+  /// In the level alone, whoever the culprit is, and whatever the input costs beside waits.
   double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit; }
+  double total() const { return in_level() * culprit * load; }
 };
 
 /// The judgement on one pipeline. Refers to the measurements by index.

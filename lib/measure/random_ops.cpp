@@ -23,7 +23,7 @@ std::vector<std::vector<std::string>> random_ops_of(const Trace& trace, const It
     has_any = has_any || is_random[index];
   }
   std::vector<std::vector<std::string>> names(forest.iterators.size());
-  if (!has_any || owners.empty()) return names;
+  if (!has_any) return names;
   std::vector<std::set<StringId>> ops(forest.iterators.size());
   for (const Lane& lane : trace.lanes) {
     for (std::size_t index = 0; index < lane.ops.size(); ++index) {

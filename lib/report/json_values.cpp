@@ -54,7 +54,7 @@ OrderedJson elsewhere_json(const PipelineMeasurement& pipeline) {
 OrderedJson confidence_json(const Confidence& confidence) {
   return {
       {"total", confidence.total()},     {"side", confidence.side},       {"calls", confidence.calls},
-      {"coverage", confidence.coverage}, {"culprit", confidence.culprit},
+      {"coverage", confidence.coverage}, {"culprit", confidence.culprit}, {"load", confidence.load},
   };
 }
 

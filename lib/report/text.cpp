@@ -138,7 +138,7 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
     if (finding == shown.front() && advice.code && *advice.code != advice_line(*finding)) page.lines("", *advice.code);
   }
   const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
-  if (shown.empty() && judgement.status == VerdictStatus::healthy) {
+  if (shown.empty() && judgement.status == VerdictStatus::healthy && judgement.confidence >= kSure) {
     page.row("do", "nothing about the input; 'show overview' tells where the time of a step goes instead");
   }
   if (shown.empty() && !is_judged) {
