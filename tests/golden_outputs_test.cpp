@@ -1,5 +1,5 @@
-// Documents for CI of shipped traces. With DOCTOR_ACCEPT_GOLDEN=1 in the environment the expected files,
-// testdata/outputs/<trace>.<format>, are rewritten instead (scripts/accept-golden).
+// Documents for CI of shipped traces, and the report as a person reads it. With DOCTOR_ACCEPT_GOLDEN=1 in the
+// environment the expected files, testdata/outputs/<trace>.<format>, are rewritten instead (scripts/accept-golden).
 
 #include <doctest/doctest.h>
 
@@ -15,6 +15,7 @@
 #include "pipeline.h"
 #include "report/diagnosis_problems.h"
 #include "report/problem_sinks.h"
+#include "report/report.h"
 
 namespace {
 
@@ -24,13 +25,17 @@ namespace fs = std::filesystem;
 
 const fs::path kTestdata = fs::path(DOCTOR_SOURCE_DIR) / "testdata";
 
-ProblemReport problems_in(const std::string& trace) {
-  const std::vector<CatalogEntry> catalog = rule_catalog();
+Analysis analysis_of(const std::string& trace, const std::vector<CatalogEntry>& catalog) {
   std::vector<Rule> rules;
   rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
   fs::current_path(kTestdata);
-  const Analysis analysis = analyze(std::vector{trace}, rules, {});
+  return analyze(std::vector{trace}, rules, {});
+}
+
+ProblemReport problems_in(const std::string& trace) {
+  const std::vector<CatalogEntry> catalog = rule_catalog();
+  const Analysis analysis = analysis_of(trace, catalog);
   return problems_of(analysis.measurements, analysis.diagnosis,
                      {.catalog = catalog, .working_directory = kTestdata.string()});
 }
@@ -70,5 +75,21 @@ TEST_CASE("the documents for CI of shipped traces") {
     compare(render_gitlab(report), folder / (name + ".gitlab.expected.json"));
     compare(render_github(report), folder / (name + ".github.expected.txt"));
     compare(render_markdown(report), folder / (name + ".expected.md"));
+  }
+}
+
+// The pipelines of "Better performance with the tf.data API" (tensorflow.org), each in the loop over epochs of its
+// benchmark().
+TEST_CASE("the reports on the pipelines of the guide") {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kTestdata / "traces")) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("guide_") && name.ends_with(".xplane.pb")) names.push_back(name);
+  }
+  CHECK(names.size() == 7);
+  for (const std::string& name : names) {
+    const Analysis analysis = analysis_of("traces/" + name, rule_catalog());
+    const std::string text = render_text(analysis.measurements, analysis.diagnosis, {.rerun = name});
+    compare(text, kTestdata / "outputs" / (name.substr(0, name.find('.')) + ".expected.txt"));
   }
 }
