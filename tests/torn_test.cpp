@@ -108,6 +108,9 @@ TEST_CASE("a healthy trace that is cut anywhere is never called healthy") {
       CHECK(is_torn(run->measurements.hosts[0].loss));
       CHECK(run->judgement().status == VerdictStatus::inconclusive);
       CHECK(run->judgement().confidence < 0.5);
+      for (const PipelineJudgement& pipeline : run->judgement().pipelines) {
+        CHECK(pipeline.level == InputLevel::unknown);
+      }
     }
   }
   const std::optional<Run> whole = diagnose_bytes(trace.to_xspace());
@@ -142,12 +145,18 @@ TEST_CASE("the first part of the bytes of a recorded trace is never healthy, nor
   }
 }
 
-TEST_CASE("what was seen of a torn trace stands") {
+TEST_CASE("what was seen of a torn trace stands, for what is less sure") {
   const std::string json = loop(6'000).to_chrome_json();
+  const std::optional<Run> whole = diagnose_bytes(json);
+  REQUIRE(whole);
+  CHECK(whole->judgement().confidence > 0.7);
   const std::optional<Run> run = diagnose_bytes(json.substr(0, json.size() * 8 / 10));
   REQUIRE(run);
   CHECK(is_torn(run->measurements.hosts[0].loss));
   CHECK(run->judgement().status == VerdictStatus::input_bound);
+  CHECK(run->judgement().confidence > 0.6);
+  CHECK(run->judgement().confidence < 0.7);
+  CHECK(culprit_of(*run) == culprit_of(*whole));
 }
 
 TEST_CASE("the report says what happened to a torn file, and what to do") {
