@@ -234,6 +234,8 @@ TEST_CASE("torn recordings take no part in a comparison") {
   // Nothing is left to compare: no pass.
   const RunComparison nothing = compare(whole, std::span(with_torn).subspan(5), {}, thresholds);
   CHECK(nothing.outcome == ComparisonOutcome::inconclusive);
+  CHECK(nothing.changes.empty());
+  CHECK(nothing.notes.size() == 1);
 }
 
 }  // namespace

@@ -83,6 +83,11 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   comparison.base_count = whole_base.size();
   comparison.candidate_count = whole_candidate.size();
   comparison.needed_count = limits.needed_count;
+  add_note_on_torn("base", base.size() - whole_base.size(), base.size(), comparison);
+  add_note_on_torn("candidate", candidate.size() - whole_candidate.size(), candidate.size(), comparison);
+  // A side that is left without recordings has lost nothing: what it showed is not known.
+  const bool has_both = !whole_base.empty() && !whole_candidate.empty();
+  if (!has_both && whole_base.size() + whole_candidate.size() < base.size() + candidate.size()) return comparison;
   comparison.changes = find_structure_changes(runs, thresholds);
   append(find_function_changes(runs, thresholds), comparison.changes);
   append(find_finding_changes(runs, choice, limits.needed_count), comparison.changes);
@@ -92,8 +97,6 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
                    });
   comparison.rows = compare_times(runs, limits, thresholds);
   comparison.pipeline_rows = compare_pipelines(runs, choice, limits, thresholds);
-  add_note_on_torn("base", base.size() - whole_base.size(), base.size(), comparison);
-  add_note_on_torn("candidate", candidate.size() - whole_candidate.size(), candidate.size(), comparison);
   add_notes(runs, comparison);
   if (has_regression(comparison)) {
     comparison.outcome = ComparisonOutcome::regression;

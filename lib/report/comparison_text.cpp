@@ -51,7 +51,8 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   if (style.detail == Detail::verdict) return page.take();
   page.row("compared",
            fmt::format("{} base with {} candidate recordings", comparison.base_count, comparison.candidate_count));
-  if (comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
+  const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
+  if (has_both && comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
   for (const StructureChange& change : comparison.changes) page.row(label_of(change), change.message);
   add_rows(comparison.rows, style.detail, page);
   for (const TimeRow& row : comparison.pipeline_rows) {

@@ -98,6 +98,7 @@ std::string summarize(const RunComparison& comparison) {
     case ComparisonOutcome::inconclusive:
       break;
   }
+  if (comparison.base_count == 0 || comparison.candidate_count == 0) return "one side has no recording to compare";
   if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) {
     return fmt::format("{}; times need {} recordings a side, there are {} and {}",
                        is_same_pipeline(comparison) ? "the pipeline is the same"
