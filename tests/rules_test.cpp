@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/diagnose.h"
@@ -1043,7 +1044,13 @@ TEST_CASE("easy changes come before others of their severity") {
 
 TEST_CASE("a rule about devices is no budget's doubt where there is none") {
   const std::vector<Rule> rules = all_rules();
-  const Diagnosis diagnosis = diagnose(sequential_map().measurements(), rules, {});
+  const Measurements measurements = sequential_map().measurements();
+  const Diagnosis diagnosis = diagnose(measurements, rules, {});
+  Budget no_small_kernels;
+  no_small_kernels.kind = BudgetKind::forbidden_rule;
+  no_small_kernels.rule = "kernel-launch-bound";
+  const std::vector<BudgetResult> results = check_budgets(measurements, diagnosis, std::vector{no_small_kernels});
+  CHECK(outcome_of(results) == BudgetOutcome::met);
   for (const NotEvaluated& entry : diagnosis.not_evaluated) {
     CAPTURE(entry.rule);
     CHECK(entry.is_inapplicable == (entry.reason == "the trace shows no device"));
