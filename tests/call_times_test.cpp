@@ -25,7 +25,7 @@ std::string times_of(const SyntheticTrace& written, unsigned threads = 1) {
   WorkOptions work;
   work.threads = threads;
   const CallTimes times =
-      measure_call_times(trace, forest, waits, op_kinds_of(trace.strings), FunctionOwners(trace, forest), work);
+      measure_call_times(trace, forest, waits, FunctionOwners(trace, forest, op_kinds_of(trace.strings)), work);
   REQUIRE(times.self.size() == forest.iterators.size());
   std::vector<std::string> texts;
   const auto add = [&](const std::string& name, const DurationStatistics& durations) {
@@ -136,7 +136,7 @@ TEST_CASE("where nothing tells two iterators apart, the same one has the ops in 
     const Trace trace = loose_functions(true, false, has_second_first).to_trace();
     const IteratorForest forest = build_tree(trace);
     const CallTimes times = measure_call_times(trace, forest, std::vector<bool>(forest.iterators.size()),
-                                               op_kinds_of(trace.strings), FunctionOwners(trace, forest));
+                                               FunctionOwners(trace, forest, op_kinds_of(trace.strings)));
     REQUIRE(times.function_ops.size() == 1);
     return forest[times.function_ops[0].iterator].long_name;
   };

@@ -198,9 +198,9 @@ TEST_CASE("the owner of each function id is found, and none for others, however 
         const std::uint64_t choices[] = {random(), index, index == 0 ? ~0ull : index, random() << 60};
         ids.push_back(choices[spread]);
       }
-      std::vector<FunctionOwners::Entry> entries;
+      std::vector<FunctionTable::Entry> entries;
       for (const std::uint64_t id : ids) entries.push_back({PackedToken(id), static_cast<IteratorId>(id % 7)});
-      const FunctionOwners owners(entries);
+      const FunctionTable owners(entries);
       std::sort(ids.begin(), ids.end());
       std::vector<std::uint64_t> asked = {0, 1, ~0ull, ~0ull - 1, 1ull << 63};
       for (const std::uint64_t id : ids) asked.insert(asked.end(), {id, id - 1, id + 1});

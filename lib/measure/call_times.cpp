@@ -29,13 +29,11 @@ void add_iterator_calls(const Lane& lane, const IteratorForest& forest, const st
   }
 }
 
-void add_ops(const Lane& lane, const FunctionOwners& owners, const std::vector<OpKind>& op_kinds, LaneTimes& times) {
-  for (std::size_t index = 0; index < lane.ops.size(); ++index) {
-    const OpCall& op = lane.ops[index];
-    const std::uint64_t id = op.function_id.value();
-    if (id == 0 || op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
-    const IteratorId owner = owners[id];
-    if (owner != kNoIterator) times.ops[{owner, op.type}].add(op.span.duration());
+void add_ops(const Trace& trace, std::size_t lane, const FunctionOwners& owners, LaneTimes& times) {
+  const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
+  for (std::size_t index = 0; index < ops.size(); ++index) {
+    const IteratorId owner = owners.of_op(lane, index);
+    if (owner != kNoIterator) times.ops[{owner, ops[index].type}].add(ops[index].span.duration());
   }
 }
 
@@ -54,15 +52,14 @@ DurationStatistics statistics_of(const DurationHistogram& histogram) {
 }
 
 CallTimes measure_call_times(const Trace& trace, const IteratorForest& forest, const std::vector<bool>& waits,
-                             const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
-                             const WorkOptions& work) {
+                             const FunctionOwners& owners, const WorkOptions& work) {
   LaneTimes sums{std::vector<DurationHistogram>(forest.iterators.size()), {}};
   std::mutex mutex;
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
     LaneTimes times{std::vector<DurationHistogram>(forest.iterators.size()), {}};
     add_iterator_calls(*lanes[index], forest, waits, times);
-    add_ops(*lanes[index], owners, op_kinds, times);
+    add_ops(trace, static_cast<std::size_t>(lanes[index] - trace.lanes.data()), owners, times);
     const std::lock_guard lock(mutex);
     for (std::size_t id = 0; id < sums.self.size(); ++id) sums.self[id].add(times.self[id]);
     for (const auto& [key, histogram] : times.ops) sums.ops[key].add(histogram);

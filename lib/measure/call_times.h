@@ -8,7 +8,6 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
-#include "measure/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -53,9 +52,8 @@ struct CallTimes {
   std::vector<FunctionOpTimes> function_ops;
 };
 
-/// `waits` is indexed by IteratorId: it waits for other threads. `op_kinds` is indexed by StringId.
+/// `waits` is indexed by IteratorId: it waits for other threads.
 CallTimes measure_call_times(const Trace& trace, const IteratorForest& forest, const std::vector<bool>& waits,
-                             const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
-                             const WorkOptions& work = {});
+                             const FunctionOwners& owners, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -44,15 +44,16 @@ void FunctionActivity::add(const FunctionActivity& other) {
 FunctionOps::FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
                          IteratorId iterator)
     : op_kinds_(op_kinds), owners_(owners), iterator_(iterator) {
-  for (const Lane& lane : trace.lanes) {
-    if (!lane.ops.empty()) lanes_.push_back({&lane.ops, 0, {}});
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    if (!trace.lanes[lane].ops.empty()) lanes_.push_back({lane, &trace.lanes[lane].ops, 0, {}});
   }
 }
 
-void FunctionOps::collect_part(const OpCall& op, std::span<const Interval> windows) {
+void FunctionOps::collect_part(const LaneOps& lane, std::size_t index, std::span<const Interval> windows) {
+  const OpCall& op = (*lane.ops)[index];
   const Interval time{op.span.start(), op.span.end()};
   if (time.end <= windows.front().start || op_kinds_[index_of(op.type)] == OpKind::wrapper) return;
-  const IteratorId owner = owners_[op.function_id.value()];
+  const IteratorId owner = owners_.of_op(lane.lane, index);
   if (owner != iterator_) return others_.push_back({{owner, op.type}, time});
   clipped_.clear();
   clip(time, windows, clipped_);
@@ -62,31 +63,40 @@ void FunctionOps::collect_part(const OpCall& op, std::span<const Interval> windo
 /// Every op is met once, and again only while it lasts longer than the windows.
 void FunctionOps::collect_parts(LaneOps& lane, std::span<const Interval> windows) {
   const auto ends_before = [&](std::size_t op, Picoseconds time) { return (*lane.ops)[op].span.end() <= time; };
-  for (const std::size_t op : lane.ongoing) collect_part((*lane.ops)[op], windows);
+  for (const std::size_t op : lane.ongoing) collect_part(lane, op, windows);
   std::erase_if(lane.ongoing, [&](std::size_t op) { return ends_before(op, windows.back().end); });
   for (; lane.next < lane.ops->size(); ++lane.next) {
-    const OpCall& op = (*lane.ops)[lane.next];
-    if (op.span.start() >= windows.back().end) break;
-    collect_part(op, windows);
+    if ((*lane.ops)[lane.next].span.start() >= windows.back().end) break;
+    collect_part(lane, lane.next, windows);
     if (!ends_before(lane.next, windows.back().end)) lane.ongoing.push_back(lane.next);
   }
 }
 
 /// The time in which no op of the function ran, and which others did then.
 void FunctionOps::add_idle_time(std::span<const Interval> windows) {
-  std::vector<Interval> active;
-  active.reserve(parts_.size());
-  for (const Part& part : parts_) active.push_back(part.time);
-  active = united(std::move(active));
-  const std::vector<Interval> idle = intersected(windows, gaps_in({windows.front().start, windows.back().end}, active));
-  activity_.active += total_length(active);
-  activity_.idle += total_length(idle);
-  if (idle.empty()) return;
+  const auto begins_before = [](const Part& a, const Part& b) { return a.time.start < b.time.start; };
+  if (!std::is_sorted(parts_.begin(), parts_.end(), begins_before)) {
+    std::sort(parts_.begin(), parts_.end(), begins_before);
+  }
+  idle_.clear();
+  auto part = parts_.begin();
+  for (const Interval window : windows) {
+    Picoseconds active_until = window.start;
+    for (; part != parts_.end() && part->time.start < window.end; ++part) {
+      if (part->time.start > active_until) idle_.push_back({active_until, part->time.start});
+      active_until = std::max(active_until, part->time.end);
+    }
+    if (active_until < window.end) idle_.push_back({active_until, window.end});
+  }
+  const Picoseconds idle = total_length(idle_);
+  activity_.active += total_length(windows) - idle;
+  activity_.idle += idle;
+  if (idle == 0) return;
   parts_.clear();
   for (const Part& other : others_) {
     clipped_.clear();
-    clip(other.time, idle, clipped_);
-    for (const Interval part : clipped_) parts_.push_back({other.op, part});
+    clip(other.time, idle_, clipped_);
+    for (const Interval piece : clipped_) parts_.push_back({other.op, piece});
   }
   sum_by_op(parts_, [&](FunctionActivity::OpOf op, Picoseconds time) { activity_.beside[op] += time; });
 }

@@ -42,13 +42,14 @@ class FunctionOps {
     Interval time;
   };
   struct LaneOps {
-    const ChunkedVector<OpCall>* ops;
+    std::size_t lane = 0;  ///< in Trace::lanes
+    const ChunkedVector<OpCall>* ops = nullptr;
     std::size_t next = 0;              ///< the ops before it began before the windows to come
     std::vector<std::size_t> ongoing;  ///< those of them that may reach into these windows
   };
 
   void collect_parts(LaneOps& lane, std::span<const Interval> windows);
-  void collect_part(const OpCall& op, std::span<const Interval> windows);
+  void collect_part(const LaneOps& lane, std::size_t index, std::span<const Interval> windows);
   void add_idle_time(std::span<const Interval> windows);
 
   const std::vector<OpKind>& op_kinds_;
@@ -57,6 +58,7 @@ class FunctionOps {
   std::vector<LaneOps> lanes_;  ///< those that have ops
   std::vector<Part> parts_;     ///< of the function, in the windows
   std::vector<Part> others_;    ///< ops of others, whole
+  std::vector<Interval> idle_;
   std::vector<Interval> clipped_;
   FunctionActivity activity_;
 };

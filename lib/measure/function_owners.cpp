@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/parallel.h"
+#include "measure/lane_order.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
 
-using Entry = FunctionOwners::Entry;
+using Entry = FunctionTable::Entry;
 
 /// Whether an iterator dispatches a function for its elements. Other asynchronous ones only hand elements on.
 bool dispatches_functions(const LogicalIterator& iterator) {
@@ -44,6 +46,7 @@ class OwnerFinder {
   }
 
   void add(const Lane& lane) {
+    if (lane.function_runs.empty()) return;
     const std::vector<std::uint32_t> inputs = input_rows(lane);
     const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
     std::uint32_t call_before = kNoRow;
@@ -66,11 +69,14 @@ class OwnerFinder {
     }
   }
 
-  std::vector<Entry> finish() {
+  FunctionTable finish() {
     const IteratorId guess = first_without_functions();
     for (const PackedToken id : loose_) add(id, guess);
-    return std::move(entries_);
+    return FunctionTable(std::move(entries_));
   }
+
+  /// Indexed by IteratorId: it owns one.
+  const std::vector<bool>& has_functions() const { return has_functions_; }
 
  private:
   void add(PackedToken id, IteratorId owner) {
@@ -95,22 +101,36 @@ class OwnerFinder {
   std::vector<PackedToken> loose_;  ///< runs on threads without calls
 };
 
-std::vector<Entry> find_owners(const Trace& trace, const IteratorForest& forest) {
-  OwnerFinder finder(trace, forest);
-  for (const Lane& lane : trace.lanes) finder.add(lane);
-  return finder.finish();
+/// Indexed as the lane's ops; empty if none is in a function of the table.
+std::vector<std::uint16_t> owners_of_ops(const Lane& lane, const FunctionTable& table,
+                                         const std::vector<std::uint16_t>& numbers,
+                                         const std::vector<OpKind>& op_kinds) {
+  std::vector<std::uint16_t> owners;
+  std::uint64_t last_id = 0;
+  std::uint16_t last_owner = 0;
+  for (std::size_t index = 0; index < lane.ops.size(); ++index) {
+    const OpCall& op = lane.ops[index];
+    const std::uint64_t id = op.function_id.value();
+    if (id == 0 || op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
+    if (id != last_id) {  // an executor runs the ops of a function one after another
+      const IteratorId owner = table[id];
+      last_owner = owner == kNoIterator ? 0 : numbers[index_of(owner)];
+      last_id = id;
+    }
+    if (last_owner == 0) continue;
+    if (owners.empty()) owners.resize(lane.ops.size(), 0);
+    owners[index] = last_owner;
+  }
+  return owners;
 }
 
 }  // namespace
 
-FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest)
-    : FunctionOwners(find_owners(trace, forest)) {}
-
-FunctionOwners::FunctionOwners(std::vector<Entry> entries) : entries_(std::move(entries)) {
+FunctionTable::FunctionTable(std::vector<Entry> entries) : entries_(std::move(entries)) {
   if (!entries_.empty()) sort_into_buckets();
 }
 
-void FunctionOwners::sort_into_buckets() {
+void FunctionTable::sort_into_buckets() {
   lowest_ = highest_ = entries_.front().id.value();
   for (const Entry& entry : entries_) {
     lowest_ = std::min(lowest_, entry.id.value());
@@ -140,12 +160,7 @@ void FunctionOwners::sort_into_buckets() {
   }
 }
 
-bool FunctionOwners::has_function_of(const std::vector<bool>& iterators) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& entry) { return iterators[index_of(entry.owner)]; });
-}
-
-IteratorId FunctionOwners::operator[](std::uint64_t id) const {
+IteratorId FunctionTable::operator[](std::uint64_t id) const {
   if (entries_.empty() || id < lowest_ || id > highest_) return kNoIterator;
   const std::size_t bucket = bucket_of(id);
   const Entry* const end = entries_.data() + bucket_begins_[bucket + 1];
@@ -153,6 +168,31 @@ IteratorId FunctionOwners::operator[](std::uint64_t id) const {
       std::lower_bound(entries_.data() + bucket_begins_[bucket], end, id,
                        [](const Entry& one, std::uint64_t wanted) { return one.id.value() < wanted; });
   return entry != end && entry->id.value() == id ? entry->owner : kNoIterator;
+}
+
+FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                               const WorkOptions& work)
+    : owners_{kNoIterator}, owners_of_ops_(trace.lanes.size()) {
+  OwnerFinder finder(trace, forest);
+  for (const Lane& lane : trace.lanes) finder.add(lane);
+  const FunctionTable table = finder.finish();
+  if (table.empty()) return;
+  // No pipeline has as many iterators with functions as two bytes can tell apart; those beyond have none.
+  std::vector<std::uint16_t> numbers(forest.iterators.size(), 0);
+  for (std::size_t iterator = 0; iterator < numbers.size() && owners_.size() <= UINT16_MAX; ++iterator) {
+    if (!finder.has_functions()[iterator]) continue;
+    numbers[iterator] = static_cast<std::uint16_t>(owners_.size());
+    owners_.push_back(static_cast<IteratorId>(iterator));
+  }
+  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+    const auto lane = static_cast<std::size_t>(lanes[index] - trace.lanes.data());
+    owners_of_ops_[lane] = owners_of_ops(*lanes[index], table, numbers, op_kinds);
+  });
+}
+
+bool FunctionOwners::has_function_of(const std::vector<bool>& iterators) const {
+  return std::any_of(owners_.begin() + 1, owners_.end(), [&](IteratorId owner) { return iterators[index_of(owner)]; });
 }
 
 }  // namespace doctor

@@ -3,29 +3,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/work.h"
+#include "measure/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
 
 /// Which iterator ran a function, by the id that a run of a function and its executor's spans share.
-///
-/// A run inside of a call is that iterator's. Asynchronous iterators dispatch theirs on threads of their own, in no
-/// call: there the element that is made tells whose it is (its input is a call of the iterator below), or the call on
-/// that thread before it, which fetched the input. A thread without any call leaves one guess: the first iterator by
-/// name that dispatches functions and has none yet, so that every recording gives the same one.
-class FunctionOwners {
+class FunctionTable {
  public:
   struct Entry {
     PackedToken id;
     IteratorId owner = kNoIterator;
   };
 
-  FunctionOwners(const Trace& trace, const IteratorForest& forest);
-  explicit FunctionOwners(std::vector<Entry> entries);
+  explicit FunctionTable(std::vector<Entry> entries);
 
-  /// Whether a function of any of these iterators was seen; indexed by IteratorId.
-  bool has_function_of(const std::vector<bool>& iterators) const;
+  bool empty() const { return entries_.empty(); }
   /// kNoIterator for functions that no iterator ran, as those of a training step.
   IteratorId operator[](std::uint64_t id) const;
 
@@ -40,6 +35,31 @@ class FunctionOwners {
   std::uint64_t lowest_ = 0;
   std::uint64_t highest_ = 0;
   unsigned shift_ = 0;
+};
+
+/// Whose function each op is in. Ids are random numbers, so each look into their table misses the cache: every op is
+/// looked up once, and two bytes for it serve all passes over the ops.
+///
+/// A run inside of a call is that iterator's. Asynchronous iterators dispatch theirs on threads of their own, in no
+/// call: there the element that is made tells whose it is (its input is a call of the iterator below), or the call on
+/// that thread before it, which fetched the input. A thread without any call leaves one guess: the first iterator by
+/// name that dispatches functions and has none yet, so that every recording gives the same one.
+class FunctionOwners {
+ public:
+  /// `op_kinds` is indexed by StringId.
+  FunctionOwners(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                 const WorkOptions& work = {});
+
+  /// kNoIterator for wrapper ops and for those in no iterator's function. `lane` is the index in Trace::lanes.
+  IteratorId of_op(std::size_t lane, std::size_t op) const {
+    return op < owners_of_ops_[lane].size() ? owners_[owners_of_ops_[lane][op]] : kNoIterator;
+  }
+  /// Whether a function of any of these iterators was seen; indexed by IteratorId.
+  bool has_function_of(const std::vector<bool>& iterators) const;
+
+ private:
+  std::vector<IteratorId> owners_;                         ///< the first is kNoIterator
+  std::vector<std::vector<std::uint16_t>> owners_of_ops_;  ///< by lane and op, into `owners_`; empty: all of none
 };
 
 }  // namespace doctor

@@ -18,25 +18,19 @@ struct ThreadWork {
 
 using WorkOfLane = std::map<IteratorId, ThreadWork>;
 
-WorkOfLane work_of(const Lane& lane, const FunctionOwners& owners, const std::vector<OpKind>& op_kinds,
-                   const std::vector<bool>& waits) {
+WorkOfLane work_of(const Trace& trace, std::size_t lane, const FunctionOwners& owners, const std::vector<bool>& waits) {
   WorkOfLane result;
-  std::uint64_t last_id = 0;
-  ThreadWork* last = nullptr;  // of the function `last_id`; null: its time is not asked for
-  for (std::size_t index = 0; index < lane.ops.size(); ++index) {
-    const OpCall& op = lane.ops[index];
-    const std::uint64_t id = op.function_id.value();
-    if (id == 0 || op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
-    if (id != last_id) {  // an executor runs the ops of a function one after another
-      const IteratorId owner = owners[id];
-      const bool is_wanted = owner != kNoIterator && waits[index_of(owner)];
-      last = is_wanted ? &result.try_emplace(owner, ThreadWork{0, op.span.start()}).first->second : nullptr;
-      last_id = id;
-    }
-    if (last == nullptr) continue;
-    const Picoseconds end = op.span.end();
-    last->total += std::max<Picoseconds>(0, end - std::max(op.span.start(), last->done));
-    last->done = std::max(last->done, end);
+  const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
+  IteratorId last_owner = kNoIterator;
+  ThreadWork* last = nullptr;
+  for (std::size_t index = 0; index < ops.size(); ++index) {
+    const IteratorId owner = owners.of_op(lane, index);
+    if (owner == kNoIterator || !waits[index_of(owner)]) continue;
+    const PackedSpan span = ops[index].span;
+    if (owner != last_owner) last = &result.try_emplace(owner, ThreadWork{0, span.start()}).first->second;
+    last_owner = owner;
+    last->total += std::max<Picoseconds>(0, span.end() - std::max(span.start(), last->done));
+    last->done = std::max(last->done, span.end());
   }
   return result;
 }
@@ -44,15 +38,14 @@ WorkOfLane work_of(const Lane& lane, const FunctionOwners& owners, const std::ve
 }  // namespace
 
 std::vector<Picoseconds> add_up_function_work(const Trace& trace, const FunctionOwners& owners,
-                                              const std::vector<OpKind>& op_kinds, const std::vector<bool>& waits,
-                                              const WorkOptions& work) {
+                                              const std::vector<bool>& waits, const WorkOptions& work) {
   std::vector<Picoseconds> sums(waits.size(), 0);
   if (!owners.has_function_of(waits)) return sums;
   std::mutex mutex;
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
-    if (lanes[index]->ops.empty()) return;
-    const WorkOfLane of_lane = work_of(*lanes[index], owners, op_kinds, waits);
+    const auto lane = static_cast<std::size_t>(lanes[index] - trace.lanes.data());
+    const WorkOfLane of_lane = work_of(trace, lane, owners, waits);
     const std::lock_guard lock(mutex);
     for (const auto& [iterator, thread] : of_lane) sums[index_of(iterator)] += thread.total;
   });

@@ -4,15 +4,13 @@
 
 #include "base/work.h"
 #include "measure/function_owners.h"
-#include "measure/op_kind.h"
 
 namespace doctor {
 
 /// IteratorMeasurement::function of every iterator, indexed by IteratorId. `waits` is indexed likewise: it waits for
 /// other threads, so that its functions run beside its calls. The others run theirs in their calls, which have the time
-/// already: 0. `op_kinds` is indexed by StringId. One pass over all ops.
+/// already: 0. One pass over all ops.
 std::vector<Picoseconds> add_up_function_work(const Trace& trace, const FunctionOwners& owners,
-                                              const std::vector<OpKind>& op_kinds, const std::vector<bool>& waits,
-                                              const WorkOptions& work = {});
+                                              const std::vector<bool>& waits, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -35,7 +35,7 @@ class HostMeasurer {
         forest_(forest),
         path_(trace, forest),
         op_kinds_(op_kinds_of(trace.strings)),
-        owners_(trace, forest),
+        owners_(trace, forest, op_kinds_, work),
         times_(add_up_calls(trace, forest, work)),
         tools_{trace, forest, path_, op_kinds_, owners_, work} {}
 
@@ -98,7 +98,7 @@ void HostMeasurer::describe_trace() {
 
 void HostMeasurer::measure_function_work() {
   for (const IteratorMeasurement& iterator : result_.iterators) waits_.push_back(waits_for_others(iterator));
-  const std::vector<Picoseconds> functions = add_up_function_work(trace_, owners_, op_kinds_, waits_, tools_.work);
+  const std::vector<Picoseconds> functions = add_up_function_work(trace_, owners_, waits_, tools_.work);
   for (std::size_t index = 0; index < functions.size(); ++index) result_.iterators[index].function = functions[index];
 }
 
@@ -279,7 +279,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
   }
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {
-    result_.call_times = measure_call_times(trace_, forest_, waits_, op_kinds_, owners_, tools_.work);
+    result_.call_times = measure_call_times(trace_, forest_, waits_, owners_, tools_.work);
   }
   return std::move(result_);
 }
