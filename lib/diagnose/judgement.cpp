@@ -144,8 +144,16 @@ void rank(const Measurements& measurements, std::vector<PipelineJudgement>& pipe
     if (of.level == InputLevel::unknown) return measured(of).total > heaviest_known ? 1 : 4;
     return of.level == InputLevel::mild ? 2 : 3;
   };
+  // A ReduceDataset op is a whole loop, and may be a computation on data rather than the training: of two pipelines
+  // that hold their consumers up alike, the one that is asked by GetNext ops counts.
+  const auto is_reduced = [&](const PipelineJudgement& of) {
+    const IteratorId root = measured(of).root;
+    return root != kNoIterator &&
+           measurements.hosts[of.host].iterators[index_of(root)].long_name.starts_with("ReduceIterator::");
+  };
   std::stable_sort(pipelines.begin(), pipelines.end(), [&](const PipelineJudgement& a, const PipelineJudgement& b) {
-    return place(a) != place(b) ? place(a) < place(b) : measured(a).total > measured(b).total;
+    if (place(a) != place(b)) return place(a) < place(b);
+    return is_reduced(a) != is_reduced(b) ? is_reduced(b) : measured(a).total > measured(b).total;
   });
 }
 

@@ -42,14 +42,14 @@ class LaneLoad {
     while (!open_.empty()) close();
   }
 
-  void add_ops(const std::vector<OpKind>& op_kinds, const FunctionOwners& owners) {
+  void add_ops(const std::vector<OpKind>& op_kinds, const FunctionOwners& owners, std::size_t lane_index) {
     for (std::size_t index = 0; index < lane_.ops.size(); ++index) {
       const OpCall& op = lane_.ops[index];
       if (op.span.start() >= span_.end) break;
       const OpKind kind = op_kinds[index_of(op.type)];
       if (kind == OpKind::wrapper || op.span.end() <= span_.start) continue;
       // The model's own functions have ids, too, but no iterator that runs them.
-      if (owners[op.function_id.value()] == kNoIterator) continue;
+      if (owners.of_op(lane_index, index) == kNoIterator) continue;
       add({op.span.start(), op.span.end()}, kind == OpKind::python ? python_ : ops_);
     }
   }
@@ -123,7 +123,7 @@ std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorFo
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
     LaneLoad lane(*lanes[index], forest, *span);
     lane.add_iterators();
-    lane.add_ops(op_kinds, owners);
+    lane.add_ops(op_kinds, owners, static_cast<std::size_t>(lanes[index] - trace.lanes.data()));
     const Picoseconds busy = lane.busy();
     const std::lock_guard lock(mutex);
     load.busy += busy;

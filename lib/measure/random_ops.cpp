@@ -25,12 +25,12 @@ std::vector<std::vector<std::string>> random_ops_of(const Trace& trace, const It
   std::vector<std::vector<std::string>> names(forest.iterators.size());
   if (!has_any) return names;
   std::vector<std::set<StringId>> ops(forest.iterators.size());
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t index = 0; index < lane.ops.size(); ++index) {
-      const OpCall& op = lane.ops[index];
-      if (!is_random[index_of(op.type)]) continue;
-      const IteratorId owner = owners[op.function_id.value()];
-      if (owner != kNoIterator) ops[index_of(owner)].insert(op.type);
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    const ChunkedVector<OpCall>& calls = trace.lanes[lane].ops;
+    for (std::size_t index = 0; index < calls.size(); ++index) {
+      if (!is_random[index_of(calls[index].type)]) continue;
+      const IteratorId owner = owners.of_op(lane, index);
+      if (owner != kNoIterator) ops[index_of(owner)].insert(calls[index].type);
     }
   }
   for (std::size_t index = 0; index < ops.size(); ++index) {
