@@ -1,7 +1,8 @@
 """Renders a run as Markdown."""
 
 import goals
-from measuring import Measurement
+import shapes
+from measuring import Measurement, NotRun
 from programs import SIZES
 
 INTRODUCTION = """# Performance
@@ -88,6 +89,29 @@ def growth_section(tasks, results, inputs_mb):
     return '## Growth\n\n%s\n\n%s' % (text, table(header, rows)) if rows else ''
 
 
+def factor(value):
+    return '' if value is None else '%.2f' % value
+
+
+def shape_row(growth, start):
+    failed = [result.reason for result in growth.results if isinstance(result, NotRun)]
+    if failed:
+        return [growth.name, '%d' % growth.count, '', '', '', '', '', failed[0]]
+    one, two = growth.results
+    cpu, memory = growth.factors(start)
+    return [growth.name, '%d' % growth.count, '%.1f' % growth.input_mb[0], '%s, %s' % (seconds(one.cpu), seconds(two.cpu)),
+            '%.0f, %.0f' % (one.peak_mb, two.peak_mb), factor(cpu), factor(memory),
+            goals.MET if growth.is_linear(start) else goals.NOT_MET]
+
+
+def shape_section(start, growths):
+    text = ('A diagnosis of Chrome JSON of one shape each, with so many of it and with twice as many. The factors are of '
+            'what is above the start (%s s, %.0f MB), empty where that is too little to tell; the goal is at most %.1f.' %
+            (seconds(start.cpu), start.peak_mb, shapes.MOST_GROWTH))
+    header = ('shape', 'count ', 'input MB ', 'CPU s ', 'peak MB ', 'CPU, x ', 'memory, x ', 'status')
+    return '## Shapes\n\n%s\n\n%s' % (text, table(header, [shape_row(growth, start) for growth in growths]))
+
+
 def check_section(checks):
     words = {True: 'good', False: 'FAILED', None: 'not run'}
     return '## Checks\n\n' + table(('what', 'result', 'detail'),
@@ -98,8 +122,9 @@ def machine_section(machine):
     return '## Machine\n\n' + table(('what', 'value'), machine)
 
 
-def document(tasks, sizes, results, inputs_mb, judgements, checks, machine):
+def document(tasks, sizes, results, inputs_mb, judgements, checks, machine, grown=None):
     sections = [INTRODUCTION, goal_section(judgements), check_section(checks),
                 *(result_section(task, sizes, results, inputs_mb) for task in tasks),
-                growth_section(tasks, results, inputs_mb), machine_section(machine)]
+                growth_section(tasks, results, inputs_mb), shape_section(*grown) if grown else '',
+                machine_section(machine)]
     return '\n'.join(section for section in sections if section)

@@ -13,6 +13,7 @@ import goals
 import machine
 import pypi
 import report
+import shapes
 from commands import Commands
 from inputs import Inputs
 from measuring import NotRun, measure_alternating
@@ -47,6 +48,10 @@ def parse(arguments):
                                      'judges it by its goals. Builds preset bench first.')
     parser.add_argument('--quick', action='store_true', help='judge the goals that need no large input and no Python, '
                         'in less than a minute; exit with 1 if one is not met')
+    parser.add_argument('--shapes', action='store_true', help='only see whether the diagnosis grows with the input for '
+                        'traces of many pipelines, threads, chained iterators and so on; exit with 1 if one does not')
+    parser.add_argument('--tool', metavar='FILE', help='with --shapes: measure this tfdata-doctor instead of the one of '
+                        'preset bench')
     parser.add_argument('--sizes', type=sizes, metavar='SIZE,...', help='of %s (default: all)' % ','.join(SIZES))
     parser.add_argument('--only', type=pattern, metavar='REGEX', default='',
                         help='run only what matches, among TASK/PROGRAM as --list prints them')
@@ -60,6 +65,10 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     if options.quick and (options.pypi or options.sizes):
         parser.error('--quick takes neither --pypi nor --sizes')
+    if options.shapes and (options.quick or options.pypi or options.sizes):
+        parser.error('--shapes takes none of --quick, --pypi and --sizes')
+    if options.tool and not options.shapes:
+        parser.error('--tool needs --shapes')
     if options.output and not os.path.isdir(os.path.dirname(os.path.abspath(options.output))):
         parser.error('--output: there is no folder %s' % os.path.dirname(options.output))
     options.sizes = QUICK_SIZES if options.quick else options.sizes or list(SIZES)
@@ -127,6 +136,31 @@ def exit_status(options, results, judgements, checked):
     return 1 if is_bad else 0
 
 
+def run_shapes(options, launcher, tool):
+    """The start-up and the growths of the shapes that --only chooses."""
+    chosen = [shape for shape in shapes.SHAPES if options.only.search(shape.name)]
+    if not chosen:
+        sys.exit('scripts/bench: no shape matches --only %s' % options.only.pattern)
+    start, growths = shapes.measure_shapes(chosen, os.path.join(BUILD, 'shapes'), launcher, tool, options.runs, say)
+    if isinstance(start, NotRun):
+        sys.exit('scripts/bench: %s' % start.reason)
+    return start, growths
+
+
+def only_shapes(options):
+    launcher = os.path.join(BUILD, 'bench', 'measure_command')
+    if options.tool is None or not os.path.exists(launcher):
+        say('building')
+        build()
+    start, growths = run_shapes(options, launcher, options.tool or os.path.join(BUILD, 'tfdata-doctor'))
+    text = report.shape_section(start, growths)
+    print(text, end='')
+    if options.output:
+        with open(options.output, 'w', encoding='utf-8') as file:
+            file.write(text)
+    return 0 if all(growth.is_linear(start) for growth in growths) else 1
+
+
 def self_test():
     suite = unittest.defaultTestLoader.discover(SOURCE, pattern='*_test.py')
     if suite.countTestCases() == 0:
@@ -140,6 +174,8 @@ def main(arguments):
     options = parse(arguments)
     if options.self_test:
         return self_test()
+    if options.shapes:
+        return only_shapes(options)
     tasks = [task for task in TASKS if chosen_programs(task, options)]
     if not tasks:
         sys.exit('scripts/bench: nothing matches --only %s' % options.only.pattern)
@@ -158,7 +194,10 @@ def main(arguments):
     checked = check_all(tasks, commands, inputs, options, results)
     judgements = goals.judge_all(results, inputs_mb, with_wall=not options.quick)
     described = machine.describe(BUILD, isinstance(python, str), load)
-    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described)
+    grown = None
+    if not options.quick and not options.only:
+        grown = run_shapes(options, commands.launcher, commands.places['tool'])
+    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described, grown)
     print(text, end='')
     if options.output:
         with open(options.output, 'w', encoding='utf-8') as file:

@@ -19,9 +19,9 @@ Sides sides_of(const RankedPipeline& ranked) {
   const PhaseMeasurement& phase = ranked.phase();
   Picoseconds host = 0;
   Picoseconds device = phase.handoff;
-  for (std::size_t index = 0; index < phase.critical.size(); ++index) {
-    const bool is_device_side = ranked.host.iterators[index].root == ranked.pipeline.root;
-    (is_device_side ? device : host) += phase.critical[index];
+  for (const auto& [iterator, time] : phase.critical.entries()) {
+    const bool is_device_side = ranked.host.iterators[index_of(iterator)].root == ranked.pipeline.root;
+    (is_device_side ? device : host) += time;
   }
   const auto waited = static_cast<double>(std::max<Picoseconds>(phase.waited, 1));
   return {static_cast<double>(host) / waited, static_cast<double>(device) / waited};

@@ -113,7 +113,7 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
         "one of 4 GetNext calls decides: GetNext takes 40 % of the time, but 2.0 % without the 10.0 ms of call 3");
 
   MeasuredPipeline cut = bound();
-  std::fill(cut.pipeline().steady.critical.begin(), cut.pipeline().steady.critical.end(), 0);
+  for (const IteratorId member : cut.pipeline().members) cut.pipeline().steady.critical[index_of(member)] = 0;
   CHECK(judged(cut).pipeline.doubt == "what 100 % of the time in GetNext was spent on lies outside the trace");
 }
 

@@ -50,7 +50,7 @@ class MeasuredPipeline {
     PhaseMeasurement& steady = pipeline().steady;
     steady.culprit = id_of(short_name);
     steady.culprits_of_halves = {steady.culprit, steady.culprit};
-    std::fill(steady.critical.begin(), steady.critical.end(), 0);
+    steady.critical = {};
     const Picoseconds held = std::llround(culprit_share * static_cast<double>(steady.waited));
     steady.critical[0] = steady.waited - held;
     steady.critical[index_of(steady.culprit)] = held;
@@ -122,8 +122,7 @@ class MeasuredPipeline {
     pipeline.steady.call_count = kCalls;
     pipeline.steady.waited = pipeline.total;
     for (PhaseMeasurement* phase : {&pipeline.steady, &pipeline.warmup}) {
-      phase->critical.assign(host_.iterators.size(), 0);
-      phase->in_function.assign(host_.iterators.size(), 0);
+      for (std::size_t index = 0; index < host_.iterators.size(); ++index) phase->critical[index] = 0;
     }
     std::size_t outermost = 0;
     while (is_frame(host_.iterators[outermost].short_name) && outermost + 1 < host_.iterators.size()) ++outermost;

@@ -165,8 +165,8 @@ TEST_CASE("doubling all times doubles all times") {
       CHECK(after.cadence.share == doctest::Approx(before.cadence.share));
       // Warm-up has an absolute floor of 1 ms, so only equal phases can be compared.
       if (before.warmup_count != after.warmup_count) continue;
-      for (std::size_t iterator = 0; iterator < before.steady.critical.size(); ++iterator) {
-        CHECK(after.steady.critical[iterator] == 2 * before.steady.critical[iterator]);
+      for (const auto& [iterator, time] : before.steady.critical.entries()) {
+        CHECK(after.steady.critical[index_of(iterator)] == 2 * time);
       }
     }
     for (std::size_t index = 0; index < once.iterators.size(); ++index) {

@@ -66,8 +66,6 @@ HostMeasurement host_with_pipeline() {
   pipeline.cadence.share = 0.9;
   pipeline.trimmed_cadence.share = 0.91;
   pipeline.cpu_budget = 2;
-  pipeline.warmup.critical.assign(4, 0);
-  pipeline.warmup.in_function.assign(4, 0);
   pipeline.steady.call_count = 8;
   pipeline.steady.waited = 800 * kMs;
   pipeline.steady.critical = {8 * kMs, 0, 760 * kMs, 12 * kMs};
@@ -432,8 +430,6 @@ TEST_CASE("a tree that is very deep stays readable and is walked without recursi
     host.iterators[parent].children = {static_cast<IteratorId>(index)};
     pipeline.members.push_back(static_cast<IteratorId>(index));
   }
-  pipeline.steady.critical.resize(kDepth, 0);
-  pipeline.steady.in_function.resize(kDepth, 0);
   deep.diagnosis.judgement.pipelines[0].culprit = static_cast<IteratorId>(kDepth - 1);
   CHECK(members_in_tree_order(host, pipeline).size() == kDepth);
   CHECK(render_tree_text(deep.measurements, deep.diagnosis).size() < kDepth * 200);

@@ -332,7 +332,7 @@ MeasuredPipeline many_calls(double per_get_next, double call_us, double overhead
 
 MeasuredPipeline many_unseen_calls() {
   MeasuredPipeline pipeline = many_calls(250, 20, 1);
-  pipeline.pipeline().steady.in_function.assign(pipeline.host().iterators.size(), 0);
+  pipeline.pipeline().steady.in_function = {};
   return pipeline;
 }
 
@@ -348,6 +348,16 @@ MeasuredPipeline many_fused_calls(std::uint64_t per_get_next, double call_us) {
   return pipeline;
 }
 
+/// A pipeline that is made so often, and what part of the time that takes.
+MeasuredPipeline remade(double times, double share) {
+  MeasuredPipeline pipeline = sequential_map();
+  const Picoseconds span = 1'000'000 * kPicosecondsPerMicrosecond;
+  const Picoseconds cost = std::llround(share * static_cast<double>(span));
+  pipeline.pipeline().remade =
+      RemadeIterator{static_cast<std::size_t>(std::llround(times)), cost - cost / 4, cost / 4, span};
+  return pipeline;
+}
+
 /// A device pipeline over a host pipeline of two iterators, and where its waits go.
 MeasuredPipeline device_pipeline(double host_share, double device_share) {
   MeasuredPipeline pipeline({"Root", "Prefetch", "Generator", "Map", "Range"});
@@ -357,7 +367,7 @@ MeasuredPipeline device_pipeline(double host_share, double device_share) {
   for (const char* host_side : {"Map", "Range"}) pipeline[host_side].root = pipeline.id_of("Map");
   PhaseMeasurement& steady = pipeline.pipeline().steady;
   const auto waited = static_cast<double>(steady.waited);
-  std::fill(steady.critical.begin(), steady.critical.end(), 0);
+  steady.critical = {};
   steady.critical[index_of(pipeline.id_of("Map"))] = std::llround(host_share * waited);
   // A little of it is passing elements between threads.
   steady.critical[index_of(pipeline.id_of("Generator"))] = std::llround(device_share * waited * 0.95);
@@ -510,6 +520,11 @@ TEST_CASE("which rules fire on what") {
       {"changing-pace", "faster", changing(0.5, 0.01), "note"},
       {"changing-pace", "even", sequential_map(), "silent"},
       {"changing-pace", "no call seen", without_calls(), "not evaluated"},
+
+      {"remade-iterator", "for every step", remade(30, 0.5), "warning"},
+      {"remade-iterator", "but it costs next to nothing", remade(30, 0.01), "silent"},
+      {"remade-iterator", "made once", sequential_map(), "silent"},
+      {"remade-iterator", "no call seen", without_calls(), "not evaluated"},
 
       {"missing-prefetch", "none", without_prefetch(), "warning"},
       {"missing-prefetch", "none, TF 1 root", MeasuredPipeline({"Model", "BatchV2", "Map"}).waits_for("Map"),
@@ -795,6 +810,8 @@ TEST_CASE("every threshold decides: on either side of it, and where the user mov
       {"intermittent-stalls", "min_share", 0.02, [](double share) { return stalling(3, share); }, at_least},
       {"changing-pace", "min_difference", 0.02, [](double share) { return changing(0.5, 0.5 + share); }, at_least},
       {"changing-pace", "min_share_after", 0.05, [](double share) { return changing(0.01, share); }, at_least},
+      {"remade-iterator", "min_times", 1, [](double times) { return remade(times, 0.5); }, at_least},
+      {"remade-iterator", "min_share", 0.02, [](double share) { return remade(30, share); }, at_least},
       {"sequential-map", "min_culprit_share", 0.1,
        [](double share) { return sequential_map().waits_for("Map", share); }, at_least},
       {"sequential-interleave", "min_culprit_share", 0.1, [](double share) { return interleaved("Interleave", share); },

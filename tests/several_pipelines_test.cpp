@@ -221,6 +221,29 @@ TEST_CASE("a pipeline that is made while another goes on is no new life of that"
   CHECK(host.pipelines[1].iteration_starts == std::vector<std::size_t>{2});
 }
 
+TEST_CASE("a pipeline that is made anew for every step") {
+  SyntheticTrace trace;
+  double now = 0;
+  // 0.5 ms to make, 4 ms to the element, then 5.5 ms of something else; the ids come again in turn.
+  for (std::uint64_t step = 0; step < 6; ++step) now = add_life(trace, {1 + step % 2, 11, 21}, now, 1);
+  const HostMeasurement host = measured(trace);
+  REQUIRE(host.pipelines.size() == 1);
+  const PipelineMeasurement& pipeline = host.pipelines[0];
+  CHECK(pipeline.calls.size() == 6);
+  REQUIRE(pipeline.remade.has_value());
+  CHECK(pipeline.remade->times == 6);
+  CHECK(pipeline.remade->making == 6 * 500 * kPicosecondsPerMicrosecond);
+  CHECK(pipeline.remade->first_calls == 6 * 4'000 * kPicosecondsPerMicrosecond);
+  CHECK(pipeline.remade->share() == doctest::Approx(27.0 / 60).epsilon(0.01));
+  // What passes until the next is made belongs to the step.
+  CHECK(pipeline.iteration_starts.empty());
+  CHECK(pipeline.cadence.share == doctest::Approx(4.0 / 11).epsilon(0.01));
+  SyntheticTrace epochs;
+  now = 0;
+  for (std::uint64_t epoch = 0; epoch < 6; ++epoch) now = add_life(epochs, {1 + epoch % 2, 11, 21}, now, 3);
+  CHECK_FALSE(measured(epochs).pipelines[0].remade.has_value());
+}
+
 TEST_CASE("no call waits for background work of another epoch") {
   SyntheticTrace trace;
   const double second = add_life(trace, {1, 11, 21}, 0, 3);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "base/numbers.h"
 #include "base/time.h"
@@ -90,22 +89,23 @@ double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, co
 /// The part of the waits that the walk ends at somebody's work, not at a hand-over or the edge of the window.
 double explained_share(const PhaseMeasurement& phase) {
   if (phase.waited <= 0 || phase.culprit == kNoIterator) return 1;
-  const Picoseconds explained = std::accumulate(phase.critical.begin(), phase.critical.end(), Picoseconds{0});
+  Picoseconds explained = 0;
+  for (const auto& [iterator, time] : phase.critical.entries()) explained += time;
   return static_cast<double>(explained) / static_cast<double>(phase.waited);
 }
 
 /// 1 where the second holds at most half of what the culprit holds, a half where the two hold the same.
-double confidence_in_lead(const std::vector<Picoseconds>& critical, IteratorId culprit) {
+double confidence_in_lead(const ByIterator<Picoseconds>& critical, IteratorId culprit) {
   Picoseconds second = 0;
-  for (std::size_t index = 0; index < critical.size(); ++index) {
-    if (index != index_of(culprit)) second = std::max(second, critical[index]);
+  for (const auto& [iterator, time] : critical.entries()) {
+    if (iterator != culprit) second = std::max(second, time);
   }
   const auto first = static_cast<double>(std::max<Picoseconds>(critical[index_of(culprit)], 1));
   return std::clamp(1.5 - static_cast<double>(second) / first, 0.5, 1.0);
 }
 
 double confidence_in_culprit(const PhaseMeasurement& phase, IteratorId culprit) {
-  if (culprit == kNoIterator || index_of(culprit) >= phase.critical.size()) return kDoubtWithoutCulprit;
+  if (culprit == kNoIterator || phase.critical.entries().empty()) return kDoubtWithoutCulprit;
   const auto [first, second] = phase.culprits_of_halves;
   const bool halves_agree = first == second || first == kNoIterator || second == kNoIterator;
   return confidence_in_lead(phase.critical, culprit) * (halves_agree ? 1 : kDoubtOfHalves);

@@ -24,8 +24,7 @@ void add_once(RuleResult& result, std::vector<const HostMeasurement*>& hosts, Fi
 }  // namespace
 
 Picoseconds RankedPipeline::culprit_time() const {
-  const std::vector<Picoseconds>& critical = phase().critical;
-  return index_of(judgement.culprit) < critical.size() ? critical[index_of(judgement.culprit)] : 0;
+  return phase().critical[index_of(judgement.culprit)];
 }
 
 std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {

@@ -50,7 +50,7 @@ void describe_trace(const Measurements& measurements, TraceRow& row) {
 std::vector<RowOp> top_ops(const PipelineView& view) {
   const PhaseMeasurement& phase = view.phase();
   // A filling shuffle buffer may be named in place of the iterator whose function was measured.
-  if (phase.culprit != view.judgement.culprit || index_of(phase.culprit) >= phase.in_function.size()) return {};
+  if (phase.culprit != view.judgement.culprit || phase.culprit == kNoIterator) return {};
   const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
   std::vector<RowOp> ops;
   for (const FunctionOp& op : phase.function_ops) {

@@ -5,6 +5,7 @@
 
 #include "base/intervals.h"
 #include "base/parallel.h"
+#include "base/search.h"
 #include "measure/function_runs.h"
 #include "measure/lane_order.h"
 #include "measure/op_kind.h"
@@ -41,11 +42,92 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until
   while (!open.empty()) close();
 }
 
+/// Adds up how much of the time between one moment and the next is covered by intervals.
+class TimeBetween {
+ public:
+  explicit TimeBetween(std::span<const Picoseconds> moments)
+      : moments_(moments), partly_(moments.size(), 0), wholly_(moments.size(), 0) {}
+
+  /// `near` remembers where the last search ended.
+  void add(Interval interval, std::size_t& near) {
+    interval.start = std::max(interval.start, moments_.front());
+    interval.end = std::min(interval.end, moments_.back());
+    if (interval.start >= interval.end) return;
+    near = partition_point_near(moments_.size(), near, [&](std::size_t i) { return moments_[i] <= interval.start; });
+    const std::size_t first = near - 1;
+    const std::size_t last =
+        partition_point_near(moments_.size(), first, [&](std::size_t i) { return moments_[i] < interval.end; }) - 1;
+    if (first == last) {
+      partly_[first] += interval.end - interval.start;
+      return;
+    }
+    partly_[first] += moments_[first + 1] - interval.start;
+    partly_[last] += interval.end - moments_[last];
+    ++wholly_[first + 1];
+    --wholly_[last];
+  }
+
+  void add(const TimeBetween& other) {
+    for (std::size_t index = 0; index < partly_.size(); ++index) {
+      partly_[index] += other.partly_[index];
+      wholly_[index] += other.wholly_[index];
+    }
+  }
+
+  /// What is covered until each moment; a thread or more may cover the same time.
+  std::vector<Picoseconds> until() const {
+    std::vector<Picoseconds> sums(moments_.size(), 0);
+    Picoseconds count = 0;
+    for (std::size_t index = 0; index + 1 < moments_.size(); ++index) {
+      count += wholly_[index];
+      sums[index + 1] = sums[index] + partly_[index] + count * (moments_[index + 1] - moments_[index]);
+    }
+    return sums;
+  }
+
+ private:
+  std::span<const Picoseconds> moments_;
+  std::vector<Picoseconds> partly_;  ///< indexed as the moments: from one to the next
+  std::vector<Picoseconds> wholly_;  ///< by how much the number of intervals that cover that wholly changes here
+};
+
+/// Intervals in order of start, each moment once.
+class Covered {
+ public:
+  explicit Covered(TimeBetween& times) : times_(times) {}
+
+  void add(Interval interval) {
+    interval.start = std::max(interval.start, until_);
+    if (interval.start >= interval.end) return;
+    until_ = interval.end;
+    times_.add(interval, near_);
+  }
+
+ private:
+  TimeBetween& times_;
+  Picoseconds until_ = INT64_MIN;
+  std::size_t near_ = 0;
+};
+
+/// What some of the threads did.
+struct Activity {
+  explicit Activity(std::span<const Picoseconds> moments, bool has_pools)
+      : all(moments), in_events(has_pools ? moments : std::span<const Picoseconds>{}), of_pools(in_events) {}
+
+  TimeBetween all;
+  TimeBetween in_events;
+  TimeBetween of_pools;
+};
+
 /// Adds the busy times of one thread in order of start.
 class LaneActivity {
  public:
-  LaneActivity(const Lane& lane, const std::vector<OpKind>& op_kinds, std::span<const Interval> waits)
-      : lane_(lane), op_kinds_(op_kinds), has_regions_(!lane.pool_regions.empty()), covered_(waits), events_(waits) {}
+  LaneActivity(const Lane& lane, const std::vector<OpKind>& op_kinds, Activity& activity)
+      : lane_(lane),
+        op_kinds_(op_kinds),
+        has_regions_(!lane.pool_regions.empty()),
+        covered_(has_regions_ ? activity.of_pools : activity.all),
+        events_(activity.in_events) {}
 
   void add_own_work(Interval work) {
     if (work.start >= work.end) return;
@@ -73,10 +155,6 @@ class LaneActivity {
     }
   }
 
-  Picoseconds total() const { return covered_.total(); }
-  /// Of that: in regions of the compute pool only.
-  Picoseconds in_pool_only() const { return has_regions_ ? covered_.total() - events_.total() : 0; }
-
  private:
   void add_event(Interval time) {
     covered_.add(time);
@@ -87,23 +165,16 @@ class LaneActivity {
   const Lane& lane_;
   const std::vector<OpKind>& op_kinds_;
   const bool has_regions_;
-  CoveredTime covered_;
-  CoveredTime events_;  ///< covered by ops and iterators; kept only where there are regions as well
+  Covered covered_;
+  Covered events_;  ///< ops and iterators; kept only where there are regions as well
   std::size_t next_op_ = 0;
   std::size_t next_region_ = 0;
 };
 
-/// Busy time of one thread.
-struct BusyTime {
-  Picoseconds all = 0;
-  Picoseconds in_pool_only = 0;
-};
-
-BusyTime busy_time(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                   std::span<const Interval> waits) {
-  LaneActivity activity(lane, op_kinds, waits);
+void add_lane(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds, Picoseconds until,
+              Activity& sums) {
+  LaneActivity activity(lane, op_kinds, sums);
   std::size_t next_run = 0;
-  const Picoseconds until = waits.back().end;
   visit_own_times(lane.iterator_calls, until, [&](std::uint32_t row, Interval own) {
     if (own.start >= own.end || forest[forest.iterator_of(lane.iterator_calls[row])].is_async) return;
     Picoseconds done = own.start;
@@ -114,39 +185,75 @@ BusyTime busy_time(const Lane& lane, const IteratorForest& forest, const std::ve
     activity.add_own_work({done, own.end});
   });
   activity.add_until(until);
-  return {activity.total(), activity.in_pool_only()};
 }
 
 }  // namespace
 
-BusyThreads average_busy_threads(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                                 std::span<const Interval> waits, const WorkOptions& work) {
-  const Picoseconds waited = total_length(waits);
-  if (waited <= 0) return {};
-  std::atomic<Picoseconds> all = 0;
-  std::atomic<Picoseconds> in_pool_only = 0;
+ThreadActivity::ThreadActivity(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                               const WorkOptions& work)
+    : queue_stride_(static_cast<double>(trace.queue.stride)) {
+  moments_.reserve(2 * forest.root_calls.size());
+  for (const RootCall& call : forest.root_calls) moments_.insert(moments_.end(), {call.span.start, call.span.end});
+  std::sort(moments_.begin(), moments_.end());
+  moments_.erase(std::unique(moments_.begin(), moments_.end()), moments_.end());
+  if (moments_.size() < 2) return;
+  const bool has_pools =
+      std::any_of(trace.lanes.begin(), trace.lanes.end(), [](const Lane& lane) { return !lane.pool_regions.empty(); });
+  // A lane at a time for each thread: as many sums as threads, not as lanes.
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
-    const BusyTime busy = busy_time(*lanes[index], forest, op_kinds, waits);
-    all += busy.all;
-    in_pool_only += busy.in_pool_only;
+  const std::size_t threads =
+      std::min<std::size_t>(threads_for(work, trace.iterator_event_count), std::max<std::size_t>(lanes.size(), 1));
+  std::vector<Activity> sums(threads, Activity(moments_, has_pools));
+  std::atomic<std::size_t> next = 0;
+  run_parallel(static_cast<unsigned>(threads), threads, [&](std::size_t task) {
+    for (std::size_t index = next++; index < lanes.size(); index = next++) {
+      add_lane(*lanes[index], forest, op_kinds, moments_.back(), sums[task]);
+    }
   });
-  const auto per_wait = [&](Picoseconds time) { return static_cast<double>(time) / static_cast<double>(waited); };
-  return {per_wait(all), per_wait(in_pool_only)};
+  for (std::size_t task = 1; task < threads; ++task) {
+    sums[0].all.add(sums[task].all);
+    sums[0].in_events.add(sums[task].in_events);
+    sums[0].of_pools.add(sums[task].of_pools);
+  }
+  all_until_ = sums[0].all.until();
+  if (has_pools) {
+    in_events_until_ = sums[0].in_events.until();
+    of_pools_until_ = sums[0].of_pools.until();
+  }
+  if (trace.queue.closures.empty()) return;
+  TimeBetween queued(moments_);
+  std::size_t near = 0;
+  for (const QueuedClosure& closure : trace.queue.closures) {
+    if (is_compute_pool(trace.strings[trace.lanes[index_of(closure.lane)].name])) continue;
+    queued.add(closure.waited, near);
+  }
+  queued_until_ = queued.until();
 }
 
-std::optional<double> average_queued_closures(const Trace& trace, std::span<const Interval> waits) {
-  const Picoseconds waited = total_length(waits);
-  if (waited <= 0 || trace.queue.closures.empty()) return std::nullopt;
-  double queued = 0;
-  std::vector<Interval> parts;
-  for (const QueuedClosure& closure : trace.queue.closures) {
-    parts.clear();
-    clip(closure.waited, waits, parts);
-    if (parts.empty() || is_compute_pool(trace.strings[trace.lanes[index_of(closure.lane)].name])) continue;
-    queued += static_cast<double>(total_length(parts));
-  }
-  return static_cast<double>(trace.queue.stride) * queued / static_cast<double>(waited);
+Picoseconds ThreadActivity::sum(const std::vector<Picoseconds>& until, std::span<const Interval> waits) const {
+  if (until.empty()) return 0;
+  const auto at = [&](Picoseconds moment) {
+    const auto place = std::lower_bound(moments_.begin(), moments_.end(), moment);
+    return until[static_cast<std::size_t>(place - moments_.begin())];
+  };
+  Picoseconds total = 0;
+  for (const Interval wait : waits) total += at(wait.end) - at(wait.start);
+  return total;
+}
+
+BusyThreads ThreadActivity::during(std::span<const Interval> waits) const {
+  const auto waited = static_cast<double>(total_length(waits));
+  if (waited <= 0) return {};
+  const Picoseconds of_pools = sum(of_pools_until_, waits);
+  const Picoseconds in_pool_only = of_pools - sum(in_events_until_, waits);
+  const Picoseconds all = sum(all_until_, waits) + of_pools;
+  return {static_cast<double>(all) / waited, static_cast<double>(in_pool_only) / waited};
+}
+
+std::optional<double> ThreadActivity::queued_closures_during(std::span<const Interval> waits) const {
+  const auto waited = static_cast<double>(total_length(waits));
+  if (waited <= 0 || queued_until_.empty()) return std::nullopt;
+  return queue_stride_ * static_cast<double>(sum(queued_until_, waits)) / waited;
 }
 
 }  // namespace doctor

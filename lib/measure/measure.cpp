@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <span>
@@ -28,6 +29,15 @@ struct CallsOfRoot {
   std::set<IteratorId> feeding_roots;  ///< other pipelines that its waits were followed into
 };
 
+/// The iterators below each root, the root included.
+std::map<IteratorId, std::vector<IteratorId>> members_of_roots(const IteratorForest& forest) {
+  std::map<IteratorId, std::vector<IteratorId>> members;
+  for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
+    members[forest.iterators[index].root].push_back(static_cast<IteratorId>(index));
+  }
+  return members;
+}
+
 class HostMeasurer {
  public:
   HostMeasurer(const Trace& trace, const IteratorForest& forest, const WorkOptions& work)
@@ -37,7 +47,10 @@ class HostMeasurer {
         op_kinds_(op_kinds_of(trace.strings)),
         owners_(trace, forest, op_kinds_, work),
         times_(add_up_calls(trace, forest, work)),
-        tools_{trace, forest, path_, op_kinds_, owners_, work} {}
+        groups_(group_calls()),
+        activity_(trace, forest, op_kinds_, work),
+        members_of_roots_(members_of_roots(forest)),
+        tools_{trace, forest, path_, op_kinds_, owners_, activity_, work, attributors_} {}
 
   HostMeasurement measure(const MeasureOptions& options, DeviceProfile profile);
 
@@ -52,7 +65,10 @@ class HostMeasurer {
   void find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const;
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
+  std::optional<std::int64_t> pool_size() const;
   std::uint32_t iteration_of(const RootCall& call) const;
+  const PipelineMaking* making_of(const RootCall& call) const;
+  void find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;
@@ -61,6 +77,11 @@ class HostMeasurer {
   std::vector<OpKind> op_kinds_;     ///< indexed by StringId
   FunctionOwners owners_;
   std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
+  std::vector<CallsOfRoot> groups_;
+  ThreadActivity activity_;
+  std::map<IteratorId, std::vector<IteratorId>> members_of_roots_;
+  std::optional<std::int64_t> pool_size_ = pool_size();
+  std::deque<Attributor> attributors_;
   PhaseTools tools_;
   std::vector<bool> waits_;  ///< indexed by IteratorId: for other threads
   HostMeasurement result_;
@@ -77,6 +98,12 @@ void HostMeasurer::describe_trace() {
   result_.window = trace_.window.end - trace_.window.start;
   result_.window_start = trace_.window.start;
   result_.loss = trace_.loss;
+  if (forest_.too_deep > 0) {
+    result_.loss.add("iterators_nested_too_deep", forest_.too_deep);
+    result_.loss.notes.push_back(
+        format_count(forest_.too_deep, "iterator") +
+        " stood below 256 others, deeper than any real pipeline, and count as inputs of these");
+  }
   result_.step_markers = trace_.steps;
   result_.has_session_runs = !trace_.lanes_are_threads;
   for (const Lane& lane : trace_.lanes) result_.threads.emplace_back(trace_.strings[lane.name]);
@@ -144,12 +171,8 @@ std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
   return result;
 }
 
-/// From the root's own attribute; before TF 2.5 it has none, and the runtime sizes its pools by the cores.
-std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
-  if (root != kNoIterator) {
-    const std::optional<std::int64_t> budget = number_attribute(trace_, forest_[root], "cpu_budget");
-    if (budget && *budget > 0) return budget;
-  }
+/// Threads of the compute pools: the runtime sizes them by the cores.
+std::optional<std::int64_t> HostMeasurer::pool_size() const {
   std::int64_t compute_threads = 0;
   std::int64_t pool_threads = 0;
   for (const Lane& lane : trace_.lanes) {
@@ -161,13 +184,25 @@ std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
   return threads > 0 ? std::optional(threads) : std::nullopt;
 }
 
+/// From the root's own attribute; before TF 2.5 it has none.
+std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
+  if (root != kNoIterator) {
+    const std::optional<std::int64_t> budget = number_attribute(trace_, forest_[root], "cpu_budget");
+    if (budget && *budget > 0) return budget;
+  }
+  return pool_size_;
+}
+
 void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
   pipeline.fed_by.assign(group.feeding_roots.begin(), group.feeding_roots.end());
   std::set<IteratorId> roots = group.feeding_roots;
   roots.insert(group.root);
-  for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
-    if (roots.contains(forest_.iterators[index].root)) pipeline.members.push_back(static_cast<IteratorId>(index));
+  for (const IteratorId root : roots) {
+    const auto members = members_of_roots_.find(root);
+    if (members == members_of_roots_.end()) continue;
+    pipeline.members.insert(pipeline.members.end(), members->second.begin(), members->second.end());
   }
+  std::sort(pipeline.members.begin(), pipeline.members.end());
   Picoseconds most_work = 0;
   for (const IteratorId member : pipeline.members) {
     if (result_.iterators[index_of(member)].work() <= most_work) continue;
@@ -201,6 +236,40 @@ std::uint32_t HostMeasurer::iteration_of(const RootCall& call) const {
   return forest_.iteration_of_instance[index_of(first.instance)];
 }
 
+const PipelineMaking* HostMeasurer::making_of(const RootCall& call) const {
+  if (call.rows.empty()) return nullptr;
+  const IteratorCall& first = call_of(trace_, {call.lane, call.rows.front()});
+  const std::uint32_t making = trace_.instances[index_of(first.instance)].making;
+  return making == kNoMaking ? nullptr : &trace_.makings[making];
+}
+
+/// With one call for most times that the pipeline is made, or two (`for x in dataset.take(1)`: the second learns that
+/// there is no more), it is made for every step.
+void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
+  constexpr std::size_t kFewestTimes = 3;
+  constexpr std::size_t kMostCalls = 2;
+  const std::vector<std::size_t>& starts = pipeline.iteration_starts;
+  if (starts.size() + 1 < kFewestTimes) return;
+  RemadeIterator remade;
+  std::size_t short_lives = 0;
+  Picoseconds begin = pipeline.calls.front().start;
+  for (std::size_t life = 0; life <= starts.size(); ++life) {
+    const std::size_t first = life == 0 ? 0 : starts[life - 1];
+    const std::size_t last = life == starts.size() ? pipeline.calls.size() : starts[life];
+    if (last - first <= kMostCalls) ++short_lives;
+    const PipelineMaking* const making = making_of(forest_.root_calls[group.calls[first]]);
+    if (making == nullptr) continue;
+    begin = std::min(begin, making->span.start);
+    remade.making += making->span.end - making->span.start;
+    remade.first_calls += pipeline.calls[first].end - pipeline.calls[first].start;
+    ++remade.times;
+  }
+  if (2 * short_lives <= starts.size() + 1 || remade.times < kFewestTimes) return;
+  remade.span = pipeline.calls.back().end - begin;
+  pipeline.remade = remade;
+  pipeline.iteration_starts.clear();
+}
+
 PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   PipelineMeasurement pipeline;
   pipeline.root = group.root;
@@ -217,6 +286,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }
+  find_remaking(group, pipeline);
   pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
   measure_cadence(trace_, pipeline);
   pipeline.markers_miss_calls = get_next_is_outside_markers(trace_.steps, pipeline.calls);
@@ -247,12 +317,15 @@ void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, Pip
   PaceChange& change = *pipeline.pace_change;
   const std::size_t before = std::min(kEnoughCalls, change.from - pipeline.warmup_count);
   const std::size_t after = std::min(kEnoughCalls, calls.size() - change.from);
-  std::vector<Picoseconds> growth = held_times(tools_, calls.subspan(change.from, after));
-  const std::vector<Picoseconds> held_before = held_times(tools_, calls.subspan(change.from - before, before));
-  for (std::size_t index = 0; index < growth.size(); ++index) {
-    growth[index] =
-        growth[index] / static_cast<Picoseconds>(after) - held_before[index] / static_cast<Picoseconds>(before);
-    if (!change.is_slower()) growth[index] = -growth[index];
+  const ByIterator<Picoseconds> held_after = held_times(tools_, calls.subspan(change.from, after));
+  const ByIterator<Picoseconds> held_before = held_times(tools_, calls.subspan(change.from - before, before));
+  const Picoseconds sign = change.is_slower() ? 1 : -1;
+  ByIterator<Picoseconds> growth;
+  for (const auto& [id, time] : held_after.entries()) {
+    growth[index_of(id)] += sign * (time / static_cast<Picoseconds>(after));
+  }
+  for (const auto& [id, time] : held_before.entries()) {
+    growth[index_of(id)] -= sign * (time / static_cast<Picoseconds>(before));
   }
   change.culprit = find_culprit(forest_, growth);
 }
@@ -262,7 +335,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
   result_.device_profile = std::move(profile);
   computing_ = computing_of(result_.device_profile);
   std::set<IteratorId> feeding_roots;
-  for (CallsOfRoot& group : group_calls()) {
+  for (CallsOfRoot& group : groups_) {
     result_.pipelines.push_back(measure_pipeline(group));
     feeding_roots.insert(group.feeding_roots.begin(), group.feeding_roots.end());
   }

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/work.h"
 #include "measure/attribute_history.h"
+#include "measure/by_iterator.h"
 #include "measure/call_details.h"
 #include "measure/call_times.h"
 #include "measure/pace.h"
@@ -96,10 +97,10 @@ struct OpBeside {
 /// The calls of one pipeline in one phase (warm-up or steady state), attributed.
 struct PhaseMeasurement {
   std::size_t call_count = 0;
-  Picoseconds waited = 0;                ///< sum of the latencies of the calls
-  std::vector<Picoseconds> critical;     ///< indexed by IteratorId: time held by it, own work and function
-  std::vector<Picoseconds> in_function;  ///< indexed by IteratorId: of that, in the user's function
-  std::vector<Sighting> longest_held;    ///< indexed by IteratorId: its longest piece of `critical`; empty span if none
+  Picoseconds waited = 0;               ///< sum of the latencies of the calls
+  ByIterator<Picoseconds> critical;     ///< time held by it, own work and function
+  ByIterator<Picoseconds> in_function;  ///< of that, in the user's function
+  ByIterator<Sighting> longest_held;    ///< its longest piece of `critical`; empty span if none
   Picoseconds handoff = 0;
   Picoseconds unseen = 0;
   Picoseconds outside = 0;
@@ -137,6 +138,18 @@ struct CacheFill {
   IteratorId iterator = kNoIterator;
   std::uint64_t input_calls = 0;
   std::uint64_t calls = 0;
+};
+
+/// A pipeline that is made anew for every step or two, as `next(iter(dataset))` in a loop does: each time its iterators
+/// are made, its buffers are empty and its threads begin from nothing.
+struct RemadeIterator {
+  std::size_t times = 0;        ///< that it was made in the window
+  Picoseconds making = 0;       ///< of that: in MakeIterator
+  Picoseconds first_calls = 0;  ///< and in the first GetNext call of each
+  Picoseconds span = 0;         ///< from the first making to the end of the last call
+
+  /// The part of the time that making it anew takes.
+  double share() const { return span > 0 ? static_cast<double>(making + first_calls) / static_cast<double>(span) : 0; }
 };
 
 /// A part of the time that is spent in GetNext, and how sure it is.
@@ -190,8 +203,9 @@ struct PipelineMeasurement {
 
   std::vector<Interval> calls;  ///< of the consumer, sorted by start
   /// calls[i] is the first of a pipeline that was made anew for the same iterators: what passed since calls[i - 1]
-  /// belongs to no step. Ascending, never 0.
+  /// belongs to no step. Ascending, never 0. Empty where it is made anew for every step: that belongs to the step.
   std::vector<std::size_t> iteration_starts;
+  std::optional<RemadeIterator> remade;
   std::size_t warmup_count = 0;  ///< the first calls[0..warmup_count) are warm-up
   Picoseconds total = 0;         ///< sum of all latencies
   Picoseconds median = 0;        ///< of the steady latencies

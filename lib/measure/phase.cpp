@@ -1,15 +1,15 @@
 #include "measure/phase.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/intervals.h"
 #include "base/parallel.h"
-#include "measure/busy_threads.h"
 #include "measure/function_ops.h"
-#include "measure/path_walker.h"
 
 namespace doctor {
 namespace {
@@ -29,25 +29,32 @@ struct Purpose {
 /// What some of the calls add up to. All are integers: no result depends on how the calls were split.
 struct Sums {
   MeasuredPhase measured;
-  std::vector<Picoseconds>
-      critical_of_first_half;  ///< indexed by IteratorId: PhaseMeasurement::critical of these calls
-  FunctionActivity function;   ///< of the culprit
+  std::vector<HeldSums::Entry> held;  ///< by id
+  FunctionActivity function;          ///< of the culprit
 };
 
-void add(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& more) {
-  for (std::size_t index = 0; index < sums.size(); ++index) sums[index] += more[index];
+/// Adds sums by id to others.
+void add(std::vector<HeldSums::Entry>& sums, const std::vector<HeldSums::Entry>& more) {
+  std::vector<HeldSums::Entry> both;
+  both.reserve(sums.size() + more.size());
+  std::merge(sums.begin(), sums.end(), more.begin(), more.end(), std::back_inserter(both),
+             [](const HeldSums::Entry& a, const HeldSums::Entry& b) { return a.id < b.id; });
+  sums.clear();
+  for (const HeldSums::Entry& entry : both) {
+    if (sums.empty() || sums.back().id != entry.id) {
+      sums.push_back(entry);
+      continue;
+    }
+    HeldSums::Sum& sum = sums.back().sum;
+    sum.critical += entry.sum.critical;
+    sum.in_function += entry.sum.in_function;
+    sum.in_first_half += entry.sum.in_first_half;
+    if (entry.sum.longest.outweighs(sum.longest)) sum.longest = entry.sum.longest;
+  }
 }
 
 bool is_work(SegmentKind kind) {
   return kind == SegmentKind::self || kind == SegmentKind::function;
-}
-
-/// Adds up what each iterator held by its own work and its function.
-void add_held(std::span<const Segment> segments, std::vector<Picoseconds>& critical) {
-  for (const Segment& segment : segments) {
-    const bool is_held = segment.iterator != kNoIterator && is_work(segment.kind);
-    if (is_held) critical[index_of(segment.iterator)] += segment.span.end - segment.span.start;
-  }
 }
 
 class PhaseMeasurer {
@@ -59,11 +66,11 @@ class PhaseMeasurer {
 
  private:
   const RootCall& call(std::size_t position) const { return tools_.forest.root_calls[calls_[position]]; }
-  Sums no_sums() const;
-  void attribute(CallRange range, Purpose purpose, Sums& sums) const;
+  void attribute(CallRange range, Purpose purpose, Attributor& attributor, Sums& sums) const;
   void attribute_parallel(CallRange range, Purpose purpose);
-  void add_segments(const RootCall& call, std::span<const Segment> segments, MeasuredPhase& sums) const;
+  void add_segments(std::size_t position, std::span<const Segment> segments, HeldSums& held, MeasuredPhase& sums) const;
   bool is_in_first_half(std::size_t position) const { return position < calls_.size() / 2; }
+  void keep_held_times();
   IteratorId find_culprit() const { return doctor::find_culprit(tools_.forest, sums_.measured.phase.critical); }
   void compare_halves();
   void measure_function();
@@ -73,24 +80,16 @@ class PhaseMeasurer {
   const PhaseTools& tools_;
   const IteratorId root_;
   const std::span<const std::size_t> calls_;
-  Sums sums_ = no_sums();
+  Sums sums_;
 };
 
-Sums PhaseMeasurer::no_sums() const {
-  Sums sums;
-  sums.measured.phase.critical.assign(tools_.forest.iterators.size(), 0);
-  sums.critical_of_first_half = sums.measured.phase.critical;
-  sums.measured.phase.in_function.assign(tools_.forest.iterators.size(), 0);
-  sums.measured.phase.longest_held.assign(tools_.forest.iterators.size(), {});
-  return sums;
-}
-
-void PhaseMeasurer::add_segments(const RootCall& call, std::span<const Segment> segments, MeasuredPhase& sums) const {
+void PhaseMeasurer::add_segments(std::size_t position, std::span<const Segment> segments, HeldSums& held,
+                                 MeasuredPhase& sums) const {
   PhaseMeasurement& phase = sums.phase;
-  const Picoseconds latency = call.span.end - call.span.start;
+  const Interval span = call(position).span;
   ++phase.call_count;
-  phase.waited += latency;
-  sums.unattributed += latency;
+  phase.waited += span.end - span.start;
+  sums.unattributed += span.end - span.start;
   for (const Segment& segment : segments) {
     const Picoseconds length = segment.span.end - segment.span.start;
     sums.unattributed -= length;
@@ -101,18 +100,18 @@ void PhaseMeasurer::add_segments(const RootCall& call, std::span<const Segment> 
     const IteratorId root = tools_.forest[segment.iterator].root;
     if (root != root_) sums.feeding_roots.insert(root);
     if (!is_work(segment.kind)) continue;
-    phase.critical[index_of(segment.iterator)] += length;
+    HeldSums::Sum& sum = held[segment.iterator];
+    sum.critical += length;
+    if (is_in_first_half(position)) sum.in_first_half += length;
+    if (segment.kind == SegmentKind::function) sum.in_function += length;
     const Sighting piece{segment.span, segment.lane};
-    Sighting& longest = phase.longest_held[index_of(segment.iterator)];
-    if (piece.outweighs(longest)) longest = piece;
-    if (segment.kind == SegmentKind::function) phase.in_function[index_of(segment.iterator)] += length;
+    if (piece.outweighs(sum.longest)) sum.longest = piece;
   }
 }
 
 /// Attributes the calls of a range one after another. Where calls of several consumers overlap, a moment of the
 /// function counts once.
-void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) const {
-  CriticalPath::Walker walker(tools_.path);
+void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Attributor& attributor, Sums& sums) const {
   std::optional<FunctionOps> ops;
   if (purpose.function_of != kNoIterator) {
     ops.emplace(tools_.trace, tools_.op_kinds, tools_.owners, purpose.function_of);
@@ -121,9 +120,8 @@ void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) cons
   for (std::size_t before = 0; before < range.first; ++before) done = std::max(done, call(before).span.end);
   std::vector<Interval> windows;
   for (std::size_t position = range.first; position < range.last; ++position) {
-    const std::span<const Segment> segments = walker.attribute(call(position));
-    if (purpose.adds_up) add_segments(call(position), segments, sums.measured);
-    if (purpose.adds_up && is_in_first_half(position)) add_held(segments, sums.critical_of_first_half);
+    const std::span<const Segment> segments = attributor.walker.attribute(call(position));
+    if (purpose.adds_up) add_segments(position, segments, attributor.held, sums.measured);
     if (!ops) continue;
     windows.clear();
     for (const Segment& segment : segments) {
@@ -135,6 +133,7 @@ void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Sums& sums) cons
     done = std::max(done, call(position).span.end);
   }
   if (ops) sums.function = ops->activity();
+  sums.held = attributor.held.take();
 }
 
 void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
@@ -142,23 +141,18 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
   // Two parts for each thread: one that finishes early takes over from the others.
   const std::size_t count = range.last - range.first;
   const std::size_t parts = std::min<std::size_t>(count, threads == 1 ? 1 : 2 * threads);
-  std::vector<Sums> results(parts, no_sums());
+  std::vector<Sums> results(parts);
+  while (tools_.attributors.size() < parts) tools_.attributors.emplace_back(tools_.path, tools_.forest);
   run_parallel(threads, parts, [&](std::size_t part) {
     const CallRange some{range.first + count * part / parts, range.first + count * (part + 1) / parts};
-    attribute(some, purpose, results[part]);
+    attribute(some, purpose, tools_.attributors[part], results[part]);
   });
   for (const Sums& result : results) {
     MeasuredPhase& sums = sums_.measured;
     const MeasuredPhase& more = result.measured;
     sums.phase.call_count += more.phase.call_count;
     sums.phase.waited += more.phase.waited;
-    add(sums.phase.critical, more.phase.critical);
-    add(sums_.critical_of_first_half, result.critical_of_first_half);
-    add(sums.phase.in_function, more.phase.in_function);
-    for (std::size_t index = 0; index < more.phase.longest_held.size(); ++index) {
-      Sighting& longest = sums.phase.longest_held[index];
-      if (more.phase.longest_held[index].outweighs(longest)) longest = more.phase.longest_held[index];
-    }
+    add(sums_.held, result.held);
     sums.phase.handoff += more.phase.handoff;
     sums.phase.unseen += more.phase.unseen;
     sums.phase.outside += more.phase.outside;
@@ -166,16 +160,30 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
     sums.unattributed += more.unattributed;
     sums_.function.add(result.function);
   }
+  if (purpose.adds_up) keep_held_times();
+}
+
+void PhaseMeasurer::keep_held_times() {
+  PhaseMeasurement& phase = sums_.measured.phase;
+  phase.critical = {};
+  phase.in_function = {};
+  phase.longest_held = {};
+  for (const auto& [id, sum] : sums_.held) {
+    phase.critical.append(id, sum.critical);
+    if (sum.in_function > 0) phase.in_function.append(id, sum.in_function);
+    phase.longest_held.append(id, sum.longest);
+  }
 }
 
 void PhaseMeasurer::compare_halves() {
-  PhaseMeasurement& phase = sums_.measured.phase;
-  std::vector<Picoseconds> second_half = phase.critical;
-  for (std::size_t index = 0; index < second_half.size(); ++index) {
-    second_half[index] -= sums_.critical_of_first_half[index];
+  ByIterator<Picoseconds> first;
+  ByIterator<Picoseconds> second;
+  for (const auto& [id, sum] : sums_.held) {
+    first.append(id, sum.in_first_half);
+    second.append(id, sum.critical - sum.in_first_half);
   }
-  phase.culprits_of_halves = {doctor::find_culprit(tools_.forest, sums_.critical_of_first_half),
-                              doctor::find_culprit(tools_.forest, second_half)};
+  sums_.measured.phase.culprits_of_halves = {doctor::find_culprit(tools_.forest, first),
+                                             doctor::find_culprit(tools_.forest, second)};
 }
 
 void PhaseMeasurer::measure_threads() {
@@ -183,11 +191,11 @@ void PhaseMeasurer::measure_threads() {
   std::vector<Interval> waits;
   for (std::size_t position = 0; position < calls_.size(); ++position) waits.push_back(call(position).span);
   waits = united(std::move(waits));
-  const BusyThreads busy = average_busy_threads(tools_.trace, tools_.forest, tools_.op_kinds, waits, tools_.work);
+  const BusyThreads busy = tools_.activity.during(waits);
   PhaseMeasurement& phase = sums_.measured.phase;
   phase.busy_threads = busy.all;
   phase.pool_threads = busy.in_pool_only;
-  phase.queued_closures = average_queued_closures(tools_.trace, waits);
+  phase.queued_closures = tools_.activity.queued_closures_during(waits);
 }
 
 /// Attributes all calls, and those of a first part twice if that part knew the culprit, else all.
@@ -243,25 +251,54 @@ MeasuredPhase PhaseMeasurer::measure() {
 
 }  // namespace
 
-std::vector<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls) {
-  std::vector<Picoseconds> held(tools.forest.iterators.size(), 0);
-  CriticalPath::Walker walker(tools.path);
-  for (const std::size_t call : calls) add_held(walker.attribute(tools.forest.root_calls[call]), held);
+HeldSums::Sum& HeldSums::operator[](IteratorId id) {
+  if (!is_used_[index_of(id)]) {
+    is_used_[index_of(id)] = true;
+    used_.push_back(id);
+  }
+  return sums_[index_of(id)];
+}
+
+std::vector<HeldSums::Entry> HeldSums::take() {
+  std::sort(used_.begin(), used_.end());
+  std::vector<Entry> entries;
+  entries.reserve(used_.size());
+  for (const IteratorId id : used_) {
+    entries.push_back({id, std::exchange(sums_[index_of(id)], {})});
+    is_used_[index_of(id)] = false;
+  }
+  used_.clear();
+  return entries;
+}
+
+ByIterator<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls) {
+  if (tools.attributors.empty()) tools.attributors.emplace_back(tools.path, tools.forest);
+  Attributor& attributor = tools.attributors.front();
+  for (const std::size_t call : calls) {
+    for (const Segment& segment : attributor.walker.attribute(tools.forest.root_calls[call])) {
+      const bool is_held = segment.iterator != kNoIterator && is_work(segment.kind);
+      if (is_held) attributor.held[segment.iterator].critical += segment.span.end - segment.span.start;
+    }
+  }
+  ByIterator<Picoseconds> held;
+  for (const auto& [id, sum] : attributor.held.take()) held.append(id, sum.critical);
   return held;
 }
 
-IteratorId find_culprit(const IteratorForest& forest, std::span<const Picoseconds> held) {
+IteratorId find_culprit(const IteratorForest& forest, const ByIterator<Picoseconds>& held) {
   IteratorId culprit = kNoIterator;
   bool culprit_is_root = true;
-  for (std::size_t index = 0; index < held.size(); ++index) {
-    if (held[index] <= 0) continue;
-    const std::string& kind = forest.iterators[index].short_name;
+  Picoseconds most = 0;
+  for (const auto& [id, time] : held.entries()) {
+    if (time <= 0) continue;
+    const std::string& kind = forest[id].short_name;
     const bool is_root = kind == "Root" || kind == "Model";
-    const bool is_better = culprit == kNoIterator || (culprit_is_root && !is_root) ||
-                           (culprit_is_root == is_root && held[index] > held[index_of(culprit)]);
+    const bool is_better =
+        culprit == kNoIterator || (culprit_is_root && !is_root) || (culprit_is_root == is_root && time > most);
     if (!is_better) continue;
-    culprit = static_cast<IteratorId>(index);
+    culprit = id;
     culprit_is_root = is_root;
+    most = time;
   }
   return culprit;
 }

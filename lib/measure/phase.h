@@ -1,25 +1,66 @@
 #pragma once
 
+#include <deque>
 #include <set>
 #include <span>
 #include <vector>
 
 #include "base/work.h"
+#include "measure/busy_threads.h"
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
+#include "measure/path_walker.h"
 
 namespace doctor {
 
-/// What measuring any phase of one trace needs. Nothing here is changed by it.
+/// What each iterator held of some calls. As large as the forest; used for one part of the calls after another.
+class HeldSums {
+ public:
+  struct Sum {
+    Picoseconds critical = 0;
+    Picoseconds in_function = 0;
+    Picoseconds in_first_half = 0;  ///< of `critical`
+    Sighting longest;
+  };
+  struct Entry {
+    IteratorId id = kNoIterator;
+    Sum sum;
+  };
+
+  explicit HeldSums(std::size_t iterator_count) : sums_(iterator_count), is_used_(iterator_count, false) {}
+
+  Sum& operator[](IteratorId id);
+
+  /// Those that were used since the last call, by id; all are empty afterwards.
+  std::vector<Entry> take();
+
+ private:
+  std::vector<Sum> sums_;
+  std::vector<bool> is_used_;
+  std::vector<IteratorId> used_;
+};
+
+/// What one thread attributes calls with. Making it takes as long as the trace has threads and iterators, so one serves
+/// for all pipelines.
+struct Attributor {
+  Attributor(const CriticalPath& path, const IteratorForest& forest) : walker(path), held(forest.iterators.size()) {}
+
+  CriticalPath::Walker walker;
+  HeldSums held;
+};
+
+/// What measuring any phase of one trace needs.
 struct PhaseTools {
   const Trace& trace;
   const IteratorForest& forest;
   const CriticalPath& path;
   const std::vector<OpKind>& op_kinds;  ///< indexed by StringId
   const FunctionOwners& owners;
+  const ThreadActivity& activity;
   WorkOptions work;
+  std::deque<Attributor>& attributors;  ///< grows as more are needed at once
 };
 
 /// The calls of one pipeline in one phase, with what only the measurer of the pipeline wants to know.
@@ -30,11 +71,11 @@ struct MeasuredPhase {
 };
 
 /// What each iterator held of these calls (by index into forest.root_calls, in order of time) by its own work and its
-/// function; indexed by IteratorId.
-std::vector<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls);
+/// function.
+ByIterator<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls);
 
 /// The iterator that holds the most; the runtime's own outermost one only if nothing else holds anything.
-IteratorId find_culprit(const IteratorForest& forest, std::span<const Picoseconds> held);
+IteratorId find_culprit(const IteratorForest& forest, const ByIterator<Picoseconds>& held);
 
 /// Attributes the calls (by index into forest.root_calls, in order of time) of the pipeline `root`, finds the culprit
 /// and adds up what its function did. The segments of a long trace need not be kept: an early part of the calls says

@@ -47,31 +47,31 @@ std::string attributes_json(const IteratorMeasurement& iterator) {
   return attributes.dump(-1, ' ', /*ensure_ascii=*/false, OrderedJson::error_handler_t::replace);
 }
 
-/// What the calls of the consumers were held by it.
-Picoseconds critical_of(const HostMeasurement& host, IteratorId id) {
-  Picoseconds critical = 0;
+/// What the calls of the consumers were held by each iterator, indexed by IteratorId.
+std::vector<Picoseconds> critical_times(const HostMeasurement& host) {
+  std::vector<Picoseconds> critical(host.iterators.size(), 0);
   for (const PipelineMeasurement& pipeline : host.pipelines) {
-    if (!pipeline.feeds_another) critical += critical_time(pipeline, id);
+    if (pipeline.feeds_another) continue;
+    for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
+      for (const auto& [id, time] : phase->critical.entries()) critical[index_of(id)] += time;
+    }
   }
   return critical;
 }
 
 Result<void> load_iterators(QueryDatabase& database, const TraceHost& of) {
   RowInserter rows(database, "iterators");
+  const std::vector<Picoseconds> critical = critical_times(of.host);
   for (std::size_t index = 0; index < of.host.iterators.size(); ++index) {
     const IteratorMeasurement& iterator = of.host.iterators[index];
-    const auto id = static_cast<IteratorId>(index);
     of.begin_row(rows).integer(static_cast<std::int64_t>(index));
     rows.optional_integer(number_of(iterator.parent)).optional_integer(number_of(iterator.root));
     rows.integer(iterator.depth).text(iterator.long_name).text(iterator.short_name).text(iterator.dataset_name);
     rows.text(kind_of(iterator)).boolean(iterator.is_async);
     rows.optional_text(text_of(iterator.id)).optional_text(text_of(iterator.parent_id));
     rows.integer(static_cast<std::int64_t>(iterator.calls)).integer(static_cast<std::int64_t>(iterator.instances));
-    rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(iterator.function);
-    rows.time(critical_of(of.host, id))
-        .time(iterator.longest_call.duration())
-        .text(attributes_json(iterator))
-        .end_row();
+    rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(iterator.function).time(critical[index]);
+    rows.time(iterator.longest_call.duration()).text(attributes_json(iterator)).end_row();
   }
   return rows.finish();
 }

@@ -88,10 +88,9 @@ std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
   const IteratorId subject = inquiry.subject != kNoIterator ? inquiry.subject : view.judgement.culprit;
   if (subject == kNoIterator) return places;
   const IteratorMeasurement& iterator = view.host.iterators[index_of(subject)];
-  const std::vector<Sighting>& held = view.phase().longest_held;
-  if (index_of(subject) < held.size() && held[index_of(subject)].duration() > 0) {
-    places.push_back(
-        seen(view.host, held[index_of(subject)], "the longest time that GetNext waited for it", iterator.long_name));
+  const Sighting held = view.phase().longest_held[index_of(subject)];
+  if (held.duration() > 0) {
+    places.push_back(seen(view.host, held, "the longest time that GetNext waited for it", iterator.long_name));
   }
   if (iterator.longest_call.duration() > 0) {
     places.push_back(seen(view.host, iterator.longest_call, "its longest call", iterator.long_name));

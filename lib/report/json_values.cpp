@@ -153,7 +153,7 @@ OrderedJson bottleneck_json(const PipelineView& view) {
   const IteratorMeasurement& culprit = view.culprit();
   const PhaseMeasurement& phase = view.phase();
   // A filling shuffle buffer may be named in place of the iterator whose function was measured.
-  const bool has_ops = phase.culprit == view.judgement.culprit && index_of(phase.culprit) < phase.in_function.size();
+  const bool has_ops = phase.culprit == view.judgement.culprit && phase.culprit != kNoIterator;
   const std::optional<double> utilization = cpu_utilization(view.pipeline, phase);
   const std::optional<std::int64_t> parallelism = culprit.number("parallelism");
   OrderedJson json = {

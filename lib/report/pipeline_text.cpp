@@ -28,7 +28,7 @@ IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase
   IteratorId main = kNoIterator;
   Picoseconds most = -1;
   for (const IteratorId child : host.iterators[index_of(of)].children) {
-    const Picoseconds time = index_of(child) < phase.critical.size() ? phase.critical[index_of(child)] : 0;
+    const Picoseconds time = phase.critical[index_of(child)];
     if (time <= most) continue;
     main = child;
     most = time;
@@ -105,7 +105,7 @@ std::string describe_place(const PipelineView& view) {
 std::string describe_function(const PipelineView& view) {
   const PhaseMeasurement& phase = view.phase();
   const IteratorId culprit = view.judgement.culprit;
-  if (culprit == kNoIterator || index_of(culprit) >= phase.in_function.size()) return {};
+  if (culprit == kNoIterator) return {};
   const Picoseconds in_function = phase.in_function[index_of(culprit)];
   if (in_function <= 0) return {};
   std::string text = fmt::format("{} of {} in your function", format_time(in_function),

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <unordered_set>
+#include <utility>
+#include <unordered_set>
+#include <utility>
 
 #include "base/numbers.h"
 #include "diagnose/pipelines.h"
@@ -15,16 +19,14 @@ namespace {
 
 /// Appends the trees below `roots` in order, each iterator once. Keeps its own stack: a hostile trace nests deeply.
 std::vector<IteratorId> in_tree_order(const HostMeasurement& host, const std::vector<IteratorId>& roots,
-                                      const std::vector<bool>& is_wanted) {
+                                      std::unordered_set<IteratorId> wanted) {
   std::vector<IteratorId> order;
-  std::vector<bool> is_left = is_wanted;
   for (const IteratorId root : roots) {
     std::vector<IteratorId> pending = {root};
     while (!pending.empty()) {
       const IteratorId iterator = pending.back();
       pending.pop_back();
-      if (!is_left[index_of(iterator)]) continue;
-      is_left[index_of(iterator)] = false;
+      if (wanted.erase(iterator) == 0) continue;
       order.push_back(iterator);
       const std::vector<IteratorId>& children = host.iterators[index_of(iterator)].children;
       pending.insert(pending.end(), children.rbegin(), children.rend());
@@ -58,14 +60,12 @@ std::optional<double> input_share_of(const PipelineView& view) {
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {
   Picoseconds time = 0;
   for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
-    if (index_of(iterator) < phase->critical.size()) time += phase->critical[index_of(iterator)];
+    time += phase->critical[index_of(iterator)];
   }
   return time;
 }
 
 std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  std::vector<bool> is_member(host.iterators.size(), false);
-  for (const IteratorId member : pipeline.members) is_member[index_of(member)] = true;
   std::vector<IteratorId> starts;
   if (pipeline.root != kNoIterator) starts.push_back(pipeline.root);
   for (const IteratorId member : pipeline.members) {
@@ -73,7 +73,7 @@ std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const
   }
   // Last, so that a member whose parent is none of them is not lost.
   starts.insert(starts.end(), pipeline.members.begin(), pipeline.members.end());
-  return in_tree_order(host, starts, is_member);
+  return in_tree_order(host, starts, {pipeline.members.begin(), pipeline.members.end()});
 }
 
 std::vector<IteratorId> other_iterators(const HostMeasurement& host) {
@@ -88,7 +88,11 @@ std::vector<IteratorId> other_iterators(const HostMeasurement& host) {
       if (is_root == only_roots) starts.push_back(static_cast<IteratorId>(index));
     }
   }
-  return in_tree_order(host, starts, is_other);
+  std::unordered_set<IteratorId> others;
+  for (const IteratorId iterator : starts) {
+    if (is_other[index_of(iterator)]) others.insert(iterator);
+  }
+  return in_tree_order(host, starts, std::move(others));
 }
 
 std::vector<std::string> feeding_pipelines(const PipelineView& view) {

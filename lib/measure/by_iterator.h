@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace doctor {
+
+/// A value for some of a trace's iterators, `T{}` for all others. A pipeline knows of its own iterators only: a trace
+/// may have a hundred thousand pipelines.
+template <typename T>
+class ByIterator {
+ public:
+  struct Entry {
+    IteratorId id = kNoIterator;
+    T value{};
+  };
+
+  ByIterator() = default;
+  /// Values of the first iterators of the trace.
+  ByIterator(std::initializer_list<T> values) {
+    for (const T& value : values) entries_.push_back({static_cast<IteratorId>(entries_.size()), value});
+  }
+
+  /// Adds a value behind those of all iterators before it: ids must come in order.
+  void append(IteratorId id, T value) { entries_.push_back({id, std::move(value)}); }
+
+  /// By the index of an IteratorId; any number that is none has no value.
+  T operator[](std::size_t index) const {
+    const auto place = std::lower_bound(entries_.begin(), entries_.end(), index, is_before);
+    return place != entries_.end() && index_of(place->id) == index ? place->value : T{};
+  }
+  T& operator[](std::size_t index) {
+    auto place = std::lower_bound(entries_.begin(), entries_.end(), index, is_before);
+    if (place == entries_.end() || index_of(place->id) != index) {
+      place = entries_.insert(place, {static_cast<IteratorId>(index), T{}});
+    }
+    return place->value;
+  }
+
+  /// Those that have a value, by id.
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
+  static bool is_before(const Entry& entry, std::size_t index) { return index_of(entry.id) < index; }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include "base/numbers.h"
+#include "diagnose/pipelines.h"
+
+namespace doctor::rules {
+namespace {
+
+std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
+  examiner.is_about(ranked.pipeline.root);
+  if (!examiner.holds("the pipeline is made anew for every step or two", ranked.pipeline.remade.has_value())) {
+    return std::nullopt;
+  }
+  const RemadeIterator& remade = *ranked.pipeline.remade;
+  if (!examiner.at_least(number_of("times_made", remade.times, "iterators"), "min_times")) return std::nullopt;
+  if (!examiner.at_least(share_of("remaking_share", remade.share()), "min_share")) return std::nullopt;
+  const auto times = static_cast<Picoseconds>(remade.times);
+  Finding finding;
+  finding.severity = Severity::warning;
+  finding.subject = ranked[ranked.pipeline.root].long_name;
+  finding.message = fmt::format(
+      "the iterator is made anew for every step: {} times, {} of the time; each takes {} to make and {} more to its "
+      "first "
+      "element",
+      format_count(remade.times), format_share(remade.share()), format_time(remade.making / times),
+      format_time(remade.first_calls / times));
+  finding.evidence = {number_of("times_made", remade.times, "iterators"), share_of("remaking_share", remade.share()),
+                      time_of("making", remade.making), time_of("first_elements", remade.first_calls)};
+  finding.advice = {
+      {"Make the iterator once, before the loop, and take the next element from it in every step. It then prefetches "
+       "while the step runs, and a shuffle buffer is filled once.",
+       "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)"}};
+  finding.at_stake = remade.making + remade.first_calls;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_pipeline(context, check_pipeline);
+}
+
+}  // namespace
+
+Rule remade_iterator() {
+  return {.id = "remade-iterator",
+          .summary = "The iterator is made anew for every step, so nothing is ever ready",
+          .thresholds = {{"min_times", 3, "iterators",
+                          "how many times the window must show it being made: two may be the ends of epochs"},
+                         {"min_share", 0.05, "share",
+                          "part of the time that making it and waiting for its first element must take; the share from "
+                          "which XProf calls a job moderately input-bound"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules
