@@ -155,9 +155,34 @@ TEST_CASE("a closure of a sample stands for all that were left out") {
   Trace trace;
   trace.lanes.emplace_back();
   trace.queue = {4, {{{0, 15}, LaneId{0}}, {{5, 45}, LaneId{0}}}};
+  IteratorForest forest;
   const std::vector<Interval> waits = {{10, 20}, {40, 50}};
-  CHECK(average_queued_closures(trace, waits).value() == doctest::Approx(4 * (5.0 + 10 + 5) / 20));
-  CHECK(!average_queued_closures(trace, {}));
+  for (const Interval wait : waits) forest.root_calls.push_back({wait, kNoIterator, LaneId{0}, {}});
+  const ThreadActivity activity(trace, forest, {});
+  CHECK(activity.queued_closures_during(waits).value() == doctest::Approx(4 * (5.0 + 10 + 5) / 20));
+  CHECK(activity.queued_closures_during(std::span(waits).first(1)).value() == doctest::Approx(4 * (5.0 + 10) / 10));
+  CHECK(!activity.queued_closures_during({}));
+}
+
+TEST_CASE("what threads do counts where calls are waited for, and a moment of a thread once") {
+  Trace trace;
+  trace.lanes.resize(2);
+  const auto at = [](Picoseconds start, Picoseconds end) { return PackedSpan(start, end - start); };
+  // One thread in ops that overlap, one that does a part of another's op in its pool.
+  for (const PackedSpan span : {at(0, 12), at(5, 18), at(30, 60)})
+    trace.lanes[0].ops.push_back({span, {}, StringId{0}});
+  trace.lanes[1].pool_regions.push_back(at(15, 45));
+  trace.lanes[1].ops.push_back({at(42, 44), {}, StringId{0}});
+  IteratorForest forest;
+  const std::vector<Interval> waits = {{10, 20}, {40, 50}};
+  for (const Interval wait : {waits[0], Interval{25, 35}, waits[1]}) {
+    forest.root_calls.push_back({wait, kNoIterator, LaneId{0}, {}});
+  }
+  const ThreadActivity activity(trace, forest, {OpKind::ordinary});
+  CHECK(activity.during(waits).all == doctest::Approx((8.0 + 10 + 5 + 5) / 20));
+  CHECK(activity.during(waits).in_pool_only == doctest::Approx((5.0 + 3) / 20));
+  CHECK(activity.during({}).all == 0);
+  CHECK_FALSE(activity.queued_closures_during(waits).has_value());
 }
 
 TEST_CASE("a culprit that shows only after the first calls is measured over all calls") {

@@ -118,7 +118,7 @@ TEST_CASE("segments of every call sum to its latency") {
     for (const PipelineMeasurement& pipeline : host.pipelines) {
       for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
         Picoseconds sum = phase->handoff + phase->unseen + phase->outside;
-        for (const Picoseconds critical : phase->critical) sum += critical;
+        for (const auto& [iterator, critical] : phase->critical.entries()) sum += critical;
         CHECK(sum == phase->waited);
       }
     }

@@ -3,25 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 
 namespace doctor {
-namespace {
-
-/// Replicas of one input show the same fault; the worst pipeline came first.
-void add_once(RuleResult& result, std::vector<const HostMeasurement*>& hosts, Finding finding,
-              const HostMeasurement& host) {
-  for (std::size_t index = 0; index < hosts.size(); ++index) {
-    if (hosts[index] == &host && result.findings[index].subject == finding.subject) return;
-  }
-  hosts.push_back(&host);
-  result.findings.push_back(std::move(finding));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Picoseconds RankedPipeline::culprit_time() const {
   return phase().critical[index_of(judgement.culprit)];
@@ -77,7 +67,7 @@ std::string culprit_is(const RankedPipeline& ranked, std::string_view kind) {
 
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {
   RuleResult result;
-  std::vector<const HostMeasurement*> hosts;
+  std::set<std::pair<std::size_t, std::string>> found;  // host and subject
   if (context.judgement.pipelines.empty()) {
     result.inquiries.emplace_back().missing = why_nothing_is_judged(context.measurements);
   }
@@ -93,7 +83,8 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     if (!finding) continue;
     finding->host = judgement.host;
     finding->pipeline = index;
-    add_once(result, hosts, std::move(*finding), ranked.host);
+    // Replicas of one input show the same fault; the worst pipeline came first.
+    if (found.emplace(judgement.host, finding->subject).second) result.findings.push_back(std::move(*finding));
   }
   return result;
 }
