@@ -10,7 +10,7 @@
 namespace doctor {
 
 /// A vector that grows by chunks: elements never move, so growing needs no second copy of the data in memory.
-/// The first chunk holds 64 elements and chunks double up to 1,024, so a thousand short lanes stay small.
+/// The first chunk holds 4 elements and chunks double up to 1,024, so a hundred thousand short lanes stay small.
 template <typename T>
 class ChunkedVector {
  public:
@@ -62,9 +62,9 @@ class ChunkedVector {
     std::size_t slot;
   };
 
-  static constexpr std::size_t kFirstLength = 64;
+  static constexpr std::size_t kFirstLength = 4;
   static constexpr std::size_t kFullLength = 1'024;
-  static constexpr std::size_t kGrowingChunks = 4;                             // 64, 128, 256, 512
+  static constexpr std::size_t kGrowingChunks = 8;                             // 4, 8, ... 512
   static constexpr std::size_t kGrowingElements = kFullLength - kFirstLength;  // held by them together
 
   static constexpr std::size_t chunk_length(std::size_t chunk) {
@@ -76,7 +76,7 @@ class ChunkedVector {
       const std::size_t beyond = index - kGrowingElements;
       return {kGrowingChunks + beyond / kFullLength, beyond % kFullLength};
     }
-    // Chunk c starts at 64 * (2^c - 1), so the chunk is the position of the highest bit of index / 64 + 1.
+    // Chunk c starts at 4 * (2^c - 1), so the chunk is the position of the highest bit of index / 4 + 1.
     const std::size_t chunk = static_cast<std::size_t>(std::bit_width(std::uint64_t{index / kFirstLength + 1}) - 1);
     return {chunk, index - kFirstLength * ((std::size_t{1} << chunk) - 1)};
   }
