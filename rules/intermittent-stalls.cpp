@@ -9,15 +9,27 @@ namespace doctor::rules {
 namespace {
 
 std::vector<Advice> advice_for(const Stalls& stalls) {
-  return {
+  if (stalls.begin_epochs()) {
+    return {
+        {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
+         "iterator: it makes the first elements of the next epoch while this one ends.",
+         "iterator = iter(dataset.repeat())  # once, before the first epoch; Keras: fit(dataset.repeat(), "
+         "steps_per_epoch=...)"},
+        {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
+         std::nullopt},
+    };
+  }
+  std::vector<Advice> advice = {
       {"Look for what happens once in so many elements: a file is opened or a shard ends (interleave several), a "
        "shuffle buffer is filled again, a large batch is unbatched, a checkpoint or an evaluation takes the cores.",
-       std::nullopt},
+       std::nullopt}};
+  if (stalls.distance < 2) return advice;
+  advice.push_back(
       {fmt::format("A buffer that holds the elements of {} steps bridges a stall, if making them takes less time than "
                    "the steps on average.",
                    stalls.distance),
-       fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)},
-  };
+       fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)});
+  return advice;
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
@@ -39,6 +51,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
                       number_of("first_call", stalls.first + 1),
                       number_of("last_call", stalls.last + 1),
                       number_of("distance", stalls.distance, "calls"),
+                      number_of("epoch_starts", stalls.epoch_starts, "calls"),
                       time_of("median_of_stalls", stalls.typical),
                       time_of("median_of_others", stalls.usual),
                       time_of("waited", stalls.waited),

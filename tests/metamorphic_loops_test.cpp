@@ -273,15 +273,22 @@ Json with_get_next_before_markers(Json document) {
 }
 
 TEST_CASE("a recorded trace repeated is diagnosed as the trace") {
+  int judged = 0;
   for (const RecordedJson& trace : traces()) {
     CAPTURE(trace.name);
     const Answer once = answer_to(trace.document);
     if (once.status != "input_bound" && once.status != "healthy") continue;
+    // A start that alone would make the job input-bound is warm-up if it comes once, and the job's own time if it comes
+    // in every epoch: the one epoch is judged with doubt.
+    const double confidence = diagnose_document(trace.document).report["verdict"]["confidence"];
+    if (once.status == "healthy" && confidence < 0.7) continue;
+    ++judged;
     for (const int times : {2, 3}) {
       CAPTURE(times);
       CHECK(answer_to(repeated(trace.document, times)) == once);
     }
   }
+  CHECK(judged >= 5);
 }
 
 TEST_CASE("a recorded trace whose GetNext calls lie before the step markers is diagnosed as the trace") {

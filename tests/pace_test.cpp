@@ -70,6 +70,22 @@ TEST_CASE("a pace is claimed only where the distances are alike") {
   CHECK_FALSE(is_regular({1, 4, 30, 55}));
 }
 
+TEST_CASE("stalls at the start of epochs are told from others") {
+  std::vector<Picoseconds> latencies = noisy(40, 100 * kUs);
+  for (const std::size_t index : {0u, 10u, 20u, 30u}) latencies[index] = 6 * kMs;
+  const std::vector<std::size_t> starts = {10, 20, 30};
+  const std::optional<Stalls> at_starts = find_stalls(calls_of(latencies), 0, starts);
+  REQUIRE(at_starts);
+  CHECK(at_starts->epoch_starts == 4);
+  CHECK(at_starts->begin_epochs());
+  for (const std::size_t index : {5u, 15u}) latencies[index] = 6 * kMs;
+  const std::optional<Stalls> mixed = find_stalls(calls_of(latencies), 0, starts);
+  REQUIRE(mixed);
+  CHECK(mixed->epoch_starts == 4);
+  CHECK_FALSE(mixed->begin_epochs());
+  CHECK(find_stalls(calls_of(latencies), 0)->epoch_starts == 0);
+}
+
 TEST_CASE("what is not a stall") {
   CHECK_FALSE(find_stalls(calls_of(noisy(50, 100 * kUs)), 0));
   std::vector<Picoseconds> one = noisy(50, 100 * kUs);

@@ -55,7 +55,7 @@ void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasur
                                PipelineJudgement& judgement) {
   const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline);
   if (!stage) return;
-  const std::vector<Picoseconds>& critical = pipeline.steady.critical;
+  const auto& critical = pipeline.steady.critical;
   Picoseconds held = critical[index_of(stage->iterator)];
   for (const IteratorId above : iterators_above(host, stage->iterator)) {
     held += critical[index_of(above)];

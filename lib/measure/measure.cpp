@@ -292,7 +292,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   pipeline.markers_miss_calls = get_next_is_outside_markers(trace_.steps, pipeline.calls);
   if (pipeline.markers_miss_calls) pipeline.step_share.reset();
   if (!computing_.empty()) measure_exposed_waits(trace_, computing_, pipeline);
-  pipeline.stalls = find_stalls(pipeline.calls, pipeline.warmup_count);
+  pipeline.stalls = find_stalls(pipeline.calls, pipeline.warmup_count, pipeline.iteration_starts);
   pipeline.pace_change = find_pace_change(pipeline.calls, pipeline.warmup_count);
   const std::span<const std::size_t> calls(group.calls);
   pipeline.warmup = measure_phase(group, calls.first(pipeline.warmup_count));

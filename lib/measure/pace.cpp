@@ -85,7 +85,8 @@ ChangePoint strongest_change(std::span<const Picoseconds> latencies) {
 
 }  // namespace
 
-std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t warmup_count) {
+std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t warmup_count,
+                                  std::span<const std::size_t> iteration_starts) {
   const std::span<const Interval> steady = calls.subspan(warmup_count);
   if (steady.size() < kFewestCallsWithStalls) return std::nullopt;
   const std::vector<Picoseconds> latencies = latencies_of(steady);
@@ -107,6 +108,12 @@ std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t w
   stalls.count = positions.size();
   stalls.first = warmup_count + positions.front();
   stalls.last = warmup_count + positions.back();
+  stalls.epoch_starts =
+      static_cast<std::size_t>(std::count_if(positions.begin(), positions.end(), [&](std::size_t position) {
+        const std::size_t call = warmup_count + position;
+        return std::binary_search(iteration_starts.begin(), iteration_starts.end(), call) ||
+               (call == 0 && !iteration_starts.empty());
+      }));
   const Picoseconds usual_distance = median(distances);
   stalls.distance = static_cast<std::size_t>(usual_distance);
   stalls.is_regular =

@@ -15,9 +15,10 @@ struct Stalls {
   std::size_t count = 0;
   std::size_t first = 0;
   std::size_t last = 0;
-  std::size_t distance = 0;  ///< median number of calls from one to the next
-  bool is_regular = false;   ///< nearly all distances are about that, over a third of the calls or more
-  Picoseconds shortest = 0;  ///< their shortest latency: every steady call as long as that is one of them
+  std::size_t epoch_starts = 0;  ///< those of them that are the first call of an epoch
+  std::size_t distance = 0;      ///< median number of calls from one to the next
+  bool is_regular = false;       ///< nearly all distances are about that, over a third of the calls or more
+  Picoseconds shortest = 0;      ///< their shortest latency: every steady call as long as that is one of them
   Picoseconds longest = 0;
   Picoseconds typical = 0;           ///< their median latency
   Picoseconds usual = 0;             ///< that of the other calls
@@ -28,6 +29,9 @@ struct Stalls {
   /// Whether they belong to the job rather than to chance, and weigh: three, some in either half of the calls, and a
   /// tenth of the time, which is half of what makes a job input-bound.
   bool are_recurring = false;
+
+  /// Whether nearly all of them are the first call of an epoch: the pipeline starts empty.
+  bool begin_epochs() const { return epoch_starts >= 2 && 4 * epoch_starts >= 3 * count; }
 };
 
 /// The consumer's calls take longer, or shorter, from one of them on.
@@ -44,8 +48,9 @@ struct PaceChange {
 
 /// Finds stalls among the calls from `warmup_count` on: latencies more than 5 times the median, and more than 1 ms, the
 /// limits by which the warm-up is told (shared design "diagnosis", step 7). At least two, at most a third of the calls.
-/// The culprit is left open.
-std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t warmup_count);
+/// `iteration_starts`: those of PipelineMeasurement. The culprit is left open.
+std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t warmup_count,
+                                  std::span<const std::size_t> iteration_starts = {});
 
 /// Finds the one change of pace among the calls from `warmup_count` on that stands out most, by Pettitt's rank test for
 /// a change point (A non-parametric approach to the change-point problem, 1979) at 1 %. Ranks make it blind to single

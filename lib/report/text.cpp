@@ -13,6 +13,7 @@
 #include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_page.h"
+#include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
@@ -61,6 +62,7 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   }
   const std::string name = describe_culprit(worst.host, worst.pipeline, worst.judgement);
   if (!has_bottleneck(worst.judgement)) {
+    if (is_frame(worst.culprit().short_name)) return;  // the user has not written it
     const bool is_known = worst.judgement.level != InputLevel::unknown;
     return page.row("busiest", is_known ? name + " (nobody waits for it)" : name);
   }
