@@ -97,7 +97,7 @@ class LogicalIteratorBuilder {
   const IteratorInstance& instance(InstanceId id) const { return trace_.instances[index_of(id)]; }
   void order_by_appearance();
   void find_parents();
-  InstanceId outermost_of(InstanceId id) const;
+  void find_outermost();
   void find_pipelines();
   std::vector<PipelineLife> describe_lives() const;
   std::uint32_t making_of(InstanceId outermost) const;
@@ -117,6 +117,7 @@ class LogicalIteratorBuilder {
   std::vector<std::string> folded_names_;   ///< indexed by InstanceId
   std::vector<InstanceId> parents_;         ///< indexed by InstanceId: what calls it; kNoInstance for outermost ones
   std::vector<bool> is_loop_input_;         ///< indexed by InstanceId: see is_input_of_function_loop()
+  std::vector<InstanceId> outermost_;       ///< indexed by InstanceId: where its tree begins
   std::vector<std::size_t> pipelines_;      ///< indexed by InstanceId; a recreated one is its first
   std::vector<std::size_t> input_numbers_;  ///< indexed by InstanceId: which input of its Zip it is; kNone for most
   std::map<LogicalKey, IteratorId> iterator_of_key_;
@@ -165,14 +166,22 @@ void LogicalIteratorBuilder::find_parents() {
   }
 }
 
-/// Where the tree of an instance begins, as far as calls of it were seen.
-InstanceId LogicalIteratorBuilder::outermost_of(InstanceId id) const {
-  for (std::size_t steps = 0; steps < kLongestChain && !is_loop_input_[index_of(id)]; ++steps) {
-    const InstanceId parent = parents_[index_of(id)];
-    if (parent == kNoInstance) break;
-    id = parent;
+/// Where the tree of each instance begins, as far as calls of it were seen. One that leads up to another takes over its
+/// answer: a chain may be a hundred thousand long.
+void LogicalIteratorBuilder::find_outermost() {
+  outermost_.assign(trace_.instances.size(), kNoInstance);
+  std::vector<InstanceId> chain;
+  for (const InstanceId start : by_appearance_) {
+    chain.clear();
+    InstanceId id = start;
+    while (outermost_[index_of(id)] == kNoInstance && chain.size() < kLongestChain) {
+      chain.push_back(id);
+      if (is_loop_input_[index_of(id)] || parents_[index_of(id)] == kNoInstance) break;
+      id = parents_[index_of(id)];
+    }
+    const InstanceId known = outermost_[index_of(id)];
+    for (const InstanceId below : chain) outermost_[index_of(below)] = known == kNoInstance ? id : known;
   }
-  return id;
 }
 
 std::uint32_t LogicalIteratorBuilder::making_of(InstanceId outermost) const {
@@ -199,7 +208,7 @@ std::vector<PipelineLife> LogicalIteratorBuilder::describe_lives() const {
     life.all.end = is_first ? member.last_start : std::max(life.all.end, member.last_start);
     const std::string& name = folded_names_[index_of(id)];
     life.names.push_back(name);
-    if (outermost_of(id) == id && !member.parent_id == !is_loop_input_[index_of(id)]) {
+    if (outermost_[index_of(id)] == id && !member.parent_id == !is_loop_input_[index_of(id)]) {
       life.root_calls = member.event_count;
       life.roots = {member.first_start, member.last_start};
       const std::uint32_t making = making_of(id);
@@ -231,7 +240,7 @@ void LogicalIteratorBuilder::find_pipelines() {
   std::vector<std::size_t> of_seen(trace_.instances.size(), kNone);
   pipelines_.assign(trace_.instances.size(), kWithoutIds);
   for (const InstanceId id : by_appearance_) {
-    const InstanceId outermost = outermost_of(id);
+    const InstanceId outermost = outermost_[index_of(id)];
     const IteratorInstance& top = instance(outermost);
     const bool is_seen = !top.parent_id || is_loop_input_[index_of(outermost)];
     if (is_seen && !top.id) continue;
@@ -425,6 +434,7 @@ void LogicalIteratorBuilder::choose_names() {
 void LogicalIteratorBuilder::build() {
   order_by_appearance();
   find_parents();
+  find_outermost();
   find_pipelines();
   number_unnamed_inputs();
   forest_.iterator_of_instance.assign(trace_.instances.size(), kNoIterator);
