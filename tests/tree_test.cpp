@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "measure/measurements.h"
 #include "synthetic_trace.h"
 #include "tree/dataset_kind.h"
 #include "tree/iterator_forest.h"
@@ -231,4 +232,35 @@ TEST_CASE("an iterator whose parent's calls end behind the window stands where i
   CHECK(parent_name(build_tree(one), "Iterator::Root::Prefetch::BatchV2::Map") == "Iterator::Root::Prefetch");
   const Trace two = written(500).to_trace();
   CHECK(parent_name(build_tree(two), "Iterator::Root::Prefetch::BatchV2::Map").empty());
+}
+
+TEST_CASE("a chain deeper than any real pipeline is cut, and what was moved up is counted") {
+  SyntheticTrace chain;
+  for (std::uint64_t index = 0; index < 1000; ++index) {
+    chain.iterator("t", fmt::format("Iterator::Map{}", index), index + 1, index, 10.0 * static_cast<double>(index), 5);
+  }
+  const Trace trace = chain.to_trace();
+  const IteratorForest forest = build_tree(trace);
+  REQUIRE(forest.iterators.size() == 1000);
+  CHECK(forest.roots.size() == 1);
+  CHECK(forest.iterators.back().depth == 256);
+  CHECK(forest.too_deep == 1000 - 257);
+  CHECK(measure(trace, forest).loss.counts.at("iterators_nested_too_deep") == 1000 - 257);
+  SyntheticTrace cycle;
+  for (std::uint64_t index = 0; index < 1000; ++index) {
+    cycle.iterator("t", fmt::format("Iterator::Map{}", index), index + 1, (index + 1) % 1000 + 1,
+                   10.0 * static_cast<double>(index), 5);
+  }
+  CHECK(build_tree(cycle.to_trace()).roots.size() == 1);
+}
+
+TEST_CASE("a parent is found by name however many parts that has") {
+  SyntheticTrace written;
+  std::string name = "Iterator::Root[1]";
+  written.iterator("a", name, 1, 0, 0, 5);
+  for (int part = 0; part < 3000; ++part) name += "::Map";
+  written.iterator("b", name, 3, 2, 10, 5);  // calls of its parent, 2, were not seen
+  const IteratorForest forest = build_tree(written.to_trace());
+  REQUIRE(forest.iterators.size() == 2);
+  CHECK(forest.iterators[1].parent == IteratorId{0});
 }
