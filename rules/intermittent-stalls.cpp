@@ -12,9 +12,9 @@ std::vector<Advice> advice_for(const Stalls& stalls) {
   if (stalls.begin_epochs()) {
     return {
         {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
-         "iterator: it makes the first elements of the next epoch while this one ends.",
-         "iterator = iter(dataset.repeat())  # once, before the first epoch; Keras: fit(dataset.repeat(), "
-         "steps_per_epoch=...)"},
+         "iterator: it makes the first elements of the next epoch while this one ends. With Keras: "
+         "fit(dataset.repeat(), steps_per_epoch=...).",
+         "iterator = iter(dataset.repeat())  # once, for all epochs"},
         {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
          std::nullopt},
     };

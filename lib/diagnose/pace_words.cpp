@@ -12,8 +12,9 @@ std::string mostly_in(const HostMeasurement& host, IteratorId culprit) {
   return culprit == kNoIterator ? "" : ", mostly in " + describe(host, culprit);
 }
 
-/// "about every 20 calls, from call 20 to call 200", "4 of them are the first call of an epoch".
+/// "about every 20 calls, from call 20 to call 200", "each is the first call of an epoch".
 std::string spacing(const Stalls& stalls) {
+  if (stalls.begin_epochs() && stalls.epoch_starts == stalls.count) return "each is the first call of an epoch";
   if (stalls.begin_epochs()) return fmt::format("{} of them are the first call of an epoch", stalls.epoch_starts);
   const std::string range = fmt::format("from call {} to call {}", stalls.first + 1, stalls.last + 1);
   if (stalls.is_regular) return fmt::format("about every {} calls, {}", stalls.distance, range);

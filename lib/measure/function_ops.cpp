@@ -42,10 +42,12 @@ void FunctionActivity::add(const FunctionActivity& other) {
 }
 
 FunctionOps::FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
-                         IteratorId iterator)
+                         IteratorId iterator, Picoseconds from)
     : op_kinds_(op_kinds), owners_(owners), iterator_(iterator) {
   for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    if (!trace.lanes[lane].ops.empty()) lanes_.push_back({lane, &trace.lanes[lane].ops, 0, {}});
+    const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
+    const std::size_t first = owners.first_op_reaching(lane, ops, from);
+    if (first < ops.size()) lanes_.push_back({lane, &ops, first, {}});
   }
 }
 

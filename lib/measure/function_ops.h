@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -27,9 +28,10 @@ struct FunctionActivity {
 /// not be kept.
 class FunctionOps {
  public:
-  /// `op_kinds` is indexed by StringId. All arguments must outlive this object.
+  /// `op_kinds` is indexed by StringId. `from`: where the first window begins, or before it. All arguments must outlive
+  /// this object.
   FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
-              IteratorId iterator);
+              IteratorId iterator, Picoseconds from = std::numeric_limits<Picoseconds>::min());
 
   /// Adds the ops within `windows` (disjoint, sorted), which must begin after all windows added before.
   void add(std::span<const Interval> windows);

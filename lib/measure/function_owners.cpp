@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "base/parallel.h"
+#include "base/search.h"
 #include "measure/lane_order.h"
 #include "tree/dataset_kind.h"
 
@@ -101,17 +103,19 @@ class OwnerFinder {
   std::vector<PackedToken> loose_;  ///< runs on threads without calls
 };
 
-/// Indexed as the lane's ops; empty if none is in a function of the table.
+/// Indexed as the lane's ops; empty if none is in a function of the table. Sets how long the longest op takes.
 std::vector<std::uint16_t> owners_of_ops(const Lane& lane, const FunctionTable& table,
-                                         const std::vector<std::uint16_t>& numbers,
-                                         const std::vector<OpKind>& op_kinds) {
+                                         const std::vector<std::uint16_t>& numbers, const std::vector<OpKind>& op_kinds,
+                                         Picoseconds& longest) {
   std::vector<std::uint16_t> owners;
   std::uint64_t last_id = 0;
   std::uint16_t last_owner = 0;
   for (std::size_t index = 0; index < lane.ops.size(); ++index) {
     const OpCall& op = lane.ops[index];
     const std::uint64_t id = op.function_id.value();
-    if (id == 0 || op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
+    if (op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
+    longest = std::max(longest, op.span.duration());
+    if (id == 0) continue;
     if (id != last_id) {  // an executor runs the ops of a function one after another
       const IteratorId owner = table[id];
       last_owner = owner == kNoIterator ? 0 : numbers[index_of(owner)];
@@ -177,6 +181,7 @@ FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest,
   for (const Lane& lane : trace.lanes) finder.add(lane);
   const FunctionTable table = finder.finish();
   if (table.empty()) return;
+  longest_ops_.assign(trace.lanes.size(), 0);
   // No pipeline has as many iterators with functions as two bytes can tell apart; those beyond have none.
   std::vector<std::uint16_t> numbers(forest.iterators.size(), 0);
   for (std::size_t iterator = 0; iterator < numbers.size() && owners_.size() <= UINT16_MAX; ++iterator) {
@@ -187,8 +192,15 @@ FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest,
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
   run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
     const auto lane = static_cast<std::size_t>(lanes[index] - trace.lanes.data());
-    owners_of_ops_[lane] = owners_of_ops(*lanes[index], table, numbers, op_kinds);
+    owners_of_ops_[lane] = owners_of_ops(*lanes[index], table, numbers, op_kinds, longest_ops_[lane]);
   });
+}
+
+std::size_t FunctionOwners::first_op_reaching(std::size_t lane, const ChunkedVector<OpCall>& ops,
+                                              Picoseconds time) const {
+  if (longest_ops_.empty() || time == std::numeric_limits<Picoseconds>::min()) return 0;
+  return partition_point_near(ops.size(), 0,
+                              [&](std::size_t op) { return ops[op].span.start() + longest_ops_[lane] <= time; });
 }
 
 bool FunctionOwners::has_function_of(const std::vector<bool>& iterators) const {

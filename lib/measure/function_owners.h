@@ -54,12 +54,16 @@ class FunctionOwners {
   IteratorId of_op(std::size_t lane, std::size_t op) const {
     return op < owners_of_ops_[lane].size() ? owners_[owners_of_ops_[lane][op]] : kNoIterator;
   }
+  /// The first of the lane's ops that may end after `time`: a trace may have thousands of pipelines, each of which
+  /// looks at its own part of the ops.
+  std::size_t first_op_reaching(std::size_t lane, const ChunkedVector<OpCall>& ops, Picoseconds time) const;
   /// Whether a function of any of these iterators was seen; indexed by IteratorId.
   bool has_function_of(const std::vector<bool>& iterators) const;
 
  private:
   std::vector<IteratorId> owners_;                         ///< the first is kNoIterator
   std::vector<std::vector<std::uint16_t>> owners_of_ops_;  ///< by lane and op, into `owners_`; empty: all of none
+  std::vector<Picoseconds> longest_ops_;                   ///< indexed by lane: the longest that is no wrapper
 };
 
 }  // namespace doctor

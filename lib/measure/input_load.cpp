@@ -112,7 +112,8 @@ class LaneLoad {
 
 std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorForest& forest,
                                             const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
-                                            const PipelineMeasurement& pipeline, const WorkOptions& work) {
+                                            const ThreadActivity& activity, const PipelineMeasurement& pipeline,
+                                            const WorkOptions& work) {
   const std::optional<Interval> span = span_of_calls(pipeline);
   if (!span || !trace.lanes_are_threads) return std::nullopt;
   InputLoad load;
@@ -130,7 +131,7 @@ std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorFo
     python.insert(python.end(), lane.python().begin(), lane.python().end());
   });
   load.python = total_length(united(std::move(python)));
-  load.busy_threads = average_busy_threads(trace, forest, op_kinds, std::span(&*span, 1), work).all;
+  load.busy_threads = activity.during(std::span(&*span, 1)).all;
   return load;
 }
 

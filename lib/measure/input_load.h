@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "measure/busy_threads.h"
 #include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
@@ -15,6 +16,7 @@ namespace doctor {
 /// known.
 std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorForest& forest,
                                             const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
-                                            const PipelineMeasurement& pipeline, const WorkOptions& work = {});
+                                            const ThreadActivity& activity, const PipelineMeasurement& pipeline,
+                                            const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -23,8 +23,9 @@ void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& fores
     ++iterator.calls;
     iterator.total += duration;
     iterator.own += own.time;
-    if (duration > iterator.longest_call.duration()) {
-      iterator.longest_call = {{calls[row].span.start(), calls[row].span.end()}, lane_id};
+    if (duration >= iterator.longest_call.duration()) {
+      const Sighting call{{calls[row].span.start(), calls[row].span.end()}, lane_id};
+      if (call.outweighs(iterator.longest_call)) iterator.longest_call = call;
     }
     if (!iterator.is_shuffle) continue;
     CallsAlike& alike = iterator.by_inputs[own.inputs];
@@ -129,10 +130,12 @@ std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest
   std::vector<IteratorTimes> sums = none;
   std::mutex mutex;
   const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
-    if (lanes[index]->iterator_calls.empty()) return;
+  const unsigned threads = threads_for(work, trace.iterator_event_count);
+  // A few lanes share their sums: there may be thousands of lanes, and as many iterators.
+  const std::size_t parts = std::min<std::size_t>(lanes.size(), threads == 1 ? 1 : 4 * threads);
+  run_parallel(threads, parts, [&](std::size_t part) {
     std::vector<IteratorTimes> times = none;
-    add_calls(trace, *lanes[index], forest, times);
+    for (std::size_t lane = part; lane < lanes.size(); lane += parts) add_calls(trace, *lanes[lane], forest, times);
     const std::lock_guard lock(mutex);
     for (std::size_t id = 0; id < sums.size(); ++id) sums[id].add(times[id]);
   });

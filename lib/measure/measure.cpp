@@ -348,7 +348,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
                    });
   if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
     result_.pipelines.front().input_load =
-        measure_input_load(trace_, forest_, op_kinds_, owners_, result_.pipelines.front(), tools_.work);
+        measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);
   }
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {

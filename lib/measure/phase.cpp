@@ -114,7 +114,8 @@ void PhaseMeasurer::add_segments(std::size_t position, std::span<const Segment> 
 void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Attributor& attributor, Sums& sums) const {
   std::optional<FunctionOps> ops;
   if (purpose.function_of != kNoIterator) {
-    ops.emplace(tools_.trace, tools_.op_kinds, tools_.owners, purpose.function_of);
+    const Picoseconds from = range.first < range.last ? call(range.first).span.start : 0;
+    ops.emplace(tools_.trace, tools_.op_kinds, tools_.owners, purpose.function_of, from);
   }
   Picoseconds done = std::numeric_limits<Picoseconds>::min();
   for (std::size_t before = 0; before < range.first; ++before) done = std::max(done, call(before).span.end);
