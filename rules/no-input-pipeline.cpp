@@ -4,12 +4,10 @@
 namespace doctor::rules {
 namespace {
 
-constexpr std::size_t kFewSteps = 10;
-
 std::vector<Advice> advice() {
   return {{"If the job reads with tf.data: record while it trains (not only while it starts or evaluates), on the host "
-           "that reads the data, for about ten steps.",
-           recording_code(kFewSteps)},
+           "that reads the data, for about thirty steps.",
+           recording_code(kStepsToRecord)},
           {"If it is fed by something else (NumPy arrays, feed_dict, another loader), this tool cannot see it.",
            std::nullopt}};
 }

@@ -27,7 +27,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     finding.evidence.push_back(number_of("buffer_size", static_cast<std::uint64_t>(*fill.buffer_size), "elements"));
   }
   finding.advice = {{"This is the start of an epoch, not the steady state: leave the first steps out of the profile.",
-                     "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(11, 20))"},
+                     "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(11, 40))"},
                     {"If every epoch starts slowly: shuffle small elements (file names, serialized records) before "
                      "decoding them, use "
                      "a smaller buffer, or repeat after the shuffle only where the order of epochs matters.",

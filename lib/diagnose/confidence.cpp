@@ -39,6 +39,12 @@ constexpr double kDoubtOfIndirectCulprit = 0.85;
 constexpr double kMuchPython = 0.5;
 constexpr double kDoubtOfPythonLock = 0.65;
 
+constexpr double kDoubtOfRival = 0.85;  ///< the same where a stage below the culprit is as busy as it
+
+/// Jobs that stall every 20 steps are common (a file, a large batch, a checkpoint). So many calls without a stall halve
+/// the doubt that there is none: a window of 20 calls is not sure (0.7) yet, one of 40 is.
+constexpr double kCallsOfSeldomStall = 7;
+
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
@@ -154,20 +160,25 @@ std::string doubt_about_load(const PipelineMeasurement& pipeline) {
 
 }  // namespace
 
-std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline, double min_share) {
-  const double smallest =
-      std::min({confidence.side, confidence.calls, confidence.coverage, confidence.culprit, confidence.load});
+std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline,
+                         const ThresholdValues& thresholds) {
+  const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
+  const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window});
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
-  if (smallest == confidence.calls) {
+  const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
+  if (has_level && of_rest < of_level) {
+    if (of_rest == confidence.load) return doubt_about_load(pipeline);
+    if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
+    return "only " + calls + ": a stall that comes every 20 steps may not have shown";
+  }
+  if (of_level == confidence.calls) {
     return "only " + calls + " in the trace" + (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
   }
-  if (smallest == confidence.coverage) {
+  if (of_level == confidence.coverage) {
     return fmt::format("what {} of the time in GetNext was spent on lies outside the trace",
                        format_share(1 - confidence.coverage));
   }
-  if (confidence.load < 1 && smallest == confidence.load) return doubt_about_load(pipeline);
-  if (smallest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
-  return doubt_about_share(pipeline, calls, min_share);
+  return doubt_about_share(pipeline, calls, thresholds["min_share"]);
 }
 
 double probability_above(double estimate, double error, std::size_t observations, double limit) {
@@ -185,11 +196,13 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) {
     confidence.load = confidence_in_load(pipeline);
+    confidence.window = calls / (calls + kCallsOfSeldomStall);
     return confidence;
   }
   confidence.coverage = std::min(1.0, explained_share(pipeline.steady));
   confidence.culprit = judgement.culprit_reason.empty() ? confidence_in_culprit(pipeline.steady, judgement.culprit)
                                                         : kDoubtOfIndirectCulprit;
+  if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;
   return confidence;
 }
 

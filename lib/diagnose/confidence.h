@@ -12,9 +12,9 @@ namespace doctor {
 Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds);
 
-/// Why the confidence is not higher, as a clause for a person: its smallest part. `min_share`: the threshold of that
-/// name.
-std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline, double min_share);
+/// Why the confidence is not higher, as a clause for a person: its smallest part. `thresholds`: those of the verdict.
+std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline,
+                         const ThresholdValues& thresholds);
 
 /// The probability that a quantity with this estimate, standard error and number of observations is above `limit`:
 /// Student's t with observations - 1 degrees of freedom.

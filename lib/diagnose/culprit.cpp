@@ -71,26 +71,36 @@ bool waits_without_ops(const PhaseMeasurement& phase) {
 
 }  // namespace
 
-std::optional<SaturatedStage> find_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+std::optional<BusyStage> find_busiest_stage_below(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   const IteratorId culprit = pipeline.steady.culprit;
   if (culprit == kNoIterator || pipeline.calls.empty()) return std::nullopt;
-  const bool is_async = host.iterators[index_of(culprit)].is_async;
-  if (is_async && !waits_without_ops(pipeline.steady)) return std::nullopt;
   const auto time = static_cast<double>(pipeline.calls.back().end - pipeline.calls.front().start);
   if (time <= 0) return std::nullopt;
   const auto part = [&](Picoseconds work) { return std::min(1.0, static_cast<double>(work) / time); };
+  const bool is_async = host.iterators[index_of(culprit)].is_async;
   const IteratorId own_head = is_async ? kNoIterator : head_of_thread(host, culprit);
   const std::map<IteratorId, ThreadWork> threads = work_of_threads(host, pipeline);
   const auto own = threads.find(own_head);
-  SaturatedStage saturated{kNoIterator, is_async ? kWorksMostly : kNeverRests, 0};
-  saturated.busy_of_culprit = part(own == threads.end() ? host.iterators[index_of(culprit)].work() : own->second.work);
+  BusyStage busiest;
+  busiest.busy_of_culprit = part(own == threads.end() ? host.iterators[index_of(culprit)].work() : own->second.work);
   for (const auto& [head, thread] : threads) {
-    if (head == own_head || !is_below(host, head, culprit) || !is_one_thread(host, head)) continue;
-    if (part(thread.work) < std::max(saturated.busy, kClearlyBusier * saturated.busy_of_culprit)) continue;
-    saturated.busy = part(thread.work);
-    saturated.iterator = thread.busiest;
+    const bool is_busier = part(thread.work) > busiest.busy;
+    if (head == own_head || !is_busier || !is_below(host, head, culprit) || !is_one_thread(host, head)) continue;
+    busiest.busy = part(thread.work);
+    busiest.iterator = thread.busiest;
   }
-  return saturated.iterator == kNoIterator ? std::nullopt : std::optional(saturated);
+  return busiest.iterator == kNoIterator ? std::nullopt : std::optional(busiest);
+}
+
+bool is_saturated(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase) {
+  const bool is_async = host.iterators[index_of(phase.culprit)].is_async;
+  if (is_async && !waits_without_ops(phase)) return false;
+  return stage.busy >= (is_async ? kWorksMostly : kNeverRests) && stage.busy >= kClearlyBusier * stage.busy_of_culprit;
+}
+
+bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase) {
+  return !host.iterators[index_of(phase.culprit)].is_async && stage.busy >= kWorksMostly &&
+         stage.busy >= stage.busy_of_culprit;
 }
 
 IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {

@@ -53,8 +53,12 @@ double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
 /// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
 void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                PipelineJudgement& judgement) {
-  const std::optional<SaturatedStage> stage = find_saturated_stage(host, pipeline);
+  const std::optional<BusyStage> stage = find_busiest_stage_below(host, pipeline);
   if (!stage) return;
+  if (!is_saturated(*stage, host, pipeline.steady)) {
+    judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady);
+    return;
+  }
   const auto& critical = pipeline.steady.critical;
   Picoseconds held = critical[index_of(stage->iterator)];
   for (const IteratorId above : iterators_above(host, stage->iterator)) {
@@ -122,7 +126,7 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   judged.limit_reason = std::move(limit.reason);
   if (judged.level == InputLevel::unknown) return judged;
   judged.confidence = confidence_of(pipeline, judged, thresholds);
-  judged.doubt = weakest_part(judged.confidence, pipeline, thresholds["min_share"]);
+  judged.doubt = weakest_part(judged.confidence, pipeline, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
   return judged;
 }

@@ -38,9 +38,11 @@ struct Confidence {
   double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
   double load = 1;      ///< where nobody waits: that the input takes no cores and no Python lock from the training
 
-  /// In the level alone, whoever the culprit is, and whatever the input costs beside waits.
+  double window = 1;  ///< where nobody waits: that stalls which come seldom would have shown in so many calls
+
+  /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs beside waits.
   double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit * load; }
+  double total() const { return in_level() * culprit * load * window; }
 };
 
 /// The judgement on one pipeline. Refers to the measurements by index.
@@ -57,6 +59,7 @@ struct PipelineJudgement {
   /// Of the time waited in the phase, for the culprit or for what waits for it (0 for background).
   double culprit_share = 0;
   std::string culprit_reason;  ///< why it is not the iterator that the waits end at, as a clause; else empty
+  bool has_rival = false;      ///< whether a stage below the culprit is as busy as it
   Limit limited_by = Limit::unknown;
   std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
   Confidence confidence;     ///< in level and culprit together

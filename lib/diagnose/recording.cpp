@@ -18,7 +18,6 @@ std::string recording_code(std::size_t steps) {
 }
 
 std::size_t steps_to_record(const Measurements& measurements) {
-  constexpr std::size_t kFewest = 10;
   constexpr std::size_t kTimes = 3;
   std::size_t most = 0;
   for (const HostMeasurement& host : measurements.hosts) {
@@ -26,7 +25,7 @@ std::size_t steps_to_record(const Measurements& measurements) {
       if (!pipeline.feeds_another) most = std::max(most, pipeline.calls.size());
     }
   }
-  return std::max(kFewest, kTimes * most);
+  return std::max(kStepsToRecord, kTimes * most);
 }
 
 }  // namespace doctor

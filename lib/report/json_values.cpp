@@ -55,6 +55,7 @@ OrderedJson confidence_json(const Confidence& confidence) {
   return {
       {"total", confidence.total()},     {"side", confidence.side},       {"calls", confidence.calls},
       {"coverage", confidence.coverage}, {"culprit", confidence.culprit}, {"load", confidence.load},
+      {"window", confidence.window},
   };
 }
 

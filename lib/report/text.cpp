@@ -144,7 +144,7 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
     page.row("do", "nothing about the input; 'show overview' tells where the time of a step goes instead");
   }
   if (shown.empty() && !is_judged) {
-    page.row("do", "record at least ten training steps: tf.profiler.experimental.start(logdir), then stop()");
+    page.row("do", "record about thirty training steps: tf.profiler.experimental.start(logdir), then stop()");
   }
 }
 
