@@ -246,11 +246,8 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
 std::string ordinal(std::size_t number) {
   const std::size_t tens = number % 100;
   const bool is_teen = tens >= 11 && tens <= 13;
-  const char* const ending = is_teen || number % 10 == 0 || number % 10 > 3 ? "th"
-                             : number % 10 == 1                             ? "st"
-                             : number % 10 == 2                             ? "nd"
-                                                                            : "rd";
-  return fmt::format("{}{}", number, ending);
+  const std::size_t ending = is_teen || number % 10 > 3 ? 0 : number % 10;
+  return fmt::format("{}{}", number, std::string_view("thstndrd").substr(2 * ending, 2));
 }
 
 /// What the step of a function that writes several is: "map and batch".

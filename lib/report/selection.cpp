@@ -7,8 +7,6 @@
 #include <system_error>
 #include <unordered_set>
 #include <utility>
-#include <unordered_set>
-#include <utility>
 
 #include "base/numbers.h"
 #include "diagnose/pipelines.h"

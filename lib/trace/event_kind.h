@@ -7,10 +7,10 @@ namespace doctor {
 
 /// What an event means to the diagnosis, told by its name alone.
 enum class EventKind : std::uint8_t {
-  other,              ///< counted, not kept
-  iterator,           ///< `Iterator::…`: one GetNext call of one tf.data iterator; also of one inside of an op that goes
-                      ///< over a dataset by itself, see is_loop_iterator()
-  get_next,           ///< the consumer's op: `IteratorGetNext…`
+  other,     ///< counted, not kept
+  iterator,  ///< `Iterator::…`: one GetNext call of one tf.data iterator; also of one inside of an op that goes
+             ///< over a dataset by itself, see is_loop_iterator()
+  get_next,  ///< the consumer's op: `IteratorGetNext…`
   captured_function,  ///< `InstantiatedCapturedFunction::Run[Async]…`: a user function is called
   produce,            ///< `<Transformation>Produce`: makes the element `element_id` on a background thread
   consume,            ///< `<Transformation>Consume`: takes the element `element_id`
