@@ -187,7 +187,8 @@ std::vector<Threshold> verdict_thresholds() {
        "mean GetNext latency, without the longest call, that must be exceeded too: the tf.data analysis guide's limit. "
        "Necessary, never sufficient: healthy jobs show medians of 45 to 120 us"},
       {"min_confidence", 0.33, "share",
-       "confidence in the level, whoever the culprit is, below which the verdict is `inconclusive`; chosen so that every "
+       "confidence in the level, whoever the culprit is, below which the verdict is `inconclusive`; chosen so that "
+       "every "
        "labelled trace with a verdict stays above it"},
   };
 }
