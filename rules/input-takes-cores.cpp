@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/numbers.h"
+#include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 
 namespace doctor::rules {
@@ -41,16 +42,13 @@ std::optional<Finding> check_python(const RankedPipeline& ranked, Examiner& exam
 }
 
 std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& examiner) {
-  const InputLoad& load = *ranked.pipeline.input_load;
-  if (!ranked.pipeline.cpu_budget || *ranked.pipeline.cpu_budget <= 0) {
+  const std::optional<CoresInUse> cores = cores_in_use(ranked.pipeline);
+  if (!cores) {
     examiner.misses("the trace does not tell how many cores tf.data may use");
     return std::nullopt;
   }
-  const auto cores = static_cast<double>(*ranked.pipeline.cpu_budget);
-  const double busy = std::min(1.0, load.busy_threads / cores);
-  const double of_input = std::min(1.0, load.cores() / cores);
-  if (!examiner.at_least(share_of("cpu_utilization", busy), "min_utilization") ||
-      !examiner.at_least(share_of("cores_of_input", of_input), "min_core_share")) {
+  if (!examiner.at_least(share_of("cpu_utilization", cores->all), "min_utilization") ||
+      !examiner.at_least(share_of("cores_of_input", cores->of_input), "min_core_share")) {
     return std::nullopt;
   }
   return finding_for(
@@ -58,7 +56,8 @@ std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& exami
       fmt::format(
           "The job is not input-bound, but its input takes cores from the training: it keeps {:.1f} of {} cores "
           "busy while all of them are in use, so up to {} of a step may be due to it",
-          of_input * cores, *ranked.pipeline.cpu_budget, format_share(of_input)));
+          cores->of_input * static_cast<double>(*ranked.pipeline.cpu_budget), *ranked.pipeline.cpu_budget,
+          format_share(cores->of_input)));
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {

@@ -25,32 +25,30 @@ constexpr std::array<SequentialKind, 6> kSequentialKinds = {{
     {"DenseToSparseBatch", ".apply(tf.data.experimental.dense_to_sparse_batch(batch_size, row_shape))"},
 }};
 
-/// For a pipeline that reads no files.
-std::string code_without_files(std::string_view call) {
+/// `make_shard`: the lines that make the dataset of a shard.
+std::string code_with_shards(std::string_view make_shard, std::string_view call) {
   return fmt::format(
       "def make_dataset(shard_index):\n"
-      "  dataset = source().shard(NUM_SHARDS, shard_index)  # then transforms, as before\n"
+      "{}"
       "  return dataset{}\n"
       "\n"
       "dataset = tf.data.Dataset.range(NUM_SHARDS).interleave(\n"
       "    make_dataset, cycle_length=NUM_SHARDS, num_parallel_calls=tf.data.AUTOTUNE)\n"
       "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
-      call);
+      make_shard, call);
+}
+
+/// For a pipeline that reads no files.
+std::string code_without_files(std::string_view call) {
+  return code_with_shards("  dataset = source().shard(NUM_SHARDS, shard_index)  # then transforms, as before\n", call);
 }
 
 std::string code_with(std::string_view call) {
-  return fmt::format(
-      "filenames = tf.data.Dataset.list_files(file_pattern, shuffle=False)\n"
-      "\n"
-      "def make_dataset(shard_index):\n"
-      "  shard = filenames.shard(NUM_SHARDS, shard_index)\n"
-      "  dataset = filenames_to_dataset(shard)  # reads and transforms, as before\n"
-      "  return dataset{}\n"
-      "\n"
-      "dataset = tf.data.Dataset.range(NUM_SHARDS).interleave(\n"
-      "    make_dataset, cycle_length=NUM_SHARDS, num_parallel_calls=tf.data.AUTOTUNE)\n"
-      "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
-      call);
+  return "filenames = tf.data.Dataset.list_files(file_pattern, shuffle=False)\n\n" +
+         code_with_shards(
+             "  shard = filenames.shard(NUM_SHARDS, shard_index)\n"
+             "  dataset = filenames_to_dataset(shard)  # reads and transforms, as before\n",
+             call);
 }
 
 Advice parallel_batch() {

@@ -138,24 +138,22 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
 /// On a host whose own cores train, an input that nobody waits for may cost steps all the same: at most the part of the
 /// cores that it keeps busy while all of them are in use.
 double confidence_in_load(const PipelineMeasurement& pipeline) {
-  if (!pipeline.input_load || !pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return 1;
-  const InputLoad& load = *pipeline.input_load;
-  const auto cores = static_cast<double>(*pipeline.cpu_budget);
-  const double of_cores = load.busy_threads >= kCoresUsedUp * cores ? std::min(1.0, load.cores() / cores) : 0;
-  const double lock = load.python_share() > kMuchPython ? kDoubtOfPythonLock : 1;
-  return std::min(1 - of_cores, lock);
+  const std::optional<CoresInUse> cores = cores_in_use(pipeline);
+  if (!cores) return 1;
+  const double taken = cores->all >= kCoresUsedUp ? cores->of_input : 0;
+  const double lock = pipeline.input_load->python_share() > kMuchPython ? kDoubtOfPythonLock : 1;
+  return std::min(1 - taken, lock);
 }
 
 std::string doubt_about_load(const PipelineMeasurement& pipeline) {
-  const InputLoad& load = *pipeline.input_load;
-  const auto cores = static_cast<double>(*pipeline.cpu_budget);
-  if (load.busy_threads < kCoresUsedUp * cores) {
+  const CoresInUse cores = cores_in_use(pipeline).value_or(CoresInUse{});
+  if (cores.all < kCoresUsedUp) {
     return fmt::format(
         "Python runs in the input for {} of the time, and may hold the lock that the training loop needs",
-        format_share(load.python_share()));
+        format_share(pipeline.input_load->python_share()));
   }
   return fmt::format("nobody waits, but the input keeps {:.1f} of {} cores busy while all of them are in use",
-                     std::min(load.cores(), cores), *pipeline.cpu_budget);
+                     cores.of_input * static_cast<double>(*pipeline.cpu_budget), *pipeline.cpu_budget);
 }
 
 }  // namespace

@@ -88,8 +88,7 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
   const Picoseconds steady = pipeline.steady.waited;
   const Picoseconds warmup = pipeline.warmup.waited;
   const auto share_in = [](const PhaseMeasurement& phase, IteratorId culprit) {
-    if (culprit == kNoIterator || phase.waited <= 0) return 0.0;
-    return static_cast<double>(phase.critical[index_of(culprit)]) / static_cast<double>(phase.waited);
+    return culprit == kNoIterator ? 0.0 : share_of_waits(phase, phase.critical[index_of(culprit)]);
   };
   const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
   if (judgement.level != InputLevel::bound && warmup > steady && pipeline.warmup.culprit != kNoIterator) {
@@ -188,8 +187,7 @@ std::vector<Threshold> verdict_thresholds() {
        "Necessary, never sufficient: healthy jobs show medians of 45 to 120 us"},
       {"min_confidence", 0.33, "share",
        "confidence in the level, whoever the culprit is, below which the verdict is `inconclusive`; chosen so that "
-       "every "
-       "labelled trace with a verdict stays above it"},
+       "every labelled trace with a verdict stays above it"},
   };
 }
 

@@ -66,6 +66,13 @@ JudgedLimit limit_of_indirect_culprit(const PipelineMeasurement& pipeline, const
 
 }  // namespace
 
+std::optional<CoresInUse> cores_in_use(const PipelineMeasurement& pipeline) {
+  if (!pipeline.input_load || !pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return std::nullopt;
+  const auto cores = static_cast<double>(*pipeline.cpu_budget);
+  return CoresInUse{std::min(1.0, pipeline.input_load->busy_threads / cores),
+                    std::min(1.0, pipeline.input_load->cores() / cores)};
+}
+
 JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                      const PipelineJudgement& judgement) {
   if (judgement.culprit == kNoIterator || judgement.phase == Phase::background) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "diagnose/judgement.h"
@@ -12,6 +13,15 @@ namespace doctor {
 /// 0.95 to 1.00 where cores were the limit and 0.00 where they were idle, on two cores only.
 inline constexpr double kCoresUsedUp = 0.80;
 inline constexpr double kCoresIdle = 0.55;
+
+/// Cores that are in use while the calls of a pipeline follow one another, as parts of the CPU budget, 0..1.
+struct CoresInUse {
+  double all = 0;       ///< by whatever it is
+  double of_input = 0;  ///< by tf.data
+};
+
+/// nullopt where the load of the input was not measured (InputLoad) or the budget is unknown.
+std::optional<CoresInUse> cores_in_use(const PipelineMeasurement& pipeline);
 
 /// What holds the culprit back, with what that rests on.
 struct JudgedLimit {
