@@ -10,10 +10,6 @@
 namespace doctor::rules {
 namespace {
 
-bool is_shuffle(const IteratorMeasurement& iterator) {
-  return kind_of(iterator).starts_with("Shuffle");
-}
-
 /// Whether its elements stay in memory because the user asked for it. AUTOTUNE keeps its own buffers within the budget.
 bool holds_elements(const IteratorMeasurement& iterator) {
   if (is_shuffle(iterator) || kind_of(iterator) == "MemoryCacheImpl") return true;

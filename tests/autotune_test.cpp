@@ -14,8 +14,7 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::autotune_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -375,3 +374,5 @@ TEST_CASE("a trace without attributes, without calls, without tf.data") {
   const Analysis none = analyze_bytes(other.to_xspace());
   CHECK(render_autotune_text(none.measurements, none.diagnosis) == "no tf.data iterator in this trace\n");
 }
+
+}  // namespace doctor::autotune_test

@@ -27,8 +27,7 @@
 #include "summaries.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::baseline_test {
 namespace {
 
 std::string random_text(std::mt19937_64& random) {
@@ -468,3 +467,5 @@ TEST_CASE("what cannot be written is told, and the baseline stays") {
 }
 
 }  // namespace
+
+}  // namespace doctor::baseline_test

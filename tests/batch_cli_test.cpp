@@ -19,8 +19,7 @@
 #include "run_tool.h"
 #include "sanitizer.h"
 
-using namespace doctor;
-
+namespace doctor::batch_cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -258,3 +257,5 @@ TEST_CASE("wrong usage") {
 }
 
 }  // namespace
+
+}  // namespace doctor::batch_cli_test

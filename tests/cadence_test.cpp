@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace doctor {
+namespace doctor::cadence_test {
 namespace {
 
 constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
@@ -86,4 +86,4 @@ TEST_CASE("calls of several consumers that overlap do not wait for more than the
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::cadence_test

@@ -12,8 +12,7 @@
 #include "measure/function_owners.h"
 #include "synthetic_trace.h"
 
-using namespace doctor;
-
+namespace doctor::call_times_test {
 namespace {
 
 /// "Range 3x5, Map/MatMul 2x7": how many there are, and what the usual one takes in us. Root is left out.
@@ -185,3 +184,5 @@ TEST_CASE("neither threads nor the order of events change a time") {
 }
 
 }  // namespace
+
+}  // namespace doctor::call_times_test

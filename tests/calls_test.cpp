@@ -13,8 +13,7 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::calls_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -291,3 +290,5 @@ TEST_CASE("threads change no byte of the pages") {
   }
   CHECK(pages.size() == 1);
 }
+
+}  // namespace doctor::calls_test

@@ -13,7 +13,7 @@
 #include "diagnose/host_comparison.h"
 #include "diagnose/judgement.h"
 
-namespace doctor {
+namespace doctor::catalog_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_CASE("every rule has a recorded case in which it fires and one in which it 
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::catalog_test

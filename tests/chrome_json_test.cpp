@@ -6,7 +6,7 @@
 #include "io/byte_source.h"
 #include "trace/format.h"
 
-namespace doctor {
+namespace doctor::chrome_json_test {
 namespace {
 
 Result<Trace> read(std::string_view text) {
@@ -366,4 +366,4 @@ TEST_CASE("a document without events is an empty trace, other text is an error")
   }
 }
 
-}  // namespace doctor
+}  // namespace doctor::chrome_json_test

@@ -10,9 +10,8 @@
 #include "ci_reader.h"
 #include "report/escape.h"
 
+namespace doctor::ci_escape_test {
 namespace {
-
-using namespace doctor;
 
 bool matches(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, std::regex(pattern));
@@ -155,3 +154,5 @@ TEST_CASE("a path becomes a URI that names it alone") {
   }
   CHECK(uri_of_path("a b%\xC3\xB6\n") == "a%20b%25%C3%B6%0A");
 }
+
+}  // namespace doctor::ci_escape_test

@@ -21,9 +21,9 @@
 #include "sanitizer.h"
 #include "synthetic_trace.h"
 
+namespace doctor::cli_test {
 namespace {
 
-using namespace doctor;
 using Json = nlohmann::json;
 
 /// Steps of 10 ms, of which `wait_us` are spent in a Map.
@@ -641,3 +641,5 @@ TEST_CASE("the same input gives the same bytes") {
   const std::string slow = folder.write("slow.trace.json", slow_trace());
   CHECK(run_tool({slow, "--format", "json"}).output == run_tool({slow, "--format", "json"}).output);
 }
+
+}  // namespace doctor::cli_test

@@ -10,9 +10,9 @@
 #include "ci_reader.h"
 #include "run_tool.h"
 
+namespace doctor::compare_cli_test {
 namespace {
 
-using namespace doctor;
 using Json = nlohmann::json;
 
 const std::string kFolder = std::string(DOCTOR_SOURCE_DIR) + "/testdata/compare/slower-decode/";
@@ -180,3 +180,5 @@ TEST_CASE("a baseline stands in for the recordings that it was made of") {
   CHECK(run_tool({"baseline", "showing", "x"}).code == 2);
   CHECK(contains(run_tool({"baseline", "show"}).errors, "baseline needs a FILE"));
 }
+
+}  // namespace doctor::compare_cli_test

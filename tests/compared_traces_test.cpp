@@ -10,8 +10,7 @@
 #include "pipeline.h"
 #include "summaries.h"
 
-using namespace doctor;
-
+namespace doctor::compared_traces_test {
 namespace {
 
 RunSummary summary_of(const std::string& edit, const std::string& side) {
@@ -67,3 +66,5 @@ TEST_CASE("the same pipeline recorded again is no change") {
 }
 
 }  // namespace
+
+}  // namespace doctor::compared_traces_test

@@ -13,8 +13,7 @@
 
 #include "summaries.h"
 
-using namespace doctor;
-
+namespace doctor::comparison_test {
 namespace {
 
 using Recordings = std::vector<RunSummary>;
@@ -516,3 +515,5 @@ TEST_CASE("deep recordings are compared in no time") {
 }
 
 }  // namespace
+
+}  // namespace doctor::comparison_test

@@ -17,7 +17,7 @@
 #include "man_page.h"
 #include "run_tool.h"
 
-namespace doctor {
+namespace doctor::completions_test {
 namespace {
 
 struct Case {
@@ -212,4 +212,4 @@ TEST_CASE("the manual has every command and option, and mandoc finds nothing wro
   CHECK_FALSE(lines_of("sh", "echo .XX >> page.1; mandoc -T lint -W style page.1 || true\n", folder).empty());
 }
 
-}  // namespace doctor
+}  // namespace doctor::completions_test

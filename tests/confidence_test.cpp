@@ -6,7 +6,7 @@
 
 #include "measured_pipeline.h"
 
-namespace doctor {
+namespace doctor::confidence_test {
 namespace {
 
 struct Judged {
@@ -156,4 +156,4 @@ TEST_CASE("an unsure pipeline that cost more than the others leaves the run with
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::confidence_test

@@ -9,7 +9,7 @@
 #include "run_tool.h"
 #include "synthetic_trace.h"
 
-namespace doctor {
+namespace doctor::config_cli_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -177,4 +177,4 @@ TEST_CASE("a slip in the action of a page, a rule or a word is told with the nea
   CHECK(holds(run_tool({"x.pb", "--forbid-rule", "slow-sorce"}).errors, "did you mean 'slow-source'?"));
 }
 
-}  // namespace doctor
+}  // namespace doctor::config_cli_test

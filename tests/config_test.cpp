@@ -11,7 +11,7 @@
 #include "settings.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::config_test {
 namespace {
 
 ConfigReading read(std::string_view toml) {
@@ -223,4 +223,4 @@ TEST_CASE("a file that cannot be read, or is none, is an error") {
   CHECK(read_config_file(folder.write("some", "quiet = true")) == "quiet = true");
 }
 
-}  // namespace doctor
+}  // namespace doctor::config_test

@@ -11,7 +11,7 @@
 #include "run_tool.h"
 #include "synthetic_trace.h"
 
-namespace doctor {
+namespace doctor::convert_cli_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -159,4 +159,4 @@ TEST_CASE("convert takes the options of reading") {
   CHECK(full.run({"convert", trace}).code == 2);
 }
 
-}  // namespace doctor
+}  // namespace doctor::convert_cli_test

@@ -20,7 +20,7 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::convert_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -349,4 +349,4 @@ TEST_CASE("what is compressed is what was written") {
   }
 }
 
-}  // namespace doctor
+}  // namespace doctor::convert_test

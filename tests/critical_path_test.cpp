@@ -3,8 +3,7 @@
 #include "measure/path_walker.h"
 #include "synthetic_trace.h"
 
-using namespace doctor;
-
+namespace doctor::critical_path_test {
 namespace {
 
 /// "Map:self 30, Map:function 50": the segments of all root calls, in us, those of one iterator and kind added up.
@@ -234,3 +233,5 @@ TEST_CASE("very deep nesting ends in time, not in a crash") {
   }
   CHECK(held(trace).size() > 0);
 }
+
+}  // namespace doctor::critical_path_test

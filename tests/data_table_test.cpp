@@ -4,8 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace doctor;
-
+namespace doctor::data_table_test {
 namespace {
 
 DataTable example() {
@@ -85,3 +84,5 @@ TEST_CASE("the page says how many rows are missing, and when there are none") {
 }
 
 }  // namespace
+
+}  // namespace doctor::data_table_test

@@ -13,7 +13,7 @@
 #include "profile/device_profile.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::device_activity_test {
 namespace {
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
@@ -267,4 +267,4 @@ TEST_CASE("files with clocks of their own give no times that could be compared")
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::device_activity_test

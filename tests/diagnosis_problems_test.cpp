@@ -14,9 +14,8 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
+namespace doctor::diagnosis_problems_test {
 namespace {
-
-using namespace doctor;
 
 struct Diagnosed {
   std::vector<CatalogEntry> catalog = rule_catalog();
@@ -122,3 +121,5 @@ TEST_CASE("a host or a file that a problem is about leaves no trace in its finge
   };
   CHECK(damaged("one.pb") == damaged("two.pb"));
 }
+
+}  // namespace doctor::diagnosis_problems_test

@@ -11,8 +11,7 @@
 #include <random>
 #include <vector>
 
-using namespace doctor;
-
+namespace doctor::duration_histogram_test {
 namespace {
 
 DurationHistogram histogram_of(const std::vector<Picoseconds>& values) {
@@ -124,3 +123,5 @@ TEST_CASE("nothing at all, one duration, a negative one and the longest") {
 }
 
 }  // namespace
+
+}  // namespace doctor::duration_histogram_test

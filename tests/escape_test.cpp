@@ -4,11 +4,8 @@
 
 #include <string>
 
-namespace {
-
-using namespace doctor;
-
-}  // namespace
+namespace doctor::escape_test {
+namespace {}  // namespace
 
 TEST_CASE("foreign text cannot steer a terminal") {
   CHECK(escape_for_terminal("Iterator::Root") == "Iterator::Root");
@@ -61,3 +58,5 @@ TEST_CASE("what is clipped keeps its ends and whole characters") {
   CHECK(clip("\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6", 5) == "\xC3\xB6...\xC3\xB6");
   CHECK(character_count("\xC3\xB6x") == 2);
 }
+
+}  // namespace doctor::escape_test

@@ -11,7 +11,7 @@
 #include "synthetic_trace.h"
 #include "trace/format.h"
 
-namespace doctor {
+namespace doctor::event_reader_test {
 namespace {
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
@@ -389,4 +389,4 @@ TEST_CASE("a value is a token in whatever type it was written") {
   CHECK(!argument.as_integer());
 }
 
-}  // namespace doctor
+}  // namespace doctor::event_reader_test

@@ -14,7 +14,7 @@
 #include "pipeline.h"
 #include "report/report.h"
 
-namespace doctor {
+namespace doctor::explanation_test {
 namespace {
 
 std::vector<Rule> all_rules() {
@@ -138,4 +138,4 @@ TEST_CASE("on real traces every answer follows from what was asked") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::explanation_test

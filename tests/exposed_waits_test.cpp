@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::exposed_waits_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -123,4 +123,4 @@ TEST_CASE("a trace of a host says nothing of devices") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::exposed_waits_test

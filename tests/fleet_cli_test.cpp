@@ -10,8 +10,7 @@
 #include "run_tool.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::fleet_cli_test {
 namespace {
 
 std::string row_with(const std::string& verdict) {
@@ -93,3 +92,5 @@ TEST_CASE("--top cuts every ranking") {
 }
 
 }  // namespace
+
+}  // namespace doctor::fleet_cli_test

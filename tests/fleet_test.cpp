@@ -18,8 +18,7 @@
 #include "io/line_reader.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::fleet_test {
 namespace {
 
 constexpr double kHour = 3.6e9;  // us
@@ -310,3 +309,5 @@ TEST_CASE("lines are read whole, long ones cut off and told") {
 }
 
 }  // namespace
+
+}  // namespace doctor::fleet_test

@@ -14,8 +14,7 @@
 #include "report/input_page.h"
 #include "synthetic_trace.h"
 
-using namespace doctor;
-
+namespace doctor::function_work_test {
 namespace {
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
@@ -174,3 +173,5 @@ TEST_CASE("the input page has the work of functions, and its shares are parts") 
 }
 
 }  // namespace
+
+}  // namespace doctor::function_work_test

@@ -13,7 +13,7 @@
 #include "measured_pipeline.h"
 #include "report/report.h"
 
-namespace doctor {
+namespace doctor::gate_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -118,7 +118,7 @@ TEST_CASE("a budget is exceeded above its limit, in each pipeline by itself") {
   CHECK_FALSE(times[0].is_exceeded());
   CHECK(outcome_of(run.check({p95(11'999)})) == BudgetOutcome::exceeded);
   CHECK(run.check({}).empty());
-  CHECK(outcome_of({}) == BudgetOutcome::met);
+  CHECK(outcome_of(std::vector<BudgetResult>{}) == BudgetOutcome::met);
 }
 
 TEST_CASE("a budget that names pipelines takes the place of the general one, and a later one that of an earlier") {
@@ -268,4 +268,4 @@ TEST_CASE("reports tell budgets and suppressions, and advise nothing about what 
   CHECK(page["budgets"][4]["reason"] == "the trace shows no kernel");
 }
 
-}  // namespace doctor
+}  // namespace doctor::gate_test

@@ -18,9 +18,8 @@
 #include "fleet/fleet_report.h"
 #include "fleet/row_columns.h"
 
+namespace doctor::golden_fleet_test {
 namespace {
-
-using namespace doctor;
 
 namespace fs = std::filesystem;
 
@@ -70,3 +69,5 @@ TEST_CASE("the pages of recorded rows") {
   compare(render_fleet_csv(*fleet, 0), folder / "expected.csv");
   compare(render_fleet_markdown(*fleet, 3), folder / "expected.md");
 }
+
+}  // namespace doctor::golden_fleet_test

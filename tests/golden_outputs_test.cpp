@@ -17,9 +17,8 @@
 #include "report/problem_sinks.h"
 #include "report/report.h"
 
+namespace doctor::golden_outputs_test {
 namespace {
-
-using namespace doctor;
 
 namespace fs = std::filesystem;
 
@@ -93,3 +92,5 @@ TEST_CASE("the reports on the pipelines of the guide") {
     compare(text, kTestdata / "outputs" / (name.substr(0, name.find('.')) + ".expected.txt"));
   }
 }
+
+}  // namespace doctor::golden_outputs_test

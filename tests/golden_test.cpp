@@ -30,7 +30,7 @@
 #include "written_gpu_traces.h"
 #include "written_traces.h"
 
-namespace doctor {
+namespace doctor::golden_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -214,4 +214,4 @@ TEST_CASE("one run in several formats gets one answer") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::golden_test

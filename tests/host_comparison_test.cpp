@@ -15,7 +15,7 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::host_comparison_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -255,4 +255,4 @@ TEST_CASE("clocks of hosts that disagree change nothing") {
   }
 }
 
-}  // namespace doctor
+}  // namespace doctor::host_comparison_test

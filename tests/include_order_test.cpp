@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+namespace doctor::include_order_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -228,3 +229,5 @@ TEST_CASE("no source file includes against the order of the stages") {
   // Nothing found would mean that the walk looked in the wrong place.
   CHECK(includes > 0);
 }
+
+}  // namespace doctor::include_order_test

@@ -9,7 +9,7 @@
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 
-namespace doctor {
+namespace doctor::input_load_test {
 namespace {
 
 constexpr double kStep = 1000;
@@ -93,4 +93,4 @@ TEST_CASE("random ops are those of the iterator's function") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::input_load_test

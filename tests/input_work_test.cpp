@@ -6,8 +6,7 @@
 
 #include "measured_pipeline.h"
 
-using namespace doctor;
-
+namespace doctor::input_work_test {
 namespace {
 
 InputWork work_of_last(const std::vector<std::string>& chain) {
@@ -51,3 +50,5 @@ TEST_CASE("a hop to a device hands elements over, and a cycle of parents ends") 
 }
 
 }  // namespace
+
+}  // namespace doctor::input_work_test

@@ -21,7 +21,7 @@
 #include "io/stored_source.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::io_test {
 namespace {
 
 using Source = std::unique_ptr<ByteSource>;
@@ -620,4 +620,4 @@ TEST_CASE("a file that may not be read") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::io_test

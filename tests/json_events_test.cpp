@@ -10,7 +10,7 @@
 #include "trace/json_number.h"
 #include "trace/json_text.h"
 
-namespace doctor {
+namespace doctor::json_events_test {
 namespace {
 
 /// What one reading yields: a line per event, and what stood around them.
@@ -347,4 +347,4 @@ TEST_CASE("text that is no event array yields nothing") {
   }
 }
 
-}  // namespace doctor
+}  // namespace doctor::json_events_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-namespace doctor {
+namespace doctor::json_number_test {
 
 TEST_CASE("microseconds are read from their decimal text, rounded to picoseconds") {
   struct Case {
@@ -111,4 +111,4 @@ TEST_CASE("tokens are the same signed or unsigned") {
   CHECK(parse_integer("1.5") == std::nullopt);
 }
 
-}  // namespace doctor
+}  // namespace doctor::json_number_test

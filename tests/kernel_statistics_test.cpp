@@ -14,7 +14,7 @@
 #include "profile/device_profile.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::kernel_statistics_test {
 namespace {
 
 const std::string kField = std::string(DOCTOR_SOURCE_DIR) + "/testdata/field/";
@@ -181,4 +181,4 @@ TEST_CASE("kernels and ops of TensorCores") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::kernel_statistics_test

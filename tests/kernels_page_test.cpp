@@ -12,7 +12,7 @@
 #include "pipeline.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::kernels_page_test {
 namespace {
 
 Measurements measured(const std::vector<std::string>& files) {
@@ -74,4 +74,4 @@ TEST_CASE("an empty table says why") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::kernels_page_test

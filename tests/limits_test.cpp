@@ -6,7 +6,7 @@
 
 #include "measured_pipeline.h"
 
-namespace doctor {
+namespace doctor::limits_test {
 namespace {
 
 struct Row {
@@ -76,4 +76,4 @@ TEST_CASE("nothing limits what nobody waits for") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::limits_test

@@ -12,8 +12,7 @@
 #include "synthetic_trace.h"
 #include "tree/dataset_kind.h"
 
-using namespace doctor;
-
+namespace doctor::measure_test {
 namespace {
 
 constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
@@ -338,3 +337,5 @@ TEST_CASE("an empty trace measures to nothing") {
   CHECK(measured.pipelines.empty());
   CHECK(measured.iterators.empty());
 }
+
+}  // namespace doctor::measure_test

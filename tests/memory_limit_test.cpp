@@ -24,9 +24,8 @@
 #include "memory_size.h"
 #include "sanitizer.h"
 
+namespace doctor::memory_limit_test {
 namespace {
-
-using namespace doctor;
 
 /// What a child process writes to standard error while it runs `work`, and its exit status (-1: a signal).
 template <typename Work>
@@ -181,3 +180,5 @@ TEST_CASE("threads get a stack of 1 MiB, with or without a limit") {
   });
   CHECK(status == 0);
 }
+
+}  // namespace doctor::memory_limit_test

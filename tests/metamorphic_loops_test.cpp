@@ -12,7 +12,7 @@
 #include "recorded_json.h"
 #include "synthetic_trace.h"
 
-namespace doctor {
+namespace doctor::metamorphic_loops_test {
 namespace {
 
 enum class Ids { again, anew };
@@ -304,4 +304,4 @@ TEST_CASE("a recorded trace whose GetNext calls lie before the step markers is d
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::metamorphic_loops_test

@@ -11,7 +11,7 @@
 
 #include "recorded_json.h"
 
-namespace doctor {
+namespace doctor::metamorphic_test {
 namespace {
 
 void for_each_timed_event(Json& document, const std::function<void(Json& event)>& change) {
@@ -242,4 +242,4 @@ TEST_CASE("a job that takes twice as long gets the same diagnosis with twice the
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::metamorphic_test

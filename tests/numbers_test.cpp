@@ -4,9 +4,8 @@
 
 #include <limits>
 
+namespace doctor::numbers_test {
 namespace {
-
-using namespace doctor;
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
@@ -52,3 +51,5 @@ TEST_CASE("counts and quantities") {
   CHECK(format_quantity(1.75, "cores") == "1.75 cores");
   CHECK(format_quantity(std::numeric_limits<double>::infinity(), "us") == "inf us");
 }
+
+}  // namespace doctor::numbers_test

@@ -8,8 +8,7 @@
 #include "report/ops_page.h"
 #include "written_events.h"
 
-using namespace doctor;
-
+namespace doctor::op_statistics_test {
 namespace {
 
 const OpStatistics* find(const OpTable& table, std::string_view name) {
@@ -185,3 +184,5 @@ TEST_CASE("the page: by name and by type, with and without idle time") {
 }
 
 }  // namespace
+
+}  // namespace doctor::op_statistics_test

@@ -8,9 +8,8 @@
 
 #include "temporary_directory.h"
 
+namespace doctor::output_targets_test {
 namespace {
-
-using namespace doctor;
 
 OutputWishes wishes(std::vector<std::string> outputs, std::optional<std::string> format = std::nullopt) {
   return {std::move(format),
@@ -123,3 +122,5 @@ TEST_CASE("a source file is a path of the repository, with a line or without") {
     CHECK(parsed(wrong).find("is no line of a file") != std::string::npos);
   }
 }
+
+}  // namespace doctor::output_targets_test

@@ -13,9 +13,9 @@
 #include "ci_reader.h"
 #include "run_tool.h"
 
+namespace doctor::outputs_cli_test {
 namespace {
 
-using namespace doctor;
 using Json = nlohmann::json;
 
 std::string testdata(const std::string& path) {
@@ -180,3 +180,5 @@ TEST_CASE("a trace outside of the working directory is shown by its name alone")
   const std::string trace = folder.write("elsewhere.pb", tool.input);
   CHECK(Json::parse(run_tool({trace, "--format", "gitlab"}).output)[0]["location"]["path"] == "elsewhere.pb");
 }
+
+}  // namespace doctor::outputs_cli_test

@@ -10,7 +10,7 @@
 #include "diagnose/pace_words.h"
 #include "measured_pipeline.h"
 
-namespace doctor {
+namespace doctor::pace_test {
 namespace {
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
@@ -186,4 +186,4 @@ TEST_CASE("the words for what the calls do over time") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::pace_test

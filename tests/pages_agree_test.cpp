@@ -16,8 +16,7 @@
 #include "report/selection.h"
 #include "report/steps_page.h"
 
-using namespace doctor;
-
+namespace doctor::pages_agree_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,3 +117,5 @@ TEST_CASE("a function's time is that in its ops and that without") {
 }
 
 }  // namespace
+
+}  // namespace doctor::pages_agree_test

@@ -14,8 +14,7 @@
 #include "report/overview.h"
 #include "run_tool.h"
 
-using namespace doctor;
-
+namespace doctor::peers_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -131,3 +130,5 @@ TEST_CASE("ops ran as often and as long as in XProf's table") {
 }
 
 }  // namespace
+
+}  // namespace doctor::peers_test

@@ -10,7 +10,7 @@
 
 #include "recorded_json.h"
 
-namespace doctor {
+namespace doctor::prefix_test {
 namespace {
 
 constexpr int kParts[] = {10, 25, 50, 75, 100};  // per cent of the window
@@ -100,4 +100,4 @@ TEST_CASE("the more of the recorded traces is seen, the higher is the mean confi
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::prefix_test

@@ -12,9 +12,9 @@
 
 #include "ci_reader.h"
 
+namespace doctor::problem_sinks_test {
 namespace {
 
-using namespace doctor;
 using Json = nlohmann::json;
 
 /// A failing warning, a note, and an error that is suppressed; four rules.
@@ -259,3 +259,5 @@ TEST_CASE("bytes that are not UTF-8 leave every document readable") {
     CHECK(page.find(bad) != std::string::npos);
   }
 }
+
+}  // namespace doctor::problem_sinks_test

@@ -8,9 +8,8 @@
 
 #include "report/repository_path.h"
 
+namespace doctor::problem_test {
 namespace {
-
-using namespace doctor;
 
 Problem problem(std::string rule, std::string identity, std::string message = {}) {
   Problem made;
@@ -127,3 +126,5 @@ TEST_CASE("a path of the repository is relative and stays within it") {
   // Nowhere: no absolute path is below it.
   CHECK_FALSE(repository_path("/work/host.pb", "").has_value());
 }
+
+}  // namespace doctor::problem_test

@@ -15,9 +15,9 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
+namespace doctor::progress_test {
 namespace {
 
-using namespace doctor;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
@@ -312,3 +312,5 @@ TEST_CASE("a bar is wanted where a person looks at a terminal that can draw") {
   const EnvironmentVariable dumb("TERM", "dumb");
   CHECK_FALSE(wants_progress_bar({}, terminal.descriptor()));
 }
+
+}  // namespace doctor::progress_test

@@ -7,8 +7,7 @@
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
 
-using namespace doctor;
-
+namespace doctor::property_test {
 namespace {
 
 /// Random pipelines with random calls on random threads: parents, waits, functions, Zip inputs, overlaps. Seeded, so
@@ -185,3 +184,5 @@ TEST_CASE("the same run as XSpace and as JSON gives the same numbers") {
     CHECK(summary(measure(*json, build_tree(*json))) == summary(measured(written)));
   }
 }
+
+}  // namespace doctor::property_test

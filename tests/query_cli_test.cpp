@@ -13,7 +13,7 @@
 
 #include "run_tool.h"
 
-namespace doctor {
+namespace doctor::query_cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -223,4 +223,4 @@ TEST_CASE("schema and examples are printed without traces") {
   CHECK(examples.output.find("GROUP BY long_name ORDER BY total_us DESC LIMIT 20;") != std::string::npos);
 }
 
-}  // namespace doctor
+}  // namespace doctor::query_cli_test

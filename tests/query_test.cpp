@@ -19,7 +19,7 @@
 #include "query/user_query.h"
 #include "run_tool.h"
 
-namespace doctor {
+namespace doctor::query_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -280,4 +280,4 @@ TEST_CASE("values in every format") {
   CHECK(text.ends_with("100000  100000\n"));
 }
 
-}  // namespace doctor
+}  // namespace doctor::query_test

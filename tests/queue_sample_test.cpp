@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-using namespace doctor;
-
+namespace doctor::queue_sample_test {
 namespace {
 
 struct Half {
@@ -115,3 +114,5 @@ TEST_CASE("halves that are never paired, and one id for all, do not grow without
   }
   CHECK(sampler.finish().closures.size() <= QueueSampler::kCapacity);
 }
+
+}  // namespace doctor::queue_sample_test

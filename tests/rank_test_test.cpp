@@ -10,8 +10,7 @@
 #include <random>
 #include <vector>
 
-using namespace doctor;
-
+namespace doctor::rank_test_test {
 namespace {
 
 /// Twice the number of pairs in which the candidate's value is above; ties count half.
@@ -212,3 +211,5 @@ TEST_CASE("pairs above, and the middle") {
 }
 
 }  // namespace
+
+}  // namespace doctor::rank_test_test

@@ -9,8 +9,7 @@
 #include "io/trace_inputs.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::recordings_test {
 namespace {
 
 /// "name: file file", paths below the directory.
@@ -84,3 +83,5 @@ TEST_CASE("a file, the standard input, and what is not there") {
 }
 
 }  // namespace
+
+}  // namespace doctor::recordings_test

@@ -10,9 +10,9 @@
 #include "report/selection.h"
 #include "report/text_page.h"
 
+namespace doctor::report_test {
 namespace {
 
-using namespace doctor;
 using Json = nlohmann::json;
 
 constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
@@ -451,3 +451,5 @@ TEST_CASE("a rule's page ends with the thresholds in force") {
   CHECK(page["rules"][0]["thresholds"][0]["default"] == 0.2);
   CHECK(page["rules"][0]["page"] == "# slow-thing\n");
 }
+
+}  // namespace doctor::report_test

@@ -12,7 +12,7 @@
 #include "diagnose/diagnose.h"
 #include "measured_pipeline.h"
 
-namespace doctor {
+namespace doctor::rules_test {
 namespace {
 
 using Chain = std::vector<std::string>;
@@ -1151,4 +1151,4 @@ TEST_CASE("iterators in words") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::rules_test

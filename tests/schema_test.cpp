@@ -14,7 +14,7 @@
 #include "query/warehouse.h"
 #include "run_tool.h"
 
-namespace doctor {
+namespace doctor::schema_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -128,4 +128,4 @@ TEST_CASE("traces have the columns of a row") {
   }
 }
 
-}  // namespace doctor
+}  // namespace doctor::schema_test

@@ -8,8 +8,7 @@
 
 #include "base/merge.h"
 
-using namespace doctor;
-
+namespace doctor::search_test {
 namespace {
 
 /// A sorted row of numbers, and which of several rows it is.
@@ -74,3 +73,5 @@ TEST_CASE("sorted rows are merged, equal items in order of their rows") {
     CHECK(merged == expected);
   }
 }
+
+}  // namespace doctor::search_test

@@ -15,7 +15,7 @@
 #include "settings_in_force.h"
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::settings_test {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -212,4 +212,4 @@ TEST_CASE("every option explains itself, and what stands in the file stands in t
   CHECK(find_option(Command::rules, "fail-on") == nullptr);
 }
 
-}  // namespace doctor
+}  // namespace doctor::settings_test

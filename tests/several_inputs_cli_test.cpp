@@ -9,8 +9,7 @@
 
 #include "run_tool.h"
 
-using namespace doctor;
-
+namespace doctor::several_inputs_cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,3 +65,5 @@ TEST_CASE("windows of one host are one view") {
 }
 
 }  // namespace
+
+}  // namespace doctor::several_inputs_cli_test

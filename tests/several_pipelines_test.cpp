@@ -14,7 +14,7 @@
 #include "trace/format.h"
 #include "tree/recreated_pipelines.h"
 
-namespace doctor {
+namespace doctor::several_pipelines_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -328,4 +328,4 @@ TEST_CASE("pipelines are ranked by what they cost") {
   CHECK(report_on(measured(alone)).text.find("  worst ") == std::string::npos);
 }
 
-}  // namespace doctor
+}  // namespace doctor::several_pipelines_test

@@ -12,8 +12,7 @@
 #include "profile/host_activity.h"
 #include "written_events.h"
 
-using namespace doctor;
-
+namespace doctor::step_table_test {
 namespace {
 
 HostMeasurement host_with(std::vector<StepMarker> markers, std::vector<Interval> get_next) {
@@ -253,3 +252,5 @@ TEST_CASE("of a step that several devices show the longest counts") {
 }
 
 }  // namespace
+
+}  // namespace doctor::step_table_test

@@ -7,7 +7,7 @@
 #include "trace/format.h"
 #include "trace/timeline_nesting.h"
 
-namespace doctor {
+namespace doctor::tf1_timeline_test {
 namespace {
 
 constexpr std::int64_t kFirst = 1'795'272'473'592'000;  // microseconds since 1970, as in recorded files
@@ -247,4 +247,4 @@ TEST_CASE("long names of any depth nest") {
   for (std::uint32_t row = 0; row < 300; ++row) CHECK(trace.lanes[0].iterator_calls[row].subtree_end == 300);
 }
 
-}  // namespace doctor
+}  // namespace doctor::tf1_timeline_test

@@ -13,8 +13,7 @@
 #include "report/report.h"
 #include "synthetic_trace.h"
 
-using namespace doctor;
-
+namespace doctor::threads_test {
 namespace {
 
 /// Root > Prefetch > BatchV2 > ParallelMapV2 > Shuffle > ParallelInterleaveV4 > TFRecord with 5000 calls and more on
@@ -169,3 +168,5 @@ TEST_CASE("a report of a recorded trace is the same with any number of threads")
     for (const unsigned threads : {2u, 3u}) CHECK(report(*trace, threads) == expected);
   }
 }
+
+}  // namespace doctor::threads_test

@@ -19,7 +19,7 @@
 #include "temporary_directory.h"
 #include "trace/format.h"
 
-namespace doctor {
+namespace doctor::timeline_runs_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -262,4 +262,4 @@ TEST_CASE("timelines of a job that ran for days fit together") {
   CHECK(months.loss.counts == std::map<std::string, std::uint64_t>{{"events_outside_time_range", 5}});
 }
 
-}  // namespace doctor
+}  // namespace doctor::timeline_runs_test

@@ -24,7 +24,7 @@
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 
-namespace doctor {
+namespace doctor::torn_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -239,4 +239,4 @@ TEST_CASE("torn recordings take no part in a comparison") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::torn_test

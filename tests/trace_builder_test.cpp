@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace doctor;
-
+namespace doctor::trace_builder_test {
 namespace {
 
 /// Adds events to one lane of a builder by name and time, in nanoseconds.
@@ -286,3 +285,5 @@ TEST_CASE("packed spans are exact where traces are") {
   }
   CHECK(PackedSpan(0, kPicosecondsPerSecond + 999).duration() == kPicosecondsPerSecond);
 }
+
+}  // namespace doctor::trace_builder_test

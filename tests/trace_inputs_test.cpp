@@ -10,7 +10,7 @@
 
 #include "temporary_directory.h"
 
-namespace doctor {
+namespace doctor::trace_inputs_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -248,4 +248,4 @@ TEST_CASE("folders that may not be read are passed over and mentioned") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::trace_inputs_test

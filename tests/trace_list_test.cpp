@@ -12,8 +12,7 @@
 
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::trace_list_test {
 namespace {
 
 /// Paths below the directory, as the list has them; "error" for one that is none.
@@ -99,3 +98,5 @@ TEST_CASE("parts as they are written") {
 }
 
 }  // namespace
+
+}  // namespace doctor::trace_list_test

@@ -18,8 +18,7 @@
 #include "report/report.h"
 #include "temporary_directory.h"
 
-using namespace doctor;
-
+namespace doctor::trace_row_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -345,3 +344,5 @@ TEST_CASE("the SHA-256 of a file is that of its stored bytes") {
 }
 
 }  // namespace
+
+}  // namespace doctor::trace_row_test

@@ -14,8 +14,7 @@
 
 #include "summaries.h"
 
-using namespace doctor;
-
+namespace doctor::tree_alignment_test {
 namespace {
 
 using Iterators = std::vector<IteratorSummary>;
@@ -276,3 +275,5 @@ TEST_CASE("deep, wide and large trees neither overflow nor take long") {
 }
 
 }  // namespace
+
+}  // namespace doctor::tree_alignment_test

@@ -9,8 +9,7 @@
 #include "tree/dataset_kind.h"
 #include "tree/iterator_forest.h"
 
-using namespace doctor;
-
+namespace doctor::tree_test {
 namespace {
 
 const LogicalIterator* find(const IteratorForest& forest, std::string_view long_name) {
@@ -264,3 +263,5 @@ TEST_CASE("a parent is found by name however many parts that has") {
   REQUIRE(forest.iterators.size() == 2);
   CHECK(forest.iterators[1].parent == IteratorId{0});
 }
+
+}  // namespace doctor::tree_test

@@ -6,7 +6,7 @@
 
 #include "measured_pipeline.h"
 
-namespace doctor {
+namespace doctor::tuning_test {
 namespace {
 
 /// The only pipeline, as rules see it.
@@ -111,4 +111,4 @@ TEST_CASE("megabytes are those of the iterator, the budget that of its root") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::tuning_test

@@ -6,7 +6,7 @@
 
 #include "measured_pipeline.h"
 
-namespace doctor {
+namespace doctor::user_code_test {
 namespace {
 
 /// A tree, written as its long names with what the trace calls the dataset. Parents come first.
@@ -209,4 +209,4 @@ TEST_CASE("parents in a circle end no description in a loop") {
 }
 
 }  // namespace
-}  // namespace doctor
+}  // namespace doctor::user_code_test

@@ -13,7 +13,7 @@
 #include "pipeline.h"
 #include "report/report.h"
 
-namespace doctor {
+namespace doctor::windows_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -120,4 +120,4 @@ TEST_CASE("abandoned work leaves the items that were taken, in order") {
   }
 }
 
-}  // namespace doctor
+}  // namespace doctor::windows_test

@@ -12,8 +12,7 @@
 #include <string>
 #include <utility>
 
-using namespace doctor;
-
+namespace doctor::worker_pool_test {
 namespace {
 
 /// Does what its task says.
@@ -94,3 +93,5 @@ TEST_CASE("a worker that cannot be prepared is told") {
 }
 
 }  // namespace
+
+}  // namespace doctor::worker_pool_test

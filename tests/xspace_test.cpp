@@ -5,8 +5,7 @@
 #include "synthetic_trace.h"
 #include "trace/wire.h"
 
-using namespace doctor;
-
+namespace doctor::xspace_test {
 namespace {
 
 SyntheticTrace small_pipeline() {
@@ -288,3 +287,5 @@ TEST_CASE("closures whose ids come again are paired in the order of the file, in
     }
   }
 }
+
+}  // namespace doctor::xspace_test

@@ -22,4 +22,7 @@ inline bool is_utf8_continuation(char byte) {
 /// U+10FFFF.
 Utf8Character first_utf8_character(std::string_view text);
 
+/// Whether `text` begins with `prefix`, taking ASCII letters of either case as equal.
+bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
+
 }  // namespace doctor

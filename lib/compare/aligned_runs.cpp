@@ -12,13 +12,13 @@
 namespace doctor {
 namespace {
 
-struct Side {
+struct ShapesOfSide {
   std::vector<std::string> shapes;  ///< indexed by recording
   std::size_t usual = 0;            ///< recording that stands for all
 };
 
-Side look_at(std::span<const RunSummary> runs) {
-  Side side;
+ShapesOfSide look_at(std::span<const RunSummary> runs) {
+  ShapesOfSide side;
   std::map<std::string_view, std::size_t> counts;
   for (const RunSummary& run : runs) side.shapes.push_back(shape_of(run));
   for (const std::string& shape : side.shapes) ++counts[shape];
@@ -36,7 +36,7 @@ Side look_at(std::span<const RunSummary> runs) {
 
 /// The partner of each iterator of `run` in each of `others`: partners[recording][iterator].
 std::vector<std::vector<std::size_t>> partners_in(const RunSummary& run, const std::string& shape,
-                                                  std::span<const RunSummary> others, const Side& side) {
+                                                  std::span<const RunSummary> others, const ShapesOfSide& side) {
   std::vector<std::vector<std::size_t>> partners;
   for (std::size_t index = 0; index < others.size(); ++index) {
     if (side.shapes[index] != shape) {
@@ -83,8 +83,8 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
   AlignedRuns runs;
   runs.base_runs = base;
   runs.candidate_runs = candidate;
-  const Side base_side = look_at(base);
-  const Side candidate_side = look_at(candidate);
+  const ShapesOfSide base_side = look_at(base);
+  const ShapesOfSide candidate_side = look_at(candidate);
   static const RunSummary kNone;
   const RunSummary& usual_base = base.empty() ? kNone : base[base_side.usual];
   const RunSummary& usual_candidate = candidate.empty() ? kNone : candidate[candidate_side.usual];

@@ -14,12 +14,12 @@ namespace {
 using OpTypes = std::set<std::string>;
 
 /// The recordings of one side, and where the iterator stands in each.
-struct Side {
+struct FunctionSide {
   std::span<const RunSummary> runs;
   const std::vector<std::size_t>& indices;
 };
 
-OpTypes ops_of_any(const Side& side) {
+OpTypes ops_of_any(const FunctionSide& side) {
   OpTypes ops;
   for (std::size_t recording = 0; recording < side.runs.size(); ++recording) {
     if (side.indices[recording] == kNoIndex) continue;
@@ -29,7 +29,7 @@ OpTypes ops_of_any(const Side& side) {
 }
 
 /// Empty where one of the recordings lacks the iterator.
-OpTypes ops_of_all(const Side& side) {
+OpTypes ops_of_all(const FunctionSide& side) {
   OpTypes common = ops_of_any(side);
   for (std::size_t recording = 0; recording < side.runs.size(); ++recording) {
     if (side.indices[recording] == kNoIndex) return {};
@@ -42,7 +42,7 @@ OpTypes ops_of_all(const Side& side) {
 }
 
 /// The ops that every recording of one side has and none of the other.
-OpTypes only_in(const Side& side, const Side& other) {
+OpTypes only_in(const FunctionSide& side, const FunctionSide& other) {
   OpTypes ops = ops_of_all(side);
   for (const std::string& op : ops_of_any(other)) ops.erase(op);
   return ops;
@@ -66,8 +66,8 @@ bool show_functions(const AlignedIterator& iterator) {
 
 void compare_functions(const AlignedRuns& runs, const AlignedIterator& iterator, double all_work,
                        const ThresholdValues& thresholds, std::vector<StructureChange>& changes) {
-  const Side base = {runs.base_runs, iterator.in_base};
-  const Side candidate = {runs.candidate_runs, iterator.in_candidate};
+  const FunctionSide base = {runs.base_runs, iterator.in_base};
+  const FunctionSide candidate = {runs.candidate_runs, iterator.in_candidate};
   const OpTypes added = only_in(candidate, base);
   const double gone_work = op_work_us(*runs.base, iterator.base_index, only_in(base, candidate));
   const double added_work = op_work_us(*runs.candidate, iterator.candidate_index, added);

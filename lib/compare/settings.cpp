@@ -9,7 +9,7 @@ namespace doctor {
 namespace {
 
 /// All that find_structure_changes() compares. Sizes whose effect has no direction are told, but are no regression.
-constexpr std::array<SettingKind, 6> kSettings = {{
+constexpr std::array<SettingKind, 6> kSettingKinds = {{
     {"parallelism", "num_parallel_calls", true, true},
     {"buffer_limit", "the buffer", true, true},
     {"cycle_length", "cycle_length", true, false},
@@ -27,7 +27,7 @@ const SettingSummary* find_setting(const IteratorSummary& iterator, std::string_
 }  // namespace
 
 std::span<const SettingKind> setting_kinds() {
-  return kSettings;
+  return kSettingKinds;
 }
 
 SettingRange range_of(const SettingKind& kind, std::span<const RunSummary> runs,

@@ -18,10 +18,6 @@ bool is_repeat(const IteratorMeasurement& iterator) {
   return iterator.short_name.ends_with("Repeat");
 }
 
-bool is_shuffle(const IteratorMeasurement& iterator) {
-  return kind_of(iterator).starts_with("Shuffle");
-}
-
 /// Whether its inner datasets are made by a function: a cache in there is a new one for every element.
 bool makes_datasets(const IteratorMeasurement& iterator) {
   const std::string_view kind = kind_of(iterator);

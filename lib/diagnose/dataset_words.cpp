@@ -181,6 +181,10 @@ bool is_cache(const IteratorMeasurement& iterator) {
          iterator.short_name.find("Cache") != std::string::npos;
 }
 
+bool is_shuffle(const IteratorMeasurement& iterator) {
+  return kind_of(iterator).starts_with("Shuffle");
+}
+
 std::string_view reader_expression(const IteratorMeasurement& iterator) {
   static constexpr KindWords kReaders[] = {
       {"TFRecord", "tf.data.TFRecordDataset"},

@@ -35,6 +35,9 @@ bool is_parallel(const IteratorMeasurement& iterator);
 /// Whether the iterator is a cache, or part of one.
 bool is_cache(const IteratorMeasurement& iterator);
 
+/// Whether it is a shuffle of any kind, fused with a repeat or not.
+bool is_shuffle(const IteratorMeasurement& iterator);
+
 /// The Python expression that makes a dataset of one file name, for sources that read files: "tf.data.TFRecordDataset".
 /// Empty for other sources and for transformations.
 std::string_view reader_expression(const IteratorMeasurement& iterator);

@@ -55,10 +55,6 @@ bool has_child(const HostMeasurement& host, IteratorId iterator, std::string_vie
   return std::any_of(children.begin(), children.end(), [&](IteratorId id) { return kind_of(at(host, id)) == kind; });
 }
 
-bool is_shuffle(const IteratorMeasurement& iterator) {
-  return kind_of(iterator).starts_with("Shuffle");
-}
-
 IteratorId parent_of(const HostMeasurement& host, IteratorId iterator) {
   return iterator == kNoIterator ? kNoIterator : at(host, iterator).parent;
 }

@@ -247,7 +247,7 @@ const PipelineMaking* HostMeasurer::making_of(const RootCall& call) const {
 /// there is no more), it is made for every step.
 void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
   constexpr std::size_t kFewestTimes = 3;
-  constexpr std::size_t kMostCalls = 2;
+  constexpr std::size_t kMostCallsOfAShortLife = 2;
   const std::vector<std::size_t>& starts = pipeline.iteration_starts;
   if (starts.size() + 1 < kFewestTimes) return;
   RemadeIterator remade;
@@ -256,7 +256,7 @@ void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& 
   for (std::size_t life = 0; life <= starts.size(); ++life) {
     const std::size_t first = life == 0 ? 0 : starts[life - 1];
     const std::size_t last = life == starts.size() ? pipeline.calls.size() : starts[life];
-    if (last - first <= kMostCalls) ++short_lives;
+    if (last - first <= kMostCallsOfAShortLife) ++short_lives;
     const PipelineMaking* const making = making_of(forest_.root_calls[group.calls[first]]);
     if (making == nullptr) continue;
     begin = std::min(begin, making->span.start);

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/utf8.h"
 #include "trace/chrome_threads.h"
 
 namespace doctor {
@@ -50,12 +51,6 @@ constexpr std::array<std::string_view, 4> kEligibleParts = {"BatchMatMul", "Cudn
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-bool starts_with_ignoring_case(std::string_view text, std::string_view start) {
-  return text.size() >= start.size() && std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) {
-           return a == std::tolower(static_cast<unsigned char>(b));
-         });
 }
 
 /// Takes the text up to the first of `separators` off the front.

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/utf8.h"
 #include "profile/gpu_event.h"
 
 namespace doctor {
@@ -46,12 +47,6 @@ bool is_jax_op(std::string_view name, std::string_view type) {
 
 /// Copies between host and device: their names begin with their type in any case ("MEMCPYHtoD").
 constexpr std::array<std::string_view, 4> kCopies = {"MemcpyHToD", "MemcpyDToH", "MemcpyDToD", "MemcpyHToH"};
-
-bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return text.size() >= prefix.size() &&
-         std::equal(prefix.begin(), prefix.end(), text.begin(), [&](char a, char b) { return lower(a) == lower(b); });
-}
 
 }  // namespace
 

@@ -36,7 +36,7 @@ OrderedJson call_json(const ShownCall& call) {
 }
 
 /// Microseconds with all digits: no picosecond is lost, whatever reads it.
-std::string exact_microseconds(Picoseconds time) {
+std::string microseconds_of(Picoseconds time) {
   const Picoseconds fraction = time % kPicosecondsPerMicrosecond;
   return fmt::format("{}{}.{:06}", time < 0 ? "-" : "", std::abs(time / kPicosecondsPerMicrosecond),
                      std::abs(fraction));
@@ -91,14 +91,13 @@ std::string render_calls_csv(const CallList& list) {
       "pipeline,host,call,call_start_us,latency_us,warmup,segment_start_us,duration_us,kind,long_name,thread\n";
   for (const ShownCall& call : list.calls) {
     const HostMeasurement& host = call.view.host;
-    const std::string of_call =
-        fmt::format("{},{},{},{},{},{}", pipeline_id(call.view.judgement, call.view.pipeline),
-                    csv_field(host_name(host)), call.detail->number, exact_microseconds(call.start()),
-                    exact_microseconds(call.detail->latency()), call.is_warmup());
+    const std::string of_call = fmt::format(
+        "{},{},{},{},{},{}", pipeline_id(call.view.judgement, call.view.pipeline), csv_field(host_name(host)),
+        call.detail->number, microseconds_of(call.start()), microseconds_of(call.detail->latency()), call.is_warmup());
     for (const Segment& segment : call.detail->segments) {
       const bool has_iterator = segment.iterator != kNoIterator;
-      text += fmt::format("{},{},{},{},{},{}\n", of_call, exact_microseconds(segment.span.start - host.window_start),
-                          exact_microseconds(segment.span.end - segment.span.start), to_word(segment.kind),
+      text += fmt::format("{},{},{},{},{},{}\n", of_call, microseconds_of(segment.span.start - host.window_start),
+                          microseconds_of(segment.span.end - segment.span.start), to_word(segment.kind),
                           has_iterator ? csv_field(host.iterators[index_of(segment.iterator)].long_name) : "",
                           csv_field(host.threads[index_of(segment.lane)]));
     }

@@ -9,10 +9,10 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kBarWidth = 40;
+constexpr std::size_t kCallBarWidth = 40;
 constexpr std::size_t kMostRows = 12;
-constexpr std::size_t kNameWidth = 40;
-constexpr std::size_t kTextWidth = 60;
+constexpr std::size_t kCallNameWidth = 40;
+constexpr std::size_t kCallTextWidth = 60;
 
 std::string_view words_of(SegmentKind kind) {
   switch (kind) {
@@ -32,7 +32,7 @@ std::string_view words_of(SegmentKind kind) {
 
 std::string thread_name(const ShownCall& call, LaneId lane) {
   const std::string& name = call.view.host.threads[index_of(lane)];
-  return name.empty() ? "without name" : clip(escape_for_terminal(name), kNameWidth);
+  return name.empty() ? "without name" : clip(escape_for_terminal(name), kCallNameWidth);
 }
 
 /// The last `parts` parts of a long name: "Zip[1] > Map".
@@ -63,7 +63,7 @@ std::string row_name(const ShownCall& call, const CallRow& row, const std::vecto
   };
   while (parts < kMostParts && std::any_of(rows.begin(), rows.end(), is_shared)) ++parts;
   const std::string name = parts == 1 ? own.short_name : end_of_name(own.long_name, parts);
-  return clip(escape_for_terminal(name), kNameWidth);
+  return clip(escape_for_terminal(name), kCallNameWidth);
 }
 
 std::string share_of(Picoseconds time, const CallDetail& detail) {
@@ -107,12 +107,12 @@ std::string chart(const ShownCall& call) {
   for (const CallRow* const row : shown) {
     const std::string name = row_name(call, *row, rows);
     text +=
-        fmt::format("  |{}| {:>8}  {:>6}  {}{:{}}  {:<{}}  {}\n", bar_of(row->spans, detail.span, kBarWidth),
+        fmt::format("  |{}| {:>8}  {:>6}  {}{:{}}  {:<{}}  {}\n", bar_of(row->spans, detail.span, kCallBarWidth),
                     format_time(row->time), share_of(row->time, detail), name, "", name_width - character_count(name),
                     words_of(row->kind), kind_width, thread_name(call, row->lane));
   }
   if (shown.size() < rows.size()) {
-    text += fmt::format("   {:{}}  {:>8}  {:>6}  {} more\n", "", kBarWidth, format_time(folded),
+    text += fmt::format("   {:{}}  {:>8}  {:>6}  {} more\n", "", kCallBarWidth, format_time(folded),
                         share_of(folded, detail), rows.size() - shown.size());
   }
   return text + main_holder(call, rows);
@@ -123,7 +123,7 @@ std::string call_title(const ShownCall& call, bool names_pipeline) {
   std::string of = fmt::format("{}", view.pipeline.calls.size());
   if (names_pipeline) {
     of += fmt::format(" of pipeline {} on {}", pipeline_id(view.judgement, view.pipeline),
-                      clip(escape_for_terminal(host_name(view.host)), kTextWidth));
+                      clip(escape_for_terminal(host_name(view.host)), kCallTextWidth));
   }
   const double start = static_cast<double>(call.start()) / static_cast<double>(kPicosecondsPerSecond);
   return fmt::format("call {} of {}: {}, from {:.6f} s on (thread {}){}\n", call.detail->number, of,
@@ -136,7 +136,7 @@ std::string list_title(const CallList& list) {
   std::string text;
   for (const PipelineView& view : list.pipelines) {
     text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view.judgement, view.pipeline),
-                        clip(escape_for_terminal(host_name(view.host)), kTextWidth),
+                        clip(escape_for_terminal(host_name(view.host)), kCallTextWidth),
                         format_count(view.pipeline.calls.size(), "call"), format_count(view.pipeline.slow_count),
                         format_time(kSlowCall));
   }

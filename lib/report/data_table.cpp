@@ -14,7 +14,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kNameWidth = 60;
+constexpr std::size_t kCellWidth = 60;
 
 bool is_unknown(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell);
@@ -30,7 +30,7 @@ std::string cell_text(ColumnKind kind, const Cell& cell) {
   if (is_unknown(cell)) return "-";
   switch (kind) {
     case ColumnKind::text:
-      return clip(escape_for_terminal(std::get<std::string>(cell)), kNameWidth);
+      return clip(escape_for_terminal(std::get<std::string>(cell)), kCellWidth);
     case ColumnKind::rank:
     case ColumnKind::count: {
       const std::int64_t count = std::get<std::int64_t>(cell);

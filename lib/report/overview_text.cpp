@@ -16,7 +16,7 @@ namespace doctor {
 namespace {
 
 constexpr std::size_t kMostBars = 20;
-constexpr std::size_t kBarWidth = 50;
+constexpr std::size_t kTimelineWidth = 50;
 
 /// What a bar of the graph is made of: the device at work, waiting for input, the host at work, nothing of these.
 struct BarPart {
@@ -46,7 +46,7 @@ std::string bar_of(const StepMeasurement& step, Picoseconds longest) {
   std::size_t drawn = 0;
   for (const BarPart& part : bar_parts()) {
     so_far += static_cast<double>(time_of(part, step));
-    const auto end = static_cast<std::size_t>(std::lround(so_far / static_cast<double>(longest) * kBarWidth));
+    const auto end = static_cast<std::size_t>(std::lround(so_far / static_cast<double>(longest) * kTimelineWidth));
     for (; drawn < end; ++drawn) bar += part.mark;
   }
   return bar;

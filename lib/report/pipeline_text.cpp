@@ -14,13 +14,13 @@ namespace {
 constexpr std::size_t kPlaceParts = 10;
 constexpr std::size_t kInputParts = 3;
 constexpr std::size_t kShownOps = 3;
-constexpr std::size_t kNameWidth = 40;
+constexpr std::size_t kReportNameWidth = 40;
 constexpr double kIdleShare = 0.05;      // of a function's time: less is rounding and the way to its ops
 constexpr double kQueuedClosures = 0.5;  // on average: from here on one mostly waited
 constexpr double kBesideShare = 0.1;     // of that time: what ran for less explains nothing
 
 std::string part_name(const IteratorMeasurement& iterator) {
-  return clip(escape_for_terminal(iterator.short_name), kNameWidth);
+  return clip(escape_for_terminal(iterator.short_name), kReportNameWidth);
 }
 
 /// The input that the judged calls waited for most, else the first.
@@ -38,7 +38,7 @@ IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase
 
 /// "DecodeJpeg of Dataset.map below it ran": what ran beside the function of `culprit`.
 std::string describe_beside(const HostMeasurement& host, IteratorId culprit, const OpBeside& beside) {
-  const std::string op = clip(escape_for_terminal(beside.op), kNameWidth);
+  const std::string op = clip(escape_for_terminal(beside.op), kReportNameWidth);
   if (beside.iterator == kNoIterator) return op + " ran elsewhere";
   const IteratorMeasurement& other = host.iterators[index_of(beside.iterator)];
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
@@ -113,7 +113,7 @@ std::string describe_function(const PipelineView& view) {
   if (phase.culprit != culprit) return text;
   for (std::size_t index = 0; index < std::min(kShownOps, phase.function_ops.size()); ++index) {
     const FunctionOp& op = phase.function_ops[index];
-    text += fmt::format("{}{} {}", index == 0 ? ": " : ", ", clip(escape_for_terminal(op.op), kNameWidth),
+    text += fmt::format("{}{} {}", index == 0 ? ": " : ", ", clip(escape_for_terminal(op.op), kReportNameWidth),
                         format_time(op.self));
   }
   if (phase.python > 0) text += fmt::format("; {} of it in Python", format_time(phase.python));

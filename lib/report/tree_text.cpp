@@ -14,8 +14,8 @@ namespace doctor {
 namespace {
 
 constexpr std::size_t kDeepestIndent = 24;  // in levels; deeper iterators say how deep they are
-constexpr std::size_t kNameWidth = 48;
-constexpr std::size_t kTextWidth = 60;
+constexpr std::size_t kTreeNameWidth = 48;
+constexpr std::size_t kTreeTextWidth = 60;
 
 using Cells = std::vector<std::string>;
 
@@ -23,7 +23,7 @@ std::string indented_name(const IteratorMeasurement& iterator, bool is_culprit) 
   const std::size_t depth = iterator.depth;
   const bool is_too_deep = depth > kDeepestIndent;
   std::string name = is_too_deep ? fmt::format("({}) ", depth) : "";
-  name += clip(escape_for_terminal(iterator.short_name), kNameWidth);
+  name += clip(escape_for_terminal(iterator.short_name), kTreeNameWidth);
   if (iterator.is_async) name += " ~";
   if (is_culprit) name += " <--";
   return std::string(2 * std::min(depth, kDeepestIndent), ' ') + name;
@@ -34,11 +34,11 @@ std::string attributes_of(const IteratorMeasurement& iterator) {
   for (const AttributeValue& attribute : iterator.attributes) {
     if (!text.empty()) text += ' ';
     const std::string value = attribute.number ? fmt::format("{}", *attribute.number) : attribute.text;
-    text += escape_for_terminal(attribute.name) + "=" + clip(escape_for_terminal(value), kTextWidth);
+    text += escape_for_terminal(attribute.name) + "=" + clip(escape_for_terminal(value), kTreeTextWidth);
   }
   if (!iterator.dataset_name.empty()) {
-    text +=
-        fmt::format("{}({})", text.empty() ? "" : " ", clip(escape_for_terminal(iterator.dataset_name), kTextWidth));
+    text += fmt::format("{}({})", text.empty() ? "" : " ",
+                        clip(escape_for_terminal(iterator.dataset_name), kTreeTextWidth));
   }
   return text;
 }
@@ -87,7 +87,7 @@ std::string pipeline_title(const PipelineView& view) {
   for (const std::string& id : feeding_pipelines(view)) links += ", fed by " + id;
   return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view.judgement, view.pipeline),
                      view.pipeline.is_device ? "device" : "host", links,
-                     clip(escape_for_terminal(host_name(view.host)), kTextWidth), format_time(view.pipeline.total),
+                     clip(escape_for_terminal(host_name(view.host)), kTreeTextWidth), format_time(view.pipeline.total),
                      window_part(view), describe_calls(view.pipeline));
 }
 
@@ -98,7 +98,7 @@ std::string others_text(const HostMeasurement& host) {
   }
   if (rows.empty()) return {};
   return fmt::format("no call of a consumer was seen for these on {}\n{}",
-                     clip(escape_for_terminal(host_name(host)), kTextWidth), table(std::move(rows)));
+                     clip(escape_for_terminal(host_name(host)), kTreeTextWidth), table(std::move(rows)));
 }
 
 }  // namespace
