@@ -11,7 +11,7 @@
 
 #include "aggregate.h"
 #include "program.h"
-#include "trace/xspace.pb.h"
+#include "tests/xspace.pb.h"
 
 namespace {
 

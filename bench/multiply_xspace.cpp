@@ -25,7 +25,7 @@ namespace {
 using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
 
-// Field numbers of lib/trace/xspace.proto.
+// Field numbers of tests/xspace.proto.
 constexpr std::uint32_t kPlanes = 1;
 constexpr std::uint32_t kPlaneName = 2;
 constexpr std::uint32_t kLines = 3;

@@ -108,7 +108,7 @@ TEST_CASE("includes that follow the order of the stages are accepted") {
       {"lib/base/result.cpp", "base/result.h"},
       {"lib/io/gzip.cpp", "base/result.h"},
       {"lib/trace/format.h", "io/byte_source.h"},
-      {"lib/trace/xspace.cpp", "trace/xspace.pb.h"},
+      {"lib/trace/xspace.cpp", "trace/wire.h"},
       {"lib/profile/device_profile.h", "trace/event_reader.h"},
       {"lib/tree/iterator_forest.h", "trace/trace.h"},
       {"lib/measure/measurements.h", "tree/iterator_forest.h"},

@@ -11,7 +11,7 @@
 
 #include "io/byte_source.h"
 #include "trace/format.h"
-#include "trace/xspace.pb.h"
+#include "tests/xspace.pb.h"
 
 /// Traces for tests, written as XSpace with the protobuf classes or as Chrome JSON: the readers meet bytes that they
 /// did not write themselves.

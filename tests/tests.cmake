@@ -14,7 +14,7 @@ if(NOT DOCTOR_FUZZ)
   target_compile_definitions(unit_tests PRIVATE DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(unit_tests PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_commands>
                                            $<TARGET_NAME_IF_EXISTS:doctor_rules>
-                                           $<TARGET_NAME_IF_EXISTS:xspace_proto> doctest::doctest)
+                                           xspace_proto doctest::doctest)
   if(TARGET tfdata-doctor)
     target_compile_definitions(unit_tests PRIVATE DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>")
     add_dependencies(unit_tests tfdata-doctor)
@@ -52,7 +52,7 @@ foreach(source IN LISTS fuzz_sources)
   add_executable(${name} ${source})
   doctor_warnings(${name})
   target_link_libraries(${name} PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_rules>
-                                        $<TARGET_NAME_IF_EXISTS:xspace_proto>)
+                                        xspace_proto)
   set(replay_options)
   if(DOCTOR_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <new>
 #include <utility>
 
 namespace doctor {
@@ -21,6 +22,8 @@ void FinalizeStatement::operator()(sqlite3_stmt* statement) const {
 }
 
 Unexpected database_failure(sqlite3* database, const std::string& what, const std::string& where) {
+  // SQLite asks malloc(), so it comes here where ours would have ended the program already.
+  if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
   return fail(fmt::format("{}: {}", what, sqlite3_errmsg(database)), where);
 }
 

@@ -20,8 +20,9 @@ EventRows::EventRows(QueryDatabase& database, bool has_arguments)
     : database_(database),
       has_arguments_(has_arguments),
       insert_one_(prepare(database.handle(), insert_sql(1))),
-      insert_many_(prepare(database.handle(), insert_sql(kRowsAtOnce))),
-      has_failed_(insert_one_ == nullptr || insert_many_ == nullptr) {}
+      insert_many_(prepare(database.handle(), insert_sql(kRowsAtOnce))) {
+  if (!insert_one_ || !insert_many_) fault_ = database_.failure().value();
+}
 
 void EventRows::add(std::int64_t line, std::int64_t name, Picoseconds start, Picoseconds duration,
                     std::span<const EventArgument> arguments) {
@@ -36,7 +37,7 @@ void EventRows::add(std::int64_t line, std::int64_t name, Picoseconds start, Pic
 }
 
 void EventRows::insert(const Statement& statement, std::size_t begin, std::size_t end) {
-  if (has_failed_) return;
+  if (fault_) return;
   int parameter = 0;
   for (std::size_t index = begin; index < end; ++index) {
     const Row& row = rows_[index];
@@ -53,8 +54,8 @@ void EventRows::insert(const Statement& statement, std::size_t begin, std::size_
                           SQLITE_UTF8);
     }
   }
-  has_failed_ = sqlite3_step(statement.get()) != SQLITE_DONE;
-  if (!has_failed_) sqlite3_reset(statement.get());
+  if (sqlite3_step(statement.get()) != SQLITE_DONE) fault_ = database_.failure().value();
+  sqlite3_reset(statement.get());
 }
 
 void EventRows::flush() {
@@ -68,7 +69,7 @@ void EventRows::flush() {
 
 Result<void> EventRows::finish() {
   flush();
-  if (has_failed_) return database_.failure();
+  if (fault_) return Unexpected(*fault_);
   return {};
 }
 

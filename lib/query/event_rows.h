@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,7 +23,7 @@ class EventRows {
   void add(std::int64_t line, std::int64_t name, Picoseconds start, Picoseconds duration,
            std::span<const EventArgument> arguments);
 
-  bool has_failed() const { return has_failed_; }
+  bool has_failed() const { return fault_.has_value(); }
 
   /// Stores what is left. Errors: an event could not be stored.
   Result<void> finish();
@@ -48,7 +49,7 @@ class EventRows {
   Statement insert_many_;
   std::array<Row, kRowsAtOnce> rows_;
   std::size_t count_ = 0;
-  bool has_failed_ = false;
+  std::optional<Error> fault_;  ///< the first; kept at once, for the database forgets it with its next statement
 };
 
 }  // namespace doctor

@@ -14,6 +14,7 @@ RowInserter::RowInserter(QueryDatabase& database, std::string_view table, std::s
   for (std::size_t column = 1; column < column_count; ++column) sql += ", ?";
   insert_ = prepare(database.handle(), sql + ")");
   has_failed_ = insert_ == nullptr;
+  if (has_failed_) fault_ = database_.failure().value();  // now: the database's next statement overwrites it
 }
 
 RowInserter::RowInserter(QueryDatabase& database, std::string_view table)
