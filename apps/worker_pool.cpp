@@ -111,7 +111,8 @@ WorkerPool::WorkerPool(Work work, Limits limits) : work_(std::move(work)), limit
 WorkerPool::~WorkerPool() {
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->process < 0) continue;
-    ::kill(worker->process, SIGKILL);
+    // One that works may not come to read a signal; one that waits for a task ends as a profiler can follow.
+    ::kill(worker->process, worker->task ? SIGKILL : SIGTERM);
     ::waitpid(worker->process, nullptr, 0);
   }
 }
