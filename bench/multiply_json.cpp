@@ -1,8 +1,9 @@
 // Usage: multiply_json BASE COPIES OUTPUT
 //
 // Writes a Chrome trace that is COPIES times as long as the run in BASE: the complete events (phase X) are repeated,
-// each copy behind the one before. Only the digits of `ts` change; all other bytes are those of BASE, metadata events
-// stand once, and one copy is BASE itself.
+// each copy after the one before. Only the digits of `ts` change, and the ids of functions, which are each copy's own
+// as in a run that went on; all other bytes are those of BASE, metadata events appear once, and one copy is BASE
+// itself.
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,10 +22,12 @@
 
 namespace {
 
-/// A complete event, cut where the number of its `ts` stands. Times in picoseconds.
+/// A complete event, cut where the number of its `ts` and the id of its function are. Times in picoseconds.
 struct Event {
   std::string_view before;
-  std::string_view after;
+  std::string_view between;  ///< from the time to the id, or to the end
+  std::optional<std::int64_t> function;
+  std::string_view after;  ///< the id
   std::int64_t start = 0;
   std::int64_t duration = 0;
 };
@@ -32,7 +36,7 @@ struct Event {
 struct Document {
   std::string_view before;  ///< up to the first complete event, metadata events included
   std::vector<Event> events;
-  std::string_view after;  ///< from the comma behind the last complete event
+  std::string_view after;  ///< from the comma after the last complete event
 };
 
 /// The end of the JSON object that starts at `start`.
@@ -58,9 +62,9 @@ std::size_t end_of_object(std::string_view text, std::size_t start) {
   throw std::runtime_error("the base ends within an event");
 }
 
-/// The text of the number behind `key`. TensorFlow writes `ts` and `dur` before the first value that could hold their
+/// The text of the number after `key`. TensorFlow writes `ts` and `dur` before the first value that could hold their
 /// like.
-std::string_view number_behind(std::string_view event, std::string_view key) {
+std::string_view number_after(std::string_view event, std::string_view key) {
   const std::size_t found = event.find(key);
   if (found == std::string_view::npos) throw std::runtime_error("an event without " + std::string(key));
   const std::string_view rest = event.substr(found + key.size());
@@ -72,11 +76,30 @@ std::int64_t to_picoseconds(std::string_view microseconds) {
   return std::llround(std::stod(std::string(microseconds)) * 1e6);
 }
 
+/// The id of a function as TensorFlow prints it, a number in quotes. An iterator's `id` is the same in every copy.
+std::string_view function_id(std::string_view event) {
+  constexpr std::string_view kKey = "\"id\":\"";
+  const std::size_t found = event.find(kKey);
+  if (found == std::string_view::npos || event.find("\"name\":\"Iterator::") != std::string_view::npos) return {};
+  const std::string_view rest = event.substr(found + kKey.size());
+  return rest.substr(0, rest.find('"'));
+}
+
 Event cut_event(std::string_view text) {
-  const std::string_view start = number_behind(text, "\"ts\":");
+  const std::string_view start = number_after(text, "\"ts\":");
   const auto offset = static_cast<std::size_t>(start.data() - text.data());
-  return {text.substr(0, offset), text.substr(offset + start.size()), to_picoseconds(start),
-          to_picoseconds(number_behind(text, "\"dur\":"))};
+  Event event;
+  event.before = text.substr(0, offset);
+  event.between = text.substr(offset + start.size());
+  event.start = to_picoseconds(start);
+  event.duration = to_picoseconds(number_after(text, "\"dur\":"));
+  const std::string_view id = function_id(event.between);
+  if (id.empty()) return event;
+  const auto id_offset = static_cast<std::size_t>(id.data() - event.between.data());
+  event.function = std::stoll(std::string(id));
+  event.after = event.between.substr(id_offset + id.size());
+  event.between = event.between.substr(0, id_offset);
+  return event;
 }
 
 Document cut_document(std::string_view text) {
@@ -94,7 +117,7 @@ Document cut_document(std::string_view text) {
       document.events.push_back(cut_event(event));
       document.after = text.substr(end);
     } else if (!document.events.empty() && event != "{}") {
-      throw std::runtime_error("another event stands between complete ones");
+      throw std::runtime_error("another event is between complete ones");
     }
     position = end < text.size() && text[end] == ',' ? end + 1 : end;
   }
@@ -130,6 +153,9 @@ void write_copies(std::ofstream& output, const std::vector<Event>& events, std::
       if (copy > 0 || &event != events.data()) text += ',';
       text += event.before;
       append_time(text, event.start + static_cast<std::int64_t>(copy) * shift);
+      text += event.between;
+      // Ids are drawn from all numbers, so the next ones are free.
+      if (event.function) text += std::to_string(*event.function + static_cast<std::int64_t>(copy));
       text += event.after;
       if (text.size() >= std::size_t{1} << 20) {
         output << text;

@@ -1,7 +1,9 @@
 // Usage: multiply_xspace BASE COPIES OUTPUT
 //
 // Writes an XSpace that is COPIES times as long as the run in BASE: the events of every line are repeated, each copy
-// behind the one before. All other bytes are those of BASE, so that one copy is BASE itself.
+// after the one before. Ids of elements, functions and closures are each copy's own, as in a run that went on: repeated
+// ids would scatter the producers of an element over the whole file. All other bytes are those of BASE, so that one
+// copy is BASE itself.
 
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -9,13 +11,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "multiply_main.h"
@@ -30,10 +37,16 @@ constexpr std::uint32_t kPlanes = 1;
 constexpr std::uint32_t kPlaneName = 2;
 constexpr std::uint32_t kLines = 3;
 constexpr std::uint32_t kLineTimestamp = 3;
+constexpr std::uint32_t kEventMetadata = 4;
+constexpr std::uint32_t kStatMetadata = 5;
 constexpr std::uint32_t kEvents = 4;
+constexpr std::uint32_t kMetadataId = 1;  // of an event and of a statistic
 constexpr std::uint32_t kOffset = 2;
 constexpr std::uint32_t kDuration = 3;
+constexpr std::uint32_t kStats = 4;
 constexpr std::uint32_t kOccurrences = 5;
+constexpr std::uint32_t kUnsignedValue = 3;
+constexpr std::uint32_t kSignedValue = 4;
 
 constexpr std::uint32_t kVarint = 0;
 constexpr std::uint32_t kBytes = 2;
@@ -97,10 +110,81 @@ class Fields {
   CodedInputStream input_;
 };
 
-/// An event, cut where its offset stands. Times in picoseconds.
+/// Numbers that no two copies share.
+enum class IdKind : std::size_t { element, function, closure };
+constexpr std::size_t kIdKinds = 3;
+
+/// The statistics of a plane that hold such ids, and the events whose `id` is that of a function.
+struct PlaneNames {
+  std::unordered_map<std::uint64_t, IdKind> stats;  ///< by metadata id
+  std::unordered_set<std::uint64_t> iterators;      ///< metadata ids of events whose `id` is an iterator's
+};
+
+std::pair<std::uint64_t, std::string_view> cut_metadata(std::string_view entry) {
+  std::pair<std::uint64_t, std::string_view> metadata{0, {}};
+  Fields fields(entry);
+  for (Field field; fields.next(field);) {
+    if (field.tag == tag(1, kVarint)) metadata.first = field.number;
+    if (field.tag != tag(2, kBytes)) continue;
+    Fields value(field.bytes);
+    for (Field part; value.next(part);) {
+      if (part.tag == tag(2, kBytes)) metadata.second = part.bytes;
+    }
+  }
+  return metadata;
+}
+
+PlaneNames names_of(std::string_view plane) {
+  PlaneNames names;
+  Fields fields(plane);
+  for (Field field; fields.next(field);) {
+    if (field.tag == tag(kStatMetadata, kBytes)) {
+      const auto [id, name] = cut_metadata(field.bytes);
+      if (name == "element_id") names.stats.emplace(id, IdKind::element);
+      if (name == "id") names.stats.emplace(id, IdKind::function);
+      if (name == "_p" || name == "_c") names.stats.emplace(id, IdKind::closure);
+    } else if (field.tag == tag(kEventMetadata, kBytes)) {
+      const auto [id, name] = cut_metadata(field.bytes);
+      if (name.starts_with("Iterator::")) names.iterators.insert(id);
+    }
+  }
+  return names;
+}
+
+/// How the lower half of an id changes from one copy to the next; the upper half (the file of an interleave) stays.
+using IdStrides = std::array<std::uint32_t, kIdKinds>;
+
+struct Repetition {
+  std::uint64_t copies = 1;
+  std::uint64_t shift = 0;  ///< from one copy to the next, in picoseconds
+  IdStrides strides{};
+};
+
+/// Bytes as they stand, or a statistic that holds an id.
+struct Part {
+  std::string_view bytes;  ///< of a statistic: those before its number
+  std::optional<IdKind> kind;
+  std::uint64_t id = 0;
+  std::string_view after;  ///< of a statistic: those after its number
+
+  std::uint64_t id_of(std::uint64_t copy, const Repetition& repetition) const {
+    const auto lower = static_cast<std::uint32_t>(id) +
+                       static_cast<std::uint32_t>(copy) * repetition.strides[static_cast<std::size_t>(*kind)];
+    return (id & ~std::uint64_t{0xffffffff}) | lower;
+  }
+  std::uint64_t statistic_size(std::uint64_t copy, const Repetition& repetition) const {
+    return bytes.size() + CodedOutputStream::VarintSize64(id_of(copy, repetition)) + after.size();
+  }
+};
+
+std::uint64_t size_of_field(std::uint64_t length) {
+  return 1 + CodedOutputStream::VarintSize64(length) + length;
+}
+
+/// An event, cut where its offset and its ids stand. Times in picoseconds.
 struct Event {
-  std::string_view before;
-  std::string_view after;
+  std::string_view before;  ///< up to the offset
+  std::vector<Part> parts;  ///< what follows it
   bool has_offset = false;  ///< false: a count of occurrences or an event at offset 0
   bool is_timed = true;     ///< false: a count of occurrences, which has no place in time
   std::uint64_t offset = 0;
@@ -111,33 +195,70 @@ struct Event {
   }
   bool writes_offset(std::uint64_t copy) const { return has_offset || (is_timed && copy > 0); }
 
-  std::uint64_t size(std::uint64_t copy, std::uint64_t shift) const {
-    const std::uint64_t rest = before.size() + after.size();
-    return writes_offset(copy) ? rest + 1 + CodedOutputStream::VarintSize64(offset_of(copy, shift)) : rest;
+  std::uint64_t size(std::uint64_t copy, const Repetition& repetition) const {
+    std::uint64_t size = before.size();
+    if (writes_offset(copy)) size += 1 + CodedOutputStream::VarintSize64(offset_of(copy, repetition.shift));
+    for (const Part& part : parts) {
+      size += part.kind ? size_of_field(part.statistic_size(copy, repetition)) : part.bytes.size();
+    }
+    return size;
   }
 };
 
-Event cut_event(std::string_view message) {
+/// A statistic that holds an id, else nothing.
+std::optional<Part> cut_id(const Field& statistic, const PlaneNames& names, bool is_iterator) {
+  std::optional<Part> part;
+  std::optional<IdKind> kind;
+  Fields fields(statistic.bytes);
+  for (Field field; fields.next(field);) {
+    if (field.tag == tag(kMetadataId, kVarint)) {
+      const auto named = names.stats.find(field.number);
+      if (named != names.stats.end()) kind = named->second;
+    } else if (field.tag == tag(kUnsignedValue, kVarint) || field.tag == tag(kSignedValue, kVarint)) {
+      const auto start = static_cast<std::size_t>(field.encoded.data() - statistic.bytes.data());
+      part = Part{
+          statistic.bytes.substr(0, start + 1), {}, field.number, statistic.bytes.substr(start + field.encoded.size())};
+    }
+  }
+  if (!part || !kind || (*kind == IdKind::function && is_iterator)) return std::nullopt;
+  part->kind = kind;
+  return part;
+}
+
+Event cut_event(std::string_view message, const PlaneNames& names) {
   Event event;
-  event.before = message;
+  bool is_iterator = false;
+  std::string_view* literal = &event.before;
+  const auto add = [&](std::string_view encoded) {
+    *literal = literal->empty() ? encoded : std::string_view(literal->data(), literal->size() + encoded.size());
+  };
+  const auto begin_literal = [&] {
+    event.parts.emplace_back();
+    literal = &event.parts.back().bytes;
+  };
   Fields fields(message);
   for (Field field; fields.next(field);) {
+    if (field.tag == tag(kMetadataId, kVarint)) is_iterator = names.iterators.contains(field.number);
+    if (field.tag == tag(kDuration, kVarint)) event.duration = field.number;
+    if (field.tag == tag(kOccurrences, kVarint)) event.is_timed = false;
     if (field.tag == tag(kOffset, kVarint)) {
       event.has_offset = true;
       event.offset = field.number;
-      const auto start = static_cast<std::size_t>(field.encoded.data() - message.data());
-      event.before = message.substr(0, start);
-      event.after = message.substr(start + field.encoded.size());
-    } else if (field.tag == tag(kDuration, kVarint)) {
-      event.duration = field.number;
-    } else if (field.tag == tag(kOccurrences, kVarint)) {
-      event.is_timed = false;
+      begin_literal();
+      continue;
     }
+    const std::optional<Part> id = field.tag == tag(kStats, kBytes) ? cut_id(field, names, is_iterator) : std::nullopt;
+    if (!id) {
+      add(field.encoded);
+      continue;
+    }
+    event.parts.push_back(*id);
+    begin_literal();
   }
   return event;
 }
 
-/// A line: the fields before its events, the events, the fields behind.
+/// A line: the fields before its events, the events, the fields after.
 struct Line {
   std::vector<std::string_view> before;
   std::vector<Event> events;
@@ -145,12 +266,12 @@ struct Line {
   std::uint64_t start = 0;  ///< from which the events' offsets count, in picoseconds
 };
 
-Line cut_line(std::string_view message) {
+Line cut_line(std::string_view message, const PlaneNames& names) {
   Line line;
   Fields fields(message);
   for (Field field; fields.next(field);) {
     if (field.tag == tag(kEvents, kBytes)) {
-      line.events.push_back(cut_event(field.bytes));
+      line.events.push_back(cut_event(field.bytes, names));
       continue;
     }
     if (field.tag == tag(kLineTimestamp, kVarint)) line.start = field.number * 1000;
@@ -159,21 +280,12 @@ Line cut_line(std::string_view message) {
   return line;
 }
 
-struct Repetition {
-  std::uint64_t copies = 1;
-  std::uint64_t shift = 0;  ///< from one copy to the next, in picoseconds
-};
-
-std::uint64_t size_of_field(std::uint64_t length) {
-  return 1 + CodedOutputStream::VarintSize64(length) + length;
-}
-
 std::uint64_t size_of(const Line& line, const Repetition& repetition) {
   std::uint64_t size = 0;
   for (const std::string_view field : line.before) size += field.size();
   for (const std::string_view field : line.after) size += field.size();
   for (std::uint64_t copy = 0; copy < repetition.copies; ++copy) {
-    for (const Event& event : line.events) size += size_of_field(event.size(copy, repetition.shift));
+    for (const Event& event : line.events) size += size_of_field(event.size(copy, repetition));
   }
   return size;
 }
@@ -187,18 +299,25 @@ void write_header(CodedOutputStream& output, std::uint32_t field, std::uint64_t 
   output.WriteVarint64(length);
 }
 
+void write_part(CodedOutputStream& output, const Part& part, std::uint64_t copy, const Repetition& repetition) {
+  if (part.kind) write_header(output, kStats, part.statistic_size(copy, repetition));
+  write(output, part.bytes);
+  if (part.kind) output.WriteVarint64(part.id_of(copy, repetition));
+  write(output, part.after);
+}
+
 void write_line(CodedOutputStream& output, const Line& line, const Repetition& repetition) {
   write_header(output, kLines, size_of(line, repetition));
   for (const std::string_view field : line.before) write(output, field);
   for (std::uint64_t copy = 0; copy < repetition.copies; ++copy) {
     for (const Event& event : line.events) {
-      write_header(output, kEvents, event.size(copy, repetition.shift));
+      write_header(output, kEvents, event.size(copy, repetition));
       write(output, event.before);
       if (event.writes_offset(copy)) {
         output.WriteTag(tag(kOffset, kVarint));
         output.WriteVarint64(event.offset_of(copy, repetition.shift));
       }
-      write(output, event.after);
+      for (const Part& part : event.parts) write_part(output, part, copy, repetition);
     }
   }
   for (const std::string_view field : line.after) write(output, field);
@@ -206,54 +325,87 @@ void write_line(CodedOutputStream& output, const Line& line, const Repetition& r
 
 /// Decodes one line at a time: the lines are many times the bytes that they were read from.
 void write_plane(CodedOutputStream& output, std::string_view plane, const Repetition& repetition) {
+  const PlaneNames names = names_of(plane);
   std::uint64_t size = 0;
   Fields sized(plane);
   for (Field field; sized.next(field);) {
     const bool is_line = field.tag == tag(kLines, kBytes);
-    size += is_line ? size_of_field(size_of(cut_line(field.bytes), repetition)) : field.encoded.size();
+    size += is_line ? size_of_field(size_of(cut_line(field.bytes, names), repetition)) : field.encoded.size();
   }
   write_header(output, kPlanes, size);
   Fields written(plane);
   for (Field field; written.next(field);) {
     if (field.tag == tag(kLines, kBytes)) {
-      write_line(output, cut_line(field.bytes), repetition);
+      write_line(output, cut_line(field.bytes, names), repetition);
     } else {
       write(output, field.encoded);
     }
   }
 }
 
-/// From the earliest start to the latest end of the host's events, in whole milliseconds, so that no copy overlaps the
-/// next one on any thread.
-std::uint64_t duration_of_run(std::string_view space) {
-  std::uint64_t start = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t end = 0;
+/// What the copies are apart, in time and in their ids.
+class Extent {
+ public:
+  void add(const Line& line, bool is_host) {
+    for (const Event& event : line.events) {
+      for (const Part& part : event.parts) {
+        if (!part.kind) continue;
+        std::uint32_t& largest = largest_[static_cast<std::size_t>(*part.kind)];
+        largest = std::max(largest, static_cast<std::uint32_t>(part.id));
+      }
+      if (!event.is_timed || !is_host) continue;
+      start_ = std::min(start_, line.start + event.offset);
+      end_ = std::max(end_, line.start + event.offset + event.duration);
+    }
+  }
+
+  /// In whole milliseconds, so that no copy overlaps the next one on any thread.
+  std::uint64_t duration() const {
+    if (end_ <= start_) throw std::runtime_error("the base has no events on a plane named /host:CPU");
+    constexpr std::uint64_t kMillisecond = 1'000'000'000;
+    return (end_ - start_ + kMillisecond - 1) / kMillisecond * kMillisecond;
+  }
+
+  /// Ids that are counted go on counting. Those that are drawn from all numbers are moved around by an odd number, so
+  /// that 2^32 copies differ.
+  IdStrides strides() const {
+    constexpr std::uint32_t kLargestCounted = 1u << 28;
+    constexpr std::uint32_t kOddStride = 0x9e3779b1;
+    IdStrides strides{};
+    for (std::size_t kind = 0; kind < kIdKinds; ++kind) {
+      strides[kind] = largest_[kind] < kLargestCounted ? largest_[kind] + 1 : kOddStride;
+    }
+    return strides;
+  }
+
+ private:
+  std::uint64_t start_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t end_ = 0;
+  std::array<std::uint32_t, kIdKinds> largest_{};
+};
+
+Extent extent_of(std::string_view space) {
+  Extent extent;
   Fields planes(space);
   for (Field plane; planes.next(plane);) {
     if (plane.tag != tag(kPlanes, kBytes)) continue;
+    const PlaneNames names = names_of(plane.bytes);
     bool is_host = false;
     Fields parts(plane.bytes);
     for (Field part; parts.next(part);) {
       if (part.tag == tag(kPlaneName, kBytes)) is_host = part.bytes.starts_with("/host:CPU");
-      if (part.tag != tag(kLines, kBytes) || !is_host) continue;
-      const Line line = cut_line(part.bytes);
-      for (const Event& event : line.events) {
-        if (!event.is_timed) continue;
-        start = std::min(start, line.start + event.offset);
-        end = std::max(end, line.start + event.offset + event.duration);
-      }
+      if (part.tag == tag(kLines, kBytes)) extent.add(cut_line(part.bytes, names), is_host);
     }
   }
-  if (end <= start) throw std::runtime_error("the base has no events on a plane named /host:CPU");
-  constexpr std::uint64_t kMillisecond = 1'000'000'000;
-  return (end - start + kMillisecond - 1) / kMillisecond * kMillisecond;
+  return extent;
 }
 
 void multiply(const std::string& base, std::uint64_t copies, const char* path) {
   std::ifstream input(base, std::ios::binary);
   const std::string space((std::istreambuf_iterator<char>(input)), std::istreambuf_iterator<char>());
   if (!input) throw std::runtime_error("cannot read " + base);
-  const Repetition repetition{copies, duration_of_run(space)};
+  const Extent extent = extent_of(space);
+  const Repetition repetition{copies, extent.duration(), extent.strides()};
 
   const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) throw std::runtime_error("cannot write the output");
