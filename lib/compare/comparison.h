@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ranks.h"
 #include "compare/comparison_thresholds.h"
-#include "compare/rank_test.h"
 #include "compare/run_summary.h"
 #include "diagnose/threshold.h"
 

@@ -46,8 +46,8 @@ TimeLimits time_limits(const ComparisonChoice& choice, const ThresholdValues& th
 }
 
 void compare_readings(TimeRow& row) {
-  row.base_median = median_of(row.base);
-  row.candidate_median = median_of(row.candidate);
+  row.base_median = median(row.base);
+  row.candidate_median = median(row.candidate);
   row.p_value = mann_whitney_above(row.base, row.candidate);
   const auto is_positive = [](double value) { return value > 0; };
   const bool have_ratios = std::all_of(row.base.begin(), row.base.end(), is_positive) &&

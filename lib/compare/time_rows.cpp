@@ -70,8 +70,8 @@ class TimeComparer {
 
   /// Rows about the durations that `find` finds of an iterator: what a call takes, and its tail if there is one.
   void add_durations(const TimeRow& subject, const AlignedIterator& iterator, const FindDurations& find) {
-    const Work work = {median_of(read_all(runs_.base_runs, iterator.in_base, work_of(find))),
-                       median_of(read_all(runs_.candidate_runs, iterator.in_candidate, work_of(find)))};
+    const Work work = {median(read_all(runs_.base_runs, iterator.in_base, work_of(find))),
+                       median(read_all(runs_.candidate_runs, iterator.in_candidate, work_of(find)))};
     TimeRow row = subject;
     read_durations(row, iterator, find, [](const DurationStatistics& times) { return to_microseconds(times.p25); });
     finish(row, iterator, work);

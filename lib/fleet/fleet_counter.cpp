@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "compare/rank_test.h"
+#include "base/ranks.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -70,9 +70,9 @@ struct Series {
   std::optional<FleetTrend> trend() const {
     if (values.empty()) return std::nullopt;
     const bool has_halves = !earlier().empty() && !later().empty();
-    const double all = median_of(values);
-    return FleetTrend{values.front(), values.back(), has_halves ? median_of(earlier()) : all,
-                      has_halves ? median_of(later()) : all};
+    const double all = median(values);
+    return FleetTrend{values.front(), values.back(), has_halves ? median(earlier()) : all,
+                      has_halves ? median(later()) : all};
   }
 };
 

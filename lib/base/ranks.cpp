@@ -1,4 +1,4 @@
-#include "compare/rank_test.h"
+#include "base/ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,8 +28,8 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> base, std::span<c
   return ranks;
 }
 
-/// Part of all ways to pick `count` of the ranks whose sum is `least` or more.
-double part_of_sums_from(std::span<const std::size_t> ranks, std::size_t count, std::size_t least) {
+/// Share of all ways to pick `count` of the ranks whose sum is `least` or more.
+double share_of_sums_from(std::span<const std::size_t> ranks, std::size_t count, std::size_t least) {
   const std::size_t total = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});
   // ways[picked * (total + 1) + sum]; doubles count exactly up to 2^53, which is more than there are for 40 ranks.
   std::vector<double> ways((count + 1) * (total + 1));
@@ -95,7 +95,7 @@ double mann_whitney_above(std::span<const double> base, std::span<const double> 
   const std::size_t sum =
       std::accumulate(ranks.begin() + static_cast<std::ptrdiff_t>(base.size()), ranks.end(), std::size_t{0});
   if (std::max(base.size(), candidate.size()) > kMostExact) return approximate_p_value(ranks, base.size(), sum);
-  return part_of_sums_from(ranks, candidate.size(), sum);
+  return share_of_sums_from(ranks, candidate.size(), sum);
 }
 
 double smallest_p_value(std::size_t base, std::size_t candidate) {
@@ -170,14 +170,6 @@ double share_above(std::span<const double> base, std::span<const double> candida
     for (const double value : candidate) above += value > below ? 1 : value == below ? 0.5 : 0;
   }
   return above / static_cast<double>(base.size() * candidate.size());
-}
-
-double median_of(std::span<const double> values) {
-  if (values.empty()) return 0;
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
 }  // namespace doctor

@@ -1,18 +1,32 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace doctor {
 
-// Tests on a handful of recordings. They use ranks only: nothing is assumed of how times are distributed.
+// Statistics that use the order of values only: nothing is assumed about how times are distributed.
+
+/// The middle value, or the mean of the two in the middle (of integers, rounded towards the smaller); 0 of none.
+template <typename Values>
+typename Values::value_type median(const Values& values) {
+  std::vector<typename Values::value_type> sorted(values.begin(), values.end());
+  if (sorted.empty()) return 0;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : std::midpoint(sorted[middle - 1], sorted[middle]);
+}
+
+// Tests on a handful of recordings.
 
 /// One-sided exact Mann-Whitney test: how likely values of `candidate` would rank as high above those of `base` as they
 /// do, if both came from the same distribution. Ties count half, and the distribution is that of these very ranks
 /// (every way of dealing them out), so it is exact with ties as well. 1 if either is empty. For up to 20 values a side;
-/// of more, the normal approximation with its corrections for ties and continuity.
+/// for more, the normal approximation with its corrections for ties and continuity.
 /// Source: Mann and Whitney 1947; Lehmann, Nonparametrics, 1.4.
 double mann_whitney_above(std::span<const double> base, std::span<const double> candidate);
 
@@ -33,15 +47,12 @@ struct RatioInterval {
 /// nullopt if either is empty.
 std::optional<RatioInterval> ratio_interval(std::span<const double> base, std::span<const double> candidate);
 
-/// Recordings a side with which a Mann-Whitney test at `significance` would see with 90 % what it saw here: that a
-/// candidate's value is above a base's with probability `above` (Noether 1987). nullopt where `above` is no more than
-/// chance, or nothing reaches `significance`. Never less than what smallest_p_value() asks for.
+/// Recordings per side with which a Mann-Whitney test at `significance` would detect, with a power of 90 %, what it saw
+/// here: that a candidate's value is above a base's with probability `above` (Noether 1987). nullopt if `above` is not
+/// more than chance, or nothing reaches `significance`. Never less than what smallest_p_value() asks for.
 std::optional<std::size_t> recordings_needed(double above, double significance);
 
-/// The part of all pairs in which the candidate's value is above the base's; ties count half. 0.5 is chance.
+/// The share of all pairs in which the candidate's value is above the base's; ties count half. 0.5 is chance.
 double share_above(std::span<const double> base, std::span<const double> candidate);
-
-/// The middle value, or the mean of the two in the middle; 0 if there are none.
-double median_of(std::span<const double> values);
 
 }  // namespace doctor

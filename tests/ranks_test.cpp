@@ -1,6 +1,6 @@
 // Rank tests on a handful of values.
 
-#include "compare/rank_test.h"
+#include "base/ranks.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,10 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
-namespace doctor::rank_test_test {
+namespace doctor::ranks_test {
 namespace {
 
 /// Twice the number of pairs in which the candidate's value is above; ties count half.
@@ -205,11 +206,14 @@ TEST_CASE("how many recordings would tell") {
 TEST_CASE("pairs above, and the middle") {
   CHECK(share_above(std::vector<double>{1, 2}, std::vector<double>{2, 3}) == doctest::Approx(3.5 / 4));
   CHECK(share_above({}, std::vector<double>{1}) == 0.5);
-  CHECK(median_of({}) == 0);
-  CHECK(median_of(std::vector<double>{3, 1, 2}) == 2);
-  CHECK(median_of(std::vector<double>{4, 1, 2, 3}) == 2.5);
+  CHECK(median(std::vector<double>{}) == 0);
+  CHECK(median(std::vector<double>{3, 1, 2}) == 2);
+  CHECK(median(std::vector<double>{4, 1, 2, 3}) == 2.5);
+  CHECK(median(std::vector<std::int64_t>{2, 1}) == 1);
+  const std::vector<std::int64_t> values = {5, 3, 1};
+  CHECK(median(std::span(values).first(2)) == 4);
 }
 
 }  // namespace
 
-}  // namespace doctor::rank_test_test
+}  // namespace doctor::ranks_test
