@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -122,6 +124,25 @@ TEST_CASE("every rule has a recorded case in which it fires and one in which it 
   }
   for (const fs::directory_entry& folder : fs::directory_iterator(cases)) {
     CHECK_MESSAGE(ids.contains(folder.path().filename().string()), folder.path().string(), " is of no rule");
+  }
+}
+
+TEST_CASE("every rule has a test of its situations and of its thresholds") {
+  const fs::path tests = fs::path(DOCTOR_SOURCE_DIR) / "tests/rules";
+  std::set<std::string> files;
+  for (const CatalogEntry& entry : rule_catalog()) {
+    const std::string name = std::string(entry.rule.id) + "_test.cpp";
+    files.insert(name);
+    std::ostringstream test;
+    test << std::ifstream(tests / name).rdbuf();
+    for (const std::string& line : {"kRule = \"" + std::string(entry.rule.id) + "\";",
+                                    std::string("  check_situations("), std::string("  check_thresholds(")}) {
+      CHECK_MESSAGE(test.str().find(line) != std::string::npos, name, " lacks ", line);
+    }
+  }
+  for (const fs::directory_entry& file : fs::directory_iterator(tests)) {
+    const std::string name = file.path().filename().string();
+    CHECK_MESSAGE((file.path().extension() != ".cpp" || files.contains(name)), name, " tests no rule");
   }
 }
 

@@ -1,29 +1,30 @@
-// Recorded traces and what is found in them. With DOCTOR_ACCEPT_GOLDEN=1 in the environment the expected files are
-// rewritten instead (scripts/accept-golden).
+// Recorded traces and what is found in them:
 //
 // testdata/rules/<rule>/{flags,clean}/  one or more files of a run, or a file `trace` with their paths, and
 //                                       expected.json: the findings of that rule; written.trace.json is made by
 //                                       written_traces.h, written.xplane.pb by written_gpu_traces.h
 // testdata/traces/<name>                a trace or a folder with the files of a run, and <name>.expected.json: verdict,
-//                                       culprit and all findings in short
+//                                       culprit, the findings in short (but for those that a case of their rule holds
+//                                       in full) and why rules were not evaluated
 // testdata/formats/<run>/               the same run in several formats
-// docs/configuration.md                  ends in the table of all settings
-// docs/query.md                          ends in the tables of `query` and its examples
+// docs/configuration.md                 ends in the table of all settings
+// docs/query.md                         ends in the tables of `query` and its examples
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "configuration_page.h"
 #include "diagnose/catalog.h"
+#include "golden_file.h"
 #include "pipeline.h"
 #include "query/table_page.h"
 #include "report/report.h"
@@ -36,19 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-const fs::path kTestdata = fs::path(DOCTOR_SOURCE_DIR) / "testdata";
-
-bool accepts_golden() {
-  const char* value = std::getenv("DOCTOR_ACCEPT_GOLDEN");
-  return value != nullptr && std::string_view(value) == "1";
-}
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+const fs::path kTestdata = golden::source_folder() / "testdata";
 
 std::vector<fs::path> sorted_entries(const fs::path& folder) {
   std::vector<fs::path> entries;
@@ -91,11 +80,8 @@ bool is_same(const Json& left, const Json& right) {
 }
 
 void compare(const Json& actual, const fs::path& expected_file) {
-  if (accepts_golden()) {
-    std::ofstream(expected_file, std::ios::binary) << actual.dump(1) << "\n";
-    return;
-  }
-  const Json expected = Json::parse(read(expected_file), nullptr, false);
+  if (golden::accepts(expected_file)) return golden::write(expected_file, actual.dump(1) + "\n");
+  const Json expected = Json::parse(golden::read(expected_file), nullptr, false);
   CHECK_MESSAGE(is_same(actual, expected), expected_file.string(), " differs; found:\n", actual.dump(1));
 }
 
@@ -103,7 +89,7 @@ void compare(const Json& actual, const fs::path& expected_file) {
 std::vector<fs::path> traces_of(const fs::path& folder) {
   if (!fs::exists(folder / "trace")) return files_of_run(folder);
   std::vector<fs::path> traces;
-  std::istringstream targets(read(folder / "trace"));
+  std::istringstream targets(golden::read(folder / "trace"));
   for (std::string target; targets >> target;) traces.push_back(fs::weakly_canonical(folder / target));
   return traces;
 }
@@ -112,8 +98,8 @@ std::vector<fs::path> traces_of(const fs::path& folder) {
 TEST_CASE("traces written by hand are what their generator writes") {
   const auto check = [](const std::string& name, const std::string& trace) {
     const fs::path file = kTestdata / "rules" / name;
-    if (accepts_golden()) std::ofstream(file, std::ios::binary) << trace;
-    const bool is_same_text = read(file) == trace;
+    if (golden::accepts(file)) golden::write(file, trace);
+    const bool is_same_text = golden::read(file) == trace;
     CHECK_MESSAGE(is_same_text, file.string(), " differs");
   };
   for (const WrittenCase& written : written_cases()) {
@@ -123,25 +109,13 @@ TEST_CASE("traces written by hand are what their generator writes") {
 }
 
 TEST_CASE("the page about settings has all of them") {
-  constexpr std::string_view kMark = "<!-- The table is written by scripts/accept-golden. -->\n";
-  const fs::path file = fs::path(DOCTOR_SOURCE_DIR) / "docs/configuration.md";
-  const std::string page = read(file);
-  const std::size_t mark = page.find(kMark);
-  REQUIRE(mark != std::string::npos);
-  const std::string expected = page.substr(0, mark + kMark.size()) + settings_table();
-  if (accepts_golden()) std::ofstream(file, std::ios::binary) << expected;
-  CHECK_MESSAGE(read(file) == expected, "docs/configuration.md is stale: scripts/accept-golden writes it anew");
+  golden::compare_part(settings_table(), golden::source_folder() / "docs/configuration.md",
+                       "<!-- The table is written by scripts/accept-golden. -->\n");
 }
 
 TEST_CASE("the page about queries has all tables and examples") {
-  constexpr std::string_view kMark = "<!-- What follows is written by scripts/accept-golden. -->\n";
-  const fs::path file = fs::path(DOCTOR_SOURCE_DIR) / "docs/query.md";
-  const std::string page = read(file);
-  const std::size_t mark = page.find(kMark);
-  REQUIRE(mark != std::string::npos);
-  const std::string expected = page.substr(0, mark + kMark.size()) + query_page();
-  if (accepts_golden()) std::ofstream(file, std::ios::binary) << expected;
-  CHECK_MESSAGE(read(file) == expected, "docs/query.md is stale: scripts/accept-golden writes it anew");
+  golden::compare_part(query_page(), golden::source_folder() / "docs/query.md",
+                       "<!-- What follows is written by scripts/accept-golden. -->\n");
 }
 
 TEST_CASE("each rule on its recorded cases") {
@@ -162,8 +136,28 @@ TEST_CASE("each rule on its recorded cases") {
   }
 }
 
+/// The rules with a case on a trace, by the trace. What such a case expects is not stored with the trace again.
+std::map<fs::path, std::set<std::string>> rules_with_case() {
+  std::map<fs::path, std::set<std::string>> rules;
+  for (const fs::path& rule : sorted_entries(kTestdata / "rules")) {
+    for (const fs::path& folder : sorted_entries(rule)) {
+      const std::vector<fs::path> traces = traces_of(folder);
+      if (traces.size() == 1) rules[traces.front()].insert(rule.filename().string());
+    }
+  }
+  return rules;
+}
+
+/// Every reason once, whatever the number of rules: each rule's own are in its test.
+Json reasons_in(const Json& not_evaluated) {
+  std::set<std::string> reasons;
+  for (const Json& entry : not_evaluated) reasons.insert(entry["reason"].get<std::string>());
+  return reasons;
+}
+
 TEST_CASE("the diagnosis of each recorded trace") {
   constexpr std::string_view kExpected = ".expected.json";
+  const std::map<fs::path, std::set<std::string>> stored_with_rule = rules_with_case();
   for (const fs::path& trace : sorted_entries(kTestdata / "traces")) {
     if (trace.string().ends_with(kExpected)) continue;
     CAPTURE(trace.string());
@@ -173,8 +167,10 @@ TEST_CASE("the diagnosis of each recorded trace") {
                     {"status", page["verdict"]["status"]},
                     {"culprit", bottleneck.is_null() ? Json(nullptr) : bottleneck["long_name"]},
                     {"findings", Json::array()},
-                    {"not_evaluated", page["not_evaluated"]}};
+                    {"not_evaluated", reasons_in(page["not_evaluated"])}};
+    const auto stored = stored_with_rule.find(fs::weakly_canonical(trace));
     for (const Json& finding : page["findings"]) {
+      if (stored != stored_with_rule.end() && stored->second.contains(finding["rule"].get<std::string>())) continue;
       summary["findings"].push_back({{"severity", finding["severity"]},
                                      {"rule", finding["rule"]},
                                      {"subject", finding["subject"]},

@@ -1,33 +1,42 @@
 # Included by the top CMakeLists.txt: unit tests and fuzz targets.
 
-file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cpp)
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*_test.cpp tests/rules/*_test.cpp)
+file(GLOB golden_sources CONFIGURE_DEPENDS tests/golden*_test.cpp)
+list(REMOVE_ITEM test_sources ${golden_sources})
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz_*.cpp)
 file(GLOB fuzz_corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true testdata/fuzz/*)
 
+# A program of test files, each of which is one ctest entry: <file> of tests/<file>_test.cpp. They are chosen by file
+# name: names of test cases may hold characters that CMake lists do not survive. doctest exits with 0 where nothing
+# matched, so "0 test cases" is turned into a failure.
+function(doctor_test_program target)
+  add_executable(${target} tests/main.cpp ${ARGN})
+  doctor_warnings(${target})
+  # Tests call the optimised library; optimising the tests themselves takes half of the time of building them.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0;-g1>)
+  target_compile_definitions(${target} PRIVATE DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_commands>
+                                          $<TARGET_NAME_IF_EXISTS:doctor_rules>
+                                          xspace_proto doctest::doctest)
+  foreach(source IN LISTS ARGN)
+    file(RELATIVE_PATH file ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source})
+    string(REPLACE "_test.cpp" "" name ${file})
+    add_test(NAME ${name} COMMAND ${target} --source-file=*/tests/${file})
+    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+  endforeach()
+endfunction()
+
 if(NOT DOCTOR_FUZZ)
   find_package(doctest REQUIRED)
-  add_executable(unit_tests tests/main.cpp ${test_sources})
-  doctor_warnings(unit_tests)
+  doctor_test_program(unit_tests ${test_sources})
+  # The tests of expected files are a program of their own, so that scripts/accept-golden builds no other tests.
+  doctor_test_program(golden_tests ${golden_sources})
   doctor_unity(unit_tests tests *_test.cpp)
-  # Tests call the optimised library; optimising the tests themselves takes half of the time of building them.
-  target_compile_options(unit_tests PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0;-g1>)
-  target_compile_definitions(unit_tests PRIVATE DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-  target_link_libraries(unit_tests PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_commands>
-                                           $<TARGET_NAME_IF_EXISTS:doctor_rules>
-                                           xspace_proto doctest::doctest)
+  doctor_unity(unit_tests tests/rules *_test.cpp)
   if(TARGET tfdata-doctor)
     target_compile_definitions(unit_tests PRIVATE DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>")
     add_dependencies(unit_tests tfdata-doctor)
   endif()
-
-  # One ctest entry per file, chosen by file name: names of test cases may hold characters that CMake lists do not
-  # survive. doctest exits with 0 where nothing matched, so "0 test cases" is turned into a failure.
-  foreach(source IN LISTS test_sources)
-    get_filename_component(file ${source} NAME)
-    string(REPLACE "_test.cpp" "" name ${file})
-    add_test(NAME ${name} COMMAND unit_tests --source-file=*/tests/${file})
-    set_tests_properties(${name} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
-  endforeach()
 endif()
 
 # The engines of docs/batch.md, where scripts/check-engines --prepare has installed them; else it is skipped. The presets

@@ -1,0 +1,40 @@
+#include <doctest/doctest.h>
+
+#include "pipelines.h"
+#include "rule_test.h"
+
+namespace doctor::rule_test::intermittent_stalls_test {
+namespace {
+
+constexpr std::string_view kRule = "intermittent-stalls";
+
+/// Calls of which some stall; what they cost follows from `share`.
+MeasuredPipeline stalling(double count, double share = 0.4, double input_share = 0.8) {
+  MeasuredPipeline pipeline = sequential_map();
+  pipeline.waits_for("Map", 0.9, input_share);
+  Stalls& stalls = pipeline.pipeline().stalls.emplace();
+  stalls.count = static_cast<std::size_t>(count);
+  stalls.first = 3;
+  stalls.last = 8;
+  stalls.distance = 5;
+  stalls.typical = 20 * kPicosecondsPerMillisecond;
+  stalls.usual = kPicosecondsPerMillisecond;
+  stalls.share = share;
+  stalls.culprit = pipeline.id_of("Map");
+  return pipeline;
+}
+
+TEST_CASE("intermittent-stalls: situations") {
+  check_situations(kRule, {{"stalls", stalling(3), "warning"},
+                           {"stalls, does not wait", stalling(3, 0.06, kHealthy), "note"},
+                           {"none", sequential_map(), "silent"},
+                           {"no call seen", without_calls(), "not evaluated"}});
+}
+
+TEST_CASE("intermittent-stalls: thresholds") {
+  check_thresholds(kRule, {{"min_stalls", 1, [](double count) { return stalling(count); }, at_least},
+                           {"min_share", 0.02, [](double share) { return stalling(3, share); }, at_least}});
+}
+
+}  // namespace
+}  // namespace doctor::rule_test::intermittent_stalls_test

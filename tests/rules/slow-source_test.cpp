@@ -1,0 +1,31 @@
+#include <doctest/doctest.h>
+
+#include "pipelines.h"
+#include "rule_test.h"
+
+namespace doctor::rule_test::slow_source_test {
+namespace {
+
+constexpr std::string_view kRule = "slow-source";
+
+TEST_CASE("slow-source: situations") {
+  check_situations(kRule, {{"reads files", interleaved("ParallelInterleaveV4"), "warning"},
+                           {"waits a little", with_level(interleaved("ParallelInterleaveV4"), kMild), "silent"},
+                           {"a transformation is slow", sequential_map(), "silent"},
+                           {"nothing seen inside", bare_get_next(), "not evaluated"}});
+}
+
+TEST_CASE("slow-source: thresholds") {
+  check_thresholds(kRule, {});
+}
+
+TEST_CASE("slow-source: the advice fits the source") {
+  CHECK(says(kRule, interleaved("ParallelInterleaveV4"), "Files are read in parallel already"));
+  CHECK(says(kRule, interleaved("Interleave"), "from_tensor_slices(filenames).interleave"));
+  CHECK(says(kRule, MeasuredPipeline({"Root", "Prefetch", "TextLine"}).waits_for("TextLine"),
+             "tf.data.TextLineDataset,"));
+  CHECK(says(kRule, csv_dataset().waits_for("CSV"), "num_parallel_reads"));
+}
+
+}  // namespace
+}  // namespace doctor::rule_test::slow_source_test

@@ -1,0 +1,54 @@
+#include <doctest/doctest.h>
+
+#include "pipelines.h"
+#include "rule_test.h"
+
+namespace doctor::rule_test::slow_transformation_test {
+namespace {
+
+constexpr std::string_view kRule = "slow-transformation";
+
+TEST_CASE("slow-transformation: situations") {
+  check_situations(kRule, {{"a map", sequential_map(), "warning"},
+                           {"waits a little", with_level(sequential_map(), kMild), "silent"},
+                           {"a source is slow", python_generator(), "silent"},
+                           {"no tf.data", without_tf_data(), "not evaluated"}});
+}
+
+TEST_CASE("slow-transformation: thresholds") {
+  check_thresholds(kRule, {});
+}
+
+TEST_CASE("slow-transformation: a cache is advised where it can be completed and read again") {
+  const auto with_chain = [](const std::vector<std::string>& chain) {
+    return MeasuredPipeline(chain).waits_for("Map");
+  };
+  const MeasuredPipeline plain = with_chain({"Root", "Prefetch", "BatchV2", "Map", "TFRecord"});
+  CHECK(says(kRule, plain, "dataset = dataset.cache()  # after the slow transformation"));
+
+  const MeasuredPipeline endless = with_chain({"Root", "Prefetch", "BatchV2", "Map", "ForeverRepeat", "TFRecord"});
+  CHECK(says(kRule, endless, "A cache after it would never be complete"));
+  CHECK(says(kRule, endless, ".cache().repeat()"));
+  // uncached-repeat says it
+  CHECK_FALSE(says(kRule, epochs(2), "cache"));
+
+  CHECK_FALSE(says(kRule, with_chain({"Root", "Prefetch", "MemoryCacheImpl", "Map", "TFRecord"}), ".cache()"));
+  // What only puts elements together is not worth keeping.
+  CHECK_FALSE(says(kRule, MeasuredPipeline(plain).waits_for("BatchV2"), "cache"));
+  CHECK(says(kRule,
+             MeasuredPipeline(plain).sets("BatchV2", "buffered_bytes_MB", 12).sets("BatchV2", "buffered_elements", 8),
+             "about 1.5 MB an element"));
+}
+
+TEST_CASE("slow-transformation: no cache is advised for what is random") {
+  CHECK_FALSE(says(kRule, sequential_map().runs({{"RandomUniform", 1'000'000'000}}), ".cache()"));
+  MeasuredPipeline augmented =
+      MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "ParallelMapV2", "TFRecord"}).waits_for("Map");
+  augmented["ParallelMapV2"].random_ops = {"AdjustHue"};
+  CHECK(says(kRule, augmented, "Keep it out of a cache"));
+  CHECK(says(kRule, augmented, "uses AdjustHue"));
+  CHECK_FALSE(says(kRule, augmented, "dataset.cache()"));
+}
+
+}  // namespace
+}  // namespace doctor::rule_test::slow_transformation_test
