@@ -5,17 +5,17 @@
 #include <chrono>
 #include <optional>
 
-#include "current_work.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
 #include "documents.h"
-#include "exit_code.h"
 #include "gate.h"
 #include "io/trace_inputs.h"
-#include "memory_limit.h"
-#include "output.h"
-#include "progress_bar.h"
-#include "timings.h"
+#include "process/current_work.h"
+#include "process/exit_code.h"
+#include "process/memory_limit.h"
+#include "process/output.h"
+#include "process/progress_bar.h"
+#include "process/timings.h"
 
 namespace doctor {
 namespace {

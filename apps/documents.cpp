@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "exit_code.h"
-#include "output.h"
+#include "process/exit_code.h"
+#include "process/output.h"
 #include "report/escape.h"
 #include "report/problem_sinks.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "options.h"
-#include "output_targets.h"
+#include "command_line/options.h"
+#include "command_line/output_targets.h"
 #include "report/problem.h"
 #include "report/report.h"
 

@@ -2,7 +2,7 @@
 
 #include "diagnose/budgets.h"
 #include "diagnose/suppress.h"
-#include "output.h"
+#include "process/output.h"
 
 namespace doctor {
 

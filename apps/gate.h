@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options.h"
+#include "command_line/options.h"
 #include "pipeline.h"
 
 namespace doctor {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "options.h"
+#include "command_line/options.h"
 #include "pipeline.h"
 
 namespace doctor {

@@ -12,7 +12,7 @@
 #include "diagnose/suppress.h"
 #include "io/file_descriptor.h"
 #include "io/trace_inputs.h"
-#include "output.h"
+#include "process/output.h"
 
 namespace doctor {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "command_line/options.h"
 #include "compare/baseline.h"
-#include "options.h"
 
 namespace doctor {
 

@@ -6,9 +6,9 @@
 #include <new>
 
 #include "commands.h"
-#include "exit_code.h"
-#include "memory_limit.h"
-#include "output.h"
+#include "process/exit_code.h"
+#include "process/memory_limit.h"
+#include "process/output.h"
 
 namespace {
 

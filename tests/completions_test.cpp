@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "completion.h"
-#include "man_page.h"
+#include "command_line/completion.h"
+#include "command_line/man_page.h"
 #include "run_tool.h"
 
 namespace doctor::completions_test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "command_line/settings.h"
 #include "config/config_file.h"
-#include "settings.h"
 #include "temporary_directory.h"
 
 namespace doctor::config_test {

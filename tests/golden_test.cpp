@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "configuration_page.h"
+#include "command_line/configuration_page.h"
 #include "diagnose/catalog.h"
 #include "golden_file.h"
 #include "pipeline.h"

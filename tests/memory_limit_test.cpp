@@ -1,6 +1,6 @@
 // --max-memory: how a size is written, and what happens when it is reached.
 
-#include "memory_limit.h"
+#include "process/memory_limit.h"
 
 #include <doctest/doctest.h>
 #include <pthread.h>
@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "current_work.h"
-#include "exit_code.h"
-#include "memory_size.h"
+#include "command_line/memory_size.h"
+#include "process/current_work.h"
+#include "process/exit_code.h"
 #include "sanitizer.h"
 
 namespace doctor::memory_limit_test {

@@ -1,4 +1,4 @@
-#include "output_targets.h"
+#include "command_line/output_targets.h"
 
 #include <doctest/doctest.h>
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "pipeline.h"
-#include "progress_bar.h"
-#include "progress_line.h"
-#include "progress_watch.h"
+#include "process/progress_bar.h"
+#include "process/progress_line.h"
+#include "process/progress_watch.h"
+#include "process/status_line.h"
 #include "pseudo_terminal.h"
-#include "status_line.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

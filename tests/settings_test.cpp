@@ -1,6 +1,6 @@
 // Which of command line, environment, configuration file and defaults counts, and what is said where they are wrong.
 
-#include "settings.h"
+#include "command_line/settings.h"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "option_table.h"
-#include "options.h"
-#include "settings_in_force.h"
+#include "command_line/option_table.h"
+#include "command_line/options.h"
+#include "command_line/settings_in_force.h"
 #include "temporary_directory.h"
 
 namespace doctor::settings_test {

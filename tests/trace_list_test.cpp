@@ -1,6 +1,6 @@
 // Which traces a batch is about.
 
-#include "trace_list.h"
+#include "batch/trace_list.h"
 
 #include <doctest/doctest.h>
 

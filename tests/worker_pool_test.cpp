@@ -1,6 +1,6 @@
 // Tasks in processes of their own.
 
-#include "worker_pool.h"
+#include "process/worker_pool.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "batch/trace_worker.h"
+
+namespace doctor {
+
+/// What came out of a batch so far.
+struct BatchTally {
+  std::array<std::uint64_t, 4> verdicts{};  ///< indexed by VerdictStatus, of traces that could be read
+  std::uint64_t traces = 0;                 ///< with a row
+  std::uint64_t with_findings = 0;          ///< at or above --fail-on
+  std::uint64_t unreadable = 0;
+  std::uint64_t timed_out = 0;
+  std::uint64_t out_of_memory = 0;
+  std::uint64_t crashed = 0;
+  std::uint64_t skipped = 0;             ///< that stood in the output already
+  std::uint64_t unreadable_folders = 0;  ///< no row stands for these
+
+  void add(const DiagnosedTrace& trace);
+
+  /// Traces without a diagnosis.
+  std::uint64_t errors() const { return unreadable + timed_out + out_of_memory + crashed; }
+};
+
+/// How the program ends: kExitFailure if anything could not be diagnosed, else kExitFinding if anything was found, else
+/// kExitNothing if no trace showed an input pipeline.
+int exit_code_of(const BatchTally& tally);
+
+/// "10,000 traces in 55 s (181 a second): 4,210 input-bound, …": the closing lines.
+std::string render_summary(const BatchTally& tally, std::chrono::nanoseconds duration);
+
+/// The line that a terminal shows meanwhile, of at most `width` characters. `total`: traces in all, where that is
+/// known.
+std::string batch_progress_line(const BatchTally& tally, std::optional<std::uint64_t> total,
+                                std::chrono::nanoseconds duration, std::size_t width);
+
+}  // namespace doctor

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "batch/path_set.h"
+#include "io/file_descriptor.h"
+
+namespace doctor {
+
+/// The NDJSON file that rows are appended to, or standard output. A row is handed to the kernel whole, in one piece, as
+/// soon as it is there, so that what was done stays if the program is killed.
+class RowOutput {
+ public:
+  /// "" and "-" are standard output. A file that is there is an error unless `resumes`: then the paths of its rows are
+  /// put into `done`, and a last line that is cut off is taken away. Errors: that, what cannot be read or written, and
+  /// another process that writes rows to the file.
+  static Result<std::unique_ptr<RowOutput>> open(const std::string& path, bool resumes, PathSet& done);
+
+  /// Errors: the row was not stored.
+  Result<void> append(std::string_view row);
+
+  /// Lines of the file that was resumed which are no rows, and the number of the first of them, from 1.
+  std::size_t strange_lines() const { return strange_lines_; }
+  std::size_t first_strange_line() const { return first_strange_line_; }
+
+ private:
+  RowOutput() = default;
+  Result<void> resume(PathSet& done);
+  void take_line(std::string_view line, std::size_t number, PathSet& done);
+
+  std::string where_;
+  FileDescriptor file_;
+  std::size_t strange_lines_ = 0;
+  std::size_t first_strange_line_ = 0;
+};
+
+}  // namespace doctor

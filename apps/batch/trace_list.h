@@ -1,0 +1,46 @@
+#pragma once
+
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "batch/path_set.h"
+#include "batch/shard.h"
+#include "io/trace_walk.h"
+
+namespace doctor {
+
+/// The traces that a batch is about, one after another, each once; never all of their names at a time. Paths are files,
+/// "-", and directories, which are searched at any depth.
+class TraceList {
+ public:
+  struct Source {
+    std::vector<std::string> paths;
+    std::optional<std::string> files_from;  ///< a file with a path a line; "-" is standard input
+    Shard shard;
+  };
+
+  /// Errors: the file with paths cannot be read.
+  static Result<std::unique_ptr<TraceList>> open(const Source& source);
+
+  /// The next trace, or why a directory could not be read; the list goes on after that. nullopt at the end.
+  std::optional<Result<std::string>> next();
+
+ private:
+  explicit TraceList(const Source& source) : paths_(source.paths.begin(), source.paths.end()), shard_(source.shard) {}
+
+  std::optional<Result<std::string>> next_file();
+  std::optional<std::string> next_path();
+
+  std::deque<std::string> paths_;
+  std::ifstream more_paths_;
+  std::optional<TraceWalk> walk_;  ///< of the directory that is searched
+  Shard shard_;
+  PathSet seen_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,185 @@
+#include "command_line/command_options.h"
+
+#include <array>
+
+#include "pages.h"
+#include "query/warehouse.h"
+
+namespace doctor {
+namespace {
+
+using enum Command;
+
+constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
+constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
+constexpr std::size_t kMostJobs = 1'024;
+
+/// What only comparisons and baselines know.
+const std::vector<OptionEntry> kComparisonOptions = {
+    {.name = "baseline",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Compare with the runs of this baseline; then all recordings named are candidates",
+     .commands = {compare}},
+    {.name = "label",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "Take only the runs of the baseline that have this label",
+     .commands = {compare}},
+    {.name = "label",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "add: what the runs are of, e.g. a commit",
+     .commands = {baseline}},
+    {.name = "keep",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .help = "prune: how many runs stay, those that were added last",
+     .commands = {baseline}},
+    {.name = "weak",
+     .help = "Judge from 3 recordings against 3 on, and only what is 5 % slower: fires on identical code more often",
+     .commands = {compare, config},
+     .is_setting = true,
+     .key = "weak"},
+    {.name = "judge",
+     .value_name = "get-next|step",
+     .kind = ValueKind::word,
+     .words = kJudgedTimes,
+     .help = "Let a longer GetNext or step be a regression too, from 25 % on; may be repeated",
+     .commands = {compare},
+     .repeats = true},
+};
+
+/// What only batches know.
+const std::vector<OptionEntry> kBatchOptions = {
+    {.name = "files-from",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Take the paths in this file too, one a line; - is standard input",
+     .commands = {batch}},
+    {.name = "jobs",
+     .letter = 'j',
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .most = kMostJobs,
+     .help = "Traces that are diagnosed at once, each in a process of its own (default: the cores)",
+     .commands = {batch}},
+    {.name = "timeout",
+     .value_name = "SECONDS",
+     .kind = ValueKind::number,
+     .default_text = "600",
+     .help = "Give a trace up that takes longer, 0: never; its row says so",
+     .commands = {batch}},
+    {.name = "shard",
+     .value_name = "I/N",
+     .kind = ValueKind::shard,
+     .help = "Take only the traces of part I of N, from 1/N to N/N: the path decides, so the parts never change",
+     .commands = {batch}},
+    {.name = "resume",
+     .help = "Go on with the file after -o: traces that have a row in it are skipped",
+     .commands = {batch}},
+    {.name = "name",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "What the row of the trace on standard input says for its path",
+     .commands = {batch}},
+    {.name = "exit-zero",
+     .help = "Exit with 0 whatever the rows say, where all were written: for engines that take all else for a failure",
+     .commands = {batch}},
+};
+
+/// What only some pages of `show` know.
+const std::vector<OptionEntry> kPageOptions = {
+    {.name = "call",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .help = "calls: only the call of this number in its pipeline",
+     .commands = {show},
+     .ability = &Page::shows_calls},
+    {.name = "pipeline",
+     .value_name = "ID",
+     .kind = ValueKind::text,
+     .help = "calls: only this pipeline, an id as 'show tree' prints it",
+     .commands = {show},
+     .ability = &Page::shows_calls},
+    {.name = "top",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .help = "How many calls or rows, 0: all (default: calls the 10 longest slow ones, json and csv 100, 0: slow or "
+             "not; tables 20, json and csv all)",
+     .commands = {show},
+     .ability = &Page::has_top},
+    {.name = "top",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .help = "How many entries of each ranking, 0: all (default: 10, json and csv all)",
+     .commands = {fleet}},
+    {.name = "sort",
+     .value_name = "COLUMN",
+     .kind = ValueKind::text,
+     .help = "Tables: sort by this column, a name as --format csv prints it",
+     .commands = {show},
+     .ability = &Page::is_table},
+    {.name = "by",
+     .value_name = "name|type",
+     .kind = ValueKind::word,
+     .words = kOpGroupings,
+     .help = "ops: a row for each name (default) or for each type",
+     .commands = {show},
+     .ability = &Page::shows_ops},
+    {.name = "with-idle",
+     .help = "ops: with the time in which no op ran",
+     .commands = {show},
+     .ability = &Page::shows_ops},
+};
+
+/// What only `query` and `schema` know.
+const std::vector<OptionEntry> kQueryOptions = {
+    {.name = "db",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Keep the traces in this SQLite database and ask all that are in it; each is loaded once",
+     .commands = {query}},
+    {.name = "sql-file",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Read the SQL from FILE; then all arguments are traces",
+     .commands = {query}},
+    {.name = "schema", .help = "Print all tables with their columns", .commands = {query}},
+    {.name = "examples", .help = "Print SQL for questions that people have", .commands = {query}},
+    {.name = "for",
+     .value_name = "ENGINE",
+     .kind = ValueKind::word,
+     .words = kWarehouseNames,
+     .help = "bigquery, clickhouse, duckdb or spark",
+     .commands = {schema}},
+    {.name = "of",
+     .value_name = "events|rows",
+     .kind = ValueKind::word,
+     .words = kLoadedTableNames,
+     .default_text = "events",
+     .help = "What is loaded: the events that 'convert --format ndjson' writes, or the rows of batch",
+     .commands = {schema}},
+};
+
+}  // namespace
+
+std::span<const OptionEntry> comparison_options() {
+  return kComparisonOptions;
+}
+
+std::span<const OptionEntry> batch_options() {
+  return kBatchOptions;
+}
+
+std::span<const OptionEntry> page_options() {
+  return kPageOptions;
+}
+
+std::span<const OptionEntry> query_options() {
+  return kQueryOptions;
+}
+
+}  // namespace doctor

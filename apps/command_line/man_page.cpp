@@ -1,0 +1,166 @@
+#include "command_line/man_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "command_line/command_table.h"
+#include "command_line/option_table.h"
+#include "config/config.h"
+#include "pages.h"
+
+namespace doctor {
+namespace {
+
+/// The day of the last change worth a new manual; a page without one is no valid page.
+constexpr std::string_view kDate = "2026-11-22";
+
+/// Text that roff prints as it stands.
+std::string roff(std::string_view text) {
+  std::string result;
+  if (!text.empty() && (text.front() == '.' || text.front() == '\'')) result = "\\&";
+  for (const char letter : text) {
+    if (letter == '\\') {
+      result += "\\e";
+    } else if (letter == '-') {
+      result += "\\-";
+    } else {
+      result += letter;
+    }
+  }
+  return result;
+}
+
+/// Running text in lines of at most 72 characters, which is what mandoc wants; roff fills them anew.
+std::string paragraph(std::string_view text) {
+  constexpr std::size_t kWidth = 72;
+  std::string result;
+  while (!text.empty()) {
+    std::size_t end = text.size();
+    if (end > kWidth) {
+      end = text.rfind(' ', kWidth);
+      if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+    }
+    result += roff(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string section(std::string_view title) {
+  return ".SH " + std::string(title) + "\n";
+}
+
+/// A term in bold, with `value` after it in italics, and what it is.
+std::string entry(const std::string& term, std::string_view value, std::string_view text) {
+  std::string head = ".TP\n\\fB" + roff(term) + "\\fR";
+  if (!value.empty()) head += " \\fI" + roff(value) + "\\fR";
+  return head + "\n" + paragraph(text);
+}
+
+std::string synopsis() {
+  std::string text = section("SYNOPSIS");
+  for (const CommandEntry& command : command_table()) {
+    if (&command != &command_table().front()) text += ".br\n";
+    const bool is_default = command.command == Command::diagnose;
+    text += "\\fBtfdata\\-doctor\\fR ";
+    text += is_default ? "[\\fBdiagnose\\fR]" : "\\fB" + roff(command.name) + "\\fR";
+    for (const ArgumentEntry& argument : command.arguments) {
+      text += " \\fI" + roff(argument.name) + "\\fR" + (argument.repeats ? "..." : "");
+    }
+    text += " [\\fIOPTIONS\\fR]\n";
+  }
+  return text;
+}
+
+std::string commands() {
+  std::string text = section("COMMANDS");
+  for (const CommandEntry& command : command_table()) {
+    text += entry(std::string(command.name), {}, std::string(command.summary) + ".");
+    if (command.command != Command::show) continue;
+    text += ".RS\n";
+    for (const Page& page : pages()) text += entry(std::string(page.name), {}, page.summary);
+    text += ".RE\n";
+  }
+  return text;
+}
+
+/// "diagnose, explain".
+std::string names_of(const CommandSet& set) {
+  std::string names;
+  for (const CommandEntry& command : command_table()) {
+    if (set.has(command.command)) names += (names.empty() ? "" : ", ") + std::string(command.name);
+  }
+  return names;
+}
+
+std::string options() {
+  std::string text = section("OPTIONS");
+  text += paragraph("Flags take =false, as in --quiet=false, to undo what environment or configuration file say.");
+  for (const OptionEntry& option : option_table()) {
+    std::string term = flag_of(option);
+    if (option.letter != '\0') term.insert(0, fmt::format("-{}, ", option.letter));
+    std::string help(option.help);
+    help += ".";
+    if (!option.default_text.empty()) help += " Default: " + std::string(option.default_text) + ".";
+    text += entry(term, option.value_name, help + " Of: " + names_of(option.commands) + ".");
+  }
+  return text;
+}
+
+std::string environment() {
+  std::string text = section("ENVIRONMENT");
+  text += paragraph(
+      "A variable counts less than an option and more than the configuration file. Of options that may be repeated it "
+      "holds values with commas between them; of flags true or false.");
+  std::string last;
+  for (const OptionEntry& option : option_table()) {
+    if (!option.is_setting || variable_of(option) == last) continue;
+    last = variable_of(option);
+    text += entry(last, {}, "As " + flag_of(option) + ".");
+  }
+  return text + entry("NO_COLOR", {}, "Not empty: no colours, unless --color says otherwise.");
+}
+
+std::string files() {
+  return section("FILES") +
+         entry(std::string(kConfigFileName), {},
+               "Settings, thresholds, budgets and suppressions. The nearest one from the working directory upward is "
+               "read; the search ends with the directory that holds .git. 'tfdata-doctor config show' prints what is "
+               "in force and where it comes from.");
+}
+
+}  // namespace
+
+std::string man_page() {
+  std::string text = ".TH TFDATA\\-DOCTOR 1 " + std::string(kDate) + " \"tfdata\\-doctor " DOCTOR_VERSION "\"\n";
+  text += section("NAME") + "tfdata\\-doctor \\- say what holds a tf.data input pipeline back\n";
+  text += synopsis();
+  text += section("DESCRIPTION") +
+          paragraph(
+              "Reads traces of TensorFlow's profiler (XSpace, Chrome trace JSON, TF1 timelines, gzipped or not) and "
+              "says whether a job waits for its input, which transformation or source is to blame, and what to "
+              "change. A trace is a file, - for standard input, the directory of a profiling run, or a TensorBoard "
+              "log directory, of which the newest run is taken. Several files are hosts of one run.");
+  text += commands() + options() + environment() + files();
+  text += section("EXIT STATUS");
+  text += entry("0", {}, "Analysed; no finding at or above --fail-on, no budget exceeded.");
+  text += entry("1", {}, "Analysed; such a finding, or a budget that is exceeded.");
+  text += entry("2", {},
+                "Wrong usage, unreadable input, output that could not be written, or more memory needed than "
+                "--max-memory allows.");
+  text += entry("3", {},
+                "Nothing to judge: no tf.data events, too little evidence, or a budget that could not be evaluated.");
+  text += section("EXAMPLES");
+  for (const std::string_view line :
+       {"tfdata-doctor logs/", "tfdata-doctor show calls host.xplane.pb",
+        "tfdata-doctor explain slow-source trace.json.gz",
+        "tfdata-doctor --max-input-share 0.1 --format json -o report.json trace.json.gz"}) {
+    text += ".nf\n" + roff(line) + "\n.fi\n";
+  }
+  return text;
+}
+
+}  // namespace doctor

@@ -1,0 +1,300 @@
+#include "command_line/option_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "command_line/command_options.h"
+#include "convert/event_writer.h"
+
+namespace doctor {
+namespace {
+
+using enum Command;
+
+constexpr CommandSet kTraceReaders = {diagnose, show, convert, query, explain};
+// `config` knows every setting, because it shows what they come to.
+constexpr CommandSet kTraceSettings = {diagnose, show, compare, baseline, convert, query, explain, config};
+constexpr CommandSet kMemorySettings = {diagnose, show, compare, baseline, convert, batch, query, explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, show,  compare, baseline, convert,
+                                        batch,    query, explain, rules,    config};
+constexpr CommandSet kPrinters = {diagnose, show, compare, baseline, fleet, explain, rules, config};
+
+constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
+constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
+                                                            "gitlab", "github", "markdown"};
+constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
+constexpr std::array<std::string_view, 4> kRowFormats = {"text", "json", "csv", "markdown"};
+constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
+constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
+
+constexpr std::size_t kMostThreads = 256;
+
+/// What names the traces of a run, and how much work they may take.
+const std::vector<OptionEntry> kTraceOptions = {
+    {.name = "run",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "Take this run of a log directory instead of the newest",
+     .commands = kTraceReaders},
+    {.name = "list-runs",
+     .help = "List the runs of a log directory, newest first",
+     .commands = {diagnose, show, convert, explain}},
+    {.name = "timings",
+     .help = "Print the time of every stage and rule to standard error",
+     .commands = {diagnose, show, convert, query, explain, config},
+     .is_setting = true,
+     .key = "timings"},
+    {.name = "threads",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .most = kMostThreads,
+     .help = "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
+     .commands = kTraceSettings,
+     .is_setting = true,
+     .key = "threads"},
+    {.name = "max-memory",
+     .value_name = "SIZE",
+     .kind = ValueKind::size,
+     .help = "End with an error where more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024)",
+     .commands = kMemorySettings,
+     .is_setting = true,
+     .key = "max-memory"},
+};
+
+/// What decides whether a diagnosis passes.
+const std::vector<OptionEntry> kGateOptions = {
+    {.name = "fail-on",
+     .value_name = "SEVERITY",
+     .kind = ValueKind::word,
+     .words = kSeverities,
+     .default_text = "warning",
+     .help = "Exit with 1 on a finding (compare: a new one) from here up: error, warning, note or never",
+     .commands = {diagnose, compare, batch, config},
+     .is_setting = true,
+     .key = "fail-on"},
+    {.name = "source-file",
+     .value_name = "PATH[:LINE]",
+     .kind = ValueKind::file,
+     .help = "Where the pipeline is written, from the working directory on: CI shows problems there, not at the trace",
+     .commands = {diagnose, compare, config},
+     .is_setting = true,
+     .key = "source-file"},
+    {.name = "set",
+     .value_name = "RULE.THRESHOLD=VALUE",
+     .kind = ValueKind::threshold,
+     .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
+     .commands = {diagnose, compare, batch, explain, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "thresholds.RULE.THRESHOLD"},
+    {.name = "max-input-share",
+     .value_name = "[PIPELINE=]SHARE",
+     .kind = ValueKind::share_budget,
+     .help = "Exit with 1 where the consumer waits for a larger share of the time, 0 to 1; PIPELINE is a pattern that "
+             "the long name of one of its iterators fits, e.g. '*::Shuffle*=0.1'; may be repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "budgets.max_input_share"},
+    {.name = "max-get-next-p95",
+     .value_name = "[PIPELINE=]US",
+     .kind = ValueKind::time_budget,
+     .help = "Exit with 1 where the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "budgets.max_get_next_p95_us"},
+    {.name = "forbid-rule",
+     .value_name = "[PIPELINE=]RULE",
+     .kind = ValueKind::rule_budget,
+     .help = "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
+     .commands = {diagnose, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "budgets.rules_must_not_fire"},
+    {.name = "suppress",
+     .value_name = "RULE[:SUBJECT]",
+     .kind = ValueKind::suppression,
+     .help = "Let findings of this rule not count; SUBJECT is a pattern for the long name that they are about; may be "
+             "repeated",
+     .commands = {diagnose, compare, baseline, batch, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "suppress"},
+};
+
+/// Where settings come from.
+const std::vector<OptionEntry> kConfigOptions = {
+    {.name = "config",
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help =
+         "Read this configuration file instead of the nearest .tfdata-doctor.toml from the working directory upward",
+     .commands = kSettingReaders,
+     .is_setting = true},
+    {.name = "no-config", .help = "Read no configuration file", .commands = kSettingReaders, .is_setting = true},
+};
+
+/// Where and how the result is written.
+const std::vector<OptionEntry> kOutputOptions = {
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kReportFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json or, for CI, sarif, junit, gitlab, github or markdown",
+     .commands = {diagnose, compare},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kPageFormats,
+     .default_text = "text",
+     .help = "How to print it: text or json",
+     .commands = {baseline, explain, rules, config},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kTableFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json or, for some pages, csv",
+     .commands = {show},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kRowFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json, csv (the causes alone) or markdown",
+     .commands = {fleet},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kRowFormats,
+     .default_text = "text",
+     .help = "How to print the rows: text, csv, json or markdown",
+     .commands = {query},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kConvertFormatNames,
+     .help = "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: what the name "
+             "after -o ends in, .json, .ndjson or .csv, each with .gz to compress it",
+     .commands = {convert}},
+    {.name = "output",
+     .letter = 'o',
+     .value_name = "[FORMAT=]FILE",
+     .kind = ValueKind::file,
+     .help = "Write to FILE, as a whole or not at all; with FORMAT=FILE (or FORMAT=- for standard output) it may be "
+             "repeated, a document each",
+     .commands = {diagnose, compare},
+     .repeats = true},
+    {.name = "output",
+     .letter = 'o',
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Append each row to FILE as soon as it is there; else to standard output",
+     .commands = {batch}},
+    {.name = "output",
+     .letter = 'o',
+     .value_name = "FILE",
+     .kind = ValueKind::file,
+     .help = "Write to FILE, as a whole or not at all; else to standard output",
+     .commands = {show, baseline, convert, fleet, query, schema, explain, rules, config, completions, man}},
+    {.name = "color",
+     .value_name = "WHEN",
+     .kind = ValueKind::word,
+     .words = kColors,
+     .default_text = "auto",
+     .help = "auto, always or never; auto respects NO_COLOR",
+     .commands = kPrinters,
+     .is_setting = true,
+     .key = "color"},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "Only the verdict, no warnings",
+     .commands = kPrinters,
+     .is_setting = true,
+     .key = "quiet"},
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "Do not tell what was left out",
+     .commands = {convert, batch, query},
+     .is_setting = true,
+     .key = "quiet"},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "With the evidence of every finding",
+     .commands = kPrinters,
+     .is_setting = true,
+     .key = "verbose"},
+};
+
+std::vector<OptionEntry> joined_table() {
+  std::vector<OptionEntry> table;
+  for (const std::span<const OptionEntry> part :
+       {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), comparison_options(),
+        batch_options(), page_options(), query_options(), std::span<const OptionEntry>(kOutputOptions),
+        std::span<const OptionEntry>(kConfigOptions)}) {
+    table.insert(table.end(), part.begin(), part.end());
+  }
+  return table;
+}
+
+}  // namespace
+
+bool is_plain(const OptionEntry& option) {
+  switch (option.kind) {
+    case ValueKind::threshold:
+    case ValueKind::share_budget:
+    case ValueKind::time_budget:
+    case ValueKind::rule_budget:
+    case ValueKind::suppression:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::span<const OptionEntry> option_table() {
+  static const std::vector<OptionEntry> kTable = joined_table();
+  return kTable;
+}
+
+std::vector<const OptionEntry*> options_of(Command command) {
+  std::vector<const OptionEntry*> options;
+  for (const OptionEntry& option : option_table()) {
+    if (option.commands.has(command)) options.push_back(&option);
+  }
+  return options;
+}
+
+const OptionEntry* find_option(Command command, std::string_view name) {
+  for (const OptionEntry& option : option_table()) {
+    if (option.name == name && option.commands.has(command)) return &option;
+  }
+  return nullptr;
+}
+
+std::string flag_of(const OptionEntry& option) {
+  return "--" + std::string(option.name);
+}
+
+std::string variable_of(const OptionEntry& option) {
+  std::string variable = "TFDATA_DOCTOR_";
+  for (const char letter : option.name) {
+    variable += letter == '-' ? '_' : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  }
+  return variable;
+}
+
+}  // namespace doctor

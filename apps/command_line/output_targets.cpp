@@ -1,0 +1,183 @@
+#include "command_line/output_targets.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "base/nearest.h"
+#include "process/output.h"
+#include "report/repository_path.h"
+
+namespace doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FormatName {
+  std::string_view name;
+  OutputFormat format;
+};
+
+constexpr std::array<FormatName, 8> kFormats = {{
+    {"text", OutputFormat::text},
+    {"json", OutputFormat::json},
+    {"csv", OutputFormat::csv},
+    {"sarif", OutputFormat::sarif},
+    {"junit", OutputFormat::junit},
+    {"gitlab", OutputFormat::gitlab},
+    {"github", OutputFormat::github},
+    {"markdown", OutputFormat::markdown},
+}};
+
+constexpr std::string_view kOutputOption = "--output";
+
+Result<OutputFormat> parse_format(const std::string& word, const std::string& option, const OutputWishes& wishes) {
+  std::vector<std::string_view> names;
+  for (const FormatName& known : kFormats) {
+    const bool is_allowed =
+        std::find(wishes.allowed.begin(), wishes.allowed.end(), known.format) != wishes.allowed.end();
+    if (is_allowed && known.name == word) return known.format;
+    if (is_allowed) names.push_back(known.name);
+  }
+  const bool is_known =
+      std::any_of(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.name == word; });
+  if (is_known) return fail("there is no '" + word + "' of this", option, suggestion({}, names));
+  return fail("unknown value '" + word + "'", option, suggestion(word, names));
+}
+
+/// Position of the '=' behind the word of a format; npos if the text is a file's name.
+std::size_t end_of_format(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view word = std::string_view(text).substr(0, equals);
+  const bool is_format =
+      equals != std::string::npos &&
+      std::any_of(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.name == word; });
+  return is_format ? equals : std::string::npos;
+}
+
+/// The targets with a format of their own, and the one file without.
+struct Named {
+  std::vector<OutputTarget> with_format;
+  std::optional<std::string> plain;
+};
+
+Result<Named> sort_out(const OutputWishes& wishes) {
+  Named named;
+  for (const std::string& output : wishes.outputs) {
+    const std::size_t equals = end_of_format(output);
+    if (equals == std::string::npos) {
+      if (named.plain) {
+        return fail("a second file without a format", output, "say which document it gets, e.g. --output json=FILE");
+      }
+      named.plain = output;
+      continue;
+    }
+    const Result<OutputFormat> format = parse_format(output.substr(0, equals), std::string(kOutputOption), wishes);
+    if (!format) return Unexpected(format.error());
+    OutputTarget target = {*format, output.substr(equals + 1)};
+    if (target.path.empty()) {
+      return fail("no file after '" + output + "'", std::string(kOutputOption), "'-' is standard output");
+    }
+    named.with_format.push_back(std::move(target));
+  }
+  return named;
+}
+
+bool is_to_standard_output(const OutputTarget& target) {
+  return target.is_standard_output();
+}
+
+/// Whether two names are one regular file; one that is not there yet is known by its name.
+bool is_same_file(const std::string& left, const std::string& right) {
+  struct stat status {};
+  if (::stat(left.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return false;  // devices take any number
+  std::error_code error;
+  if (fs::equivalent(left, right, error) && !error) return true;
+  const fs::path one = fs::weakly_canonical(left, error);
+  if (error) return left == right;
+  const fs::path other = fs::weakly_canonical(right, error);
+  return error ? left == right : one == other;
+}
+
+Result<void> check_standard_output(const std::vector<OutputTarget>& targets) {
+  if (std::count_if(targets.begin(), targets.end(), is_to_standard_output) < 2) return {};
+  return fail("two documents for standard output", std::string(kOutputOption), "write one of them to a file");
+}
+
+/// The summary of the job's step, if there are annotations and nothing else writes it.
+void add_step_summary(std::vector<OutputTarget>& targets, const std::string& file) {
+  const bool is_written = std::any_of(targets.begin(), targets.end(), [&](const OutputTarget& target) {
+    return !target.is_standard_output() && is_same_file(target.path, file);
+  });
+  const bool has_annotations = std::any_of(
+      targets.begin(), targets.end(), [](const OutputTarget& target) { return target.format == OutputFormat::github; });
+  if (!file.empty() && has_annotations && !is_written) targets.push_back({OutputFormat::markdown, file, true});
+}
+
+}  // namespace
+
+std::string_view to_word(OutputFormat format) {
+  const auto* const found =
+      std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.format == format; });
+  return found == kFormats.end() ? std::string_view() : found->name;
+}
+
+Result<std::vector<OutputTarget>> choose_outputs(const OutputWishes& wishes) {
+  Result<Named> named = sort_out(wishes);
+  if (!named) return Unexpected(named.error());
+  std::vector<OutputTarget> targets = std::move(named->with_format);
+  const auto standard = std::find_if(targets.begin(), targets.end(), is_to_standard_output);
+  if (!wishes.format && !named->plain && standard != targets.end()) {
+    std::rotate(targets.begin(), standard, standard + 1);  // it is the main one, in place of the text
+  } else {
+    const Result<OutputFormat> format = parse_format(wishes.format.value_or("text"), "--format", wishes);
+    if (!format) return Unexpected(format.error());
+    targets.insert(targets.begin(), {*format, named->plain.value_or("")});
+  }
+  if (const Result<void> checked = check_standard_output(targets); !checked) return Unexpected(checked.error());
+  add_step_summary(targets, wishes.step_summary);
+  return targets;
+}
+
+Result<void> check_outputs(std::span<const OutputTarget> targets, std::span<const std::string> inputs) {
+  for (std::size_t index = 0; index < targets.size(); ++index) {
+    const std::string& path = targets[index].path;
+    if (targets[index].is_standard_output()) continue;
+    if (Result<void> kept = check_output(path, inputs); !kept) return kept;
+    for (const OutputTarget& earlier : targets.first(index)) {
+      if (earlier.is_standard_output() || !is_same_file(earlier.path, path)) continue;
+      return fail(fmt::format("gets two documents, {} and {}", to_word(earlier.format), to_word(targets[index].format)),
+                  path, "choose another name for one of them");
+    }
+  }
+  return {};
+}
+
+Result<ProblemLocation> parse_source_file(const std::string& text, std::string_view working_directory) {
+  ProblemLocation location;
+  std::string path = text;
+  const std::size_t colon = text.rfind(':');
+  const std::string digits = colon == std::string::npos ? std::string() : text.substr(colon + 1);
+  if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos) {
+    path = text.substr(0, colon);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), location.line);
+    constexpr std::size_t kLastLine = 2'147'483'647;  // of SARIF's readers
+    if (error != std::errc() || location.line < 1 || location.line > kLastLine) {
+      return fail("'" + digits + "' is no line of a file", "--source-file", "lines are counted from 1");
+    }
+  }
+  std::optional<std::string> relative = repository_path(path, working_directory);
+  if (!relative) {
+    return fail("'" + path + "' is no file below the working directory", "--source-file",
+                "name it relative to the root of the repository, and run there");
+  }
+  location.path = *std::move(relative);
+  return location;
+}
+
+}  // namespace doctor

@@ -1,0 +1,25 @@
+#include "process/current_work.h"
+
+#include <cstddef>
+
+#include "report/escape.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kLongestName = 1'000;
+
+}  // namespace
+
+CurrentWork& current_work() {
+  static CurrentWork work;
+  return work;
+}
+
+void name_current_files(const std::vector<std::string>& files) {
+  std::vector<std::string>& names = current_work().file_names;
+  names.clear();
+  for (const std::string& file : files) names.push_back(clip(escape_for_terminal(file), kLongestName));
+}
+
+}  // namespace doctor

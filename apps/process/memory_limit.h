@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "command_line/options.h"
+
+namespace doctor {
+
+/// From here on memory that cannot be had ends the program, in whatever thread: one line on standard error, exit
+/// status kExitFailure. No exception: one could be swallowed on its way (simdjson turns it into a parse error, and a
+/// part of the trace would be missing), or meet a function that must not throw.
+void end_when_memory_runs_out();
+
+/// The same for a failure that arrived as an exception, e.g. from zlib.
+[[noreturn]] void end_without_memory();
+
+/// Lets the kernel refuse memory beyond `bytes`; `text` is what the user wrote. Counted is what the program can write
+/// to: heap, variables, stacks of threads; not the trace files in the page cache. Errors: the program does not fit
+/// as it is, or this kernel does not count.
+Result<void> limit_memory(std::uint64_t bytes, const std::string& text);
+
+/// The same for a limit that the user may have given.
+Result<void> limit_memory_if_wanted(const std::optional<MemoryLimit>& limit);
+
+/// Gives threads that are started later a stack of 1 MiB in place of 8, for a stack counts as a whole. With or without
+/// a limit, so that one does not change what the program can do.
+void use_small_thread_stacks();
+
+}  // namespace doctor

@@ -1,0 +1,169 @@
+#include "process/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <system_error>
+
+#include "io/write_all.h"
+#include "report/escape.h"
+
+namespace doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStandardOutput = "standard output";
+const std::string kOpenFiles = "/proc/self/fd/";
+constexpr std::string_view kReaderGone = "nobody reads it any more";
+
+Unexpected write_error(std::string_view where, int error) {
+  if (error == EPIPE) return fail(std::string(kReaderGone), std::string(where));
+  return fail(std::string("cannot be written: ") + std::strerror(error), std::string(where));
+}
+
+/// Rights that a new file gets.
+mode_t mode_of_new_file() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+/// Where a symbolic link leads, so that the link survives.
+std::string followed(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // else the link would be replaced
+  return error ? path : target.string();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
+  std::unique_ptr<OutputFile> output(new OutputFile());
+  struct stat status {};
+  if (path.empty() || path == "-") {
+    output->where_ = kStandardOutput;
+    // A copy is closed at the end: some file systems tell only then that the bytes were lost.
+    output->file_ = FileDescriptor(::dup(STDOUT_FILENO));
+    if (!output->file_.is_open()) return write_error(kStandardOutput, errno);
+    return output;
+  }
+  output->where_ = path;
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return write_error(path, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {  // devices and pipes have no name to be replaced
+    output->file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!output->file_.is_open()) return write_error(path, errno);
+    return output;
+  }
+  const mode_t mode = exists ? status.st_mode & 07777 : mode_of_new_file();
+  if (Result<void> begun = output->begin_replacing(exists ? followed(path) : path, mode); !begun) {
+    return Unexpected(std::move(begun.error()));
+  }
+  return output;
+}
+
+OutputFile::~OutputFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Result<void> OutputFile::begin_replacing(const std::string& path, mode_t mode) {
+  target_ = path;
+  const std::string folder = fs::path(path).parent_path().string();
+  if (::access(kOpenFiles.c_str(), F_OK) == 0) {  // else it could not be given a name
+    file_ = FileDescriptor(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  }
+  if (!file_.is_open()) {  // not every file system has files without a name
+    temporary_ = target_ + ".XXXXXX";
+    file_ = FileDescriptor(::mkstemp(temporary_.data()));
+    if (!file_.is_open()) {
+      temporary_.clear();
+      return write_error(where_, errno);
+    }
+  }
+  if (::fchmod(file_.number(), mode) != 0) return write_error(where_, errno);
+  return {};
+}
+
+Result<void> OutputFile::write(std::string_view bytes) {
+  return write_all(file_.number(), bytes) ? Result<void>() : write_error(where_, errno);
+}
+
+/// Gives the file its name, in place of the file that had it. 0 or the error number.
+int OutputFile::take_name() {
+  if (temporary_.empty()) {
+    // A link replaces nothing, so it goes over a name of its own.
+    std::string name = target_ + ".XXXXXX";
+    const FileDescriptor reserved(::mkstemp(name.data()));
+    if (!reserved.is_open() || ::unlink(name.c_str()) != 0) return errno;
+    const std::string open_file = kOpenFiles + std::to_string(file_.number());
+    if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
+    temporary_ = name;
+  }
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return errno;
+  temporary_.clear();
+  return 0;
+}
+
+Result<void> OutputFile::finish() {
+  const bool is_replacing = !target_.empty();
+  if (is_replacing && ::fsync(file_.number()) != 0) return write_error(where_, errno);
+  if (is_replacing) {
+    if (const int error = take_name(); error != 0) return write_error(where_, error);
+  }
+  if (::close(file_.release()) != 0) return write_error(where_, errno);
+  return {};
+}
+
+Result<void> write_output(std::string_view page, const std::string& path) {
+  const Result<std::unique_ptr<OutputFile>> output = OutputFile::open(path);
+  if (!output) return Unexpected(output.error());
+  if (Result<void> written = (*output)->write(page); !written) return written;
+  return (*output)->finish();
+}
+
+Result<void> append_output(std::string_view page, const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.is_open()) return write_error(path, errno);
+  if (!write_all(file.number(), page)) return write_error(path, errno);
+  if (::close(file.release()) != 0) return write_error(path, errno);
+  return {};
+}
+
+Result<void> check_output(const std::string& path, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    if (path.empty() || path == "-" || input == "-" || !fs::equivalent(path, input, error) || error) continue;
+    return fail("is a trace that is read; the report would replace it", path, "choose another name after -o");
+  }
+  return {};
+}
+
+void print_error(const Error& error) {
+  if (error.what == kReaderGone) return;
+  print_note("tfdata-doctor: " + escape_for_terminal(to_string(error)) + "\n");
+}
+
+void print_note(std::string_view text) {
+  status_line().erase();
+  // Nothing is left to tell it to where standard error cannot be written.
+  static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+void print_last_note(std::string_view text) {
+  status_line().close();
+  print_note(text);
+}
+
+StatusLine& status_line() {
+  static StatusLine line(STDERR_FILENO);
+  return line;
+}
+
+}  // namespace doctor

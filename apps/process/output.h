@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "io/byte_sink.h"
+#include "io/file_descriptor.h"
+#include "process/status_line.h"
+
+namespace doctor {
+
+/// Writes to `path`, or to standard output if it is empty or "-", piece by piece. A regular file appears with finish(),
+/// as a whole: until then its bytes lie in a temporary file beside it, without a name where the file system allows
+/// that, so that nothing is left behind by a program that is ended. Without finish() nothing appears.
+class OutputFile final : public ByteSink {
+ public:
+  /// Errors: the file cannot be written.
+  static Result<std::unique_ptr<OutputFile>> open(const std::string& path);
+  ~OutputFile() override;
+
+  /// Errors: whatever keeps the bytes from being stored.
+  Result<void> write(std::string_view bytes) override;
+  Result<void> finish() override;
+
+ private:
+  OutputFile() = default;
+  Result<void> begin_replacing(const std::string& path, mode_t mode);
+  int take_name();
+
+  std::string where_;      ///< for messages
+  std::string target_;     ///< the name that the file takes; empty for what has none to be replaced
+  std::string temporary_;  ///< the name that it has meanwhile; empty if none
+  FileDescriptor file_;
+};
+
+/// Writes a page to `path`, or to standard output if it is empty or "-". A regular file appears as a whole or not at
+/// all: a temporary file beside it takes its name at the end. Errors: whatever keeps the last byte from being stored.
+Result<void> write_output(std::string_view page, const std::string& path);
+
+/// Appends a page to the file, which is made where there is none. Errors: whatever keeps the last byte from being
+/// stored.
+Result<void> append_output(std::string_view page, const std::string& path);
+
+/// Refuses to overwrite one of the inputs.
+Result<void> check_output(const std::string& path, std::span<const std::string> inputs);
+
+/// Writes "tfdata-doctor: " and the error on one line to standard error, its foreign text escaped. Silent where the
+/// reader of our output went away on purpose (`tfdata-doctor … | head`).
+void print_error(const Error& error);
+
+/// Timings and warnings: standard error, escaped by the caller. In place of the status line where one is shown.
+void print_note(std::string_view text);
+
+/// The same for the last words of a process whose other threads go on: no status line appears after it.
+void print_last_note(std::string_view text);
+
+/// The status line of standard error.
+StatusLine& status_line();
+
+}  // namespace doctor

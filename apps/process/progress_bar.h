@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+
+#include "base/work.h"
+#include "command_line/options.h"
+#include "process/progress_watch.h"
+#include "process/status_line.h"
+
+namespace doctor {
+
+/// Whether progress is shown on standard error, were it the terminal or file behind `descriptor`.
+bool wants_progress_bar(const Options& options, int descriptor);
+
+/// Shows on the status line how far the work has come, from construction to destruction. Short work shows nothing.
+class ProgressBar {
+ public:
+  /// When it is drawn.
+  struct Timing {
+    std::chrono::milliseconds delay{1'000};   ///< before it appears
+    std::chrono::milliseconds interval{100};  ///< from one drawing to the next
+  };
+
+  /// All that is named must outlive the bar.
+  ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line, Timing timing);
+  ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line)
+      : ProgressBar(progress, file_count, line, Timing()) {}
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// Erases the line.
+  ~ProgressBar();
+
+ private:
+  void run();
+
+  StatusLine& line_;
+  const Timing timing_;
+  ProgressWatch watch_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,159 @@
+#include "process/progress_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kLongestBar = 30;
+constexpr std::size_t kShortestBar = 5;
+constexpr std::size_t kBarFrame = 3;  // " [" and "]"
+
+struct Activity {
+  std::string_view stage;
+  std::string_view words;
+  bool is_about_one_file;
+};
+
+constexpr std::array<Activity, 7> kActivities = {{
+    {"", "starting", false},
+    {"open", "opening", true},
+    {"read", "reading", true},
+    {"build tree", "building the tree", true},
+    {"measure", "measuring", true},
+    {"diagnose", "diagnosing", false},
+    {"render and write", "writing the report", false},
+}};
+
+/// Null for a stage that has no words here.
+const Activity* find_activity(std::string_view stage) {
+  const auto* const found = std::find_if(kActivities.begin(), kActivities.end(),
+                                         [&](const Activity& activity) { return activity.stage == stage; });
+  return found == kActivities.end() ? nullptr : found;
+}
+
+struct ByteUnit {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+
+constexpr std::array<ByteUnit, 4> kByteUnits = {{{"B", 1}, {"kB", 1'000}, {"MB", 1'000'000}, {"GB", 1'000'000'000}}};
+
+/// The unit that leaves a number of four digits or, in the last, of however many it takes.
+const ByteUnit& unit_for(std::uint64_t bytes) {
+  const auto* const found = std::find_if(kByteUnits.begin(), kByteUnits.end(),
+                                         [&](const ByteUnit& unit) { return bytes / unit.bytes < 10'000; });
+  return found == kByteUnits.end() ? kByteUnits.back() : *found;
+}
+
+std::string event_text(std::uint64_t count) {
+  if (count < 1'000'000) return format_count(count, "event");
+  const double millions = static_cast<double>(count) / 1e6;
+  return millions < 10'000 ? fmt::format("{:.1f} M events", millions) : fmt::format("{:.1f} G events", millions / 1e3);
+}
+
+/// "reading", with which file and pass where there are several.
+std::string headline(const ProgressView& view) {
+  std::string text(activity_of(view.stage));
+  if (is_about_one_file(view.stage) && view.file_count > 1) {
+    text += fmt::format(" {} of {}", view.file_index + 1, view.file_count);
+  }
+  if (view.stage == "read" && view.pass > 1) text += fmt::format(", pass {}", view.pass);
+  return text;
+}
+
+bool has_share(const ProgressView& view) {
+  return view.bytes_total > 0 && view.bytes_done <= view.bytes_total;
+}
+
+double share_of(const ProgressView& view) {
+  return static_cast<double>(view.bytes_done) / static_cast<double>(view.bytes_total);
+}
+
+/// " [####----]" of at most `width` characters; nothing where that is too few to say something.
+std::string bar(double share, std::size_t width) {
+  if (width < kBarFrame + kShortestBar) return {};
+  const std::size_t cells = std::min(width - kBarFrame, kLongestBar);
+  const auto filled = static_cast<std::size_t>(share * static_cast<double>(cells));
+  return " [" + std::string(filled, '#') + std::string(cells - filled, '-') + "]";
+}
+
+std::string bytes_text(const ProgressView& view) {
+  const BytesDone bytes = in_one_unit(view.bytes_done, view.bytes_total);
+  if (!bytes.total) return fmt::format("{} {}", format_count(bytes.done), bytes.unit);
+  return fmt::format("{} of {} {}", format_count(bytes.done), format_count(*bytes.total), bytes.unit);
+}
+
+/// A piece of the line.
+struct Part {
+  int place;  ///< from left to right
+  std::string text;
+};
+
+constexpr int kBarPlace = 2;
+
+/// What may stand on the line but for the bar, the most important first.
+std::vector<Part> parts_of(const ProgressView& view) {
+  std::vector<Part> parts = {{0, headline(view)}};
+  const bool is_reading = view.stage == "read";
+  if (is_reading && has_share(view)) {
+    parts.push_back({3, fmt::format("  {:2.0f} %", std::floor(share_of(view) * 100))});
+  } else {
+    parts.push_back({5, "  " + time_text(view.in_stage)});
+  }
+  if (!is_reading) return parts;
+  if (view.left) parts.push_back({5, "  " + time_text(*view.left) + " left"});
+  parts.push_back({1, "  " + bytes_text(view)});
+  if (view.event_count > 0) parts.push_back({4, "  " + event_text(view.event_count)});
+  return parts;
+}
+
+}  // namespace
+
+std::string time_text(std::chrono::seconds time) {
+  const auto seconds = time.count();
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  return fmt::format("{} h {} min", seconds / 3'600, seconds / 60 % 60);
+}
+
+std::string_view activity_of(std::string_view stage) {
+  const Activity* const activity = find_activity(stage);
+  return activity == nullptr ? stage : activity->words;
+}
+
+bool is_about_one_file(std::string_view stage) {
+  const Activity* const activity = find_activity(stage);
+  return activity != nullptr && activity->is_about_one_file;
+}
+
+BytesDone in_one_unit(std::uint64_t bytes_done, std::uint64_t bytes_total) {
+  const bool is_total_known = bytes_total > 0 && bytes_done <= bytes_total;
+  const ByteUnit& unit = unit_for(is_total_known ? bytes_total : bytes_done);
+  return {bytes_done / unit.bytes, is_total_known ? std::optional(bytes_total / unit.bytes) : std::nullopt, unit.name};
+}
+
+std::string progress_line(const ProgressView& view, std::size_t width) {
+  std::vector<Part> shown;
+  std::size_t room = width;
+  for (Part& part : parts_of(view)) {
+    if (part.text.size() > room) break;  // less important parts would be no help without it
+    room -= part.text.size();
+    shown.push_back(std::move(part));
+  }
+  if (view.stage == "read" && has_share(view)) shown.push_back({kBarPlace, bar(share_of(view), room)});
+  std::sort(shown.begin(), shown.end(), [](const Part& left, const Part& right) { return left.place < right.place; });
+  std::string line;
+  for (const Part& part : shown) line += part.text;
+  return line;
+}
+
+}  // namespace doctor

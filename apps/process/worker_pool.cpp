@@ -1,0 +1,271 @@
+#include "process/worker_pool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "io/write_all.h"
+
+namespace doctor {
+namespace {
+
+// How a worker ends; no library that it uses ends a process with these.
+constexpr int kOutOfMemory = 113;
+constexpr int kNotPrepared = 114;
+
+constexpr std::size_t kMostLastWords = 400;
+
+/// A message is its kind, its length and its text.
+enum class MessageKind : std::uint32_t { ready, task, note, result };
+
+struct MessageHead {
+  MessageKind kind = MessageKind::task;
+  std::uint32_t length = 0;
+};
+
+bool send(int descriptor, MessageKind kind, std::string_view text) {
+  const MessageHead head = {kind, static_cast<std::uint32_t>(text.size())};
+  std::string message(sizeof(head), '\0');
+  std::memcpy(message.data(), &head, sizeof(head));
+  return write_all(descriptor, message.append(text));
+}
+
+/// Appends what can be read at once. False at the end.
+bool read_more(int descriptor, std::string& bytes) {
+  char buffer[1 << 14];
+  const ssize_t count = ::read(descriptor, buffer, sizeof(buffer));
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  bytes.append(buffer, static_cast<std::size_t>(count));
+  return count > 0;
+}
+
+struct Message {
+  MessageKind kind = MessageKind::task;
+  std::string text;
+};
+
+/// Takes the first message off `bytes`; nullopt while it is not whole.
+std::optional<Message> take_message(std::string& bytes) {
+  MessageHead head;
+  if (bytes.size() < sizeof(head)) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  if (bytes.size() - sizeof(head) < head.length) return std::nullopt;
+  Message message = {head.kind, bytes.substr(sizeof(head), head.length)};
+  bytes.erase(0, sizeof(head) + head.length);
+  return message;
+}
+
+/// Waits for the next message; nullopt at the end.
+std::optional<Message> receive(int descriptor, std::string& unread) {
+  while (true) {
+    if (std::optional<Message> message = take_message(unread)) return message;
+    if (!read_more(descriptor, unread)) return std::nullopt;
+  }
+}
+
+std::string read_last_words(int file) {
+  std::string words(kMostLastWords, '\0');
+  const ssize_t count = ::pread(file, words.data(), words.size(), 0);
+  words.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
+  return words;
+}
+
+std::string words_of_end(int status, const std::string& printed) {
+  std::string words = WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status))
+                                          : fmt::format("ended with status {}", WEXITSTATUS(status));
+  return printed.empty() ? words : words + ": " + printed;
+}
+
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(std::string("no pipe can be had: ") + std::strerror(errno), {});
+  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(Work work, Limits limits) : work_(std::move(work)), limits_(std::move(limits)) {
+  workers_.reserve(limits_.workers);
+  for (std::size_t index = 0; index < limits_.workers; ++index) workers_.push_back(std::make_unique<Worker>());
+}
+
+WorkerPool::~WorkerPool() {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->process < 0) continue;
+    // One that works may not come to read a signal; one that waits for a task ends as a profiler can follow.
+    ::kill(worker->process, worker->task ? SIGKILL : SIGTERM);
+    ::waitpid(worker->process, nullptr, 0);
+  }
+}
+
+bool WorkerPool::has_free_worker() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->task; });
+}
+
+bool WorkerPool::has_tasks() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->task.has_value(); });
+}
+
+Result<WorkerPool::Worker*> WorkerPool::free_worker() {
+  Worker* idle = nullptr;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->task) continue;
+    if (worker->process >= 0) return worker.get();
+    idle = worker.get();
+  }
+  if (Result<void> launched = launch(*idle); !launched) return Unexpected(std::move(launched.error()));
+  return idle;
+}
+
+Result<void> WorkerPool::launch(Worker& worker) {
+  Result<Pipe> requests = make_pipe();
+  if (!requests) return Unexpected(std::move(requests.error()));
+  Result<Pipe> replies = make_pipe();
+  if (!replies) return Unexpected(std::move(replies.error()));
+  FileDescriptor last_words(::memfd_create("worker", MFD_CLOEXEC));
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process < 0) return fail(std::string("no process can be had: ") + std::strerror(errno), {});
+  if (process == 0) {
+    // A parent that is killed takes its workers with it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(kNotPrepared);
+    // What other workers listen to must end with the parent alone.
+    for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
+    requests->write_end = FileDescriptor();
+    replies->read_end = FileDescriptor();
+    run_worker(requests->read_end.number(), replies->write_end.number(), last_words.number());
+  }
+  worker = Worker();
+  worker.process = process;
+  worker.requests = std::move(requests->write_end);
+  worker.replies = std::move(replies->read_end);
+  worker.last_words = std::move(last_words);
+  replies->write_end = FileDescriptor();  // so that its end shows
+  const std::optional<Message> ready = receive(worker.replies.number(), worker.unread);
+  if (ready && ready->kind == MessageKind::ready) return {};
+  const FinishedTask ended = take_ended(worker);
+  return fail("a worker process cannot start: " + ended.last_words, {});
+}
+
+void WorkerPool::run_worker(int requests, int replies, int last_words) {
+  if (last_words >= 0) ::dup2(last_words, STDERR_FILENO);
+  int status = 0;
+  try {
+    if (limits_.prepare) {
+      if (const Result<void> prepared = limits_.prepare(); !prepared) {
+        static_cast<void>(write_all(STDERR_FILENO, to_string(prepared.error())));
+        ::_exit(kNotPrepared);
+      }
+    }
+    // An exception could be swallowed on its way, and the result be that of half a task.
+    std::set_new_handler([] { ::_exit(kOutOfMemory); });
+    std::string unread;
+    bool is_heard = send(replies, MessageKind::ready, {});
+    while (is_heard) {
+      const std::optional<Message> request = receive(requests, unread);
+      if (!request) break;
+      const Say say = [&](std::string_view note) { static_cast<void>(send(replies, MessageKind::note, note)); };
+      is_heard = send(replies, MessageKind::result, work_(request->text, say));
+    }
+  } catch (const std::bad_alloc&) {
+    status = kOutOfMemory;
+  } catch (const std::exception& error) {
+    static_cast<void>(write_all(STDERR_FILENO, std::string("internal error: ") + error.what()));
+    status = kNotPrepared;
+  }
+  ::_exit(status);  // not exit(): what the parent has open and registered is its own
+}
+
+Result<void> WorkerPool::start(std::string task) {
+  const Result<Worker*> worker = free_worker();
+  if (!worker) return Unexpected(worker.error());
+  (*worker)->task = FinishedTask();
+  (*worker)->task->task = std::move(task);
+  (*worker)->deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
+  // A worker that ended meanwhile shows when its reply is waited for.
+  static_cast<void>(send((*worker)->requests.number(), MessageKind::task, (*worker)->task->task));
+  return {};
+}
+
+FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::string last_words) {
+  FinishedTask finished = worker.task.value_or(FinishedTask());
+  finished.failure = failure;
+  finished.last_words = std::move(last_words);
+  worker = Worker();
+  return finished;
+}
+
+FinishedTask WorkerPool::take_ended(Worker& worker) {
+  int status = 0;
+  while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory)
+    return fail_task(worker, TaskFailure::out_of_memory, {});
+  return fail_task(worker, TaskFailure::crashed, words_of_end(status, read_last_words(worker.last_words.number())));
+}
+
+std::optional<FinishedTask> WorkerPool::take_messages(Worker& worker) {
+  const bool has_ended = !read_more(worker.replies.number(), worker.unread);
+  while (std::optional<Message> message = take_message(worker.unread)) {
+    if (message->kind == MessageKind::note) worker.task->note = std::move(message->text);
+    if (message->kind != MessageKind::result) continue;
+    FinishedTask finished = std::move(*worker.task);
+    worker.task.reset();
+    finished.result = std::move(message->text);
+    return finished;
+  }
+  return has_ended ? std::optional(take_ended(worker)) : std::nullopt;
+}
+
+int WorkerPool::time_to_deadline(std::chrono::milliseconds most) const {
+  Clock::time_point first = Clock::now() + most;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (worker->task) first = std::min(first, worker->deadline);
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - Clock::now()).count();
+  return static_cast<int>(std::max<std::int64_t>(0, left));
+}
+
+std::vector<FinishedTask> WorkerPool::wait(std::chrono::milliseconds most) {
+  std::vector<pollfd> polled;
+  std::vector<Worker*> busy;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (!worker->task) continue;
+    polled.push_back({worker->replies.number(), POLLIN, 0});
+    busy.push_back(worker.get());
+  }
+  std::vector<FinishedTask> finished;
+  if (::poll(polled.data(), polled.size(), time_to_deadline(most)) < 0) return finished;
+  for (std::size_t index = 0; index < busy.size(); ++index) {
+    Worker& worker = *busy[index];
+    if (polled[index].revents != 0) {
+      if (std::optional<FinishedTask> task = take_messages(worker)) finished.push_back(std::move(*task));
+    } else if (Clock::now() >= worker.deadline) {
+      ::kill(worker.process, SIGKILL);
+      while (::waitpid(worker.process, nullptr, 0) < 0 && errno == EINTR) continue;
+      finished.push_back(fail_task(worker, TaskFailure::timed_out, {}));
+    }
+  }
+  return finished;
+}
+
+}  // namespace doctor

@@ -1,0 +1,79 @@
+// `config show`: every setting with where it comes from.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "command_line/settings_in_force.h"
+#include "commands.h"
+#include "process/exit_code.h"
+#include "process/output.h"
+#include "report/escape.h"
+#include "report/json_values.h"
+
+namespace doctor {
+namespace {
+
+/// The value as TOML would have it.
+struct ValueText {
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(const std::string& value) const { return fmt::format("\"{}\"", escape_for_terminal(value)); }
+};
+
+struct ValueJson {
+  OrderedJson operator()(std::monostate) const { return nullptr; }
+  template <typename Value>
+  OrderedJson operator()(const Value& value) const {
+    return value;
+  }
+};
+
+std::string settings_text(const std::vector<SettingInForce>& settings, const Settings& collected) {
+  std::size_t width = 0;
+  std::vector<std::string> assignments;
+  for (const SettingInForce& setting : settings) {
+    assignments.push_back(
+        fmt::format("{} = {}", escape_for_terminal(setting.key), std::visit(ValueText(), setting.value)));
+    // A long reason must not push the other sources off the screen.
+    constexpr std::size_t kWidest = 60;
+    width = std::max(width, std::min(kWidest, character_count(assignments.back())));
+  }
+  std::string text =
+      collected.config_file
+          ? fmt::format("configuration file: {}\n", escape_for_terminal(*collected.config_file))
+          : fmt::format("configuration file: none ({} from the working directory upward)\n", kConfigFileName);
+  for (std::size_t index = 0; index < settings.size(); ++index) {
+    text += fmt::format("{:<{}}  {}\n", assignments[index], width, escape_for_terminal(settings[index].source));
+  }
+  return text;
+}
+
+std::string settings_json(const std::vector<SettingInForce>& settings, const Settings& collected) {
+  OrderedJson list = OrderedJson::array();
+  for (const SettingInForce& setting : settings) {
+    list.push_back(
+        {{"key", setting.key}, {"value", std::visit(ValueJson(), setting.value)}, {"source", setting.source}});
+  }
+  OrderedJson page = {{"schema", "tfdata-doctor.config/1"}, {"tool", tool_json()}};
+  page["file"] = collected.config_file ? OrderedJson(*collected.config_file) : OrderedJson(nullptr);
+  page["settings"] = std::move(list);
+  return to_text(page);
+}
+
+}  // namespace
+
+int run_config(const Options& options) {
+  const std::vector<SettingInForce> settings = settings_in_force(options.settings);
+  const Result<void> written =
+      write_output(options.format == OutputFormat::json ? settings_json(settings, options.settings)
+                                                        : settings_text(settings, options.settings),
+                   options.output);
+  if (written) return kExitClean;
+  print_error(written.error());
+  return kExitFailure;
+}
+
+}  // namespace doctor
