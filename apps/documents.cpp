@@ -7,8 +7,8 @@
 
 #include "process/exit_code.h"
 #include "process/output.h"
-#include "report/escape.h"
 #include "report/problem_sinks.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

@@ -3,6 +3,7 @@
 #include "diagnose/budgets.h"
 #include "diagnose/suppress.h"
 #include "process/output.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 
@@ -11,7 +12,7 @@ void apply_gate(const Options& options, Analysis& analysis) {
   const IdleSuppressions idle = suppress(diagnosis.findings, options.settings.suppressions, options.today);
   for (const Suppression& suppression : idle.expired) {
     if (options.quiet) break;
-    print_error({"the suppression of " + suppression.rule + " expired on " + to_string(*suppression.expires),
+    print_error({"the suppression of " + suppression.rule + " expired on " + to_date(*suppression.expires),
                  suppression.source,
                  {},
                  "renew it or remove it"});

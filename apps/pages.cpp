@@ -7,13 +7,13 @@
 #include "documents.h"
 #include "report/autotune.h"
 #include "report/calls.h"
-#include "report/data_table.h"
 #include "report/input_page.h"
 #include "report/kernels_page.h"
 #include "report/ops_page.h"
 #include "report/overview.h"
 #include "report/report.h"
 #include "report/steps_page.h"
+#include "text/data_table.h"
 
 namespace doctor {
 namespace {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "documents.h"
@@ -9,6 +8,7 @@
 #include "process/output.h"
 #include "recordings.h"
 #include "report/baseline_page.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

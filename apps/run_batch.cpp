@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbers.h"
 #include "batch/batch_tally.h"
 #include "batch/row_output.h"
 #include "batch/trace_list.h"
@@ -22,6 +21,7 @@
 #include "process/output.h"
 #include "process/progress_bar.h"
 #include "process/worker_pool.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

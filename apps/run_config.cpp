@@ -9,8 +9,10 @@
 #include "commands.h"
 #include "process/exit_code.h"
 #include "process/output.h"
-#include "report/escape.h"
 #include "report/json_values.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -39,7 +41,7 @@ std::string settings_text(const std::vector<SettingInForce>& settings, const Set
         fmt::format("{} = {}", escape_for_terminal(setting.key), std::visit(ValueText(), setting.value)));
     // A long reason must not push the other sources off the screen.
     constexpr std::size_t kWidest = 60;
-    width = std::max(width, std::min(kWidest, character_count(assignments.back())));
+    width = std::max(width, std::min(kWidest, column_count(assignments.back())));
   }
   std::string text =
       collected.config_file
@@ -58,7 +60,7 @@ std::string settings_json(const std::vector<SettingInForce>& settings, const Set
         {{"key", setting.key}, {"value", std::visit(ValueJson(), setting.value)}, {"source", setting.source}});
   }
   OrderedJson page = {{"schema", "tfdata-doctor.config/1"}, {"tool", tool_json()}};
-  page["file"] = collected.config_file ? OrderedJson(*collected.config_file) : OrderedJson(nullptr);
+  page["file"] = or_null(collected.config_file);
   page["settings"] = std::move(list);
   return to_text(page);
 }

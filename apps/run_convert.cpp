@@ -16,7 +16,7 @@
 #include "process/output.h"
 #include "process/progress_bar.h"
 #include "process/timings.h"
-#include "report/escape.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

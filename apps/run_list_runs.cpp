@@ -2,20 +2,22 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "commands.h"
 #include "io/trace_inputs.h"
 #include "process/exit_code.h"
 #include "process/output.h"
-#include "report/escape.h"
 #include "report/json_values.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
 std::string runs_text(const std::vector<Run>& runs) {
   std::size_t width = 0;
-  for (const Run& run : runs) width = std::max(width, character_count(escape_for_terminal(run.name)));
+  for (const Run& run : runs) width = std::max(width, column_count(escape_for_terminal(run.name)));
   std::string text;
   for (const Run& run : runs) {
     text += fmt::format("{:<{}}  {:>8}  {}\n", escape_for_terminal(run.name), width,

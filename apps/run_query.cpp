@@ -106,16 +106,16 @@ Result<bool> load(const Options& options, QueryDatabase& database, const QueryNe
   return unreadable.empty();
 }
 
-RowFormat format_of(const Options& options) {
+TableFormat format_of(const Options& options) {
   switch (options.format) {
     case OutputFormat::csv:
-      return RowFormat::csv;
+      return TableFormat::csv;
     case OutputFormat::json:
-      return RowFormat::json;
+      return TableFormat::json;
     case OutputFormat::markdown:
-      return RowFormat::markdown;
+      return TableFormat::markdown;
     default:
-      return RowFormat::text;
+      return TableFormat::text;
   }
 }
 
@@ -139,7 +139,7 @@ Result<bool> ask(const Options& options) {
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
   if (!file) return Unexpected(std::move(file.error()));
   OutputBuffer output(**file);
-  if (Result<void> printed = print_rows(*query, format_of(options), output); !printed) {
+  if (Result<void> printed = print_rows(*query, format_of(options), {}, output); !printed) {
     return Unexpected(printed.error());
   }
   if (Result<void> finished = output.finish(); !finished) return Unexpected(finished.error());

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/pipelines.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

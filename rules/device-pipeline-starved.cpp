@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

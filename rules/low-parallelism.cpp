@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

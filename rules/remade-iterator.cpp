@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "diagnose/pipelines.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

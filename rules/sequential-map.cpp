@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

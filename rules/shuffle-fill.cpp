@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

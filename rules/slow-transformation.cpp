@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "base/time.h"
 #include "diagnose/caching.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/devices.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

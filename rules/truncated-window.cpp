@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
 #include "diagnose/torn_files.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

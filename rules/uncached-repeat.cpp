@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/caching.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

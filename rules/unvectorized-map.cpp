@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "text/numbers.h"
 
 namespace doctor::rules {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ci_reader.h"
-#include "report/escape.h"
+#include "text/escape.h"
 
 namespace doctor::ci_escape_test {
 namespace {

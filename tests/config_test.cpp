@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,7 @@ expires = 2026-12-31
   CHECK(config.suppressions[0].rule == "slow-source");
   CHECK(config.suppressions[0].subject == "*::TFRecord");
   CHECK(config.suppressions[0].reason == "moves to SSD");
-  CHECK(config.suppressions[0].expires == Date{2026, 12, 31});
+  CHECK(config.suppressions[0].expires == std::chrono::year(2026) / 12 / 31);
   CHECK(config.suppressions[0].source == "c.toml:19");
 }
 

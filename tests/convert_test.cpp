@@ -19,6 +19,7 @@
 #include "report/report.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
+#include "text/json_page.h"
 
 namespace doctor::convert_test {
 namespace {

@@ -1,8 +1,10 @@
 // The pages that are tables: sorting, cutting, and the three renderings.
 
-#include "report/data_table.h"
+#include "text/data_table.h"
 
 #include <doctest/doctest.h>
+
+#include "base/time.h"
 
 namespace doctor::data_table_test {
 namespace {

@@ -1,8 +1,10 @@
-#include "report/escape.h"
+#include "text/escape.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
+
+#include "text/columns.h"
 
 namespace doctor::escape_test {
 namespace {}  // namespace
@@ -56,7 +58,7 @@ TEST_CASE("what is clipped keeps its ends and whole characters") {
   CHECK(clip("abcdefghij", 7) == "ab...ij");
   CHECK(clip("abcdefghij", 8) == "ab...hij");
   CHECK(clip("\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6", 5) == "\xC3\xB6...\xC3\xB6");
-  CHECK(character_count("\xC3\xB6x") == 2);
+  CHECK(column_count("\xC3\xB6x") == 2);
 }
 
 }  // namespace doctor::escape_test

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -62,7 +63,7 @@ Budget forbid(const std::string& rule, const std::string& pipeline = {}) {
 }
 
 Suppression suppression_of(const std::string& rule, const std::string& subject = {},
-                           std::optional<Date> expires = std::nullopt) {
+                           std::optional<std::chrono::year_month_day> expires = std::nullopt) {
   return {rule, subject, "known", expires, "test"};
 }
 
@@ -177,7 +178,7 @@ TEST_CASE("a rule that must not fire is one that was looked at") {
   CHECK(outcome_of(run.check({forbid("slow-source", "*::Shuffle*")})) == BudgetOutcome::met);
   CHECK(outcome_of(run.check({forbid("slow-source", "*::TFRecord")})) == BudgetOutcome::exceeded);
   CHECK(outcome_of(run.check({forbid("slow-source", "device:*")})) == BudgetOutcome::unknown);
-  suppress(run.diagnosis.findings, std::vector<Suppression>{suppression_of("slow-source")}, {2026, 1, 1});
+  suppress(run.diagnosis.findings, std::vector<Suppression>{suppression_of("slow-source")}, std::chrono::year(2026) / 1 / 1);
   CHECK(outcome_of(run.check({forbid("slow-source")})) == BudgetOutcome::met);
 }
 
@@ -195,7 +196,7 @@ TEST_CASE("a finding without a subject belongs to the pipelines that its rule as
 }
 
 TEST_CASE("suppressions fit by rule and subject until they expire") {
-  const Date today = {2026, 6, 15};
+  const auto today = std::chrono::year(2026) / 6 / 15;
   struct Case {
     Suppression suppression;
     std::size_t suppressed, expired, unused;
@@ -205,10 +206,10 @@ TEST_CASE("suppressions fit by rule and subject until they expire") {
       {suppression_of("slow-source", "*::TFRecord"), 1, 0, 0},
       {suppression_of("slow-source", "*::Map"), 0, 0, 1},
       {suppression_of("cpu-saturated"), 0, 0, 1},
-      {suppression_of("slow-source", {}, Date{2026, 6, 15}), 1, 0, 0},
-      {suppression_of("slow-source", {}, Date{2026, 6, 14}), 0, 1, 0},
-      {suppression_of("slow-source", {}, Date{2025, 12, 31}), 0, 1, 0},
-      {suppression_of("slow-source", {}, Date{2027, 1, 1}), 1, 0, 0},
+      {suppression_of("slow-source", {}, std::chrono::year(2026) / 6 / 15), 1, 0, 0},
+      {suppression_of("slow-source", {}, std::chrono::year(2026) / 6 / 14), 0, 1, 0},
+      {suppression_of("slow-source", {}, std::chrono::year(2025) / 12 / 31), 0, 1, 0},
+      {suppression_of("slow-source", {}, std::chrono::year(2027) / 1 / 1), 1, 0, 0},
   };
   for (const Case& test : cases) {
     CAPTURE(test.suppression.rule);
@@ -237,8 +238,9 @@ TEST_CASE("reports tell budgets and suppressions, and advise nothing about what 
   CHECK(before.find("accepted") == std::string::npos);
   CHECK_FALSE(Json::parse(render_json(run.measurements, run.diagnosis)).contains("budgets"));
 
-  suppress(run.diagnosis.findings, std::vector<Suppression>{suppression_of("slow-source", {}, Date{2026, 12, 31})},
-           {2026, 1, 1});
+  suppress(run.diagnosis.findings,
+           std::vector<Suppression>{suppression_of("slow-source", {}, std::chrono::year(2026) / 12 / 31)},
+           std::chrono::year(2026) / 1 / 1);
   run.diagnosis.budgets =
       run.check({share(0.1), p95(1e6), forbid("tensor-cores-unused"), forbid("slow-transformation")});
   const std::string text = render_text(run.measurements, run.diagnosis, {});

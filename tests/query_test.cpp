@@ -50,12 +50,12 @@ QueryDatabase loaded(const std::vector<std::string>& paths) {
   return std::move(*database);
 }
 
-Result<std::string> ask(const QueryDatabase& database, const std::string& sql, RowFormat format = RowFormat::csv) {
+Result<std::string> ask(const QueryDatabase& database, const std::string& sql, TableFormat format = TableFormat::csv) {
   Result<UserQuery> query = UserQuery::prepare(database, sql);
   if (!query) return Unexpected(query.error());
   TextSink sink;
   OutputBuffer output(sink);
-  if (Result<void> printed = print_rows(*query, format, output); !printed) return Unexpected(printed.error());
+  if (Result<void> printed = print_rows(*query, format, {}, output); !printed) return Unexpected(printed.error());
   REQUIRE(output.finish());
   return sink.text;
 }
@@ -93,7 +93,7 @@ TEST_CASE("events have the columns of the conversion, with its values") {
     OutputBuffer output(sink);
     convert(files, *make_event_writer(ConvertFormat::ndjson, output), {});
     REQUIRE(output.finish());
-    const Result<std::string> page = ask(database, "SELECT * FROM events", RowFormat::json);
+    const Result<std::string> page = ask(database, "SELECT * FROM events", TableFormat::json);
     REQUIRE(page);
     const Json rows = Json::parse(*page)["rows"];
     std::istringstream lines(sink.text);
@@ -253,9 +253,9 @@ TEST_CASE("values in every format") {
   const std::string sql =
       "SELECT NULL AS n, 9223372036854775807 AS i, 0.1 AS r, '=cmd()' AS t, x'00ff' AS b, 1234.56789 AS r, 9e999 AS "
       "inf";
-  CHECK(*ask(*database, sql, RowFormat::csv) ==
+  CHECK(*ask(*database, sql, TableFormat::csv) ==
         "n,i,r,t,b,r,inf\n,9223372036854775807,0.1,'=cmd(),00ff,1234.56789,inf\n");
-  const Json row = Json::parse(*ask(*database, sql, RowFormat::json))["rows"][0];
+  const Json row = Json::parse(*ask(*database, sql, TableFormat::json))["rows"][0];
   CHECK(row["n"].is_null());
   CHECK(row["i"] == 9223372036854775807);
   CHECK(row["r"] == 0.1);
@@ -263,19 +263,19 @@ TEST_CASE("values in every format") {
   CHECK(row["b"] == "00ff");
   CHECK(row["r_2"] == 1234.56789);
   CHECK(row["inf"].is_null());
-  CHECK(*ask(*database, sql, RowFormat::text) ==
+  CHECK(*ask(*database, sql, TableFormat::text) ==
         "   n                    i    r  t       b               r  inf\n"
         "NULL  9223372036854775807  0.1  =cmd()  x'00ff'  1234.568  inf\n");
-  CHECK(ask(*database, sql, RowFormat::markdown)->find("| NULL | 9223372036854775807 | 0.1 | `=cmd()` |") !=
+  CHECK(ask(*database, sql, TableFormat::markdown)->find("| NULL | 9223372036854775807 | 0.1 | `=cmd()` |") !=
         std::string::npos);
-  CHECK(*ask(*database, "SELECT 1 WHERE 0", RowFormat::text) == "no rows\n");
-  CHECK(Json::parse(*ask(*database, "SELECT 1 WHERE 0", RowFormat::json))["rows"].empty());
-  CHECK(ask(*database, "SELECT char(27) || '[31m'", RowFormat::text)->find('\x1b') == std::string::npos);
+  CHECK(*ask(*database, "SELECT 1 WHERE 0", TableFormat::text) == "no rows\n");
+  CHECK(Json::parse(*ask(*database, "SELECT 1 WHERE 0", TableFormat::json))["rows"].empty());
+  CHECK(ask(*database, "SELECT char(27) || '[31m'", TableFormat::text)->find('\x1b') == std::string::npos);
   // Wider than what the first thousand rows need: nothing is cut.
   const std::string many =
       "WITH RECURSIVE a(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM a WHERE n < 100000) "
       "SELECT n, n FROM a";
-  const std::string text = *ask(*database, many, RowFormat::text);
+  const std::string text = *ask(*database, many, TableFormat::text);
   CHECK(std::count(text.begin(), text.end(), '\n') == 100'001);
   CHECK(text.ends_with("100000  100000\n"));
 }

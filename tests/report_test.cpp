@@ -8,7 +8,7 @@
 #include <string>
 
 #include "report/selection.h"
-#include "report/text_page.h"
+#include "text/text_page.h"
 
 namespace doctor::report_test {
 namespace {

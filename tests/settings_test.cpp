@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -33,7 +34,7 @@ class Job {
       const auto found = variables_.find(name);
       return found == variables_.end() ? std::nullopt : std::optional(found->second);
     };
-    return parse_command_line(arguments, {variable, folder_.path(), {2026, 6, 1}});
+    return parse_command_line(arguments, {variable, folder_.path(), std::chrono::year(2026) / 6 / 1});
   }
 
   Options options(const std::vector<std::string>& arguments) const {
@@ -122,7 +123,7 @@ TEST_CASE("thresholds, budgets and suppressions add up, and of several about the
   CHECK(in_force(options, "suppress") == "low-parallelism, known from " + job.file() + ":7");
   REQUIRE(options.settings.suppressions.size() == 2);
   CHECK(options.settings.suppressions[1].subject == "*::TFRecord");
-  CHECK(options.today == Date{2026, 6, 1});
+  CHECK(options.today == std::chrono::year(2026) / 6 / 1);
 }
 
 TEST_CASE("a wrong value names the place where it stands") {

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/timestamp.h"
 #include "diagnose/catalog.h"
 #include "fleet/row_columns.h"
 #include "pipeline.h"
 #include "report/report.h"
 #include "temporary_directory.h"
+#include "text/timestamp.h"
 
 namespace doctor::trace_row_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/numbers.h"
 #include "process/exit_code.h"
 #include "process/progress_line.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -92,7 +92,7 @@ struct Options {
   std::optional<MemoryLimit> max_memory;
   std::optional<Severity> fail_on = Severity::warning;  ///< nullopt: never
   Settings settings;                                    ///< thresholds, budgets, suppressions and where they come from
-  Date today;                                           ///< for what expires
+  std::chrono::year_month_day today;                    ///< for what expires
   std::optional<std::string> run;                       ///< name of a run in a log directory
   bool list_runs = false;
 };

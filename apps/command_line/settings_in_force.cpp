@@ -7,6 +7,7 @@
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
 #include "diagnose/budgets.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -31,7 +32,7 @@ std::string key_of(const Budget& budget) {
 std::string describe(const Suppression& suppression) {
   std::string text = suppression.rule;
   if (!suppression.subject.empty()) text += ":" + suppression.subject;
-  if (suppression.expires) text += " until " + to_string(*suppression.expires);
+  if (suppression.expires) text += " until " + to_date(*suppression.expires);
   return text + ", " + suppression.reason;
 }
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -19,13 +18,6 @@ namespace {
 std::optional<std::string> variable_of_process(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
-Date today_in_utc() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  return {parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday};
 }
 
 std::vector<std::string> split_at_commas(const std::string& text) {
@@ -46,8 +38,9 @@ std::string as_flag(const std::string& text) {
 }  // namespace
 
 Surroundings surroundings() {
+  const std::chrono::year_month_day today(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
   std::error_code ignored;  // a working directory that is gone holds no configuration
-  return {variable_of_process, std::filesystem::current_path(ignored).string(), today_in_utc()};
+  return {variable_of_process, std::filesystem::current_path(ignored).string(), today};
 }
 
 Result<GivenValues> read_environment(Command command, const Surroundings& around) {

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "base/date.h"
 #include "base/result.h"
 #include "command_line/command_table.h"
 #include "command_line/given_values.h"
@@ -15,7 +15,7 @@ namespace doctor {
 struct Surroundings {
   std::function<std::optional<std::string>(const std::string& name)> variable;  ///< of the environment
   std::string directory;                                                        ///< the working directory
-  Date today;                                                                   ///< in UTC
+  std::chrono::year_month_day today;                                            ///< in UTC
 };
 
 /// Those of this process.

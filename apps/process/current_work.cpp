@@ -2,7 +2,8 @@
 
 #include <cstddef>
 
-#include "report/escape.h"
+#include "text/columns.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

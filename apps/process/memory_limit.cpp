@@ -13,11 +13,11 @@
 #include <new>
 #include <string_view>
 
-#include "base/numbers.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "process/progress_line.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "io/write_all.h"
-#include "report/escape.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

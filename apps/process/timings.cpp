@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

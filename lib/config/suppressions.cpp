@@ -5,10 +5,11 @@ namespace {
 
 const std::vector<std::string_view> kKeys = {"rule", "subject", "reason", "expires"};
 
-std::optional<Date> read_date(const toml::node& node, TomlReader& reader) {
+std::optional<std::chrono::year_month_day> read_date(const toml::node& node, TomlReader& reader) {
   if (const toml::value<toml::date>* const value = node.as_date()) {
     const toml::date& date = value->get();
-    return Date{date.year, date.month, date.day};
+    return std::chrono::year_month_day{std::chrono::year(date.year), std::chrono::month(date.month),
+                                       std::chrono::day(date.day)};
   }
   reader.wrong_type("expires", node, "a date without quotes, e.g. 2026-12-31");
   return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
+#include "text/json_page.h"
 
 // Chrome traces in the conventions of TensorFlow's own (tensorflow/core/profiler/convert/trace_events_to_json.cc),
 // which Perfetto, chrome://tracing and our own reader open. "Trace Event Format", Google, document

@@ -7,7 +7,7 @@
 #include "convert/event_columns.h"
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
-#include "report/escape.h"
+#include "text/escape.h"
 
 // CSV (RFC 4180 with line feeds) with the columns of EventColumns; foreign text is made safe for spreadsheets.
 

@@ -11,9 +11,6 @@ namespace doctor {
 
 // How events are spelled in every output format. All functions append to `out`.
 
-/// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
-void append_json_string(std::string& out, std::string_view text);
-
 /// Microseconds, exact to the picosecond: "-12.000345", "7".
 void append_microseconds(std::string& out, Picoseconds time);
 

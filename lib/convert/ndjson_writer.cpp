@@ -7,6 +7,7 @@
 #include "convert/event_columns.h"
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
+#include "text/json_page.h"
 
 // One JSON object a line with the members of EventColumns, for warehouses. 64-bit ids and epoch times are strings:
 // most readers would round them as numbers.

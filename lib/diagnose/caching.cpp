@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {

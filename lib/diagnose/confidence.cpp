@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/numbers.h"
 #include "base/time.h"
 #include "diagnose/limits.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/confidence.h"
 #include "diagnose/culprit.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

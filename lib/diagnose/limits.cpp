@@ -7,10 +7,10 @@
 #include <numeric>
 #include <string_view>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

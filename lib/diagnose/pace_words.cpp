@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/numbers.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {}  // namespace

@@ -16,7 +16,7 @@ bool fits(const Suppression& suppression, const Finding& finding) {
 }  // namespace
 
 IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppression> suppressions,
-                          const Date& today) {
+                          std::chrono::year_month_day today) {
   IdleSuppressions idle;
   for (const Suppression& suppression : suppressions) {
     if (suppression.expires && *suppression.expires < today) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct IdleSuppressions {
 
 /// Marks the findings that a suppression fits. `today` ends those that expired before it. Of several that fit, the
 /// first one is named.
-IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppression> suppressions, const Date& today);
+IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppression> suppressions,
+                          std::chrono::year_month_day today);
 
 /// The findings that are not suppressed, in their order: those that count.
 std::vector<Finding> findings_that_count(std::span<const Finding> findings);

@@ -1,19 +1,18 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
-
-#include "base/date.h"
 
 namespace doctor {
 
 /// A finding that the user knows and accepts, for a reason and a time.
 struct Suppression {
   std::string rule;
-  std::string subject;          ///< pattern over the finding's subject; empty: whatever it is about
-  std::string reason;           ///< foreign text
-  std::optional<Date> expires;  ///< the last day on which it counts; none: it never ends
-  std::string source;           ///< where it was written: "--suppress", "/job/.tfdata-doctor.toml:12". Foreign text
+  std::string subject;  ///< pattern over the finding's subject; empty: whatever it is about
+  std::string reason;   ///< foreign text
+  std::optional<std::chrono::year_month_day> expires;  ///< the last day on which it counts; none: it never ends
+  std::string source;  ///< where it was written: "--suppress", "/job/.tfdata-doctor.toml:12". Foreign text
 };
 
 }  // namespace doctor

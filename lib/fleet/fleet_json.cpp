@@ -1,7 +1,7 @@
-#include "base/timestamp.h"
 #include "fleet/fleet_report.h"
 #include "fleet/fleet_tables.h"
-#include "report/json_values.h"
+#include "text/json_page.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -27,7 +27,7 @@ OrderedJson pipeline_json(const FleetPipeline& pipeline) {
           {"later_traces", pipeline.later_count},
           {"input_share", trend_json(pipeline.input_share)},
           {"get_next_p50_us", trend_json(pipeline.get_next_p50)},
-          {"p_value", pipeline.p_value ? OrderedJson(*pipeline.p_value) : OrderedJson(nullptr)},
+          {"p_value", or_null(pipeline.p_value)},
           {"regression", pipeline.is_regression},
           {"example", pipeline.example}};
 }
@@ -48,7 +48,7 @@ std::string render_fleet_json(const Fleet& fleet, std::size_t top) {
   }
   OrderedJson page = {{"schema", "tfdata-doctor.fleet/1"}, {"tool", tool_json()}};
   page["rows"] = {{"counted", fleet.rows}, {"repeated", fleet.repeated}, {"not_rows", fleet.not_rows}};
-  page["rows"]["first_not_row"] = fleet.first_not_row.empty() ? OrderedJson(nullptr) : OrderedJson(fleet.first_not_row);
+  page["rows"]["first_not_row"] = text_or_null(fleet.first_not_row);
   page["jobs"] = fleet.jobs;
   page["recorded_hours"] = to_hours(fleet.window_ns);
   page["lost_hours"] = to_hours(fleet.lost_ns);

@@ -5,10 +5,10 @@
 #include <array>
 #include <string_view>
 
-#include "base/numbers.h"
 #include "fleet/fleet_tables.h"
-#include "report/escape.h"
-#include "report/text_page.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
 
 namespace doctor {
 namespace {

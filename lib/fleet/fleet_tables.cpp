@@ -1,9 +1,11 @@
 #include "fleet/fleet_tables.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include "base/timestamp.h"
+#include "base/time.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -48,8 +50,9 @@ void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cau
 }
 
 Cell day_cell(std::int64_t nanoseconds) {
-  constexpr std::string_view kDay = "2026-11-22";
-  return nanoseconds == 0 ? Cell() : Cell(to_timestamp(nanoseconds).substr(0, kDay.size()));
+  using std::chrono::days;
+  if (nanoseconds == 0) return {};
+  return to_date(std::chrono::floor<days>(std::chrono::sys_time(std::chrono::nanoseconds(nanoseconds))));
 }
 
 Cell half_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {

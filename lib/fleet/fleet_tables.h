@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "fleet/fleet.h"
-#include "report/data_table.h"
+#include "text/data_table.h"
 
 namespace doctor {
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "base/timestamp.h"
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {

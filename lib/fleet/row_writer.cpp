@@ -1,21 +1,11 @@
-#include <nlohmann/json.hpp>
 
-#include "base/timestamp.h"
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
+#include "text/json_page.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
-
-using OrderedJson = nlohmann::ordered_json;
-
-OrderedJson text_or_null(const std::string& text) {
-  return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
-}
-
-OrderedJson number_or_null(const std::optional<double>& number) {
-  return number ? OrderedJson(*number) : OrderedJson(nullptr);
-}
 
 OrderedJson ops_json(const std::vector<RowOp>& ops) {
   OrderedJson json = OrderedJson::array();
@@ -43,24 +33,24 @@ std::string render_row(const TraceRow& row) {
   json["complete"] = row.is_complete;
   json["window_us"] = row.window_us;
   json["verdict"] = text_or_null(row.verdict);
-  json["confidence"] = number_or_null(row.confidence);
-  json["input_share"] = number_or_null(row.input_share);
+  json["confidence"] = or_null(row.confidence);
+  json["input_share"] = or_null(row.input_share);
   json["input_lost_us"] = row.input_lost_us;
   json["signature"] = text_or_null(row.signature);
   json["culprit"] = text_or_null(row.culprit);
   json["culprit_kind"] = text_or_null(row.culprit_kind);
   json["culprit_dataset"] = text_or_null(row.culprit_dataset);
-  json["culprit_share"] = number_or_null(row.culprit_share);
+  json["culprit_share"] = or_null(row.culprit_share);
   json["limited_by"] = text_or_null(row.limited_by);
   json["function_ops"] = ops_json(row.function_ops);
   json["get_next_count"] = row.get_next_count;
-  json["get_next_p50_us"] = number_or_null(row.get_next_p50_us);
-  json["get_next_p95_us"] = number_or_null(row.get_next_p95_us);
-  json["get_next_max_us"] = number_or_null(row.get_next_max_us);
+  json["get_next_p50_us"] = or_null(row.get_next_p50_us);
+  json["get_next_p95_us"] = or_null(row.get_next_p95_us);
+  json["get_next_max_us"] = or_null(row.get_next_max_us);
   json["findings"] = findings_json(row.findings);
   json["tool_version"] = row.tool_version;
   json["error"] = text_or_null(row.error);
-  return json.dump(-1, ' ', true, OrderedJson::error_handler_t::replace) + "\n";
+  return to_line(json) + "\n";
 }
 
 }  // namespace doctor

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "base/numbers.h"
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
@@ -17,6 +16,7 @@
 #include "measure/phase.h"
 #include "measure/random_ops.h"
 #include "measure/step_table.h"
+#include "text/numbers.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {

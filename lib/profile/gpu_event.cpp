@@ -4,7 +4,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "base/utf8.h"
+#include "text/utf8.h"
 #include "trace/chrome_threads.h"
 
 namespace doctor {

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/utf8.h"
 #include "profile/gpu_event.h"
+#include "text/utf8.h"
 
 namespace doctor {
 namespace {

@@ -10,7 +10,7 @@
 #include "io/line_reader.h"
 #include "query/row_inserter.h"
 #include "query/tables.h"
-#include "report/json_values.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {

@@ -10,7 +10,7 @@
 #include "query/event_clocks.h"
 #include "query/load_rows.h"
 #include "query/row_inserter.h"
-#include "report/json_values.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {

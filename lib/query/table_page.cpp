@@ -6,7 +6,7 @@
 
 #include "query/examples.h"
 #include "query/tables.h"
-#include "report/text_table.h"
+#include "text/text_table.h"
 
 namespace doctor {
 namespace {
@@ -25,16 +25,16 @@ std::string without_code(std::string_view text) {
 
 }  // namespace
 
-std::string tables_text() {
+std::string tables_text(PageWidth width) {
   std::string text;
   for (const QueryTable& table : query_tables()) {
     text += fmt::format("{}{}: {}\n", text.empty() ? "" : "\n", table.name, without_code(table.meaning));
-    std::vector<std::vector<std::string>> rows;
+    std::vector<TextRow> rows;
     for (const QueryColumn& column : table.columns) {
       rows.push_back(
           {"  " + std::string(column.name), type_of(column), std::string(column.unit), without_code(column.meaning)});
     }
-    text += text_table({Align::left, Align::left, Align::left, Align::left}, rows);
+    text += text_table({{}, {}, {}, {"", Align::left, Fit::wrap}}, rows, width);
   }
   return text;
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -3,8 +3,8 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "report/autotune.h"
-#include "report/escape.h"
-#include "report/json_values.h"
+#include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -35,11 +35,6 @@ OrderedJson to_word(Binding binding) {
       break;
   }
   return "fixed_parallelism";
-}
-
-template <typename Value>
-OrderedJson or_null(const std::optional<Value>& value) {
-  return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
 OrderedJson reading_json(const AttributeReading& reading) {

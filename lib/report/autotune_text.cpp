@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "report/autotune.h"
-#include "report/escape.h"
-#include "report/text_table.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/text_table.h"
 
 namespace doctor {
 namespace {
@@ -91,16 +92,21 @@ std::string stage_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
          clip(escape_for_terminal(describe(group.host, stage.iterator)), kStageWidth);
 }
 
-std::string stage_table(const AutotuneGroup& group) {
-  std::vector<std::vector<std::string>> rows = {
-      {"stage", "given", "parallelism", "buffer", "filled (min/mean/max)", "what binds"}};
+std::string stage_table(const AutotuneGroup& group, PageWidth width) {
+  std::vector<TextRow> rows;
   for (const AutotuneStage& stage : group.stages) {
     const std::string fill =
         stage.fill ? fmt::format("{} / {:.1f} / {}", stage.fill->min, stage.fill->mean, stage.fill->max) : "";
     rows.push_back({stage_cell(group, stage), given_cell(group.host.iterators[index_of(stage.iterator)], stage.given),
                     parallelism_cell(group, stage), buffer_cell(group, stage), fill, describe_binding(group, stage)});
   }
-  return text_table({Align::left, Align::left, Align::left, Align::left, Align::left, Align::left}, rows);
+  return text_table({{"stage", Align::left, Fit::shorten},
+                     {"given", Align::left, Fit::shorten, 1},
+                     {"parallelism", Align::left, Fit::shorten},
+                     {"buffer", Align::left, Fit::shorten, 2},
+                     {"filled (min/mean/max)", Align::left, Fit::keep, 3},
+                     {"what binds", Align::left, Fit::wrap}},
+                    rows, width);
 }
 
 std::string megabytes(std::int64_t count) {
@@ -144,7 +150,7 @@ std::string group_text(const AutotuneGroup& group) {
   std::string text = group.pipeline != nullptr ? fmt::format("pipeline {} on {}\n", group.id, host)
                                                : fmt::format("no call of a consumer was seen for these on {}\n", host);
   if (group.members.empty()) return text + "the trace shows nothing inside of its calls\n";
-  text += group.stages.empty() ? "the trace shows no stage with a parallelism or a buffer\n" : stage_table(group);
+  text += group.stages.empty() ? "the trace shows no stage with a parallelism or a buffer\n" : stage_table(group, {});
   return text + budget_lines(group);
 }
 

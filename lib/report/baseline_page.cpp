@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
-#include "report/data_table.h"
+#include "text/data_table.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

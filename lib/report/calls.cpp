@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "report/calls.h"
-#include "report/escape.h"
-#include "report/json_values.h"
+#include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "report/calls.h"
-#include "report/escape.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -100,16 +101,15 @@ std::string chart(const ShownCall& call) {
   std::size_t name_width = 0;
   std::size_t kind_width = 0;
   for (const CallRow* const row : shown) {
-    name_width = std::max(name_width, character_count(row_name(call, *row, rows)));
+    name_width = std::max(name_width, column_count(row_name(call, *row, rows)));
     kind_width = std::max(kind_width, words_of(row->kind).size());
   }
   std::string text;
   for (const CallRow* const row : shown) {
     const std::string name = row_name(call, *row, rows);
-    text +=
-        fmt::format("  |{}| {:>8}  {:>6}  {}{:{}}  {:<{}}  {}\n", bar_of(row->spans, detail.span, kCallBarWidth),
-                    format_time(row->time), share_of(row->time, detail), name, "", name_width - character_count(name),
-                    words_of(row->kind), kind_width, thread_name(call, row->lane));
+    text += fmt::format("  |{}| {:>8}  {:>6}  {}{:{}}  {:<{}}  {}\n", bar_of(row->spans, detail.span, kCallBarWidth),
+                        format_time(row->time), share_of(row->time, detail), name, "", name_width - column_count(name),
+                        words_of(row->kind), kind_width, thread_name(call, row->lane));
   }
   if (shown.size() < rows.size()) {
     text += fmt::format("   {:{}}  {:>8}  {:>6}  {} more\n", "", kCallBarWidth, format_time(folded),

@@ -1,5 +1,5 @@
 #include "report/comparison_page.h"
-#include "report/json_values.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -88,7 +88,7 @@ OrderedJson change_json(const StructureChange& change) {
 
 OrderedJson row_json(const TimeRow& row) {
   OrderedJson json = {{"kind", to_word(row.kind)}, {"subject", row.subject}, {"words", row.words}};
-  json["op"] = row.op.empty() ? OrderedJson(nullptr) : OrderedJson(row.op);
+  json["op"] = text_or_null(row.op);
   json["unit"] = unit_of(row.kind);
   json["base"] = row.base;
   json["candidate"] = row.candidate;
@@ -106,8 +106,8 @@ OrderedJson row_json(const TimeRow& row) {
   json["difference"] = schema_word(row.difference);
   json["judged"] = row.is_judged;
   json["regression"] = is_regression(row);
-  json["reason"] = row.reason.empty() ? OrderedJson(nullptr) : OrderedJson(row.reason);
-  json["recordings_needed"] = row.needed ? OrderedJson(*row.needed) : OrderedJson(nullptr);
+  json["reason"] = text_or_null(row.reason);
+  json["recordings_needed"] = or_null(row.needed);
   return json;
 }
 

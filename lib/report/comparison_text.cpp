@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "report/comparison_page.h"
-#include "report/text_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
 
 namespace doctor {
 namespace {

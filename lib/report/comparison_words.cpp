@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/numbers.h"
 #include "report/comparison_page.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -1,6 +1,6 @@
 #include "report/explanation.h"
-#include "report/json_values.h"
 #include "report/report.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -46,7 +46,7 @@ OrderedJson question_json(const Question& question) {
 
 OrderedJson seen_json(const SeenAt& place) {
   return {{"what", place.what},
-          {"long_name", place.long_name.empty() ? OrderedJson(nullptr) : OrderedJson(place.long_name)},
+          {"long_name", text_or_null(place.long_name)},
           {"thread", place.thread},
           {"start_us", to_microseconds(place.start)},
           {"duration_us", to_microseconds(place.duration)}};
@@ -64,7 +64,7 @@ OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>
   json["pipeline"] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(view->judgement, view->pipeline));
   json["host"] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host));
   json["outcome"] = to_word(outcome_of(inquiry));
-  json["missing"] = inquiry.missing.empty() ? OrderedJson(nullptr) : OrderedJson(inquiry.missing);
+  json["missing"] = text_or_null(inquiry.missing);
   json["questions"] = std::move(questions);
   json["seen"] = std::move(places);
   return json;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
 #include "report/explanation.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
-#include "report/text_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
 
 namespace doctor {
 namespace {

@@ -5,8 +5,9 @@
 #include <map>
 #include <string>
 
-#include "base/numbers.h"
 #include "report/selection.h"
+#include "text/numbers.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -59,7 +60,7 @@ void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page) {
     ++count_of_rule[finding.rule];
     if (detail != Detail::full) continue;
     std::string text = fmt::format("{}: {} ({}", finding.rule, finding.message, finding.suppressed->reason);
-    if (finding.suppressed->expires) text += ", until " + to_string(*finding.suppressed->expires);
+    if (finding.suppressed->expires) text += ", until " + to_date(*finding.suppressed->expires);
     page.row("accepted", text + ")");
   }
   if (count == 0 || detail == Detail::full) return;

@@ -3,7 +3,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
 #include "report/report.h"
-#include "report/text_page.h"
+#include "text/text_page.h"
 
 namespace doctor {
 

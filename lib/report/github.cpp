@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include "report/escape.h"
 #include "report/problem_sinks.h"
+#include "text/columns.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

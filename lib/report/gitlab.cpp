@@ -1,6 +1,6 @@
-#include "report/escape.h"
-#include "report/json_values.h"
 #include "report/problem_sinks.h"
+#include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "base/numbers.h"
-#include "report/escape.h"
 #include "report/overview.h"
 #include "report/selection.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -160,7 +160,7 @@ std::string render_input_json(const Measurements& measurements, const Diagnosis&
   }
   OrderedJson page = {{"schema", "tfdata-doctor.input/1"}, {"tool", tool_json()}};
   page["summary"] = summarize(measurements, diagnosis.judgement);
-  page["input_share"] = overview.input_share ? OrderedJson(*overview.input_share) : OrderedJson(nullptr);
+  page["input_share"] = or_null(overview.input_share);
   page["step_time"] = step_time_json(overview.summary);
   page["host"] = std::move(host);
   page["rows"] = table_json(table);

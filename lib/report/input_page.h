@@ -5,7 +5,7 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/input_work.h"
-#include "report/data_table.h"
+#include "text/data_table.h"
 
 namespace doctor {
 

@@ -3,6 +3,7 @@
 #include "diagnose/judgement_words.h"
 #include "report/json_values.h"
 #include "report/report.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -63,7 +64,7 @@ OrderedJson trace_json(const Measurements& measurements) {
   for (const HostMeasurement& host : measurements.hosts) {
     for (const TraceFile& file : host.files) {
       // A file that could not be read has no format.
-      const OrderedJson format = file.format.empty() ? OrderedJson(nullptr) : OrderedJson(file.format);
+      const OrderedJson format = text_or_null(file.format);
       files.push_back({{"path", file.path}, {"format", format}, {"bytes", file.bytes}});
     }
     for (const std::string& name : host.hosts) hosts.push_back(name);
@@ -90,7 +91,7 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
   OrderedJson json = {
       {"status", to_word(judgement.status)},
       {"confidence", judgement.confidence},
-      {"input_share", share ? OrderedJson(*share) : OrderedJson(nullptr)},
+      {"input_share", or_null(share)},
       {"summary", summarize(measurements, judgement)},
   };
   json["bottleneck"] = pipelines.empty() ? OrderedJson(nullptr) : bottleneck_json(pipelines.front());
@@ -104,7 +105,7 @@ OrderedJson finding_json(const Finding& finding) {
   }
   OrderedJson advice = OrderedJson::array();
   for (const Advice& item : finding.advice) {
-    const OrderedJson code = item.code ? OrderedJson(*item.code) : OrderedJson(nullptr);
+    const OrderedJson code = or_null(item.code);
     advice.push_back({{"text", item.text}, {"code", code}, {"predicted_speedup", nullptr}});
   }
   OrderedJson json = {
@@ -112,25 +113,22 @@ OrderedJson finding_json(const Finding& finding) {
       {"message", finding.message}, {"evidence", std::move(evidence)},       {"advice", std::move(advice)},
   };
   if (finding.suppressed) {
-    const std::optional<Date>& expires = finding.suppressed->expires;
+    const std::optional<std::chrono::year_month_day>& expires = finding.suppressed->expires;
     json["suppressed"] = {{"reason", finding.suppressed->reason},
-                          {"expires", expires ? OrderedJson(to_string(*expires)) : OrderedJson(nullptr)}};
+                          {"expires", expires ? OrderedJson(to_date(*expires)) : OrderedJson(nullptr)}};
   }
   return json;
 }
 
 OrderedJson budget_json(const BudgetResult& result, const std::vector<PipelineView>& views) {
   OrderedJson json = OrderedJson::object();
-  const auto text_or_null = [](const std::string& text) {
-    return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
-  };
   const PipelineView* const view = result.pipeline ? &views[*result.pipeline] : nullptr;
   json["pipeline"] = view != nullptr ? OrderedJson(pipeline_id(view->judgement, view->pipeline)) : OrderedJson(nullptr);
   json["match"] = text_or_null(result.budget.pipeline);
   json["name"] = name_of(result.budget.kind);
   json["rule"] = text_or_null(result.budget.rule);
   json["limit"] = result.budget.limit;
-  json["value"] = result.value ? OrderedJson(*result.value) : OrderedJson(nullptr);
+  json["value"] = or_null(result.value);
   json["unit"] = unit_of(result.budget.kind);
   json["exceeded"] = result.value ? OrderedJson(result.is_exceeded()) : OrderedJson(nullptr);
   json["reason"] = text_or_null(result.reason);

@@ -13,10 +13,6 @@ OrderedJson id_json(const std::optional<std::uint64_t>& id) {
   return id ? OrderedJson(fmt::format("{}", *id)) : OrderedJson(nullptr);
 }
 
-OrderedJson text_or_null(std::string text) {
-  return text.empty() ? OrderedJson(nullptr) : OrderedJson(std::move(text));
-}
-
 OrderedJson attributes_json(const std::vector<AttributeValue>& attributes) {
   OrderedJson object = OrderedJson::object();
   for (const AttributeValue& attribute : attributes) {
@@ -119,14 +115,6 @@ OrderedJson beside_json(const HostMeasurement& host, const PhaseMeasurement& pha
 
 }  // namespace
 
-std::string to_text(const OrderedJson& page) {
-  return page.dump(2, ' ', /*ensure_ascii=*/true, OrderedJson::error_handler_t::replace) + "\n";
-}
-
-OrderedJson tool_json() {
-  return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}};
-}
-
 OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical) {
   const IteratorMeasurement& iterator = host.iterators[index_of(id)];
   return {
@@ -169,11 +157,11 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"limited_by_reason", view.judgement.limit_reason},
       {"busy_cores",
        utilization ? OrderedJson(*utilization * static_cast<double>(*view.pipeline.cpu_budget)) : nullptr},
-      {"cpu_budget", view.pipeline.cpu_budget ? OrderedJson(*view.pipeline.cpu_budget) : nullptr},
-      {"parallelism", parallelism ? OrderedJson(*parallelism) : nullptr},
+      {"cpu_budget", or_null(view.pipeline.cpu_budget)},
+      {"parallelism", or_null(parallelism)},
       {"function_us", has_ops ? OrderedJson(to_microseconds(phase.in_function[index_of(phase.culprit)])) : nullptr},
       {"python_us", has_ops ? OrderedJson(to_microseconds(phase.python)) : nullptr},
-      {"queued_closures", phase.queued_closures ? OrderedJson(*phase.queued_closures) : OrderedJson(nullptr)},
+      {"queued_closures", or_null(phase.queued_closures)},
   };
   json["function_idle_us"] = has_ops ? OrderedJson(to_microseconds(phase.function_idle)) : OrderedJson(nullptr);
   json["function_ops"] = has_ops ? function_ops_json(phase) : OrderedJson::array();
@@ -199,7 +187,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {"confidence", confidence_json(view.judgement.confidence)},
       {"feeds_another", pipeline.feeds_another},
       {"fed_by", feeding_pipelines(view)},
-      {"input_share", share ? OrderedJson(*share) : OrderedJson(nullptr)},
+      {"input_share", or_null(share)},
       {"get_next", get_next_json(pipeline)},
       {"elsewhere", elsewhere_json(pipeline)},
   };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "report/escape.h"
 #include "report/problem_sinks.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

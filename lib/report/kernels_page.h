@@ -3,7 +3,7 @@
 #include <string>
 
 #include "measure/measurements.h"
-#include "report/data_table.h"
+#include "text/data_table.h"
 
 namespace doctor {
 

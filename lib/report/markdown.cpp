@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
-#include "report/escape.h"
 #include "report/problem_sinks.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

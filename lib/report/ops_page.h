@@ -1,7 +1,7 @@
 #pragma once
 
 #include "measure/measurements.h"
-#include "report/data_table.h"
+#include "text/data_table.h"
 
 namespace doctor {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/numbers.h"
 #include "report/ops_page.h"
 #include "report/selection.h"
 #include "report/steps_page.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

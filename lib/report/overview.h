@@ -6,9 +6,9 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/step_table.h"
-#include "report/data_table.h"
-#include "report/json_values.h"
 #include "report/report.h"
+#include "text/data_table.h"
+#include "text/json_page.h"
 
 namespace doctor {
 

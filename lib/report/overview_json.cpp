@@ -44,7 +44,7 @@ OrderedJson environment_json(const Measurements& measurements, const StepOvervie
                       {"device_type", environment.device_type},
                       {"devices", environment.devices},
                       {"device_count", environment.devices.size()}};
-  json["cpu_cores"] = environment.cpu_cores ? OrderedJson(*environment.cpu_cores) : OrderedJson(nullptr);
+  json["cpu_cores"] = or_null(environment.cpu_cores);
   OrderedJson sources = OrderedJson::array();
   for (const StepTable& host : overview.hosts) sources.push_back(to_word(host.source));
   json["step_source"] = std::move(sources);
@@ -52,7 +52,7 @@ OrderedJson environment_json(const Measurements& measurements, const StepOvervie
 }
 
 OrderedJson step_json(const StepMeasurement& step) {
-  OrderedJson json = {{"step", step.number ? OrderedJson(*step.number) : OrderedJson(nullptr)},
+  OrderedJson json = {{"step", or_null(step.number)},
                       {"duration_ms", to_milliseconds(static_cast<double>(step.duration()))},
                       {"input_ms", to_milliseconds(static_cast<double>(step[StepPart::input]))},
                       {"counted", !step.is_boundary}};
@@ -73,7 +73,7 @@ std::string render_overview_json(const Measurements& measurements, const Diagnos
   const StepOverview steps = step_overview(measurements, diagnosis);
   OrderedJson overview = {{"step_time", step_time_json(steps.summary)},
                           {"breakdown_ms", breakdown_json(steps.summary)},
-                          {"input_share", steps.input_share ? OrderedJson(*steps.input_share) : OrderedJson(nullptr)},
+                          {"input_share", or_null(steps.input_share)},
                           {"device_precision", precision_json(steps.summary)},
                           {"environment", environment_json(measurements, steps)}};
   OrderedJson graph = OrderedJson::array();

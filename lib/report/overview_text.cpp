@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include "base/numbers.h"
 #include "diagnose/host_comparison.h"
 #include "report/overview.h"
 #include "report/selection.h"
-#include "report/text_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
 
 namespace doctor {
 namespace {

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "diagnose/dataset_words.h"
-#include "report/escape.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

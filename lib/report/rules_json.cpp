@@ -1,5 +1,5 @@
-#include "report/json_values.h"
 #include "report/report.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {

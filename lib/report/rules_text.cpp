@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/numbers.h"
 #include "report/report.h"
-#include "report/text_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
 
 namespace doctor {
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "base/numbers.h"
-#include "report/escape.h"
-#include "report/json_values.h"
 #include "report/problem_sinks.h"
+#include "text/escape.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -72,7 +72,7 @@ OrderedJson properties_json(const Problem& problem) {
     properties["evidence"].push_back({{"name", item.name}, {"value", item.value}, {"unit", item.unit}});
   }
   for (const Advice& item : problem.advice) {
-    const OrderedJson code = item.code ? OrderedJson(*item.code) : OrderedJson(nullptr);
+    const OrderedJson code = or_null(item.code);
     properties["advice"].push_back({{"text", item.text}, {"code", code}});
   }
   return properties;

@@ -8,9 +8,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/numbers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

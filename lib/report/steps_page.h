@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "measure/step_table.h"
-#include "report/data_table.h"
+#include "text/data_table.h"
 
 namespace doctor {
 

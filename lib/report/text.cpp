@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <map>
 
-#include "base/numbers.h"
 #include "diagnose/caching.h"
 #include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
-#include "report/escape.h"
 #include "report/gate_text.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
-#include "report/text_page.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
 #include "tree/dataset_kind.h"
 
 namespace doctor {
@@ -219,7 +220,7 @@ void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>
   std::vector<std::string> names;
   for (std::size_t index = 0; index < shown; ++index) {
     names.push_back(clip(escape_for_terminal(comparison.hosts[index].name), kHostWidth));
-    width = std::max(width, character_count(names.back()) + 2);
+    width = std::max(width, column_count(names.back()) + 2);
   }
   for (std::size_t index = 0; index < shown; ++index) {
     page.row(comparison.noun(), names[index], describe_host(comparison.hosts[index], pipelines), width);

@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "base/intervals.h"
-#include "base/numbers.h"
-#include "report/escape.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
-#include "report/text_table.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/text_table.h"
 
 namespace doctor {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr std::size_t kDeepestIndent = 24;  // in levels; deeper iterators say how deep they are
 constexpr std::size_t kTreeNameWidth = 48;
 constexpr std::size_t kTreeTextWidth = 60;
-
-using Cells = std::vector<std::string>;
 
 std::string indented_name(const IteratorMeasurement& iterator, bool is_culprit) {
   const std::size_t depth = iterator.depth;
@@ -43,7 +42,7 @@ std::string attributes_of(const IteratorMeasurement& iterator) {
   return text;
 }
 
-Cells cells_of(const IteratorMeasurement& iterator, bool is_culprit, std::string share) {
+TextRow cells_of(const IteratorMeasurement& iterator, bool is_culprit, std::string share) {
   return {indented_name(iterator, is_culprit),
           format_count(iterator.calls),
           format_time(iterator.self),
@@ -54,24 +53,28 @@ Cells cells_of(const IteratorMeasurement& iterator, bool is_culprit, std::string
           attributes_of(iterator)};
 }
 
-/// The first column is a name and the last a list: left. Those between are numbers: right.
-std::string table(std::vector<Cells> rows) {
-  rows.insert(rows.begin(), {"iterator", "calls", "self", "function", "total", "wait", "share", "attributes"});
-  return text_table(
-      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left},
-      rows);
+std::string table(const std::vector<TextRow>& rows, PageWidth width) {
+  return text_table({{"iterator", Align::left, Fit::shorten},
+                     {"calls", Align::right},
+                     {"self", Align::right},
+                     {"function", Align::right, Fit::keep, 1},
+                     {"total", Align::right, Fit::keep, 2},
+                     {"wait", Align::right, Fit::keep, 3},
+                     {"share", Align::right},
+                     {"attributes", Align::left, Fit::shorten, 4}},
+                    rows, width);
 }
 
 std::string pipeline_table(const PipelineView& view) {
   const PipelineMeasurement& pipeline = view.pipeline;
-  std::vector<Cells> rows;
+  std::vector<TextRow> rows;
   for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
     const auto critical = static_cast<double>(critical_time(pipeline, member));
     const std::string share = pipeline.total > 0 ? format_share(critical / static_cast<double>(pipeline.total)) : "";
     const bool is_culprit = has_bottleneck(view.judgement) && member == view.judgement.culprit;
     rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
   }
-  return table(std::move(rows));
+  return table(rows, {});
 }
 
 /// ", 39 % of the window": of all calls, those that the verdict leaves out too.
@@ -92,13 +95,13 @@ std::string pipeline_title(const PipelineView& view) {
 }
 
 std::string others_text(const HostMeasurement& host) {
-  std::vector<Cells> rows;
+  std::vector<TextRow> rows;
   for (const IteratorId iterator : other_iterators(host)) {
     rows.push_back(cells_of(host.iterators[index_of(iterator)], false, ""));
   }
   if (rows.empty()) return {};
   return fmt::format("no call of a consumer was seen for these on {}\n{}",
-                     clip(escape_for_terminal(host_name(host)), kTreeTextWidth), table(std::move(rows)));
+                     clip(escape_for_terminal(host_name(host)), kTreeTextWidth), table(rows, {}));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

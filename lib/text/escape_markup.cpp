@@ -4,7 +4,7 @@
 #include <cctype>
 #include <iterator>
 
-#include "report/escape.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

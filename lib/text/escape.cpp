@@ -1,4 +1,4 @@
-#include "report/escape.h"
+#include "text/escape.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "base/utf8.h"
+#include "text/utf8.h"
 
 namespace doctor {
 namespace {
@@ -72,26 +72,26 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-std::size_t character_count(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_utf8_continuation));
-}
-
-std::string clip(std::string_view escaped, std::size_t width) {
-  constexpr std::string_view kGap = "...";
-  if (character_count(escaped) <= width) return std::string(escaped);
-  const std::size_t kept = width > kGap.size() ? width - kGap.size() : 0;
-  // The end of a name tells more than its start, so the odd character is the end's.
-  std::size_t head = 0;
-  for (std::size_t left = kept / 2; left > 0; --left) {
-    do ++head;
-    while (head < escaped.size() && is_utf8_continuation(escaped[head]));
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    constexpr std::string_view kPlain = "@%+=:,./-_";
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           kPlain.find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  const bool is_safe = escape_for_terminal(text) == text;
+  std::string word = is_safe ? "'" : "\"$(printf '";
+  for (const char c : text) {
+    const bool is_printed = is_safe || (is_printable_ascii(c) && c != '\\' && c != '%');
+    if (c == '\'') {
+      word += "'\\''";
+    } else if (is_printed) {
+      word += c;
+    } else {
+      fmt::format_to(std::back_inserter(word), "\\{:03o}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
   }
-  std::size_t tail = escaped.size();
-  for (std::size_t left = kept - kept / 2; left > 0; --left) {
-    do --tail;
-    while (tail > 0 && is_utf8_continuation(escaped[tail]));
-  }
-  return std::string(escaped.substr(0, head)) + std::string(kGap) + std::string(escaped.substr(tail));
+  return word + (is_safe ? "'" : "')\"");
 }
 
 }  // namespace doctor

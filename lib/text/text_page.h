@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/columns.h"
+
 namespace doctor {
 
 enum class Tone { plain, good, bad, unsure };
@@ -10,15 +12,19 @@ enum class Tone { plain, good, bad, unsure };
 /// A page of labelled rows for a terminal. Every text that is handed in is escaped here, so no renderer can forget it.
 class TextPage {
  public:
-  explicit TextPage(bool color) : color_(color) {}
+  explicit TextPage(bool color, PageWidth width = {}) : color_(color), width_(width) {}
 
   /// The first line: `status` stands out, in the colour of `tone`.
   void headline(std::string_view status, std::string_view text, Tone tone);
 
   /// A row, wrapped at word ends. A label equal to that of the row above is left out.
   void row(std::string_view label, std::string_view text) { row(label, {}, text); }
-  /// The same with a second column of `width` characters before the text, which wraps beside it.
-  void row(std::string_view label, std::string_view lead, std::string_view text, std::size_t width = 0);
+  /// The same with a second column of `lead_width` columns before the text, which wraps beside it, or below it where
+  /// the page is too narrow.
+  void row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width = 0);
+
+  /// A command to paste: kept on one line, however long. What is foreign in it comes from shell_word().
+  void command(std::string_view label, std::string_view command);
 
   /// Lines that are kept as they are (code), indented to the column of the rows' text.
   void lines(std::string_view label, std::string_view text);
@@ -29,8 +35,10 @@ class TextPage {
 
  private:
   void start_row(std::string_view label);
+  std::size_t width() const;
 
   bool color_;
+  PageWidth width_;
   std::string last_label_;
   std::string page_;
 };

@@ -1,4 +1,4 @@
-#include "base/numbers.h"
+#include "text/numbers.h"
 
 #include <fmt/format.h>
 

@@ -32,7 +32,7 @@ std::string escape_for_github(std::string_view text);
 std::string escape_for_github_property(std::string_view text);
 
 /// A page for a person, several lines, in the log of GitHub Actions: a line that would be a workflow command ("::"
-/// behind blanks, or "##[" anywhere) is shown with "\x3a:" or "##\x5b". Others are as they were.
+/// after blanks, or "##[" anywhere) is shown with "\x3a:" or "##\x5b". Others are as they were.
 std::string without_workflow_commands(std::string_view page);
 
 /// The text of a SARIF message: no embedded link (3.11.6 of SARIF 2.1.0) and no placeholder (3.11.5).
@@ -42,10 +42,8 @@ std::string escape_for_sarif(std::string_view text);
 /// kept: what the path holds is not made safe for a terminal, but percent-encoded it is.
 std::string uri_of_path(std::string_view path);
 
-/// At most `width` characters of text that is already escaped: what is too long loses its middle to "...".
-std::string clip(std::string_view escaped, std::size_t width);
-
-/// Number of characters (code points) of UTF-8 text: its width in columns for the scripts that names are written in.
-std::size_t character_count(std::string_view text);
+/// Foreign text as one word of a POSIX shell, for commands that are pasted: quoted where it holds anything but letters,
+/// digits and what no shell gives a meaning. Safe for a terminal: bytes that are not are written by the shell's printf.
+std::string shell_word(std::string_view text);
 
 }  // namespace doctor

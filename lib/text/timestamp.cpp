@@ -1,4 +1,4 @@
-#include "base/timestamp.h"
+#include "text/timestamp.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ int number_at(std::string_view text, std::size_t begin, std::size_t length) {
   return number;
 }
 
-/// ".25" is 250,000,000 nanoseconds; digits behind the ninth are cut off.
+/// ".25" is 250,000,000 nanoseconds; digits after the ninth are cut off.
 std::optional<std::int64_t> parse_fraction(std::string_view text) {
   if (text.empty()) return 0;
   if (text.size() == 1 || text.front() != '.') return std::nullopt;
@@ -51,15 +51,18 @@ std::optional<std::int64_t> parse_fraction(std::string_view text) {
 
 }  // namespace
 
+std::string to_date(std::chrono::year_month_day date) {
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
 std::string to_timestamp(std::int64_t nanoseconds) {
   const std::chrono::sys_time<std::chrono::nanoseconds> time{std::chrono::nanoseconds(nanoseconds)};
   const auto day = floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date{day};
   const std::int64_t of_day = (time - day).count() / kPerMicrosecond;
   const std::int64_t seconds = of_day / 1'000'000;
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), seconds / 3600,
-                     seconds / 60 % 60, seconds % 60, of_day % 1'000'000);
+  return fmt::format("{}T{:02}:{:02}:{:02}.{:06}Z", to_date(day), seconds / 3600, seconds / 60 % 60, seconds % 60,
+                     of_day % 1'000'000);
 }
 
 std::optional<std::int64_t> parse_timestamp(std::string_view text) {

@@ -1,0 +1,152 @@
+#include "text/columns.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "text/utf8.h"
+
+namespace doctor {
+namespace {
+
+struct CodeRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+// As in Markus Kuhn's wcwidth(), with the blocks of emoji; sorted. Scripts that no trace was seen with are one column.
+constexpr std::array<CodeRange, 16> kWide = {{{0x1100, 0x115f},
+                                              {0x2e80, 0x303e},
+                                              {0x3041, 0x33ff},
+                                              {0x3400, 0x4dbf},
+                                              {0x4e00, 0x9fff},
+                                              {0xa000, 0xa4cf},
+                                              {0xa960, 0xa97f},
+                                              {0xac00, 0xd7a3},
+                                              {0xf900, 0xfaff},
+                                              {0xfe30, 0xfe6f},
+                                              {0xff00, 0xff60},
+                                              {0xffe0, 0xffe6},
+                                              {0x1f300, 0x1f64f},
+                                              {0x1f680, 0x1f6ff},
+                                              {0x1f900, 0x1f9ff},
+                                              {0x20000, 0x3fffd}}};
+constexpr std::array<CodeRange, 8> kCombining = {{{0x300, 0x36f},
+                                                  {0x483, 0x489},
+                                                  {0x591, 0x5bd},
+                                                  {0x64b, 0x65f},
+                                                  {0x1ab0, 0x1aff},
+                                                  {0x200b, 0x200d},
+                                                  {0x20d0, 0x20ff},
+                                                  {0xfe00, 0xfe0f}}};
+
+template <std::size_t Count>
+bool is_in(const std::array<CodeRange, Count>& ranges, std::uint32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+}
+
+struct Character {
+  std::size_t length = 1;  ///< in bytes
+  std::size_t columns = 1;
+};
+
+Character first_character(std::string_view text) {
+  if (static_cast<unsigned char>(text.front()) < 0x80) return {};
+  const Utf8Character character = first_utf8_character(text);
+  if (character.length == 0) return {};
+  return {character.length, is_in(kCombining, character.code) ? 0U : is_in(kWide, character.code) ? 2U : 1U};
+}
+
+/// Length in bytes of the start of the text that has at most `width` columns.
+std::size_t head_length(std::string_view text, std::size_t width) {
+  std::size_t length = 0;
+  for (std::size_t used = 0; length < text.size();) {
+    const Character next = first_character(text.substr(length));
+    used += next.columns;
+    if (used > width) break;
+    length += next.length;
+  }
+  return length;
+}
+
+/// Where the end of the text begins that has at most `width` columns.
+std::size_t tail_begin(std::string_view text, std::size_t width) {
+  std::size_t begin = text.size();
+  for (std::size_t used = 0; begin > 0;) {
+    std::size_t before = begin - 1;
+    while (before > 0 && is_utf8_continuation(text[before])) --before;
+    used += first_character(text.substr(before)).columns;
+    if (used > width) break;
+    begin = before;
+  }
+  return begin;
+}
+
+/// Length in bytes of the part of a word that a line of `width` columns takes: up to a separator in its second half.
+std::size_t piece_length(std::string_view word, std::size_t width) {
+  const std::size_t most = std::max<std::size_t>(head_length(word, width), 1);
+  if (most == word.size()) return most;
+  const std::size_t separator = word.substr(0, most).find_last_of(":/_.,=-");
+  return separator == std::string_view::npos || separator < most / 2 ? most : separator + 1;
+}
+
+}  // namespace
+
+std::size_t column_count(std::string_view escaped) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < escaped.size();) {
+    const Character next = first_character(escaped.substr(at));
+    columns += next.columns;
+    at += next.length;
+  }
+  return columns;
+}
+
+std::string clip(std::string_view escaped, std::size_t width) {
+  constexpr std::string_view kGap = "...";
+  if (column_count(escaped) <= width) return std::string(escaped);
+  const std::size_t kept = width > kGap.size() ? width - kGap.size() : 0;
+  // The end of a name says more than its start, so the odd column is the end's.
+  const std::size_t head = head_length(escaped, kept / 2);
+  const std::size_t tail = tail_begin(escaped, kept - kept / 2);
+  return std::string(escaped.substr(0, head)).append(kGap).append(escaped.substr(tail));
+}
+
+std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words) {
+  std::vector<std::string> lines(1);
+  std::size_t used = 0;
+  while (!escaped.empty()) {
+    const std::size_t length = std::min(escaped.find(' '), escaped.size());
+    std::string_view word = escaped.substr(0, length);
+    escaped.remove_prefix(std::min(length + 1, escaped.size()));
+    std::size_t columns = column_count(word);
+    if (used > 0 && used + 1 + columns > width) {
+      lines.emplace_back();
+      used = 0;
+    }
+    for (; breaks_words && columns > width && word.size() > 1; columns = column_count(word)) {
+      const std::size_t piece = piece_length(word, width);
+      lines.back() += word.substr(0, piece);
+      word.remove_prefix(piece);
+      if (word.empty()) break;
+      lines.emplace_back();
+    }
+    if (used > 0) lines.back() += ' ';
+    lines.back() += word;
+    used += (used > 0 ? 1 : 0) + columns;
+  }
+  return lines;
+}
+
+std::string wrapped_line(std::string_view escaped, PageWidth width, std::size_t indent) {
+  if (!width || column_count(escaped) <= *width) return std::string(escaped);
+  const std::size_t room = *width > 2 * indent ? *width - indent : *width;
+  std::string text;
+  for (const std::string& line : wrapped(escaped, room, /*breaks_words=*/true)) {
+    text += (text.empty() ? std::string() : "\n" + std::string(indent, ' ')) + line;
+  }
+  return text;
+}
+
+}  // namespace doctor

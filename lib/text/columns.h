@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace doctor {
+
+/// The columns that a page for a person may take. Nothing where it goes into a file or a pipe: then paragraphs are
+/// wrapped as for a usual terminal, and tables are as wide as they are.
+using PageWidth = std::optional<std::size_t>;
+
+// Text that is escaped already, measured in columns of a terminal.
+
+/// Two for a wide character (East Asian scripts, emoji), none for one that combines with that before it, else one.
+std::size_t column_count(std::string_view escaped);
+
+/// At most `width` columns, which are at least three: what is too long loses its middle to "...".
+std::string clip(std::string_view escaped, std::size_t width);
+
+/// Breaks text at blanks into lines of at most `width` columns, at least one. A longer word (a long name) stays whole
+/// unless `breaks_words`.
+std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words);
+
+/// The same as one text, each line but the first after `indent` blanks, which count; without a width one long line.
+std::string wrapped_line(std::string_view escaped, PageWidth width, std::size_t indent = 0);
+
+}  // namespace doctor

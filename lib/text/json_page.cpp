@@ -1,0 +1,73 @@
+#include "text/json_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+
+#include "text/utf8.h"
+
+namespace doctor {
+namespace {
+
+/// Bytes that stand in a JSON string as they are.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+bool is_plain(char c) {
+  return kPlain[static_cast<unsigned char>(c)];
+}
+
+/// Appends the first character of `text` and returns its length in bytes.
+std::size_t append_special_character(std::string& out, std::string_view text) {
+  const char first = text.front();
+  if (first == '"' || first == '\\') {
+    out += '\\';
+    out += first;
+    return 1;
+  }
+  const Utf8Character character = first_utf8_character(text);
+  if (character.length == 0) {
+    out += kReplacementCharacter;
+    return 1;
+  }
+  if (character.code < 0x20) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", character.code);
+  } else {
+    out += text.substr(0, character.length);
+  }
+  return character.length;
+}
+
+}  // namespace
+
+std::string to_text(const OrderedJson& page) {
+  return page.dump(2, ' ', /*ensure_ascii=*/true, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+std::string to_line(const OrderedJson& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/true, OrderedJson::error_handler_t::replace);
+}
+
+OrderedJson tool_json() {
+  return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}};
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const auto special = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(special - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (!text.empty()) text.remove_prefix(append_special_character(out, text));
+  }
+  out += '"';
+}
+
+}  // namespace doctor

@@ -1,0 +1,151 @@
+#include "text/text_table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kBelowIndent = 4;
+constexpr std::size_t kNarrowestName = 16;
+constexpr std::size_t kNarrowestSentence = 30;
+
+/// Shortened after its indentation, of which at most half of the width is kept.
+std::string shortened(const std::string& cell, std::size_t width) {
+  if (column_count(cell) <= width) return cell;
+  const std::size_t indent = std::min(std::min(cell.find_first_not_of(' '), cell.size()), width / 2);
+  const std::string name = cell.substr(std::min(cell.find_first_not_of(' '), cell.size()));
+  return std::string(indent, ' ') + clip(name, width - indent);
+}
+
+std::string without_trailing_blanks(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+}  // namespace
+
+TableLayout::TableLayout(std::vector<TextColumn> columns, std::vector<std::size_t> widths, PageWidth page)
+    : columns_(std::move(columns)),
+      natural_(std::move(widths)),
+      widths_(natural_),
+      page_(page),
+      shown_(natural_.size()) {
+  std::iota(shown_.begin(), shown_.end(), std::size_t{0});
+  if (!shown_.empty() && !fits()) make_fit();
+}
+
+std::size_t TableLayout::total() const {
+  std::size_t total = kGap * (shown_.size() - 1);
+  for (const std::size_t column : shown_) total += widths_[column];
+  return total;
+}
+
+void TableLayout::make_fit() {
+  if (columns_.back().fit == Fit::paste && shown_.size() > 1) {
+    is_last_below_ = true;
+    shown_.pop_back();
+  }
+  while (!fits()) {
+    shorten();
+    if (fits() || shown_.size() == 1) return;
+    widths_ = natural_;
+    if (is_last_shown() && columns_.back().fit == Fit::wrap) {
+      is_last_below_ = true;
+      shown_.pop_back();
+    } else {
+      leave_one_out();
+    }
+  }
+}
+
+void TableLayout::shorten() {
+  const auto narrow = [&](Fit fit, std::size_t least) {
+    while (!fits()) {
+      std::size_t widest = columns_.size();
+      for (const std::size_t column : shown_) {
+        const bool may_shrink = columns_[column].fit == fit && widths_[column] > least;
+        if (may_shrink && (widest == columns_.size() || widths_[column] > widths_[widest])) widest = column;
+      }
+      if (widest == columns_.size()) return;
+      --widths_[widest];
+    }
+  };
+  narrow(Fit::wrap, kNarrowestSentence);
+  narrow(Fit::shorten, kNarrowestName);
+}
+
+void TableLayout::leave_one_out() {
+  const auto spared = std::max_element(shown_.begin() + 1, shown_.end(), [&](std::size_t a, std::size_t b) {
+    return columns_[a].spare <= columns_[b].spare;  // of equals the last
+  });
+  left_out_.insert(std::upper_bound(left_out_.begin(), left_out_.end(), *spared), *spared);
+  shown_.erase(spared);
+}
+
+void TableLayout::append(std::string& line, std::size_t column, const std::string& cell) const {
+  const std::string fitting = page_ && columns_[column].fit == Fit::shorten ? shortened(cell, widths_[column]) : cell;
+  const std::size_t width = column_count(fitting);
+  const std::string padding(widths_[column] > width ? widths_[column] - width : 0, ' ');
+  if (column != shown_.front()) line.append(kGap, ' ');
+  line += columns_[column].align == Align::right ? padding + fitting : fitting + padding;
+}
+
+std::string TableLayout::titles() const {
+  if (std::all_of(columns_.begin(), columns_.end(), [](const TextColumn& column) { return column.title.empty(); })) {
+    return {};
+  }
+  std::string line;
+  for (const std::size_t column : shown_) append(line, column, columns_[column].title);
+  return without_trailing_blanks(std::move(line));
+}
+
+std::string TableLayout::row(const TextRow& cells) const {
+  std::string line;
+  std::vector<std::string> further;  // lines of the sentence in the last column
+  std::size_t indent = 0;
+  for (const std::size_t column : shown_) {
+    if (page_ && columns_[column].fit == Fit::wrap) {
+      further = wrapped(cells[column], widths_[column], /*breaks_words=*/true);
+      indent = total() - widths_[column];
+      append(line, column, further.front());
+      further.erase(further.begin());
+    } else {
+      append(line, column, cells[column]);
+    }
+  }
+  std::string text = without_trailing_blanks(std::move(line));
+  for (const std::string& more : further) text += std::string(indent, ' ') + more + "\n";
+  if (!is_last_below_ || cells.back().empty()) return text;
+  if (columns_.back().fit == Fit::paste) {
+    return text + std::string(kBelowIndent, ' ') + columns_.back().title + "  " + cells.back() + "\n";
+  }
+  for (const std::string& more : wrapped(cells.back(), *page_ - kBelowIndent, /*breaks_words=*/true)) {
+    text += std::string(kBelowIndent, ' ') + more + "\n";
+  }
+  return text;
+}
+
+std::string TableLayout::note() const {
+  std::string names;
+  for (const std::size_t column : left_out_) names += (names.empty() ? "" : ", ") + columns_[column].title;
+  return names.empty() ? names : wrapped_line("(too narrow for: " + names + ")", page_, 1) + "\n";
+}
+
+std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page) {
+  std::vector<std::size_t> widths;
+  for (const TextColumn& column : columns) widths.push_back(column_count(column.title));
+  for (const TextRow& row : rows) {
+    for (std::size_t column = 0; column < widths.size(); ++column) {
+      widths[column] = std::max(widths[column], column_count(row[column]));
+    }
+  }
+  const TableLayout layout(std::move(columns), std::move(widths), page);
+  std::string text = layout.titles();
+  for (const TextRow& row : rows) text += layout.row(row);
+  return text + layout.note();
+}
+
+}  // namespace doctor
