@@ -50,7 +50,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
 std::string limit_words(const RankedPipeline& ranked, const IteratorMeasurement& stage, std::int64_t parallelism,
                         std::optional<std::int64_t> highest) {
   if (!highest || parallelism < *highest) return "it counts CPU time, and the function waits";
-  if (kind_of(stage) == "ParallelInterleave") return fmt::format("that is the cycle length of {}", *highest);
+  if (is_parallel_interleave(stage)) return fmt::format("that is the cycle length of {}", *highest);
   const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
   if (*highest < cores) return fmt::format("a thread pool of {} is set, less than the cores", *highest);
   return fmt::format("the thread pool has {}", format_count(static_cast<std::uint64_t>(*highest), "thread"));
@@ -63,7 +63,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
                                      ? "TF runs it in parallel by itself: there is no num_parallel_calls in your code. "
                                      : "";
   std::vector<Advice> advice;
-  if (kind_of(stage) == "ParallelInterleave") {
+  if (is_parallel_interleave(stage)) {
     advice.push_back(
         {"Read from more files at once.",
          fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number)});
@@ -134,7 +134,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
     return std::nullopt;
   }
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
-  if (kind_of(stage) == "ParallelInterleave") {
+  if (is_parallel_interleave(stage)) {
     const bool is_at_cycle = highest && *parallelism >= *highest;
     if (!examiner.holds(fmt::format("its parallelism of {} is its cycle length", *parallelism), is_at_cycle)) {
       return std::nullopt;

@@ -38,7 +38,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
 
 /// What the user can write instead of the number.
 std::string code_for(const IteratorMeasurement& stage) {
-  if (kind_of(stage) == "ParallelInterleave") {
+  if (is_parallel_interleave(stage)) {
     return "dataset = dataset.interleave(f, cycle_length=n, num_parallel_calls=tf.data.AUTOTUNE)";
   }
   if (kind_of(stage) == "ParallelBatch") {

@@ -11,7 +11,7 @@ namespace doctor::rules {
 namespace {
 
 bool is_filter(const IteratorMeasurement& iterator) {
-  return kind_of(iterator) == "Filter" || kind_of(iterator) == "ParallelFilter";
+  return family_of(iterator.short_name) == "Filter";
 }
 
 std::uint64_t input_calls(const RankedPipeline& ranked, IteratorId filter) {

@@ -12,21 +12,14 @@ namespace {
 
 /// Whether its elements stay in memory because the user asked for it. AUTOTUNE keeps its own buffers within the budget.
 bool holds_elements(const IteratorMeasurement& iterator) {
-  if (is_shuffle(iterator) || kind_of(iterator) == "MemoryCacheImpl") return true;
+  if (has_trait(iterator, Trait::buffer)) return true;
   return kind_of(iterator) == "Prefetch" && is_autotuned(iterator) == false;
-}
-
-/// Whether elements may leave it larger than they came.
-bool may_enlarge(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  if (kind == "FlatMap" || kind == "MaxIntraOpParallelism") return false;
-  return kind.find("Map") != std::string_view::npos || kind.find("Batch") != std::string_view::npos ||
-         kind == "ParseExample";
 }
 
 IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
   const std::vector<IteratorId> below = iterators_below(ranked.host, buffer);
-  const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) { return may_enlarge(ranked[id]); });
+  const auto found = std::find_if(below.begin(), below.end(),
+                                  [&](IteratorId id) { return has_trait(ranked[id], Trait::may_enlarge); });
   return found == below.end() ? kNoIterator : *found;
 }
 
@@ -45,12 +38,12 @@ IteratorId largest_buffer(const RankedPipeline& ranked) {
 }
 
 Advice advice_for(const IteratorMeasurement& buffer) {
-  if (is_shuffle(buffer)) {
+  if (has_trait(buffer, Trait::shuffle)) {
     return {
         "Shuffle small elements (file names, serialized records), and decode and batch them after the shuffle.",
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(batch_size)"};
   }
-  if (is_cache(buffer)) {
+  if (has_trait(buffer, Trait::cache)) {
     return {"Cache before the step that enlarges the elements, if the slow work can be split from it.",
             "dataset = dataset.map(time_consuming).cache().map(memory_consuming)"};
   }
@@ -88,7 +81,8 @@ std::optional<Finding> check_size(const RankedPipeline& ranked, IteratorId id, d
 /// The trace tells the number of elements alone: no more than a note, whatever it is.
 std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, Examiner& examiner) {
   const std::int64_t size = std::max<std::int64_t>(ranked[id].number("buffer_size").value_or(0), 0);
-  if (!examiner.holds("the buffer with the most elements is a shuffle's", is_shuffle(ranked[id]))) return std::nullopt;
+  if (!examiner.holds("the buffer with the most elements is a shuffle's", has_trait(ranked[id], Trait::shuffle)))
+    return std::nullopt;
   const Evidence elements = number_of("buffer_size", static_cast<std::uint64_t>(size), "elements");
   if (!examiner.at_least(elements, "min_elements_of_unknown_size")) return std::nullopt;
   Finding finding =

@@ -24,7 +24,7 @@ std::vector<Advice> advice() {
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  const bool is_python = kind_of(ranked.culprit()) == "Generator" && !ranked.culprit().is_device_hop;
+  const bool is_python = dataset_kind(ranked.culprit()).source == Source::python && !ranked.culprit().is_device_hop;
   if (!examiner.holds(culprit_is(ranked, "a Python generator"), is_python)) return std::nullopt;
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");

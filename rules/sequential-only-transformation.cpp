@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
@@ -9,21 +8,6 @@
 
 namespace doctor::rules {
 namespace {
-
-struct SequentialKind {
-  std::string_view kind;
-  std::string_view call;  ///< how the user's own line looks
-};
-
-/// Work on one element after the other by their nature, and may as well do so on a part of the data.
-constexpr std::array<SequentialKind, 6> kSequentialKinds = {{
-    {"Filter", ".filter(predicate)"},
-    {"Unbatch", ".unbatch()"},
-    {"Batch", ".batch(batch_size)"},
-    {"PaddedBatch", ".padded_batch(batch_size)"},
-    {"GroupByWindow", ".group_by_window(key_func, reduce_func, window_size)"},
-    {"DenseToSparseBatch", ".apply(tf.data.experimental.dense_to_sparse_batch(batch_size, row_shape))"},
-}};
 
 /// `make_shard`: the lines that make the dataset of a shard.
 std::string code_with_shards(std::string_view make_shard, std::string_view call) {
@@ -75,38 +59,36 @@ std::vector<Advice> advice_for_made(std::string_view maker) {
                   : std::nullopt}};
 }
 
-std::vector<Advice> advice_for(const RankedPipeline& ranked, const SequentialKind& kind) {
+std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view call) {
   if (const std::string_view maker = made_by(ranked.host, ranked.judgement.culprit); !maker.empty()) {
     return advice_for_made(maker);
   }
   if (!has_files(ranked)) {
     std::vector<Advice> advice = {
         {"Run several copies of the pipeline, each on its share of the data, and interleave them.",
-         code_without_files(kind.call)}};
-    if (kind.kind == "Batch") advice.insert(advice.begin(), parallel_batch());
+         code_without_files(call)}};
+    if (kind_of(ranked.culprit()) == "Batch") advice.insert(advice.begin(), parallel_batch());
     return advice;
   }
   std::vector<Advice> advice = {
-      {"Run several copies of the pipeline, each on its share of the files, and interleave them.",
-       code_with(kind.call)},
+      {"Run several copies of the pipeline, each on its share of the files, and interleave them.", code_with(call)},
       {"shuffle=False keeps the shares apart: with a fresh order in every copy some files would be read twice and "
        "others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be smaller.",
        std::nullopt}};
-  if (kind.kind == "Batch") {
+  if (kind_of(ranked.culprit()) == "Batch") {
     advice.insert(advice.begin(), parallel_batch());
   }
   return advice;
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  const auto kind = std::find_if(kSequentialKinds.begin(), kSequentialKinds.end(),
-                                 [&](const SequentialKind& row) { return row.kind == kind_of(ranked.culprit()); });
-  const bool is_sequential = kind != kSequentialKinds.end();
+  const DatasetKind& kind = dataset_kind(ranked.culprit());
+  const bool is_sequential = !kind.is_source() && !kind.code.empty();
   if (!examiner.holds(culprit_is(ranked, "one that has no parallel form"), is_sequential)) return std::nullopt;
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", which works on one element after the other by its nature");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
-  finding.advice = advice_for(ranked, *kind);
+  finding.advice = advice_for(ranked, kind.code);
   return finding;
 }
 

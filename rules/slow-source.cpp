@@ -15,9 +15,7 @@ constexpr const char* kCautions =
 
 bool is_read_in_parallel(const RankedPipeline& ranked) {
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
-  return std::any_of(above.begin(), above.end(), [&](IteratorId id) {
-    return kind_of(ranked[id]).find("ParallelInterleave") != std::string_view::npos;
-  });
+  return std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
 }
 
 /// Twice as many as now, or "n" where the trace does not tell how many.
@@ -56,15 +54,15 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   }
   const std::string_view reader = reader_expression(ranked.culprit());
   if (!reader.empty()) return advice_for_files(ranked, reader);
-  const std::string_view kind = kind_of(ranked.culprit());
-  if (kind == "DataService") {
+  const Source source = dataset_kind(ranked.culprit()).source;
+  if (source == Source::service) {
     return {{"The elements come from tf.data service: profile its workers, or add some.", std::nullopt}};
   }
-  if (kind == "Generator") {
+  if (source == Source::python) {
     return {
         {"A Python generator makes one element at a time: python-generator says what to do instead.", std::nullopt}};
   }
-  if (kind == "TensorSlice" || kind == "Tensor" || kind == "SparseTensorSlice") {
+  if (source == Source::memory) {
     return {
         {"Every element is copied out of one large tensor. Slice batches instead of single elements, or write "
          "the data to files and read them in parallel.",

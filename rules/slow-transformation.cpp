@@ -41,7 +41,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
     return Advice{"flat_map makes one inner dataset at a time; interleave in its place makes several at once.",
                   "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
-  if ((kind == "Shuffle" || kind == "ShuffleAndRepeat") && made_by(ranked.host, ranked.judgement.culprit).empty()) {
+  if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{
         "Shuffle small elements (file names, serialized records) instead of decoded ones, and use a smaller "
         "buffer.",

@@ -9,15 +9,10 @@
 namespace doctor::rules {
 namespace {
 
-bool is_map(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  return kind == "Map" || kind == "ParallelMap" || kind == "MapAndBatch";
-}
-
 /// Calls of the function in the window. A map that is fused with the batch behind it returns batches: its input counts.
 std::uint64_t function_calls(const RankedPipeline& ranked) {
   const IteratorMeasurement& culprit = ranked.culprit();
-  if (kind_of(culprit) != "MapAndBatch") return culprit.calls;
+  if (!has_trait(culprit, Trait::fused_batch)) return culprit.calls;
   return culprit.children.empty() ? 0 : ranked[culprit.children.front()].calls;
 }
 
@@ -41,7 +36,8 @@ std::optional<std::int64_t> batch_size_after(const RankedPipeline& ranked) {
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  if (!examiner.holds(culprit_is(ranked, "a map"), is_map(ranked.culprit()))) return std::nullopt;
+  if (!examiner.holds(culprit_is(ranked, "a map"), family_of(ranked.culprit().short_name) == "Map"))
+    return std::nullopt;
   const std::uint64_t calls = function_calls(ranked);
   const auto gets = static_cast<double>(std::max<std::size_t>(ranked.pipeline.calls.size(), 1));
   const std::optional<std::int64_t> batch = batch_size_after(ranked);

@@ -10,7 +10,7 @@
 #include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor::measure_test {
 namespace {

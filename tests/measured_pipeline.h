@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "measure/measurements.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 
@@ -26,8 +26,8 @@ class MeasuredPipeline {
       iterator.short_name = short_name_of(short_name);
       iterator.root = IteratorId{0};
       iterator.depth = static_cast<std::uint32_t>(host_.iterators.size());
-      iterator.is_async = is_asynchronous(iterator.short_name);
-      iterator.is_source = is_source(iterator.short_name);
+      iterator.is_async = dataset_kind(iterator.short_name).has(Trait::async);
+      iterator.is_source = dataset_kind(iterator.short_name).is_source();
       iterator.calls = 100;
       iterator.instances = 1;
       const auto id = static_cast<IteratorId>(host_.iterators.size());
@@ -125,7 +125,9 @@ class MeasuredPipeline {
       for (std::size_t index = 0; index < host_.iterators.size(); ++index) phase->critical[index] = 0;
     }
     std::size_t outermost = 0;
-    while (is_frame(host_.iterators[outermost].short_name) && outermost + 1 < host_.iterators.size()) ++outermost;
+    while (dataset_kind(host_.iterators[outermost].short_name).has(Trait::frame) &&
+           outermost + 1 < host_.iterators.size())
+      ++outermost;
     pipeline.outermost = static_cast<IteratorId>(outermost);
     if (host_.iterators[outermost].short_name == "Prefetch") pipeline.prefetch = pipeline.outermost;
     for (std::size_t id = 0; id < host_.iterators.size(); ++id) pipeline.members.push_back(static_cast<IteratorId>(id));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "summaries.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor::tree_alignment_test {
 namespace {
@@ -62,30 +63,6 @@ TEST_CASE("chains with one edit") {
     CAPTURE(one.base);
     CAPTURE(one.candidate);
     CHECK(pairs_of(chain(one.base), chain(one.candidate)) == one.pairs);
-  }
-}
-
-TEST_CASE("a family is what a dataset does, in whatever form") {
-  struct Case {
-    std::string_view kind;
-    std::string_view family;
-  };
-  for (const Case& one : std::vector<Case>{
-           {"ParallelMap", "Map"},
-           {"MapAndBatch", "Map"},
-           {"Map", "Map"},
-           {"ParallelInterleave", "Interleave"},
-           {"LegacyParallelInterleave", "Interleave"},
-           {"FiniteTake", "Take"},
-           {"EmptyRepeat", "Repeat"},
-           {"Parallel", "Parallel"},
-           {"Empty", "Empty"},
-           {"MemoryReader", "MemoryReader"},
-           {"FileCache", "Cache"},
-           {"", ""},
-       }) {
-    CAPTURE(one.kind);
-    CHECK(family_of(one.kind) == one.family);
   }
 }
 

@@ -18,8 +18,8 @@ HostMeasurement tree_of(const std::vector<std::pair<std::string, std::string>>& 
     iterator.short_name = short_name_of(long_name);
     iterator.dataset_name = dataset_name;
     iterator.root = IteratorId{0};
-    iterator.is_async = is_asynchronous(iterator.short_name);
-    iterator.is_source = is_source(iterator.short_name);
+    iterator.is_async = dataset_kind(iterator.short_name).has(Trait::async);
+    iterator.is_source = dataset_kind(iterator.short_name).is_source();
     const std::string parent = long_name.substr(0, long_name.rfind("::"));
     for (std::size_t index = 0; index < host.iterators.size(); ++index) {
       if (host.iterators[index].long_name != parent) continue;

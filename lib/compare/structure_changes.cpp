@@ -8,6 +8,7 @@
 
 #include "compare/settings.h"
 #include "compare/tree_alignment.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr double kWindowCut = 0.15;
 
 bool is_map_and_batch(const IteratorSummary& iterator) {
-  return iterator.kind.find("MapAndBatch") != std::string::npos;
+  return dataset_kind(iterator.kind).has(Trait::fused_batch);
 }
 
 const IteratorSummary& root_of(const RunSummary& run, std::size_t iterator) {
@@ -56,20 +57,18 @@ bool agree_on_kind(std::span<const RunSummary> runs, const std::vector<std::size
 
 bool is_below_cache(const RunSummary& run, std::size_t iterator) {
   for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
-    if (family_of(run.iterators[above].kind) == "Cache") return true;
+    if (dataset_kind(run.iterators[above].kind).has(Trait::cache)) return true;
   }
   return false;
 }
 
 /// Whether taking it away makes a pipeline slower.
 bool is_for_speed(const IteratorSummary& iterator) {
-  const std::string_view family = family_of(iterator.kind);
-  return family == "Prefetch" || family == "Cache" || family == "Snapshot";
+  return dataset_kind(iterator.kind).has(Trait::cache) || iterator.kind == "Prefetch" || iterator.kind == "Snapshot";
 }
 
 bool is_on_threads(const IteratorSummary& iterator) {
-  return iterator.kind != family_of(iterator.kind) &&
-         (iterator.kind.find("Parallel") != std::string::npos || is_map_and_batch(iterator));
+  return dataset_kind(iterator.kind).has(Trait::parallel);
 }
 
 std::string place_of(const RunSummary& run, std::size_t iterator) {
@@ -224,7 +223,7 @@ class ChangeFinder {
   void compare_form(const AlignedIterator& before, const AlignedIterator& after) {
     if (before.base->kind == after.candidate->kind) return;
     // The iterators of a cache tell what it is doing: filling or reading.
-    if (family_of(before.base->kind) == "Cache") return;
+    if (dataset_kind(before.base->kind).has(Trait::cache)) return;
     StructureChange& change = add(ChangeKind::form_changed, *before.base,
                                   fmt::format("{} became {}", before.base->words, after.candidate->words));
     change.is_certain = agree_on_kind(runs_.base_runs, before.in_base, before.base->kind) &&

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tree/dataset_kinds.h"
+
 namespace doctor {
 namespace {
 
@@ -209,18 +211,6 @@ std::vector<std::size_t> align_from_the_top(std::span<const IteratorSummary> bas
 }
 
 }  // namespace
-
-std::string_view family_of(std::string_view kind) {
-  if (kind.find("Cache") != std::string_view::npos) return "Cache";
-  if (kind == "Model") return "Root";  // the runtime's frame before TF 2.5
-  if (kind == "MapAndBatch" || kind == "NumaMapAndBatch") return "Map";
-  static constexpr std::array<std::string_view, 5> kForms = {"LegacyParallel", "Parallel", "Finite", "Forever",
-                                                             "Empty"};
-  for (const std::string_view form : kForms) {
-    if (kind.size() > form.size() && kind.starts_with(form)) return kind.substr(form.size());
-  }
-  return kind;
-}
 
 std::string shape_of(const RunSummary& run) {
   std::string shape;

@@ -10,10 +10,6 @@
 
 namespace doctor {
 
-/// What a kind of dataset does, whatever its form: "Map" for Map, ParallelMap and MapAndBatch, "Cache" for all the
-/// iterators that a cache is made of.
-std::string_view family_of(std::string_view kind);
-
 /// The nesting of kinds as a text: two runs of the same text have the same iterators at the same indices.
 std::string shape_of(const RunSummary& run);
 

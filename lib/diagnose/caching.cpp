@@ -3,33 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
-#include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
-
-bool is_repeat(const IteratorMeasurement& iterator) {
-  return iterator.short_name.ends_with("Repeat");
-}
-
-/// Whether its inner datasets are made by a function: a cache in there is a new one for every element.
-bool makes_datasets(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  return kind.ends_with("Interleave") || kind.ends_with("FlatMap");
-}
 
 /// Where a cache of the culprit's result could stand: after it, or after the outermost transformation that makes the
 /// dataset in which it is.
 IteratorId place_of_cache(const RankedPipeline& ranked) {
   IteratorId place = ranked.judgement.culprit;
   for (const IteratorId id : iterators_above(ranked.host, place)) {
-    if (makes_datasets(ranked[id])) place = id;
+    if (has_trait(ranked[id], Trait::makes_datasets)) place = id;
   }
   return place;
 }
@@ -40,9 +28,8 @@ bool reads_files_by_name(const PhaseMeasurement& phase) {
                      [](const FunctionOp& op) { return op.op == "ReadFile"; });
 }
 
-bool is_map(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  return kind == "Map" || kind == "ParallelMap" || kind == "MapAndBatch";
+bool is_cache(const IteratorMeasurement& iterator) {
+  return has_trait(iterator, Trait::cache);
 }
 
 }  // namespace
@@ -52,18 +39,14 @@ IteratorId uncached_repeat_above(const RankedPipeline& ranked) {
   IteratorId repeat = kNoIterator;
   for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
     if (is_cache(ranked[id])) return kNoIterator;
-    if (is_repeat(ranked[id])) repeat = id;
+    if (has_trait(ranked[id], Trait::repeat)) repeat = id;
   }
   return repeat;
 }
 
 bool is_worth_caching(const RankedPipeline& ranked) {
-  static constexpr std::array<std::string_view, 8> kKinds = {
-      "Map", "ParallelMap", "MapAndBatch", "Filter", "ParallelFilter", "ParseExample", "FlatMap", "Generator"};
-  const std::string_view kind = kind_of(ranked.culprit());
-  if (ranked.culprit().is_device_hop) return false;
-  return reads_files(ranked.culprit().short_name) || kind.ends_with("Interleave") ||
-         std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+  const DatasetKind& kind = dataset_kind(ranked.culprit());
+  return !ranked.culprit().is_device_hop && (kind.reads_files() || kind.has(Trait::worth_caching));
 }
 
 std::string randomness_of_culprit(const RankedPipeline& ranked) {
@@ -77,7 +60,7 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
     if (id != culprit && !ranked[id].random_ops.empty()) {
       return fmt::format("{} before it uses {}", describe(ranked.host, id), ranked[id].random_ops.front());
     }
-    if (is_shuffle(ranked[id]) && !has_names && !shuffles_file_names(ranked.host, id)) {
+    if (has_trait(ranked[id], Trait::shuffle) && !has_names && !shuffles_file_names(ranked.host, id)) {
       return describe(ranked.host, id) + " stands before it";
     }
   }
@@ -86,10 +69,8 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
 
 IteratorId endless_before(const RankedPipeline& ranked) {
   const std::vector<IteratorId> below = iterators_below(ranked.host, place_of_cache(ranked));
-  const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) {
-    const std::string_view kind = kind_of(ranked[id]);
-    return kind == "ForeverRepeat" || kind == "ShuffleAndRepeat" || kind == "Random";
-  });
+  const auto found =
+      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return has_trait(ranked[id], Trait::endless); });
   return found == below.end() ? kNoIterator : *found;
 }
 
@@ -110,8 +91,9 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
         fmt::format("A cache after it would never be complete, because {} stands before it. If the result fits in "
                     "memory{} and is the same in every epoch, put this work and a cache() before repeat().",
                     describe(ranked.host, endless), size_of_elements(ranked)),
-        is_map(ranked.culprit()) ? "dataset = dataset.map(f).cache().repeat()  # if it fits, and f is not random"
-                                 : "dataset = dataset.cache().repeat()  # the cache before repeat(), if it fits"};
+        family_of(ranked.culprit().short_name) == "Map"
+            ? "dataset = dataset.map(f).cache().repeat()  # if it fits, and f is not random"
+            : "dataset = dataset.cache().repeat()  # the cache before repeat(), if it fits"};
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   return Advice{

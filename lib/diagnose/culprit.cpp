@@ -19,8 +19,7 @@ constexpr double kClearlyBusier = 1.15;
 
 /// Whether an iterator reads its inputs on several threads.
 bool has_several_readers(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  return kind.find("ParallelInterleave") != std::string_view::npos || kind.starts_with("DataService");
+  return is_parallel_interleave(iterator) || dataset_kind(iterator).source == Source::service;
 }
 
 /// The outermost iterator that works on the same thread: its consumer, if any, is asynchronous.

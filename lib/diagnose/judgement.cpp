@@ -6,6 +6,7 @@
 
 #include "diagnose/confidence.h"
 #include "diagnose/culprit.h"
+#include "diagnose/dataset_words.h"
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
@@ -41,7 +42,8 @@ IteratorId warmup_culprit(const HostMeasurement& host, const PipelineMeasurement
   if (!pipeline.shuffle_fill || culprit == kNoIterator) return culprit;
   const IteratorMeasurement& iterator = host.iterators[index_of(culprit)];
   const bool is_below_shuffle = iterator.parent == pipeline.shuffle_fill->iterator;
-  const bool is_in_memory = iterator.short_name == "Range" || iterator.short_name == "TensorSlice";
+  const Source source = dataset_kind(iterator).source;
+  const bool is_in_memory = source == Source::memory || source == Source::numbers;
   return is_below_shuffle && is_in_memory ? pipeline.shuffle_fill->iterator : culprit;
 }
 

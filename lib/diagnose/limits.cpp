@@ -41,14 +41,13 @@ double share_of_ops(const PhaseMeasurement& phase, Predicate is_wanted) {
 
 /// Cores are idle: because the culprit may not do more at once, or because it waits itself.
 JudgedLimit limit_with_idle_cores(const IteratorMeasurement& culprit) {
-  const std::string_view kind = kind_of(culprit);
-  if (kind == "DataService" || kind == "Snapshot") {
+  if (dataset_kind(culprit).source == Source::service || kind_of(culprit) == "Snapshot") {
     return {Limit::waiting, "its elements come from elsewhere, and cores are idle"};
   }
   if (culprit.is_source) {
     return {Limit::unknown, "cores are idle, but waiting for storage and unpacking cannot be told apart in a trace"};
   }
-  if (!is_parallel(culprit) || is_sequential_map(culprit)) {
+  if (!has_trait(culprit, Trait::parallel) || is_sequential_map(culprit)) {
     return {Limit::concurrency, "it works on one element at a time while cores are idle"};
   }
   const std::optional<std::int64_t> parallelism = culprit.number("parallelism");

@@ -11,8 +11,6 @@
 #include "text/numbers.h"
 
 namespace doctor {
-namespace {}  // namespace
-
 Picoseconds RankedPipeline::culprit_time() const {
   return phase().critical[index_of(judgement.culprit)];
 }
@@ -101,7 +99,8 @@ RuleResult for_each_culprit(const RuleContext& context, Waits waits, const Pipel
 RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check) {
   return for_each_culprit(
       context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
-        const bool works_on_several = is_parallel(ranked.culprit()) && !is_sequential_map(ranked.culprit());
+        const bool works_on_several =
+            has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
         if (!examiner.holds(fmt::format("the culprit, {}, works on several elements at once on this host",
                                         describe(ranked.host, ranked.judgement.culprit)),
                             works_on_several)) {

@@ -9,11 +9,6 @@
 namespace doctor {
 namespace {
 
-bool is_parallel_interleave(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  return kind == "ParallelInterleave" || kind == "LegacyParallelInterleave";
-}
-
 std::optional<double> megabytes(const IteratorMeasurement& iterator, std::string_view attribute) {
   const std::optional<std::int64_t> number = iterator.number(attribute);
   if (!number || *number < 0) return std::nullopt;
@@ -37,7 +32,8 @@ std::optional<bool> is_autotuned(const IteratorMeasurement& iterator) {
 }
 
 IteratorId parallel_stage_of(const RankedPipeline& ranked) {
-  if (is_parallel(ranked.culprit()) && !is_sequential_map(ranked.culprit())) return ranked.judgement.culprit;
+  if (has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit()))
+    return ranked.judgement.culprit;
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
   const auto found =
       std::find_if(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
-#include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
@@ -50,6 +48,10 @@ std::vector<std::string_view> parts_of(std::string_view dataset_name) {
   return parts;
 }
 
+bool is_shuffle(const IteratorMeasurement& iterator) {
+  return has_trait(iterator, Trait::shuffle);
+}
+
 bool has_child(const HostMeasurement& host, IteratorId iterator, std::string_view kind) {
   const std::vector<IteratorId>& children = at(host, iterator).children;
   return std::any_of(children.begin(), children.end(), [&](IteratorId id) { return kind_of(at(host, id)) == kind; });
@@ -70,12 +72,9 @@ bool has_kind(const HostMeasurement& host, IteratorId iterator, std::string_view
 
 /// The readers of files go from file to file by a flat_map, or an interleave where num_parallel_reads is set.
 std::string_view reader_around(const HostMeasurement& host, IteratorId iterator) {
-  const std::string_view kind = kind_of(at(host, iterator));
-  if (kind != "FlatMap" && kind != "ParallelInterleave" && kind != "LegacyParallelInterleave") return {};
+  if (kind_of(at(host, iterator)) != "FlatMap" && !is_parallel_interleave(at(host, iterator))) return {};
   for (const std::string_view reader : {"TFRecord", "TextLine", "FixedLengthRecord"}) {
-    if (!has_child(host, iterator, reader)) continue;
-    if (reader == "TFRecord") return "tf.data.TFRecordDataset";
-    return reader == "TextLine" ? "tf.data.TextLineDataset" : "tf.data.FixedLengthRecordDataset";
+    if (has_child(host, iterator, reader)) return dataset_kind(reader).words;
   }
   return {};
 }
@@ -86,7 +85,7 @@ bool is_of_csv_dataset(const HostMeasurement& host, IteratorId iterator) {
   if (has_kind(host, below, "Prefetch")) below = only_input_of(host, below);
   if (has_kind(host, below, "Map") || has_kind(host, below, "ParallelMap")) below = only_input_of(host, below);
   if (has_kind(host, below, "Batch")) below = only_input_of(host, below);
-  while (below != kNoIterator && (is_shuffle(at(host, below)) || at(host, below).short_name.ends_with("Repeat"))) {
+  while (below != kNoIterator && (is_shuffle(at(host, below)) || has_trait(at(host, below), Trait::repeat))) {
     below = only_input_of(host, below);
   }
   if (has_kind(host, below, "CSV")) below = parent_of(host, below);
@@ -99,7 +98,7 @@ bool is_of_csv_dataset(const HostMeasurement& host, IteratorId iterator) {
   if (!reads_csv) return false;
   // The batch tells it from an interleave that the user wrote: nothing else but shuffle and repeat stands before it.
   IteratorId above = parent_of(host, below);
-  while (above != kNoIterator && (is_shuffle(at(host, above)) || at(host, above).short_name.ends_with("Repeat"))) {
+  while (above != kNoIterator && (is_shuffle(at(host, above)) || has_trait(at(host, above), Trait::repeat))) {
     above = parent_of(host, above);
   }
   return has_kind(host, above, "Batch");
@@ -147,13 +146,6 @@ bool is_of_selector(const HostMeasurement& host, IteratorId iterator) {
                      [&](IteratorId id) { return kind_of(at(host, id)) == "DirectedInterleave"; });
 }
 
-/// Whether it hands names of files on without a look into the files.
-bool passes_names_on(const IteratorMeasurement& iterator) {
-  static constexpr std::array<std::string_view, 5> kKinds = {"Shard", "Prefetch", "MemoryCache", "MemoryCacheImpl",
-                                                             "AutoShard"};
-  return is_frame(iterator.short_name) || std::find(kKinds.begin(), kKinds.end(), kind_of(iterator)) != kKinds.end();
-}
-
 /// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
 std::string last_name(std::string_view words) {
   words = words.substr(0, words.find(' '));
@@ -161,11 +153,10 @@ std::string last_name(std::string_view words) {
   return std::string(dot == std::string_view::npos ? words : words.substr(dot + 1));
 }
 
-/// What the iterator itself does, by its kind: "map" for ParallelMapV2.
-std::string method_of_kind(const IteratorMeasurement& iterator) {
-  const std::string_view words = words_of_kind(iterator);
-  return words.find("Dataset") == std::string_view::npos && !words.starts_with("tf.data.") ? std::string()
-                                                                                           : last_name(words);
+/// What a kind itself does: "map" for ParallelMap.
+std::string method_of(const DatasetKind& kind) {
+  const bool is_of_api = kind.words.find("Dataset") != std::string_view::npos || kind.words.starts_with("tf.data.");
+  return is_of_api ? last_name(kind.words) : std::string();
 }
 
 /// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
@@ -173,7 +164,7 @@ std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) 
   const IteratorMeasurement& iterator = at(host, id);
   if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) return {};
   if (const std::string_view maker = made_by(host, id); !maker.empty()) return {last_name(maker)};
-  if (kind_of(iterator) == "MapAndBatch" || kind_of(iterator) == "NumaMapAndBatch") {
+  if (has_trait(iterator, Trait::fused_batch)) {
     std::vector<std::string> methods;
     for (std::size_t part = 1; is_fused(iterator) && part < parts_of(iterator.dataset_name).size(); ++part) {
       methods.emplace_back("map");
@@ -185,13 +176,13 @@ std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) 
   if (is_fused(iterator)) {
     std::vector<std::string> methods;
     for (const std::string_view part : parts_of(iterator.dataset_name)) {
-      IteratorMeasurement like;
-      like.short_name = part.substr(0, part.find(':'));
-      if (std::string method = method_of_kind(like); !method.empty()) methods.push_back(std::move(method));
+      if (std::string method = method_of(dataset_kind_of_node(part)); !method.empty()) {
+        methods.push_back(std::move(method));
+      }
     }
     if (!methods.empty()) return methods;
   }
-  std::string method = method_of_kind(iterator);
+  std::string method = method_of(dataset_kind(iterator));
   return method.empty() ? std::vector<std::string>() : std::vector<std::string>{std::move(method)};
 }
 
@@ -230,7 +221,7 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
   Position position{0, 0};
   const std::vector<std::string> own = methods_of(host, iterator);
   // One cache is several iterators.
-  if (own.empty() || is_cache(at(host, iterator))) return {};
+  if (own.empty() || has_trait(at(host, iterator), Trait::cache)) return {};
   for (const IteratorId id : in_order_of_code(host, at(host, iterator).root)) {
     if (id == iterator) position.number = position.count + 1;
     if (id != iterator && !made_by(host, id).empty()) continue;
@@ -248,8 +239,8 @@ std::string ordinal(std::size_t number) {
 
 /// What the step of a function that writes several is: "map and batch".
 std::string step_words(const IteratorMeasurement& iterator) {
-  if (kind_of(iterator) == "MapAndBatch") return "map and batch";
-  const std::string method = method_of_kind(iterator);
+  if (has_trait(iterator, Trait::fused_batch)) return "map and batch";
+  const std::string method = method_of(dataset_kind(iterator));
   return method.empty() ? std::string(kind_of(iterator)) : method;
 }
 
@@ -294,7 +285,7 @@ std::string describe_source(const HostMeasurement& host, IteratorId id) {
 
 /// Whether it is a method of a dataset: not a source, not what TF puts in.
 bool is_method(const IteratorMeasurement& iterator) {
-  return words_of_kind(iterator).starts_with("Dataset.");
+  return dataset_kind(iterator).words.starts_with("Dataset.");
 }
 
 }  // namespace
@@ -319,7 +310,7 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
     return fmt::format("{}{} (its own {})", maker, maker == kDirectoryReader ? " or one like it" : "",
                        step_words(iterator));
   }
-  if (kind_of(iterator) == "MapAndBatch" || is_fused(iterator)) return describe_fused(host, id);
+  if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_fused(host, id);
   if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) {
     return describe(iterator);
   }
@@ -332,7 +323,7 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
   std::string words = call_words(methods_of(host, id).front(), position, name);
   if (is_parallelised) return words + " (TF runs it in parallel by itself)";
   // A name hides whether it was the user who asked for parallel calls.
-  const bool has_parallel_calls = name.empty() && words_of_kind(iterator).ends_with(" with num_parallel_calls");
+  const bool has_parallel_calls = name.empty() && dataset_kind(iterator).words.ends_with(" with num_parallel_calls");
   return has_parallel_calls ? words + " (with num_parallel_calls)" : words;
 }
 
@@ -366,13 +357,13 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
 }
 
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {
-  const std::string_view kind = kind_of(iterator);
-  if (kind != "MapAndBatch" && !kind.starts_with("Parallel")) return false;
+  if (!has_trait(iterator, Trait::parallel)) return false;
   const std::vector<std::string_view> parts = parts_of(iterator.dataset_name);
   // A map that is left sequential runs as MapAndBatch with parallelism 1.
-  if (kind == "MapAndBatch" && iterator.text("autotune") != "true") return false;
+  if (has_trait(iterator, Trait::fused_batch) && iterator.text("autotune") != "true") return false;
   return !parts.empty() && parts.front().find(':') != std::string_view::npos &&
-         std::none_of(parts.begin(), parts.end(), [](std::string_view part) { return part.starts_with("Parallel"); });
+         std::none_of(parts.begin(), parts.end(),
+                      [](std::string_view part) { return dataset_kind_of_node(part).has(Trait::parallel); });
 }
 
 bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
@@ -384,15 +375,14 @@ bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
   // What reads the files stands beside it, below the transformation that goes from file to file.
   IteratorId above = at(host, id).parent;
   for (std::size_t steps = 0; above != kNoIterator && steps < host.iterators.size(); ++steps) {
-    const std::string_view kind = kind_of(at(host, above));
-    if (kind == "FlatMap" || kind.ends_with("Interleave")) break;
-    if (!passes_names_on(at(host, above))) return false;
+    if (has_trait(at(host, above), Trait::makes_datasets)) break;
+    if (!has_trait(at(host, above), Trait::frame | Trait::passes_on)) return false;
     above = at(host, above).parent;
   }
   if (above == kNoIterator) return false;
   const std::vector<IteratorId> below = iterators_below(host, above);
   return std::any_of(below.begin(), below.end(),
-                     [&](IteratorId input) { return reads_files(at(host, input).short_name); });
+                     [&](IteratorId input) { return dataset_kind(at(host, input)).reads_files(); });
 }
 
 }  // namespace doctor

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/ranks.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -130,7 +130,7 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
   add_time(fleet_.lost_ns, facts.lost_ns);
   if (!row.error.empty()) return add(errors_[kind_of_error(row.error)], facts);
   ++fleet_.verdicts[row.verdict.empty() ? "none" : row.verdict];
-  add(culprits_[{row.culprit_kind, std::string(without_version(row.culprit_dataset)), row.limited_by}], facts);
+  add(culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limited_by}], facts);
   std::set<std::string_view> rules;
   for (const RowFinding& finding : row.findings) {
     if (rules.insert(finding.rule).second) add(rules_[finding.rule], facts);

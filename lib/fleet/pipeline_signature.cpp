@@ -10,14 +10,14 @@
 #include "compare/tree_alignment.h"
 #include "diagnose/dataset_words.h"
 #include "report/selection.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
 
 /// What stands in the tree only because of the runtime: its inputs take its place.
 bool is_passed_over(const IteratorMeasurement& iterator) {
-  return is_frame(iterator.short_name) || is_injected(iterator);
+  return has_trait(iterator, Trait::frame) || is_injected(iterator);
 }
 
 std::string signature_of(std::string_view family, std::vector<std::string> inputs) {
@@ -45,7 +45,7 @@ std::string signature_of(const HostMeasurement& host, const PipelineMeasurement&
     if (is_passed_over(iterator)) {
       above.insert(above.end(), own.begin(), own.end());
     } else {
-      above.push_back(signature_of(family_of(kind_of(iterator)), std::move(own)));
+      above.push_back(signature_of(family_of(iterator.short_name), std::move(own)));
     }
   }
   return roots.empty() ? std::string() : signature_of("", std::move(roots));

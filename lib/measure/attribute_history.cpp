@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/merge.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -20,23 +20,6 @@ constexpr std::string_view kBufferedBytes = "buffered_bytes_MB";
 bool is_left_out_at_zero(std::string_view name) {
   return name == kBufferedElements || name == kBufferedBytes;
 }
-
-/// Which attributes say how full the buffer of a kind of dataset is, and how full it may be.
-struct BufferAttributes {
-  std::string_view kind;
-  std::string_view fill;
-  std::string_view limit;
-};
-
-/// Prefetch wrote its elements as buffer_size until the model node wrote them for all kinds; of other kinds buffer_size
-/// is the limit.
-constexpr BufferAttributes kBuffers[] = {
-    {"Prefetch", "buffer_size", "buffer_limit"},
-    {"Prefetch", kBufferedElements, "buffer_limit"},
-    {"MapAndBatch", kBufferedElements, "max_batch_results"},
-    {"ParallelMap", kBufferedElements, "parallelism"},
-    {"Shuffle", kBufferedElements, "buffer_size"},
-};
 
 /// Adds up one attribute, whose readings come in order of time.
 class HistoryBuilder {
@@ -190,15 +173,18 @@ void HistoryMeasurer::collect_tracks() {
 /// Finds out where an iterator says how full its buffer is.
 void HistoryMeasurer::prepare(IteratorId id) {
   IteratorBuilder& builder = builders_[index_of(id)];
-  const std::string_view kind = without_version(forest_[id].short_name);
+  const DatasetKind& kind = dataset_kind(forest_[id].short_name);
+  const bool is_prefetch = kind.kind == "Prefetch";
   const auto has = [&](std::string_view name) { return builder.find(name) < builder.attributes.size(); };
   // A runtime new enough to write a Prefetch's depth writes buffer_size or leaves its elements to the model node: where
   // neither was ever seen the buffer was empty at every call.
-  if (kind == "Prefetch" && has("interleave_depth") && !has("buffer_size")) builder.find_or_add(kBufferedElements);
-  for (const BufferAttributes& buffer : kBuffers) {
-    if (builder.fill || buffer.kind != kind || !has(buffer.fill) || !has(buffer.limit)) continue;
-    builder.fill = builder.find(buffer.fill);
-    builder.limit = builder.find(buffer.limit);
+  if (is_prefetch && has("interleave_depth") && !has("buffer_size")) builder.find_or_add(kBufferedElements);
+  // Prefetch wrote its elements as buffer_size until the model node wrote them for all kinds; of other kinds
+  // buffer_size is the limit.
+  const std::string_view fill = is_prefetch && has("buffer_size") ? "buffer_size" : kBufferedElements;
+  if (!kind.buffer_limit.empty() && has(fill) && has(kind.buffer_limit)) {
+    builder.fill = builder.find(fill);
+    builder.limit = builder.find(kind.buffer_limit);
   }
   for (std::size_t index = 0; index < builder.attributes.size(); ++index) {
     if (is_left_out_at_zero(builder.attributes[index].name())) builder.left_out.push_back(index);

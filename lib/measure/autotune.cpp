@@ -5,7 +5,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -98,7 +98,7 @@ bool is_tunable(const IteratorMeasurement& iterator) {
 
 AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurement* pipeline, IteratorId iterator) {
   const IteratorMeasurement& measured = host.iterators[index_of(iterator)];
-  const std::string_view kind = without_version(measured.short_name);
+  const std::string_view kind = kind_of(measured.short_name);
   AutotuneStage stage;
   stage.iterator = iterator;
   stage.given = tuned_by(measured);

@@ -4,20 +4,13 @@
 #include <unordered_set>
 
 #include "measure/op_kind.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
 
-/// Kinds whose function runs on other threads while GetNext waits for its result.
-bool runs_function_in_background(std::string_view short_name) {
-  const std::string_view name = without_version(short_name);
-  return name == "ParallelMap" || name == "MapAndBatch" || name == "NumaMapAndBatch" || name == "ParallelFilter" ||
-         name == "ParseExample";
-}
-
 bool is_wrapped_in_flat_map(const IteratorForest& forest, const LogicalIterator& iterator) {
-  return iterator.parent != kNoIterator && without_version(forest[iterator.parent].short_name) == "FlatMap";
+  return iterator.parent != kNoIterator && kind_of(forest[iterator.parent].short_name) == "FlatMap";
 }
 
 /// Function ids of the executor spans and function runs that contain a Python op.
@@ -62,7 +55,8 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
 
 void CriticalPath::find_device_hops() {
   for (const LogicalIterator& iterator : forest_.iterators) {
-    is_device_hop_.push_back(is_generator(iterator.short_name) && !is_wrapped_in_flat_map(forest_, iterator));
+    const bool is_generator = dataset_kind(iterator.short_name).source == Source::python;
+    is_device_hop_.push_back(is_generator && !is_wrapped_in_flat_map(forest_, iterator));
   }
   if (std::find(is_device_hop_.begin(), is_device_hop_.end(), true) != is_device_hop_.end()) {
     const std::unordered_set<std::uint64_t> python = functions_with_python(trace_);
@@ -83,9 +77,10 @@ void CriticalPath::find_device_hops() {
 CriticalPath::GapKind CriticalPath::gap_kind_of(IteratorId id) const {
   const LogicalIterator& iterator = forest_[id];
   if (!iterator.is_async) return GapKind::own_work;
-  if (iterator.short_name.starts_with("DataService")) return GapKind::device_hop;
-  if (is_generator(iterator.short_name)) return is_device_hop(id) ? GapKind::device_hop : GapKind::own_work;
-  return runs_function_in_background(iterator.short_name) ? GapKind::wait_for_function : GapKind::wait;
+  const DatasetKind& kind = dataset_kind(iterator.short_name);
+  if (kind.source == Source::service) return GapKind::data_service;
+  if (kind.source == Source::python) return is_device_hop(id) ? GapKind::device_hop : GapKind::own_work;
+  return kind.has(Trait::waits_for_function) ? GapKind::wait_for_function : GapKind::wait;
 }
 
 }  // namespace doctor

@@ -56,6 +56,7 @@ class CriticalPath {
     wait,               ///< for the iterators below, which run on other threads
     wait_for_function,  ///< likewise, and for its function, which runs on other threads too
     device_hop,         ///< for another pipeline
+    data_service,       ///< likewise, which a worker runs without GetNext
   };
 
   void find_device_hops();

@@ -7,24 +7,12 @@
 #include "base/parallel.h"
 #include "base/search.h"
 #include "measure/lane_order.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
 
 using Entry = FunctionTable::Entry;
-
-/// Whether an iterator dispatches a function for its elements. Other asynchronous ones only hand elements on.
-bool dispatches_functions(const LogicalIterator& iterator) {
-  const std::string_view kind = without_version(iterator.short_name);
-  return iterator.is_async && kind != "Prefetch" && kind != "ParallelBatch";
-}
-
-/// The iterator above a call, if it dispatches functions for what the call returns.
-IteratorId dispatcher_above(const IteratorForest& forest, const IteratorCall& input) {
-  const IteratorId above = forest[forest.iterator_of(input)].parent;
-  return above != kNoIterator && dispatches_functions(forest[above]) ? above : kNoIterator;
-}
 
 /// Indexed as the lane's function runs: the row of the call that fetched the input of the element, where the trace
 /// tells which element the run makes.
@@ -42,6 +30,9 @@ class OwnerFinder {
  public:
   OwnerFinder(const Trace& trace, const IteratorForest& forest)
       : forest_(forest), has_functions_(forest.iterators.size()) {
+    for (const LogicalIterator& iterator : forest.iterators) {
+      dispatches_.push_back(dataset_kind(iterator.short_name).has(Trait::dispatches_function));
+    }
     std::size_t runs = 0;
     for (const Lane& lane : trace.lanes) runs += lane.function_runs.size();
     entries_.reserve(runs);  // at most; growing would need three times as much for a moment
@@ -65,7 +56,7 @@ class OwnerFinder {
       }
       std::uint32_t input = inputs[index];
       if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
-      IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(forest_, calls[input]);
+      IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
       if (owner == kNoIterator && run.row != kNoRow) owner = forest_.iterator_of(calls[run.row]);
       add(run.function_id, owner);
     }
@@ -81,6 +72,12 @@ class OwnerFinder {
   const std::vector<bool>& has_functions() const { return has_functions_; }
 
  private:
+  /// The iterator above a call, if it dispatches functions for what the call returns.
+  IteratorId dispatcher_above(const IteratorCall& input) const {
+    const IteratorId above = forest_[forest_.iterator_of(input)].parent;
+    return above != kNoIterator && dispatches_[index_of(above)] ? above : kNoIterator;
+  }
+
   void add(PackedToken id, IteratorId owner) {
     if (owner == kNoIterator) return;
     entries_.push_back({id, owner});
@@ -90,14 +87,15 @@ class OwnerFinder {
   IteratorId first_without_functions() const {
     IteratorId first = kNoIterator;
     for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
-      const LogicalIterator& iterator = forest_.iterators[index];
-      if (has_functions_[index] || !dispatches_functions(iterator)) continue;
-      if (first == kNoIterator || iterator.long_name < forest_[first].long_name) first = static_cast<IteratorId>(index);
+      if (has_functions_[index] || !dispatches_[index]) continue;
+      const std::string& name = forest_.iterators[index].long_name;
+      if (first == kNoIterator || name < forest_[first].long_name) first = static_cast<IteratorId>(index);
     }
     return first;
   }
 
   const IteratorForest& forest_;
+  std::vector<bool> dispatches_;     ///< indexed by IteratorId: its threads run functions
   std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
   std::vector<Entry> entries_;
   std::vector<PackedToken> loose_;  ///< runs on threads without calls

@@ -1,6 +1,6 @@
 #include "measure/input_work.h"
 
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -10,7 +10,7 @@ bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& 
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   for (IteratorId above = iterator.parent; above != kNoIterator && steps > 0; --steps) {
     const IteratorMeasurement& ancestor = host.iterators[index_of(above)];
-    if (ancestor.is_async || is_cache(ancestor.short_name)) return true;
+    if (ancestor.is_async || dataset_kind(ancestor.short_name).has(Trait::cache)) return true;
     above = ancestor.parent;
   }
   return false;
@@ -19,14 +19,12 @@ bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& 
 }  // namespace
 
 InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator) {
-  if (iterator.is_device_hop || without_version(iterator.short_name).starts_with("MultiDeviceIterator")) {
-    return InputWork::enqueue;
-  }
-  if (reads_files(iterator.short_name)) {
+  const DatasetKind& kind = dataset_kind(iterator.short_name);
+  if (iterator.is_device_hop || kind.kind == "MultiDeviceIterator") return InputWork::enqueue;
+  if (kind.reads_files()) {
     return is_read_in_advance(host, iterator) ? InputWork::read_in_advance : InputWork::read_on_demand;
   }
-  const bool only_buffers = without_version(iterator.short_name) == "Prefetch";
-  if (iterator.is_source || only_buffers || is_frame(iterator.short_name)) return InputWork::other;
+  if (iterator.is_source || kind.kind == "Prefetch" || kind.has(Trait::frame)) return InputWork::other;
   return InputWork::preprocessing;
 }
 

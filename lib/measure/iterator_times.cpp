@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "measure/lane_order.h"
 #include "measure/own_part.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -57,7 +57,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   measured.children = iterator.children;
   measured.depth = iterator.depth;
   measured.is_async = iterator.is_async;
-  measured.is_source = is_source(iterator.short_name);
+  measured.is_source = dataset_kind(iterator.short_name).is_source();
   for (const Attribute& attribute : iterator.attributes) {
     AttributeValue value{std::string(trace.strings[attribute.name]), std::nullopt, {}};
     if (attribute.is_number) {
@@ -118,14 +118,14 @@ std::string_view IteratorMeasurement::text(std::string_view attribute) const {
 }
 
 bool waits_for_others(const IteratorMeasurement& iterator) {
-  const bool runs_python = is_generator(iterator.short_name) && !iterator.is_device_hop;
+  const bool runs_python = dataset_kind(iterator.short_name).source == Source::python && !iterator.is_device_hop;
   return iterator.is_async && !runs_python;
 }
 
 std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
   std::vector<IteratorTimes> none(forest.iterators.size());
   for (std::size_t index = 0; index < none.size(); ++index) {
-    none[index].is_shuffle = forest.iterators[index].short_name.starts_with("Shuffle");
+    none[index].is_shuffle = dataset_kind(forest.iterators[index].short_name).has(Trait::shuffle);
   }
   std::vector<IteratorTimes> sums = none;
   std::mutex mutex;
@@ -190,14 +190,17 @@ std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorF
 }
 
 std::vector<CacheFill> find_cache_fills(const IteratorForest& forest, const std::vector<IteratorId>& members) {
+  const auto is_cache = [](const LogicalIterator& iterator) {
+    return dataset_kind(iterator.short_name).has(Trait::cache);
+  };
   std::vector<CacheFill> fills;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];
-    if (!is_cache(iterator.short_name)) continue;
+    if (!is_cache(iterator)) continue;
     // MemoryCache always has a MemoryCacheImpl below it; only what that one reads is input.
     std::uint64_t input_calls = 0;
     for (const IteratorId input : iterator.children) {
-      if (!is_cache(forest[input].short_name)) input_calls += forest[input].call_count;
+      if (!is_cache(forest[input])) input_calls += forest[input].call_count;
     }
     if (input_calls > 0 && 2 * input_calls >= iterator.call_count)
       fills.push_back({id, input_calls, iterator.call_count});

@@ -17,7 +17,7 @@
 #include "measure/random_ops.h"
 #include "measure/step_table.h"
 #include "text/numbers.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -215,12 +215,11 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
   if (group.root == kNoIterator) return;
   pipeline.is_device = path_.has_device_hop(group.root);
   IteratorId iterator = group.root;
-  while (forest_[iterator].short_name != "Prefetch" && is_frame(forest_[iterator].short_name) &&
-         !forest_[iterator].children.empty()) {
+  while (dataset_kind(forest_[iterator].short_name).has(Trait::frame) && !forest_[iterator].children.empty()) {
     iterator = forest_[iterator].children.front();
   }
   pipeline.outermost = iterator;
-  if (forest_[iterator].short_name == "Prefetch") pipeline.prefetch = iterator;
+  if (kind_of(forest_[iterator].short_name) == "Prefetch") pipeline.prefetch = iterator;
 }
 
 PhaseMeasurement HostMeasurer::measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls) {

@@ -5,7 +5,6 @@
 
 #include "base/search.h"
 #include "measure/function_runs.h"
-#include "tree/dataset_kind.h"
 
 namespace doctor {
 namespace {
@@ -97,6 +96,7 @@ void CriticalPath::Walker::gap(CallRef ref, Interval window, int depth) {
     case GapKind::wait_for_function:
       return wait(ref, iterator, window, true, depth);
     case GapKind::device_hop:
+    case GapKind::data_service:
       return device_hop(ref, iterator, window, depth);
   }
 }
@@ -284,11 +284,8 @@ void CriticalPath::Walker::nothing_running(CallRef ref, IteratorId iterator, Int
   const bool is_unseen = window.end <= first_start || window.start >= last_end;
   if (!is_unseen) return emit(window, iterator, SegmentKind::handoff, ref.lane);
   // The call of a parallel map that makes this element is cut off; its function is what fills such a time.
-  if (inputs.size() == 1) {
-    const std::string_view kind = without_version(forest_[inputs.front()].short_name);
-    if (kind == "ParallelMap" || kind == "MapAndBatch") {
-      return emit(window, inputs.front(), SegmentKind::function, ref.lane);
-    }
+  if (inputs.size() == 1 && path_.gap_kinds_[index_of(inputs.front())] == GapKind::wait_for_function) {
+    return emit(window, inputs.front(), SegmentKind::function, ref.lane);
   }
   emit(window, iterator, SegmentKind::unseen, ref.lane);
 }
@@ -301,7 +298,7 @@ CriticalPath::Walker::Feeders CriticalPath::Walker::find_feeders(IteratorId iter
   const auto is_feeder = [&](IteratorId root) {
     return root != kNoIterator && root != own_root && !path_.has_device_hop(root);
   };
-  if (!forest_[iterator].short_name.starts_with("DataService")) {
+  if (path_.gap_kinds_[index_of(iterator)] != GapKind::data_service) {
     const std::vector<RootCall>& calls = forest_.root_calls;
     next_root_call_ = partition_point_near(calls.size(), next_root_call_,
                                            [&](std::size_t index) { return calls[index].span.start < window.end; });

@@ -10,6 +10,7 @@
 #include "base/intervals.h"
 #include "base/parallel.h"
 #include "measure/function_ops.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -292,8 +293,7 @@ IteratorId find_culprit(const IteratorForest& forest, const ByIterator<Picosecon
   Picoseconds most = 0;
   for (const auto& [id, time] : held.entries()) {
     if (time <= 0) continue;
-    const std::string& kind = forest[id].short_name;
-    const bool is_root = kind == "Root" || kind == "Model";
+    const bool is_root = family_of(forest[id].short_name) == "Root";
     const bool is_better =
         culprit == kNoIterator || (culprit_is_root && !is_root) || (culprit_is_root == is_root && time > most);
     if (!is_better) continue;

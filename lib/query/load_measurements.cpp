@@ -11,7 +11,7 @@
 #include "report/json_values.h"
 #include "report/selection.h"
 #include "report/steps_page.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -34,9 +34,9 @@ std::string text_of(const std::optional<std::uint64_t>& token) {
   return token ? std::to_string(*token) : std::string();
 }
 
-std::string_view kind_of(const IteratorMeasurement& iterator) {
+std::string_view role_of(const IteratorMeasurement& iterator) {
   if (iterator.is_source) return "source";
-  return is_frame(iterator.short_name) ? "frame" : "transformation";
+  return dataset_kind(iterator.short_name).has(Trait::frame) ? "frame" : "transformation";
 }
 
 std::string attributes_json(const IteratorMeasurement& iterator) {
@@ -67,7 +67,7 @@ Result<void> load_iterators(QueryDatabase& database, const TraceHost& of) {
     of.begin_row(rows).integer(static_cast<std::int64_t>(index));
     rows.optional_integer(number_of(iterator.parent)).optional_integer(number_of(iterator.root));
     rows.integer(iterator.depth).text(iterator.long_name).text(iterator.short_name).text(iterator.dataset_name);
-    rows.text(kind_of(iterator)).boolean(iterator.is_async);
+    rows.text(role_of(iterator)).boolean(iterator.is_async);
     rows.optional_text(text_of(iterator.id)).optional_text(text_of(iterator.parent_id));
     rows.integer(static_cast<std::int64_t>(iterator.calls)).integer(static_cast<std::int64_t>(iterator.instances));
     rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(iterator.function).time(critical[index]);

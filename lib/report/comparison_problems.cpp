@@ -6,7 +6,7 @@
 
 #include "report/comparison_page.h"
 #include "report/repository_path.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

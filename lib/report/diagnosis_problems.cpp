@@ -6,7 +6,7 @@
 #include "report/gate_text.h"
 #include "report/repository_path.h"
 #include "report/selection.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

@@ -14,7 +14,7 @@
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -63,7 +63,7 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   }
   const std::string name = describe_culprit(worst.host, worst.pipeline, worst.judgement);
   if (!has_bottleneck(worst.judgement)) {
-    if (is_frame(worst.culprit().short_name)) return;  // the user has not written it
+    if (dataset_kind(worst.culprit().short_name).has(Trait::frame)) return;  // the user has not written it
     const bool is_known = worst.judgement.level != InputLevel::unknown;
     return page.row("busiest", is_known ? name + " (nobody waits for it)" : name);
   }

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "trace/event_kind.h"
-#include "tree/dataset_kind.h"
+#include "tree/dataset_kinds.h"
 #include "tree/recreated_pipelines.h"
 
 namespace doctor {
@@ -80,7 +80,7 @@ bool is_input_of_function_loop(std::string_view long_name) {
   for (std::size_t begin = above.find("::") + 2; begin < above.size();) {
     const std::size_t end = std::min(above.find("::", begin), above.size());
     const std::string_view part = without_element_index(above.substr(begin, end - begin));
-    const bool is_of_loop = is_frame(part) || part == "Prefetch" || part == "TakeWhile";
+    const bool is_of_loop = dataset_kind(part).has(Trait::frame) || part == "Prefetch" || part == "TakeWhile";
     if (end < above.size() && !is_of_loop) return false;
     begin = end + 2;
   }
@@ -302,7 +302,7 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     LogicalIterator iterator;
     iterator.long_name = folded;
     iterator.short_name = short_name_of(folded);
-    iterator.is_async = is_asynchronous(iterator.short_name);
+    iterator.is_async = dataset_kind(iterator.short_name).has(Trait::async);
     forest_.iterators.push_back(std::move(iterator));
     keys_.push_back(&place->first);
     const std::uint64_t hash = NamePrefixes(folded).of_whole_name();
