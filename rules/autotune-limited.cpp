@@ -7,7 +7,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::autotune_limited {
 namespace {
 
 double megabytes_in_buffers(const RankedPipeline& ranked) {
@@ -25,7 +25,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
   }
   const std::optional<double> budget = ram_budget_megabytes(ranked.host, id);
   if (!budget) {
-    examiner.misses("the trace does not tell how much memory tf.data may use");
+    examiner.misses("the trace does not show how much memory tf.data may use");
     return std::nullopt;
   }
   const double buffered = megabytes_in_buffers(ranked);
@@ -33,8 +33,8 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
   Finding finding;
   finding.subject = ranked[id].long_name;
   finding.message = fmt::format(
-      "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: {:.0f} MB of elements are buffered "
-      "already, of a RAM budget of {:.0f} MB",
+      "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: the pipeline already buffers "
+      "{:.0f} MB of elements, and the RAM budget is {:.0f} MB",
       buffered, *budget);
   finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", share),
                       share_of("ram_budget_used", buffered / *budget)};
@@ -50,9 +50,9 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
 std::string limit_words(const RankedPipeline& ranked, const IteratorMeasurement& stage, std::int64_t parallelism,
                         std::optional<std::int64_t> highest) {
   if (!highest || parallelism < *highest) return "it counts CPU time, and the function waits";
-  if (is_parallel_interleave(stage)) return fmt::format("that is the cycle length of {}", *highest);
+  if (is_parallel_interleave(stage)) return fmt::format("its cycle length is {}", *highest);
   const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
-  if (*highest < cores) return fmt::format("a thread pool of {} is set, less than the cores", *highest);
+  if (*highest < cores) return fmt::format("its thread pool is set to {}, fewer than the cores", *highest);
   return fmt::format("the thread pool has {}", format_count(static_cast<std::uint64_t>(*highest), "thread"));
 }
 
@@ -69,18 +69,19 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
          fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number)});
   } else if (is_at_limit) {
     advice.push_back(
-        {own_number + "Give tf.data more threads than cores, since they wait more than they compute; AUTOTUNE "
-                      "can then choose more, or give a number yourself.",
+        {own_number +
+             "Give tf.data more threads than there are cores, since they mostly wait; AUTOTUNE can then choose "
+             "more, or you can set a number yourself.",
          code_with_pool(parallelism_to_try(ranked, id).value_or(1),
                         fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number))});
   } else {
-    advice.push_back({own_number + "Give a number above the one that AUTOTUNE chose.",
+    advice.push_back({own_number + "Set a number above the one that AUTOTUNE chose.",
                       fmt::format("dataset = dataset.map(f, num_parallel_calls={})", number)});
   }
   if (ranked.phase().python > 0) {
     advice.push_back(
-        {"Careful: the function runs Python. More calls at once help as far as it sleeps or waits for I/O, "
-         "not where it computes or waits for Python's lock.",
+        {"Careful: the function runs Python. More calls at once help while it sleeps or waits for I/O, not while it "
+         "computes or waits for Python's lock.",
          std::nullopt});
   }
   return advice;
@@ -102,10 +103,10 @@ bool has_room(const RankedPipeline& ranked, std::int64_t parallelism, std::optio
 Finding parallelism_finding(const RankedPipeline& ranked, IteratorId id, std::int64_t parallelism,
                             std::optional<std::int64_t> highest) {
   const IteratorMeasurement& stage = ranked[id];
-  Finding finding = culprit_finding(
-      ranked, fmt::format("{}; AUTOTUNE goes no further than parallelism {} there although only {} are busy: {}",
-                          culprit_part(ranked), parallelism, busy_cores(ranked),
-                          limit_words(ranked, stage, parallelism, highest)));
+  Finding finding =
+      culprit_finding(ranked, fmt::format("{}; AUTOTUNE stops at parallelism {} there although only {} are busy: {}",
+                                          culprit_part(ranked), parallelism, busy_cores(ranked),
+                                          limit_words(ranked, stage, parallelism, highest)));
   finding.subject = stage.long_name;
   finding.evidence.push_back({"parallelism", static_cast<double>(parallelism), "calls"});
   if (highest) finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
@@ -117,26 +118,26 @@ Finding parallelism_finding(const RankedPipeline& ranked, IteratorId id, std::in
 std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId id = parallel_stage_of(ranked);
   const bool is_tuned = id != kNoIterator && is_autotuned(ranked[id]) == true;
-  if (!examiner.holds("AUTOTUNE chooses how much of the culprit's work is done at once", is_tuned)) {
+  if (!examiner.holds("AUTOTUNE chooses the parallelism of the culprit", is_tuned)) {
     return std::nullopt;
   }
   examiner.is_about(id);
   const IteratorMeasurement& stage = ranked[id];
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (!utilization) {
-    examiner.misses("the trace does not tell how many cores tf.data may use");
+    examiner.misses("the trace does not show how many cores tf.data may use");
     return std::nullopt;
   }
   if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
   const std::optional<std::int64_t> parallelism = stage.number("parallelism");
   if (!parallelism) {
-    examiner.misses(fmt::format("the trace does not tell the parallelism of {}", describe(ranked.host, id)));
+    examiner.misses(fmt::format("the trace does not show the parallelism of {}", describe(ranked.host, id)));
     return std::nullopt;
   }
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
   if (is_parallel_interleave(stage)) {
     const bool is_at_cycle = highest && *parallelism >= *highest;
-    if (!examiner.holds(fmt::format("its parallelism of {} is its cycle length", *parallelism), is_at_cycle)) {
+    if (!examiner.holds(fmt::format("its parallelism of {} equals its cycle length", *parallelism), is_at_cycle)) {
       return std::nullopt;
     }
   } else if (!has_room(ranked, *parallelism, highest, examiner)) {
@@ -160,29 +161,29 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule autotune_limited() {
+Rule rule() {
   return {
       .id = "autotune-limited",
-      .summary = "AUTOTUNE is on, but what it chose, or may choose, holds the job up",
+      .summary = "AUTOTUNE is on, but the value it chose, or may choose, holds the job up",
       .thresholds =
           {{"max_utilization", 0.55, "share",
-            "busy threads during the waits, as a part of the CPU budget, up to which cores count as idle; the limit "
-            "of low-parallelism"},
+            "cores count as idle up to this share of the CPU budget in use during the waits; as in low-parallelism"},
            {"min_share_in_ops", 0.50, "share",
-            "part of a map's time in which ops of its function ran, from which it is the function that takes the "
+            "minimum share of a map's time in which ops of its function run: then it is the function that takes the "
             "time. A recorded function that sleeps measured 0.99, one of tiny ops 0.00"},
            {"max_computing_share", 0.50, "share",
-            "busy threads during the waits, as a part of the calls that the parallelism lets run, up to which the "
-            "calls wait more than they compute. A recorded function that sleeps measured 0.00, one that computes "
-            "beside a sequential batch 0.75"},
+            "calls count as waiting up to this share of them that compute, of those that the parallelism lets run at "
+            "once. A recorded function that sleeps measured 0.00, one that computes beside a sequential batch 0.75"},
            {"max_producer_share", 0.75, "share",
-            "time to make an element for the prefetch at the end, as a part of the time between two GetNext calls, "
-            "up to which the prefetch must have paused with a full buffer; the limit of autotune-off"},
+            "the prefetch at the end counts as pausing with a full buffer up to this time to make an element, as a "
+            "share "
+            "of the time between two GetNext calls; as in autotune-off"},
            {"min_budget_used", 0.90, "share",
-            "elements in all buffers of the pipeline, as a part of the RAM budget, from which AUTOTUNE has no room "
-            "left; chosen: the runtime rounds each buffer down to whole megabytes"}},
+            "minimum size of all buffers of the pipeline, as a share of the RAM budget: then AUTOTUNE has no room "
+            "left. "
+            "Chosen: the runtime rounds each buffer down to whole megabytes"}},
       .check = check,
       .judges_load = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::autotune_limited

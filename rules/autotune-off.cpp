@@ -5,7 +5,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::autotune_off {
 namespace {
 
 Severity severity_of(const RankedPipeline& ranked) {
@@ -24,7 +24,9 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
   finding.severity = severity_of(ranked);
   finding.subject = prefetch.long_name;
   finding.message = fmt::format(
-      "The prefetch at the end has a fixed buffer{}, which runs empty although filling it takes only {} of the time",
+      "The prefetch at the end has a fixed buffer{}, which runs empty although making its elements takes only {} of "
+      "the "
+      "time",
       limit ? fmt::format(" of {}", *limit) : "", format_share(share));
   finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", share)};
   if (limit && *limit >= 0) {
@@ -50,21 +52,21 @@ std::string code_for(const IteratorMeasurement& stage) {
 std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId id = parallel_stage_of(ranked);
   const bool is_fixed = id != kNoIterator && is_autotuned(ranked[id]) == false;
-  if (!examiner.holds("the number of parallel calls is fixed where the culprit's work is done", is_fixed)) {
+  if (!examiner.holds("the parallelism of the culprit is fixed", is_fixed)) {
     return std::nullopt;
   }
   examiner.is_about(id);
   const IteratorMeasurement& stage = ranked[id];
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (!utilization) {
-    examiner.misses("the trace does not tell how many cores tf.data may use");
+    examiner.misses("the trace does not show how many cores tf.data may use");
     return std::nullopt;
   }
   if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
   const std::optional<std::int64_t> parallelism = stage.number("parallelism");
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
   if (!parallelism || !highest) {
-    examiner.misses(fmt::format("the trace does not tell the parallelism of {}{}", describe(ranked.host, id),
+    examiner.misses(fmt::format("the trace does not show the parallelism of {}{}", describe(ranked.host, id),
                                 parallelism ? " that AUTOTUNE may choose" : ""));
     return std::nullopt;
   }
@@ -100,19 +102,19 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule autotune_off() {
+Rule rule() {
   return {.id = "autotune-off",
-          .summary = "A fixed parallelism or buffer is too small for what the job needs",
+          .summary = "A fixed parallelism or buffer size is smaller than the job needs",
           .thresholds =
               {{"max_producer_share", 0.75, "share",
-                "time to make an element for the prefetch at the end, as a part of the time between two GetNext calls, "
-                "up to which the prefetch must have paused with a full buffer. Recorded jobs whose pipeline was the "
-                "limit measured 0.82 to 1.00, two with bursts 0.64 and 0.67"},
+                "the prefetch at the end counts as pausing with a full buffer up to this time to make an element, as a "
+                "share of the time between two GetNext calls. Recorded jobs whose pipeline was the limit measured 0.82 "
+                "to 1.00, two with bursts 0.64 and 0.67"},
                {"max_utilization", 0.75, "share",
-                "busy threads during the waits, as a part of the CPU budget, up to which more calls at once have a "
-                "core to run on; chosen: a quarter of the cores is free, and cpu-saturated begins above it"}},
+                "more calls at once have a core to run on up to this share of the CPU budget in use during the waits. "
+                "Chosen: a quarter of the cores is free, and cpu-saturated begins above it"}},
           .check = check,
           .judges_load = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::autotune_off

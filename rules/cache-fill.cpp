@@ -3,12 +3,12 @@
 #include "diagnose/caching.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::cache_fill {
 namespace {
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
   const CacheFill* const fill = largest_cache_fill(ranked.pipeline);
-  if (!examiner.holds("the input of a cache is read, by at least every second call of it", fill != nullptr)) {
+  if (!examiner.holds("at least every second call of a cache reads its input", fill != nullptr)) {
     return std::nullopt;
   }
   examiner.is_about(fill->iterator);
@@ -18,11 +18,13 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.message = describe_cache_fill(ranked.host, ranked.pipeline);
   finding.evidence = {number_of("input_calls", fill->input_calls, "calls"), number_of("calls", fill->calls, "calls")};
   finding.advice = {
-      {"What stands before the cache is slow in the first epoch only. Record a later epoch before you change anything: "
-       "then the other findings may be gone.",
+      {"What comes before the cache is slow in the first epoch only. Record a later epoch before you change anything: "
+       "the "
+       "other findings may be gone then.",
        "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(steps_per_epoch + 11, steps_per_epoch + 20))"},
-      {"A cache is complete only after a whole pass: with take() after it, or a consumer that stops "
-       "early, it is filled again and again.",
+      {"A cache is complete only after a whole pass: with take() after it, or a consumer that stops early, it is "
+       "filled "
+       "again and again.",
        std::nullopt}};
   return finding;
 }
@@ -33,11 +35,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule cache_fill() {
+Rule rule() {
   return {.id = "cache-fill",
-          .summary = "A cache is filled in the window: the first epoch is slower than the next",
+          .summary = "A cache is being filled in the window: the first epoch is slower than the next",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::cache_fill

@@ -1,6 +1,6 @@
 # Writes the rule catalogue from the files of rules/, so that adding a rule means adding two files and no list.
 #
-# rules/<rule-id>.cpp defines `doctor::Rule doctor::rules::<rule_id>()` (dashes become underscores) and
+# rules/<rule-id>.cpp defines `doctor::Rule doctor::rules::<rule_id>::rule()` (dashes become underscores) and
 # rules/<rule-id>.md is its page. One without the other stops the configuration.
 
 # Sources and pages must come in pairs, and an id must be a C++ name once its dashes are underscores.
@@ -43,8 +43,8 @@ function(doctor_generate_catalog rules_dir output)
       message(FATAL_ERROR "rules/${id}.md contains )rule_page\", which would end the literal that it is embedded in")
     endif()
     string(REPLACE "-" "_" name ${id})
-    string(APPEND declarations "Rule ${name}();\n")
-    string(APPEND entries "      {rules::${name}(), R\"rule_page(${page})rule_page\"},\n")
+    string(APPEND declarations "namespace ${name} {\nRule rule();\n}\n")
+    string(APPEND entries "      {rules::${name}::rule(), R\"rule_page(${page})rule_page\"},\n")
   endforeach()
 
   # Written only when the text changed: a configuration alone must not recompile anything.

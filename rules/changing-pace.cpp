@@ -5,22 +5,22 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::changing_pace {
 namespace {
 
 std::vector<Advice> advice_for(const PaceChange& change) {
   if (!change.is_slower()) {
     return {
-        {"The first part is not what the job is like from then on: a cache or a buffer was filled, or the files came "
-         "into memory. Record a window that begins later, and judge that.",
+        {"The job is not like its first part from then on: a cache or a buffer had been filled, or the files were in "
+         "memory. Record a window that begins later, and judge that one.",
          std::nullopt}};
   }
   return {
-      {"Look for what changed then: prefetched elements ran out, another file or shard with larger elements began, "
-       "another process took the cores, the disk or the network. `show calls` shows who held the calls.",
+      {"Look for what changed then: prefetched elements ran out, a file or shard with larger elements began, another "
+       "process took the cores, the disk or the network. `show calls` shows which iterator held the calls.",
        std::nullopt},
-      {"If the first calls only emptied a buffer that had been filled before the window, the pace after them is what "
-       "the job is like.",
+      {"If the first calls only emptied a buffer that had been filled before the window, the pace after them is the "
+       "job's usual one.",
        std::nullopt}};
 }
 
@@ -53,17 +53,17 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule changing_pace() {
-  return {
-      .id = "changing-pace",
-      .summary = "From one call on, GetNext takes longer or shorter than before",
-      .thresholds = {{"min_difference", 0.05, "share",
-                      "how much the part of the time spent in GetNext must change; the share from which XProf calls "
-                      "a job moderately input-bound"},
-                     {"min_share_after", 0.20, "share",
-                      "part of the time spent in GetNext after a change for the worse from which it is a warning: "
-                      "what makes a job input-bound"}},
-      .check = check};
+Rule rule() {
+  return {.id = "changing-pace",
+          .summary = "From one call on, GetNext takes longer or shorter than before",
+          .thresholds =
+              {{"min_difference", 0.05, "share",
+                "minimum change of the share of the time spent in GetNext; at this share XProf calls a job "
+                "moderately input-bound"},
+               {"min_share_after", 0.20, "share",
+                "minimum share of the time spent in GetNext after a change for the worse that makes it a warning, "
+                "not a note: what makes a job input-bound"}},
+          .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::changing_pace

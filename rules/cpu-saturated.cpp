@@ -5,7 +5,7 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 
-namespace doctor::rules {
+namespace doctor::rules::cpu_saturated {
 namespace {
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
@@ -18,10 +18,9 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "options.threading.max_intra_op_parallelism = 1\n"
          "dataset = dataset.with_options(options)"});
   }
-  advice.push_back(
-      {"More parallelism gains nothing here: do less work for each step, or prepare the data before training.",
-       std::nullopt});
-  // Where the epochs are repeated uncached-repeat says it.
+  advice.push_back({"More parallelism gains nothing here: do less work per step, or prepare the data before training.",
+                    std::nullopt});
+  // Where the epochs are repeated, uncached-repeat gives this advice.
   if (uncached_repeat_above(ranked) == kNoIterator) {
     if (std::optional<Advice> cache = advice_to_cache(ranked)) advice.push_back(std::move(*cache));
   }
@@ -46,15 +45,16 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule cpu_saturated() {
-  return {.id = "cpu-saturated",
-          .summary = "A parallel transformation uses all cores and is still too slow",
-          .thresholds = {{"min_utilization", kCoresUsedUp, "share",
-                          "busy threads during the waits, as a part of the CPU budget, from which cores count as used "
-                          "up. Labelled traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and "
-                          "0.00 where they were idle"}},
-          .check = check,
-          .judges_load = true};
+Rule rule() {
+  return {
+      .id = "cpu-saturated",
+      .summary = "A parallel transformation uses all cores and is still too slow",
+      .thresholds = {{"min_utilization", kCoresUsedUp, "share",
+                      "cores count as used up when at least this share of the CPU budget is in use during the waits. "
+                      "Labelled traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and 0.00 "
+                      "where they were idle"}},
+      .check = check,
+      .judges_load = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::cpu_saturated

@@ -5,7 +5,7 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::damaged_trace {
 namespace {
 
 /// "events_malformed" -> "events malformed".
@@ -24,7 +24,7 @@ Finding finding_for(const HostMeasurement& host) {
   finding.message =
       fmt::format("The trace is damaged ({}); {} could be read", losses, format_count(host.event_count, "event"));
   finding.advice.push_back(
-      {"Record it again, or copy it again: a profile that is stopped regularly and copied whole is complete. What is "
+      {"Record it again, or copy it again: a profile that is stopped properly and copied whole is complete. What is "
        "missing may change the verdict.",
        "tf.profiler.experimental.start(logdir)\n"
        "...  # about ten steps: a shorter window is a smaller file\n"
@@ -52,11 +52,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule damaged_trace() {
+Rule rule() {
   return {.id = "damaged-trace",
           .summary = "Parts of the trace file are missing or could not be read",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::damaged_trace

@@ -3,15 +3,16 @@
 #include "diagnose/devices.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::device_idle_for_input {
 namespace {
 
 std::vector<Advice> advice(const RankedPipeline& ranked) {
-  std::vector<Advice> advice = {
-      {"Make elements while the device computes.", "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last one"}};
+  std::vector<Advice> advice = {{"Make elements while the device computes.",
+                                 "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
   if (ranked.pipeline.prefetch != kNoIterator) advice.clear();
-  advice.push_back({ranked.has_culprit() ? fmt::format("Begin with what the waits lead to: {}.", culprit_part(ranked))
-                                         : std::string("Begin with what the other findings say of the input pipeline."),
+  advice.push_back({ranked.has_culprit()
+                        ? fmt::format("Begin with what the waits lead to: {}.", culprit_part(ranked))
+                        : std::string("Begin with what the other findings say about the input pipeline."),
                     std::nullopt});
   return advice;
 }
@@ -54,15 +55,16 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule device_idle_for_input() {
-  return {.id = "device-idle-for-input",
-          .summary = "The device computes nothing while the consumer waits for data",
-          .thresholds = {{"min_share", 0.20, "share",
-                          "part of the time in which no device computes and the consumer is in GetNext, from which it "
-                          "is a warning; XProf calls it highly input-bound"},
-                         {"min_mild_share", 0.05, "share",
-                          "part from which it is worth a note; XProf calls it moderately input-bound"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "device-idle-for-input",
+      .summary = "The device computes nothing while the consumer waits for data",
+      .thresholds = {{"min_share", 0.20, "share",
+                      "minimum share of the time in which the consumer is in GetNext and no device computes that makes "
+                      "it a warning; at this share XProf calls a job highly input-bound"},
+                     {"min_mild_share", 0.05, "share",
+                      "minimum share that is worth a note; at this share XProf calls a job moderately input-bound"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::device_idle_for_input

@@ -6,7 +6,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::device_pipeline_starved {
 namespace {
 
 /// Where the waits of a device pipeline were spent, as parts of the time waited.
@@ -39,29 +39,30 @@ Finding finding_for(const RankedPipeline& ranked, const Sides& sides, std::strin
 Finding starved_by_host(const RankedPipeline& ranked, const Sides& sides) {
   Finding finding = finding_for(
       ranked, sides,
-      fmt::format("The device pipeline waits for its host pipeline ({} of the wait): there {} is the slowest part",
+      fmt::format("The device pipeline waits for its host pipeline ({} of the wait), where {} is the slowest part",
                   format_share(sides.host), describe(ranked.host, ranked.judgement.culprit)));
   finding.severity = Severity::note;
   finding.subject = ranked.culprit().long_name;
   finding.at_stake = ranked.culprit_time();
   finding.advice = {
-      {"Make the host pipeline faster first, as the other findings say; larger buffers on the device only "
-       "bridge bursts.",
+      {"Make the host pipeline faster first, as the other findings say; larger buffers on the device only bridge "
+       "bursts.",
        std::nullopt}};
   return finding;
 }
 
 Finding slow_handover(const RankedPipeline& ranked, const Sides& sides) {
   Finding finding = finding_for(ranked, sides,
-                                fmt::format("Elements are ready on the host, but {} of the device pipeline's wait is "
-                                            "handing them over to the device",
+                                fmt::format("Elements are ready on the host, but {} of the device pipeline's wait goes "
+                                            "into handing them over to the device",
                                             format_share(sides.device)));
   const IteratorId prefetch = ranked.pipeline.prefetch;
   finding.subject = ranked[prefetch != kNoIterator ? prefetch : ranked.pipeline.root].long_name;
   finding.at_stake = static_cast<Picoseconds>(sides.device * static_cast<double>(ranked.phase().waited));
   finding.advice = {
       {"Fetch more elements ahead to the device, so that copying overlaps with the steps.",
-       "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=4))  # the last one"},
+       "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=4))  # the last "
+       "transformation"},
       {"With tf.distribute, enlarge the buffer of each replica.",
        "options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)\n"
        "dataset = strategy.experimental_distribute_dataset(dataset, options)"},
@@ -90,17 +91,17 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule device_pipeline_starved() {
-  return {.id = "device-pipeline-starved",
-          .summary = "A device waits because its host pipeline, or the hand-over from it, does not keep up",
-          .thresholds = {{"min_host_share", 0.50, "share",
-                          "part of the device pipeline's waits that was followed into the host pipeline, from which "
-                          "that one is the reason; chosen: the larger part. Recordings of two replicas measured 0.89 "
-                          "to 0.91"},
-                         {"min_device_share", 0.50, "share",
-                          "part of the waits that stayed on the device's side, from which the hand-over is the reason; "
-                          "chosen: the larger part. Recordings of two replicas measured 0.02 to 0.03"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "device-pipeline-starved",
+      .summary = "A device waits because its host pipeline, or the hand-over from it, does not keep up",
+      .thresholds = {{"min_host_share", 0.50, "share",
+                      "minimum share of the device pipeline's waits that ends in the host pipeline for that one to be "
+                      "the reason; chosen: the larger part. Recordings of two replicas measured 0.89 to 0.91"},
+                     {"min_device_share", 0.50, "share",
+                      "minimum share of the waits that stays on the device's side for the hand-over to be the reason; "
+                      "chosen: the larger part. Recordings of two replicas measured 0.02 to 0.03"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::device_pipeline_starved

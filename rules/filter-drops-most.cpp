@@ -7,7 +7,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::filter_drops_most {
 namespace {
 
 bool is_filter(const IteratorMeasurement& iterator) {
@@ -36,19 +36,20 @@ IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice() {
-  return {{"Drop elements before the work on them: filter right after the source, on the raw record or the file name, "
-           "before decoding.",
-           "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"},
-          {"Test a whole batch with one call, then take it apart.",
-           "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
-          {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
-           "or in files.",
-           std::nullopt}};
+  return {
+      {"Drop elements before any work is done on them: filter right after the source, on the raw record or the file "
+       "name, before decoding.",
+       "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"},
+      {"Test a whole batch with one call, then take it apart.",
+       "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
+      {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
+       "or in files.",
+       std::nullopt}};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId filter = filter_at_or_after_culprit(ranked);
-  if (!examiner.holds(culprit_is(ranked, "a filter, or stands before one"), filter != kNoIterator)) return std::nullopt;
+  if (!examiner.holds(culprit_is(ranked, "a filter, or comes before one"), filter != kNoIterator)) return std::nullopt;
   const std::uint64_t inputs = input_calls(ranked, filter);
   const Evidence ratio = {"inputs_per_output", inputs_per_output(ranked, filter), "ratio"};
   if (!examiner.at_least(ratio, "min_inputs_per_output")) return std::nullopt;
@@ -56,7 +57,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const std::string kept = fmt::format("{} of {} elements", format_count(ranked[filter].calls), format_count(inputs));
   Finding finding = culprit_finding(
       ranked, is_culprit ? fmt::format("{}, which keeps {}", culprit_part(ranked), kept)
-                         : fmt::format("{}; {} after it keeps {}, and the work on all others is thrown away",
+                         : fmt::format("{}; {} after it keeps {}, and the work on the others is thrown away",
                                        culprit_part(ranked), describe(ranked.host, filter), kept));
   finding.subject = ranked[filter].long_name;
   finding.evidence.push_back(ratio);
@@ -73,13 +74,13 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule filter_drops_most() {
+Rule rule() {
   return {.id = "filter-drops-most",
           .summary = "A filter throws most elements away, after the work on them that the job waits for",
           .thresholds = {{"min_inputs_per_output", 4, "ratio",
-                          "elements read for each one kept. From four on, three quarters of what is made upstream is "
-                          "thrown away"}},
+                          "minimum number of elements read for each one kept: at four, three quarters of what is made "
+                          "upstream are thrown away"}},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::filter_drops_most

@@ -3,7 +3,7 @@
 #include "diagnose/devices.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::full_precision {
 namespace {
 
 std::vector<Advice> advice() {
@@ -15,13 +15,13 @@ std::vector<Advice> advice() {
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
   if (!host.device_profile.is_aligned) {
-    examiner.misses("a TF1 timeline tells the ops on the device, but not the kernels that they ran as");
+    examiner.misses("a TF1 timeline shows the ops on the device, but not the kernels that they ran as");
     return std::nullopt;
   }
   const Picoseconds computing = device.half_precision + device.full_precision;
   if (!examiner.holds("the device computes", computing > 0)) return std::nullopt;
   if (device.of_named_ops == 0) {
-    examiner.misses("the trace does not tell which ops the kernels belong to");
+    examiner.misses("the trace does not show which ops the kernels belong to");
     return std::nullopt;
   }
   const double half = static_cast<double>(device.half_precision) / static_cast<double>(computing);
@@ -48,16 +48,17 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule full_precision() {
+Rule rule() {
   return {.id = "full-precision",
           .summary = "The device computes in 32 bits what it could compute in 16",
-          .thresholds = {{"max_half_share", 0.10, "share",
-                          "part of the compute time in 16 bits up to which a job counts as one in 32 bits; XProf "
-                          "recommends mixed precision below 10 %"},
-                         {"min_eligible_share", 0.50, "share",
-                          "part of the kernel time in ops that could run on TensorCores (matrix products, "
-                          "convolutions) from which 16 bits pay; chosen: the larger part"}},
+          .thresholds =
+              {{"max_half_share", 0.10, "share",
+                "a job counts as one in 32 bits up to this share of the compute time in 16 bits; XProf recommends "
+                "mixed precision below 10 %"},
+               {"min_eligible_share", 0.50, "share",
+                "minimum share of the kernel time in ops that could run on TensorCores (matrix products, "
+                "convolutions) for 16 bits to pay; chosen: the larger part"}},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::full_precision

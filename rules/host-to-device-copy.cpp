@@ -3,12 +3,13 @@
 #include "diagnose/devices.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::host_to_device_copy {
 namespace {
 
 std::vector<Advice> advice() {
   return {{"Copy the next batches while the model works on this one.",
-           "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=2))  # the last one"},
+           "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=2))  # the last "
+           "transformation"},
           {"Copy less: hand over small types (uint8 images, int32 ids), and cast, decode and scale in the model.",
            "images = tf.cast(images, tf.float32) / 255.0  # in the model, not in Dataset.map"},
           {"Copy in few large pieces: larger batches, and one tensor instead of many small ones.", std::nullopt}};
@@ -16,7 +17,7 @@ std::vector<Advice> advice() {
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
   if (!host.device_profile.is_aligned) {
-    examiner.misses("a TF1 timeline does not tell when the device has nothing to do");
+    examiner.misses("a TF1 timeline does not show when the device has nothing to do");
     return std::nullopt;
   }
   if (!examiner.holds("data is copied from the host to the device", device.to_device.count > 0)) return std::nullopt;
@@ -43,15 +44,16 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule host_to_device_copy() {
-  return {.id = "host-to-device-copy",
-          .summary = "The device waits while data is copied to it from the host",
-          .thresholds = {{"min_share", 0.20, "share",
-                          "part of the device's time in which it is copied to and no kernel runs, from which it is a "
-                          "warning; XProf counts this time as input and calls a job highly input-bound from here"},
-                         {"min_mild_share", 0.05, "share",
-                          "part from which it is worth a note; XProf calls a job moderately input-bound from here"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "host-to-device-copy",
+      .summary = "The device waits while data is copied to it from the host",
+      .thresholds = {{"min_share", 0.20, "share",
+                      "minimum share of the device's time with a copy to it and no kernel running that makes it a "
+                      "warning; XProf counts this time as input, and calls a job highly input-bound at this share"},
+                     {"min_mild_share", 0.05, "share",
+                      "minimum share that is worth a note; at this share XProf calls a job moderately input-bound"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::host_to_device_copy

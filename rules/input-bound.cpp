@@ -4,7 +4,7 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::input_bound {
 namespace {
 
 std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
@@ -31,14 +31,15 @@ std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (!ranked.has_culprit()) {
     return {
-        {"The trace shows that GetNext is slow, but not why: record it with the TensorFlow profiler of TF 2 "
-         "(host tracer level 2), which shows the iterators inside.",
+        {"The trace shows that GetNext is slow, but not why: record it with the profiler of TF 2 (host tracer level "
+         "2), "
+         "which shows the iterators inside.",
          std::nullopt}};
   }
   return {{fmt::format("Begin with the culprit: {}.", culprit_part(ranked)), std::nullopt}};
 }
 
-/// The questions by which the judgement came to its level: the thresholds are those of the verdict.
+/// The questions that gave the judgement its level: the thresholds are those of the verdict.
 bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
   const PipelineMeasurement& pipeline = ranked.pipeline;
   if (ranked.judgement.level == InputLevel::unknown) {
@@ -73,7 +74,7 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule input_bound() {
+Rule rule() {
   return {.id = "input-bound",
           .summary = "The consumer waits for data instead of computing",
           .thresholds = verdict_thresholds(),
@@ -81,4 +82,4 @@ Rule input_bound() {
           .states_verdict = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::input_bound

@@ -6,7 +6,7 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::input_takes_cores {
 namespace {
 
 Finding finding_for(const RankedPipeline& ranked, std::string message) {
@@ -21,10 +21,10 @@ Finding finding_for(const RankedPipeline& ranked, std::string message) {
                       share_of("python_share", load.python_share()),
                       time_of("measured_over", load.span.end - load.span.start)};
   finding.advice = {
-      {"See what the steps take without it: train some of them on one batch that is kept.",
+      {"Measure how long the steps take without it: train some of them on one batch that is kept.",
        "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"},
-      {"If they are much faster: do less work for each step (cache what is the same in every epoch, prepare "
-       "the data before training), or do it on other cores (an accelerator, tf.data service).",
+      {"If they are much faster: do less work per step (cache what is the same in every epoch, prepare the data before "
+       "training), or do it on other cores (an accelerator, tf.data service).",
        std::nullopt}};
   return finding;
 }
@@ -33,18 +33,17 @@ Finding finding_for(const RankedPipeline& ranked, std::string message) {
 std::optional<Finding> check_python(const RankedPipeline& ranked, Examiner& examiner) {
   const double share = ranked.pipeline.input_load->python_share();
   if (!examiner.above(share_of("python_share", share), "min_python_share")) return std::nullopt;
-  return finding_for(
-      ranked,
-      fmt::format(
-          "The job is not input-bound, but Python runs in its input for {} of the time: as far as that computes (a "
-          "trace does not tell it from sleeping) it holds Python's lock, which the training loop needs too",
-          format_share(share)));
+  return finding_for(ranked,
+                     fmt::format("The job is not input-bound, but its input runs Python for {} of the time: while that "
+                                 "computes (a trace cannot "
+                                 "tell it from sleeping) it holds Python's lock, which the training loop needs too",
+                                 format_share(share)));
 }
 
 std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& examiner) {
   const std::optional<CoresInUse> cores = cores_in_use(ranked.pipeline);
   if (!cores) {
-    examiner.misses("the trace does not tell how many cores tf.data may use");
+    examiner.misses("the trace does not show how many cores tf.data may use");
     return std::nullopt;
   }
   if (!examiner.at_least(share_of("cpu_utilization", cores->all), "min_utilization") ||
@@ -70,7 +69,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     return std::nullopt;
   }
   if (!examiner.holds("the job is not input-bound, or the verdict would say it", !ranked.is_bound()) ||
-      !examiner.holds("it is the pipeline of this host that is waited for most",
+      !examiner.holds("of the pipelines of this host it is the one waited for most",
                       ranked.pipeline.input_load.has_value())) {
     return std::nullopt;
   }
@@ -84,19 +83,19 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule input_takes_cores() {
+Rule rule() {
   return {.id = "input-takes-cores",
           .summary = "Nobody waits for the input, but it takes cores or Python's lock from the training",
           .thresholds =
               {{"min_utilization", 0.80, "share",
-                "threads busy with whatever it is, as a part of the cores, from which what the input uses is missing "
-                "elsewhere; the limit from which cores count as used up"},
+                "minimum share of the cores that is busy with anything at all: then what the input uses is missing "
+                "elsewhere. The same limit as cpu-saturated"},
                {"min_core_share", 0.10, "share",
-                "part of the cores that the input keeps busy; chosen: less is not worth a word"},
+                "minimum share of the cores that the input keeps busy; chosen: less is not worth mentioning"},
                {"min_python_share", 0.50, "share",
-                "part of the time in which a function of the input runs Python; chosen: half"}},
+                "the input's functions must run Python for more than this share of the time; chosen: half"}},
           .check = check,
           .judges_load = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::input_takes_cores

@@ -5,7 +5,7 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::intermittent_stalls {
 namespace {
 
 std::vector<Advice> advice_for(const Stalls& stalls) {
@@ -20,14 +20,17 @@ std::vector<Advice> advice_for(const Stalls& stalls) {
     };
   }
   std::vector<Advice> advice = {
-      {"Look for what happens once in so many elements: a file is opened or a shard ends (interleave several), a "
-       "shuffle buffer is filled again, a large batch is unbatched, a checkpoint or an evaluation takes the cores.",
+      {"Look for something that happens once every so many elements: a file is opened or a shard ends (interleave "
+       "several), a shuffle buffer is filled again, a large batch is unbatched, a checkpoint or an evaluation takes "
+       "the "
+       "cores.",
        std::nullopt}};
   if (stalls.distance < 2) return advice;
   advice.push_back(
-      {fmt::format("A buffer that holds the elements of {} steps bridges a stall, if making them takes less time than "
-                   "the steps on average.",
-                   stalls.distance),
+      {fmt::format(
+           "A buffer with the elements of {} steps bridges a stall if, on average, making an element takes less "
+           "time than a step.",
+           stalls.distance),
        fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)});
   return advice;
 }
@@ -67,14 +70,14 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule intermittent_stalls() {
+Rule rule() {
   return {.id = "intermittent-stalls",
           .summary = "Most GetNext calls return at once, but some stall, again and again",
           .thresholds = {{"min_stalls", 3, "calls", "minimum stalled calls; one or two may be noise from the machine"},
                          {"min_share", 0.05, "share",
-                          "part of the time that must be spent in them; the share from which XProf calls a job "
-                          "moderately input-bound"}},
+                          "minimum share of the time spent in them; at this share XProf calls a job moderately "
+                          "input-bound"}},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::intermittent_stalls

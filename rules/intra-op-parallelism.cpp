@@ -3,12 +3,12 @@
 #include "diagnose/tuning.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::intra_op_parallelism {
 namespace {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, double utilization, Examiner& examiner) {
   if (!examiner.at_least(share_of("cpu_utilization", utilization), "min_utilization")) return std::nullopt;
-  if (!examiner.holds("the options let an op of the culprit's function split its work over threads",
+  if (!examiner.holds("the options let ops of the culprit's function split their work over threads",
                       !keeps_ops_on_one_thread(ranked))) {
     return std::nullopt;
   }
@@ -20,14 +20,16 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, double utiliz
   const double share = phase.pool_threads / phase.busy_threads;
   if (!examiner.at_least(share_of("pool_share", share), "min_pool_share")) return std::nullopt;
   Finding finding = culprit_finding(
-      ranked, fmt::format("{}, and {} are busy; {} of that work is parts of ops that were split over threads, on top "
-                          "of the calls that run in parallel",
-                          culprit_part(ranked), busy_cores(ranked), format_share(share)));
+      ranked,
+      fmt::format("{}, and {} are busy; {} of that work is pieces of ops that were split over threads, although "
+                  "whole calls run in parallel already",
+                  culprit_part(ranked), busy_cores(ranked), format_share(share)));
   finding.evidence.push_back(share_of("cpu_utilization", utilization));
   finding.evidence.push_back(share_of("pool_share", share));
   finding.advice = {
-      {"Several calls at once fill the cores already: keep each op on one thread, and save the splitting "
-       "(before TF 2.5: options.experimental_threading).",
+      {"Parallel calls fill the cores already: keep each op on one thread, which saves the cost of splitting it "
+       "(before "
+       "TF 2.5: options.experimental_threading).",
        "options = tf.data.Options()\n"
        "options.threading.max_intra_op_parallelism = 1\n"
        "dataset = dataset.with_options(options)"}};
@@ -40,18 +42,18 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule intra_op_parallelism() {
+Rule rule() {
   return {.id = "intra-op-parallelism",
-          .summary = "Parallel calls fill the cores, and their ops split their work over threads on top",
-          .thresholds = {{"min_utilization", 0.80, "share",
-                          "busy threads during the waits, as a part of the CPU budget, from which cores count as used "
-                          "up; the limit of cpu-saturated"},
-                         {"min_pool_share", 0.20, "share",
-                          "part of the busy threads' time that is parts of other threads' ops. Recordings of TF 2.21 "
-                          "on two cores with max_intra_op_parallelism 2 measured 0.24 to 0.37, with 1 they measured "
-                          "0.00"}},
+          .summary = "Parallel calls fill the cores, and their ops split their work over threads as well",
+          .thresholds =
+              {{"min_utilization", 0.80, "share",
+                "cores count as used up when at least this share of the CPU budget is in use during the waits; "
+                "as in cpu-saturated"},
+               {"min_pool_share", 0.20, "share",
+                "minimum share of the busy threads' time that goes into pieces of other threads' ops. Recordings "
+                "of TF 2.21 on two cores measured 0.24 to 0.37 with max_intra_op_parallelism 2, and 0.00 with 1"}},
           .check = check,
           .judges_load = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::intra_op_parallelism

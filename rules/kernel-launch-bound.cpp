@@ -3,7 +3,7 @@
 #include "diagnose/devices.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::kernel_launch_bound {
 namespace {
 
 std::vector<Advice> advice(const HostMeasurement& host) {
@@ -11,10 +11,10 @@ std::vector<Advice> advice(const HostMeasurement& host) {
       {"Let XLA make few large kernels of many small ones.", "@tf.function(jit_compile=True)\ndef train_step(batch):"},
       {"Run the whole step as a graph: in eager mode every op is launched from Python.",
        "model.compile(..., run_eagerly=False, steps_per_execution=10)"},
-      {"Give the device more to do in a launch: larger batches.", std::nullopt}};
+      {"Give the device more to do per launch: larger batches.", std::nullopt}};
   if (!host.iterators.empty()) {
     advice.push_back(
-        {"tf.data's threads may keep those that launch kernels from a core: give the device threads of its "
+        {"tf.data's threads may keep the threads that launch kernels off the cores: give the device threads of its "
          "own.",
          "os.environ['TF_GPU_THREAD_MODE'] = 'gpu_private'  # before TensorFlow is imported"});
   }
@@ -33,7 +33,7 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   Finding finding = device_finding(
       device, Severity::note,
       fmt::format("{} of the time the device waits for the host to launch the next kernel{} ({}, median {})",
-                  format_share(share), is_high ? ", which is much" : "", format_count(device.kernel_count, "kernel"),
+                  format_share(share), is_high ? ", which is a lot" : "", format_count(device.kernel_count, "kernel"),
                   format_time(device.median_kernel)));
   finding.evidence = {share_of("launch_share", share), time_of("launch_gaps", *device.launch_gaps),
                       number_of("gaps", device.launch_gap_count), number_of("kernels", device.kernel_count),
@@ -49,18 +49,19 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule kernel_launch_bound() {
-  return {.id = "kernel-launch-bound",
-          .summary = "The device idles between short kernels while the host launches the next one",
-          .thresholds = {{"min_share", 0.03, "share",
-                          "part of the device's time in short gaps between kernels while the host works on ops, from "
-                          "which it is worth a note; XProf calls 3 % of the step moderate"},
-                         {"min_high_share", 0.15, "share",
-                          "part from which the message says that it is much; XProf calls 15 % of the step high"},
-                         {"max_median_kernel", 50, "us",
-                          "median length of a kernel above which launching is not what a job is bound by; chosen: a "
-                          "launch takes some 10 us, so longer kernels are queued while the one before them runs"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "kernel-launch-bound",
+      .summary = "The device idles between short kernels while the host launches the next one",
+      .thresholds = {{"min_share", 0.03, "share",
+                      "minimum share of the device's time in short gaps between kernels while the host works on ops; "
+                      "XProf calls 3 % of the step moderate"},
+                     {"min_high_share", 0.15, "share",
+                      "minimum share for the message to say that it is a lot; XProf calls 15 % of the step high"},
+                     {"max_median_kernel", 50, "us",
+                      "maximum median length of a kernel: launching does not limit a job with longer ones. Chosen: a "
+                      "launch takes some 10 us, so longer kernels are queued while the one before them runs"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::kernel_launch_bound

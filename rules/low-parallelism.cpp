@@ -8,7 +8,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::low_parallelism {
 namespace {
 
 std::string parallelism_of(const IteratorMeasurement& culprit) {
@@ -26,7 +26,7 @@ Advice advice_for_pool(const RankedPipeline& ranked, std::int64_t pool) {
           code_with_pool(threads, "dataset = dataset.with_options(options)")};
 }
 
-/// AUTOTUNE is no cure where it chose the parallelism, and not where its limit is reached: the threads of the pool.
+/// AUTOTUNE does not help where it chose the parallelism, nor where its limit is reached: the threads of the pool.
 Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const IteratorId culprit = ranked.judgement.culprit;
   if (const std::optional<std::int64_t> pool = pool_that_binds(ranked, culprit)) return advice_for_pool(ranked, *pool);
@@ -36,7 +36,7 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const bool is_tuned = is_autotuned(ranked.culprit()) == true;
   if (const std::string_view maker = made_by(ranked.host, culprit); !maker.empty()) {
     return {
-        fmt::format("{} sets how many calls run at once, and takes no argument for it: give tf.data more threads, or "
+        fmt::format("{} decides how many calls run at once and has no argument for it: give tf.data more threads, or "
                     "write its steps yourself.",
                     maker),
         std::nullopt};
@@ -47,28 +47,27 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const std::optional<std::int64_t> more = parallelism_to_try(ranked, culprit);
   const std::string number = more ? fmt::format("{}", *more) : "n";
   const std::string line = fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number);
-  return {
-      fmt::format("{}, and give tf.data as many threads; double both as long as it helps.",
-                  is_parallelised_by_tf(ranked.culprit())
-                      ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Write a number of "
-                        "calls of your own"
-                  : is_tuned ? "Allow more calls at once than AUTOTUNE does"
-                             : "Allow more calls at once"),
-      more ? std::optional(code_with_pool(*more, line)) : std::nullopt};
+  return {fmt::format(
+              "{}, and give tf.data as many threads; double both as long as it helps.",
+              is_parallelised_by_tf(ranked.culprit())
+                  ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Set a number of calls "
+                    "yourself"
+              : is_tuned ? "Allow more calls at once than AUTOTUNE does"
+                         : "Allow more calls at once"),
+          more ? std::optional(code_with_pool(*more, line)) : std::nullopt};
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   std::vector<Advice> advice = {advice_to_allow_more(ranked)};
   if (ranked.phase().python > 0) {
     advice.push_back(
-        {"Careful: the function runs Python. A thread that computes in Python, sleeps, waits for I/O or "
-         "for Python's lock looks idle in a trace, and more calls at once do not help all of these.",
+        {"Careful: the function runs Python. A thread that computes in Python, sleeps, or waits for I/O or for "
+         "Python's "
+         "lock looks idle in a trace, and more calls at once do not help in all of these cases.",
          std::nullopt});
   } else {
     advice.push_back(
-        {"Idle cores may also mean that the function waits for I/O; then more calls at once help beyond "
-         "the number of cores.",
-         std::nullopt});
+        {"Idle cores may also mean that the function waits for I/O; then more calls than cores help.", std::nullopt});
   }
   return advice;
 }
@@ -93,16 +92,18 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule low_parallelism() {
-  return {.id = "low-parallelism",
-          .summary = "A parallel transformation is at its limit while cores are idle",
-          .thresholds =
-              {{"max_utilization", kCoresIdle, "share",
-                "busy threads during the waits, as a part of the CPU budget, up to which cores count as idle: half, "
-                "and a margin because busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 "
-                "measured 0.00 where cores were idle and 0.95 to 1.00 where they were the limit"}},
-          .check = check,
-          .judges_load = true};
+Rule rule() {
+  return {
+      .id = "low-parallelism",
+      .summary = "A parallel transformation is at its limit while cores are idle",
+      .thresholds =
+          {{"max_utilization", kCoresIdle, "share",
+            "cores count as idle up to this share of the CPU budget in use during the waits: half, and a margin "
+            "because "
+            "busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 measured 0.00 where cores were idle and "
+            "0.95 to 1.00 where they were the limit"}},
+      .check = check,
+      .judges_load = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::low_parallelism

@@ -7,7 +7,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::memory_heavy_order {
 namespace {
 
 /// Whether its elements stay in memory because the user asked for it. AUTOTUNE keeps its own buffers within the budget.
@@ -23,7 +23,7 @@ IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
   return found == below.end() ? kNoIterator : *found;
 }
 
-/// Of the buffers behind something that may enlarge elements, the one with the most megabytes, else the most elements.
+/// Of the buffers after something that may enlarge elements, the one with the most megabytes, else the most elements.
 IteratorId largest_buffer(const RankedPipeline& ranked) {
   const auto size = [&](IteratorId id) {
     const double configured = static_cast<double>(ranked[id].number("buffer_size").value_or(0));
@@ -44,7 +44,7 @@ Advice advice_for(const IteratorMeasurement& buffer) {
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(batch_size)"};
   }
   if (has_trait(buffer, Trait::cache)) {
-    return {"Cache before the step that enlarges the elements, if the slow work can be split from it.",
+    return {"Cache before the step that enlarges the elements, if the slow work can be separated from it.",
             "dataset = dataset.map(time_consuming).cache().map(memory_consuming)"};
   }
   return {"Prefetch fewer elements, or let tf.data keep the buffer within the budget.",
@@ -59,26 +59,26 @@ Finding finding_for(const RankedPipeline& ranked, IteratorId id, std::string mes
   return finding;
 }
 
-/// The trace tells how many bytes are in the buffer.
+/// The trace shows how many bytes are in the buffer.
 std::optional<Finding> check_size(const RankedPipeline& ranked, IteratorId id, double megabytes, Examiner& examiner) {
   const std::optional<double> budget = ram_budget_megabytes(ranked.host, id);
   if (!budget) {
-    examiner.misses("the trace does not tell how much memory tf.data may use");
+    examiner.misses("the trace does not show how much memory tf.data may use");
     return std::nullopt;
   }
   if (!examiner.at_least(share_of("budget_share", megabytes / *budget), "min_budget_share")) return std::nullopt;
   const std::optional<std::int64_t> elements = ranked[id].number("buffered_elements");
   Finding finding = finding_for(
       ranked, id,
-      fmt::format("{} holds {:.0f} MB{} of the RAM budget of {:.0f} MB, of elements that {} has made before",
-                  describe(ranked.host, id), megabytes, elements ? fmt::format(" in {} elements", *elements) : "",
-                  *budget, describe(ranked.host, enlarging_before(ranked, id))));
+      fmt::format("{} holds {:.0f} MB of the RAM budget of {:.0f} MB, in {}elements that {} has made before it",
+                  describe(ranked.host, id), megabytes, *budget, elements ? fmt::format("{} ", *elements) : "",
+                  describe(ranked.host, enlarging_before(ranked, id))));
   finding.evidence = {
       {"buffered", megabytes, "MB"}, {"ram_budget", *budget, "MB"}, share_of("budget_share", megabytes / *budget)};
   return finding;
 }
 
-/// The trace tells the number of elements alone: no more than a note, whatever it is.
+/// The trace shows only the number of elements: no more than a note, whatever it is.
 std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, Examiner& examiner) {
   const std::int64_t size = std::max<std::int64_t>(ranked[id].number("buffer_size").value_or(0), 0);
   if (!examiner.holds("the buffer with the most elements is a shuffle's", has_trait(ranked[id], Trait::shuffle)))
@@ -87,7 +87,7 @@ std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, 
   if (!examiner.at_least(elements, "min_elements_of_unknown_size")) return std::nullopt;
   Finding finding =
       finding_for(ranked, id,
-                  fmt::format("{} buffers {} that {} has made before; the trace does not tell how large they are",
+                  fmt::format("{} buffers {} that {} has made before it; the trace does not show how large they are",
                               describe(ranked.host, id), format_count(static_cast<std::uint64_t>(size), "element"),
                               describe(ranked.host, enlarging_before(ranked, id))));
   finding.severity = Severity::note;
@@ -97,7 +97,7 @@ std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, 
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId id = largest_buffer(ranked);
-  if (!examiner.holds("a shuffle, cache or fixed prefetch stands after a map or batch", id != kNoIterator)) {
+  if (!examiner.holds("a shuffle, cache or fixed prefetch comes after a map or batch", id != kNoIterator)) {
     return std::nullopt;
   }
   examiner.is_about(id);
@@ -113,17 +113,18 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule memory_heavy_order() {
-  return {.id = "memory-heavy-order",
-          .summary = "A buffer of large elements takes most of the memory that tf.data may use",
-          .thresholds = {{"min_budget_share", 0.50, "share",
-                          "elements in the buffer, as a part of the RAM budget, from which it is reported; chosen: all "
-                          "other buffers, and AUTOTUNE, have to get by with the rest"},
-                         {"min_elements_of_unknown_size", 10000, "elements",
-                          "size of a shuffle buffer from which it is worth a note where the trace does not tell the "
-                          "size of its elements (TF 2.12 and before); chosen: 1.5 GB of decoded images of 224 x 224 "
-                          "bytes x 3"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "memory-heavy-order",
+      .summary = "A buffer of large elements takes most of the memory that tf.data may use",
+      .thresholds = {{"min_budget_share", 0.50, "share",
+                      "minimum size of the elements in the buffer, as a share of the RAM budget; chosen: all other "
+                      "buffers, and AUTOTUNE, have to get by with the rest"},
+                     {"min_elements_of_unknown_size", 10000, "elements",
+                      "minimum size of a shuffle buffer that is worth a note where the trace does not show how large "
+                      "its elements are (TF 2.12 and before); chosen: 1.5 GB of decoded images of 224 x 224 x 3 "
+                      "bytes"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::memory_heavy_order

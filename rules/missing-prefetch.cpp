@@ -5,7 +5,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::missing_prefetch {
 namespace {
 
 Finding finding_for(const RankedPipeline& ranked, IteratorId subject) {
@@ -23,13 +23,13 @@ Finding missing(const RankedPipeline& ranked) {
   finding.message = fmt::format(
       "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
       describe(ranked.host, last), format_share(ranked.judgement.input_share));
-  // It hides input behind computing as long as there is as much of that.
+  // It hides all of the input as long as there is as much computing.
   constexpr double kHidesAll = 0.5;
   finding.is_easy = ranked.pipeline.cadence.share <= kHidesAll;
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
-                    {"It hides the input time behind the step at best: where making a batch takes longer than a step, "
-                     "the slow transformation must be made faster too.",
+                    {"It hides at most as much input time as a step takes: where making a batch takes longer, the slow "
+                     "transformation must be made faster too.",
                      std::nullopt}};
   return finding;
 }
@@ -41,7 +41,7 @@ Finding injected(const RankedPipeline& ranked, const IteratorMeasurement& prefet
   if (const std::optional<std::int64_t> limit = prefetch.number("buffer_limit"); limit && *limit >= 0) {
     finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
   }
-  finding.advice = {{"Write it yourself: then it does not depend on the version of TF and its optimisations.",
+  finding.advice = {{"Write it yourself, so that it does not depend on the version of TF and its optimisations.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
   return finding;
 }
@@ -54,7 +54,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   }
   examiner.is_about(ranked.pipeline.outermost);
   const bool has_none = ranked.pipeline.prefetch == kNoIterator;
-  if (examiner.holds("no prefetch stands at the end of the pipeline", has_none)) return missing(ranked);
+  if (examiner.holds("the pipeline does not end with a prefetch", has_none)) return missing(ranked);
   const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
   if (!examiner.holds("TF inserted the prefetch at the end", is_injected(prefetch))) return std::nullopt;
   return injected(ranked, prefetch);
@@ -66,11 +66,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule missing_prefetch() {
+Rule rule() {
   return {.id = "missing-prefetch",
           .summary = "No prefetch at the end: input and compute take turns instead of overlapping",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::missing_prefetch

@@ -1,7 +1,7 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
 
-namespace doctor::rules {
+namespace doctor::rules::no_input_pipeline {
 namespace {
 
 std::vector<Advice> advice() {
@@ -35,11 +35,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule no_input_pipeline() {
+Rule rule() {
   return {.id = "no-input-pipeline",
           .summary = "The trace has events, but none of tf.data",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::no_input_pipeline

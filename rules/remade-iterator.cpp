@@ -3,7 +3,7 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::remade_iterator {
 namespace {
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
@@ -19,9 +19,8 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.severity = Severity::warning;
   finding.subject = ranked[ranked.pipeline.root].long_name;
   finding.message = fmt::format(
-      "the iterator is made anew for every step: {} times, {} of the time; each takes {} to make and {} more to its "
-      "first "
-      "element",
+      "the iterator is made anew for every step: {} times, {} of the time; each takes {} to make and {} more until its "
+      "first element",
       format_count(remade.times), format_share(remade.share()), format_time(remade.making / times),
       format_time(remade.first_calls / times));
   finding.evidence = {number_of("times_made", remade.times, "iterators"), share_of("remaking_share", remade.share()),
@@ -40,15 +39,16 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule remade_iterator() {
-  return {.id = "remade-iterator",
-          .summary = "The iterator is made anew for every step, so nothing is ever ready",
-          .thresholds = {{"min_times", 3, "iterators",
-                          "how many times the window must show it being made: two may be the ends of epochs"},
-                         {"min_share", 0.05, "share",
-                          "part of the time that making it and waiting for its first element must take; the share from "
-                          "which XProf calls a job moderately input-bound"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "remade-iterator",
+      .summary = "The iterator is made anew for every step, so nothing is ever ready",
+      .thresholds = {{"min_times", 3, "iterators",
+                      "minimum number of times that the window shows it being made: two may be the ends of epochs"},
+                     {"min_share", 0.05, "share",
+                      "minimum share of the time that goes into making it and waiting for its first element; at this "
+                      "share XProf calls a job moderately input-bound"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::remade_iterator

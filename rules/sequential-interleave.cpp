@@ -6,7 +6,7 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 
-namespace doctor::rules {
+namespace doctor::rules::sequential_interleave {
 namespace {
 
 /// The nearest one above the culprit that works through its inner datasets in turn.
@@ -27,19 +27,20 @@ std::string code_for(const IteratorMeasurement& culprit) {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId interleave = sequential_interleave_above(ranked);
-  if (!examiner.holds("an interleave that works on one dataset at a time stands above the culprit, " +
+  if (!examiner.holds("an interleave that works on one dataset at a time comes after the culprit, " +
                           describe(ranked.host, ranked.judgement.culprit),
                       interleave != kNoIterator) ||
       !examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share")) {
     return std::nullopt;
   }
-  Finding finding = culprit_finding(ranked, fmt::format("{}, and {} above it works on one dataset at a time",
+  Finding finding = culprit_finding(ranked, fmt::format("{}, and {} after it works on one dataset at a time",
                                                         culprit_part(ranked), describe(ranked.host, interleave)));
   finding.subject = ranked[interleave].long_name;
-  finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
-                    {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
-                     "same in every run. A low cycle_length limits how many datasets are open.",
-                     std::nullopt}};
+  finding.advice = {
+      {"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
+      {"deterministic=False lets elements overtake each other: leave it out if their order must be the same "
+       "in every run. A low cycle_length limits how many datasets are open.",
+       std::nullopt}};
   return finding;
 }
 
@@ -49,13 +50,14 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule sequential_interleave() {
-  return {.id = "sequential-interleave",
-          .summary = "An interleave reads one of its datasets at a time while the job waits",
-          .thresholds = {{"min_culprit_share", 0.20, "share",
-                          "part of the time waited that the slow dataset inside must hold. Below a fifth the change "
-                          "could not win more than the verdict's own limit"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "sequential-interleave",
+      .summary = "An interleave reads one of its datasets at a time while the job waits",
+      .thresholds = {{"min_culprit_share", 0.20, "share",
+                      "minimum share of the time waited that the slow dataset inside holds. Below a fifth the change "
+                      "could not gain more than the verdict's own limit"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::sequential_interleave

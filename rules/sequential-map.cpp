@@ -4,7 +4,7 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::sequential_map {
 namespace {
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_for_caution) {
@@ -14,21 +14,22 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
           ? std::vector<
                 Advice>{{"Only if the Python function sleeps or waits (for files, the network), or leaves Python "
                          "(NumPy, image libraries): let map work on several elements at once, with "
-                         "num_parallel_calls=tf.data.AUTOTUNE. Where it computes in Python that makes it slower.",
+                         "num_parallel_calls=tf.data.AUTOTUNE. Where it computes in Python, that makes it slower.",
                          std::nullopt}}
           : std::vector<Advice>{{"Let map work on several elements at once.",
                                  "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (utilization && *utilization >= utilization_for_caution) {
-    advice.push_back({fmt::format("{} are busy during the waits already (the function's ops use several), so the gain "
-                                  "may be limited.",
-                                  busy_cores(ranked)),
-                      std::nullopt});
+    advice.push_back(
+        {fmt::format("{} are already busy during the waits (the function's ops use several), so the gain may "
+                     "be small.",
+                     busy_cores(ranked)),
+         std::nullopt});
   }
   if (ranked.phase().python > 0 && !is_mostly_python(ranked)) {
     advice.push_back(
-        {"The function runs Python, which only one thread at a time can do: parallel calls help as far as "
-         "it waits or leaves Python.",
+        {"The function runs Python, which only one thread at a time can do: parallel calls help while it waits or is "
+         "outside of Python.",
          std::nullopt});
   }
   return advice;
@@ -57,16 +58,17 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule sequential_map() {
-  return {.id = "sequential-map",
-          .summary = "A map that the job waits for runs one call at a time",
-          .thresholds = {{"min_culprit_share", 0.20, "share",
-                          "part of the time waited that the map must hold. Below a fifth the change could not win more "
-                          "than the verdict's own limit"},
-                         {"min_utilization_for_caution", 0.80, "share",
-                          "part of the CPU budget in use from which the advice warns that little may be gained: a map "
-                          "whose ops run on several threads measured 1.7 to 1.9 of 2 cores"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "sequential-map",
+      .summary = "A map that the job waits for runs one call at a time",
+      .thresholds = {{"min_culprit_share", 0.20, "share",
+                      "minimum share of the time waited that the map holds. Below a fifth the change could not gain "
+                      "more than the verdict's own limit"},
+                     {"min_utilization_for_caution", 0.80, "share",
+                      "minimum share of the CPU budget in use for the advice to warn that little may be gained: a map "
+                      "whose ops run on several threads measured 1.7 to 1.9 of 2 cores"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::sequential_map

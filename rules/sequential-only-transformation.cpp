@@ -6,7 +6,7 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 
-namespace doctor::rules {
+namespace doctor::rules::sequential_only_transformation {
 namespace {
 
 /// `make_shard`: the lines that make the dataset of a shard.
@@ -36,7 +36,7 @@ std::string code_with(std::string_view call) {
 }
 
 Advice parallel_batch() {
-  return {"From TF 2.5 batch can copy its elements in parallel: try this first.",
+  return {"From TF 2.5 on, batch can copy the elements of a batch in parallel: try this first.",
           "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"};
 }
 
@@ -47,7 +47,7 @@ bool has_files(const RankedPipeline& ranked) {
   });
 }
 
-/// It stands in no line of the user's.
+/// The step is not in the user's own code.
 std::vector<Advice> advice_for_made(std::string_view maker) {
   const bool is_csv = maker.ends_with("make_csv_dataset");
   return {{fmt::format("{} writes this step, so there is no line of yours to change{}", maker,
@@ -72,8 +72,10 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
   }
   std::vector<Advice> advice = {
       {"Run several copies of the pipeline, each on its share of the files, and interleave them.", code_with(call)},
-      {"shuffle=False keeps the shares apart: with a fresh order in every copy some files would be read twice and "
-       "others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be smaller.",
+      {"shuffle=False keeps the shares apart: if every copy listed the files in an order of its own, some would be "
+       "read "
+       "twice and others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be "
+       "smaller.",
        std::nullopt}};
   if (kind_of(ranked.culprit()) == "Batch") {
     advice.insert(advice.begin(), parallel_batch());
@@ -84,9 +86,11 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const DatasetKind& kind = dataset_kind(ranked.culprit());
   const bool is_sequential = !kind.is_source() && !kind.code.empty();
-  if (!examiner.holds(culprit_is(ranked, "one that has no parallel form"), is_sequential)) return std::nullopt;
+  if (!examiner.holds(culprit_is(ranked, "a sequential transformation, such as filter, unbatch or batch"),
+                      is_sequential))
+    return std::nullopt;
   Finding finding =
-      culprit_finding(ranked, culprit_part(ranked) + ", which works on one element after the other by its nature");
+      culprit_finding(ranked, culprit_part(ranked) + ", which works on one element at a time, on one thread");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   finding.advice = advice_for(ranked, kind.code);
   return finding;
@@ -98,11 +102,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule sequential_only_transformation() {
+Rule rule() {
   return {.id = "sequential-only-transformation",
-          .summary = "The job waits for a transformation that has no parallel form",
+          .summary = "The job waits for a transformation that runs on one thread, such as filter or batch",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::sequential_only_transformation

@@ -4,22 +4,22 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::shuffle_fill {
 namespace {
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
-  if (!examiner.holds("a shuffle reads many elements before the first one comes out of it",
+  if (!examiner.holds("a shuffle reads many elements before it returns the first one",
                       ranked.pipeline.shuffle_fill.has_value())) {
     return std::nullopt;
   }
   const ShuffleFill& fill = *ranked.pipeline.shuffle_fill;
   examiner.is_about(fill.iterator);
-  // What the window cuts off has no length; then it is told all the same.
+  // What the window cuts off has no length; it is reported all the same.
   if (fill.duration > 0 && !examiner.at_least(time_of("duration", fill.duration), "min_duration")) return std::nullopt;
   Finding finding;
   finding.severity = Severity::note;
   finding.subject = ranked[fill.iterator].long_name;
-  finding.message = fmt::format("{} fills its buffer in this window: {} are read before the first one comes out",
+  finding.message = fmt::format("{} fills its buffer in this window: it reads {} before it returns the first one",
                                 describe(ranked.host, fill.iterator), format_count(fill.elements, "element"));
   if (fill.duration > 0) finding.message += fmt::format(" ({})", format_time(fill.duration));
   finding.evidence = {number_of("elements", fill.elements, "elements"), time_of("duration", fill.duration)};
@@ -29,8 +29,8 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.advice = {{"This is the start of an epoch, not the steady state: leave the first steps out of the profile.",
                      "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(11, 40))"},
                     {"If every epoch starts slowly: shuffle small elements (file names, serialized records) before "
-                     "decoding them, use "
-                     "a smaller buffer, or repeat after the shuffle only where the order of epochs matters.",
+                     "decoding them, use a smaller buffer, or repeat after the shuffle only where the order of epochs "
+                     "matters.",
                      "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
   finding.at_stake = fill.duration;
   return finding;
@@ -42,13 +42,14 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule shuffle_fill() {
-  return {.id = "shuffle-fill",
-          .summary = "A shuffle buffer is filled in the window: the first elements come late",
-          .thresholds = {{"min_duration", 1000, "us",
-                          "time that filling must take to be worth a word: what a first call must take to count as "
-                          "warm-up"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "shuffle-fill",
+      .summary = "A shuffle buffer is filled in the window: the first elements come late",
+      .thresholds = {{"min_duration", 1000, "us",
+                      "minimum time that filling takes to be worth mentioning: what a first call must take to count as "
+                      "warm-up"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::shuffle_fill

@@ -6,11 +6,11 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 
-namespace doctor::rules {
+namespace doctor::rules::slow_source {
 namespace {
 
 constexpr const char* kCautions =
-    "The files must be many and large enough that opening one costs little next to reading it. Leave out "
+    "Have several files, each so large that opening it costs little compared with reading it. Leave out "
     "deterministic=False if the order of the elements must be the same in every run.";
 
 bool is_read_in_parallel(const RankedPipeline& ranked) {
@@ -18,7 +18,7 @@ bool is_read_in_parallel(const RankedPipeline& ranked) {
   return std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
 }
 
-/// Twice as many as now, or "n" where the trace does not tell how many.
+/// Twice as many as now, or "n" where the trace does not show how many.
 std::string files_at_once(const RankedPipeline& ranked) {
   for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
     const std::optional<std::int64_t> cycle = ranked[id].number("cycle_length");
@@ -30,13 +30,14 @@ std::string files_at_once(const RankedPipeline& ranked) {
 
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
   if (is_read_in_parallel(ranked)) {
-    return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
-             "near this machine, and store less: drop unused fields, and compress only if the network is the limit.",
-             fmt::format("dataset = filenames.interleave(\n"
-                         "    {}, cycle_length={},\n"
-                         "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-                         reader, files_at_once(ranked))},
-            {kCautions, std::nullopt}};
+    return {
+        {"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data near "
+         "this machine, and store less: drop unused fields, and compress only if the network is the limit.",
+         fmt::format("dataset = filenames.interleave(\n"
+                     "    {}, cycle_length={},\n"
+                     "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+                     reader, files_at_once(ranked))},
+        {kCautions, std::nullopt}};
   }
   return {{"Split the data into several files and read them in parallel.",
            fmt::format("dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
@@ -48,7 +49,7 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (made_by(ranked.host, ranked.judgement.culprit).ends_with("make_csv_dataset")) {
-    return {{"Let make_csv_dataset read more files at once; fields that select_columns leaves out are not parsed.",
+    return {{"Let make_csv_dataset read more files at once; columns that select_columns leaves out are not parsed.",
              "dataset = tf.data.experimental.make_csv_dataset(\n"
              "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)"}};
   }
@@ -89,11 +90,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule slow_source() {
+Rule rule() {
   return {.id = "slow-source",
           .summary = "The job waits for a source dataset: reading or making the raw data",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::slow_source

@@ -9,7 +9,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::slow_transformation {
 namespace {
 
 constexpr std::size_t kOpsInMessage = 3;
@@ -33,24 +33,24 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   const std::string_view kind = kind_of(ranked.culprit());
   if (kind == "FlatMap" && has_windows(ranked)) {
     return Advice{
-        "Every window is a dataset of its own, and flat_map opens one after another. Cut windows out of a tensor by "
-        "index instead.",
+        "Every window is a dataset of its own, and flat_map opens them one after another. Slice windows out of a "
+        "tensor "
+        "instead.",
         "dataset = tf.data.Dataset.range(count).map(lambda i: series[i:i + window_size])"};
   }
   if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
-    return Advice{"flat_map makes one inner dataset at a time; interleave in its place makes several at once.",
+    return Advice{"flat_map works on one inner dataset at a time; interleave works on several at once.",
                   "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{
-        "Shuffle small elements (file names, serialized records) instead of decoded ones, and use a smaller "
-        "buffer.",
+        "Shuffle small elements (file names, serialized records) instead of decoded ones, and use a smaller buffer.",
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   return std::nullopt;
 }
 
-/// Where the epochs are repeated uncached-repeat says it.
+/// Where the epochs are repeated, uncached-repeat gives this advice.
 std::optional<Advice> advice_for_epochs(const RankedPipeline& ranked) {
   return uncached_repeat_above(ranked) == kNoIterator ? advice_to_cache(ranked) : std::nullopt;
 }
@@ -69,8 +69,9 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   for (const std::optional<Advice>& advice : {advice_for_kind(ranked), advice_for_epochs(ranked)}) {
     if (advice) finding.advice.push_back(*advice);
   }
-  finding.advice.push_back({ops.empty() ? "Nothing else in the pipeline makes the job faster before this step is."
-                                        : "Make the function itself cheaper: most of its time is in " + ops + ".",
+  finding.advice.push_back({ops.empty()
+                                ? "No other change to the pipeline makes the job faster until this step is faster."
+                                : "Make the function itself cheaper: most of its time is in " + ops + ".",
                             std::nullopt});
   return finding;
 }
@@ -81,11 +82,11 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule slow_transformation() {
+Rule rule() {
   return {.id = "slow-transformation",
           .summary = "The job waits for one transformation of the pipeline",
           .thresholds = {},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::slow_transformation

@@ -5,7 +5,7 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::straggling_host {
 namespace {
 
 Finding finding_for(const RuleContext& context, const ComparedHost& host, std::size_t compared_count) {
@@ -27,17 +27,18 @@ Finding finding_for(const RuleContext& context, const ComparedHost& host, std::s
                       share_of("input_share", host.input_share),
                       share_of("input_share_of_others", host.input_share_of_others),
                       number_of("hosts", compared_count)};
-  finding.advice = {{fmt::format("Look at what is different on {}: its disk and network, the files of its shard, other "
-                                 "processes on its cores. The other hosts have no such wait, so their input pipeline "
-                                 "needs no change.",
-                                 host.name),
-                     std::nullopt}};
+  finding.advice = {
+      {fmt::format("Look for what is different on {}: its disk and network, the files of its shard, other "
+                   "processes on its cores. The other hosts do not wait like this, so their input pipeline "
+                   "needs no change.",
+                   host.name),
+       std::nullopt}};
   finding.at_stake =
       (host.mean_wait - host.mean_wait_of_others) * static_cast<Picoseconds>(ranked.pipeline.steady.call_count);
   return finding;
 }
 
-/// The questions by which the hosts were compared.
+/// The questions that compare the hosts.
 bool is_straggler(const ComparedHost& host, Examiner& examiner) {
   return examiner.holds(host.name + " waits for its input", host.level >= InputLevel::mild) &&
          examiner.at_least({"wait_ratio", host.wait_ratio(), "ratio"}, "min_ratio") &&
@@ -72,7 +73,7 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule straggling_host() {
+Rule rule() {
   return {.id = "straggling-host",
           .summary = "One host waits for its input much longer than the others, and holds the whole job up",
           .thresholds = straggler_thresholds(),
@@ -80,4 +81,4 @@ Rule straggling_host() {
           .compares_hosts = true};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::straggling_host

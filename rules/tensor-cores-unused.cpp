@@ -5,23 +5,23 @@
 #include "diagnose/devices.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::tensor_cores_unused {
 namespace {
 
 std::vector<Advice> advice() {
   return {
-      {"Compute in 16 bits: kernels in 32 bits run on TensorCores from Ampere (TF32) on only.",
+      {"Compute in 16 bits: kernels in 32 bits run on TensorCores only from Ampere (TF32) on.",
        "tf.keras.mixed_precision.set_global_policy('mixed_float16')  # before the model is built"},
       {"Make batch, layer and channel sizes multiples of 8 (of 16 for bytes), and pad the vocabulary.", std::nullopt}};
 }
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
   if (!host.device_profile.is_aligned) {
-    examiner.misses("a TF1 timeline tells the ops on the device, but not the kernels that they ran as");
+    examiner.misses("a TF1 timeline shows the ops on the device, but not the kernels that they ran as");
     return std::nullopt;
   }
   if (device.of_named_ops == 0) {
-    examiner.misses("the trace does not tell which ops the kernels belong to");
+    examiner.misses("the trace does not show which ops the kernels belong to");
     return std::nullopt;
   }
   const double eligible = share_of_kernels(device, device.tensor_core_eligible);
@@ -31,7 +31,7 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   if (!examiner.at_most(share_of("tensor_core_share", used), "max_tensor_core_share")) return std::nullopt;
   Finding finding =
       device_finding(device, Severity::note,
-                     fmt::format("{} of the kernel time is in ops that could run on TensorCores, and {} of that does",
+                     fmt::format("{} of the kernel time is in ops that could run on TensorCores; {} of that does",
                                  format_share(eligible), format_share(used)));
   finding.evidence = {share_of("eligible_share", eligible), share_of("tensor_core_share", used),
                       time_of("eligible", device.tensor_core_eligible),
@@ -47,16 +47,17 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule tensor_cores_unused() {
+Rule rule() {
   return {.id = "tensor-cores-unused",
           .summary = "Ops that could run on TensorCores run on kernels that do not use them",
-          .thresholds = {{"min_eligible_share", 0.20, "share",
-                          "part of the kernel time in ops that could run on TensorCores, from which it matters; "
-                          "chosen: below a fifth even a doubled speed gains less than a tenth"},
-                         {"max_tensor_core_share", 0.10, "share",
-                          "part of that time on kernels that use TensorCores, up to which they count as unused; "
-                          "chosen, as XProf's limit for 16-bit compute"}},
+          .thresholds =
+              {{"min_eligible_share", 0.20, "share",
+                "minimum share of the kernel time in ops that could run on TensorCores; chosen: below a fifth "
+                "even a doubled speed gains less than a tenth"},
+               {"max_tensor_core_share", 0.10, "share",
+                "TensorCores count as unused up to this share of that time in kernels that use them; chosen, like "
+                "XProf's limit for 16-bit compute"}},
           .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::tensor_cores_unused

@@ -5,7 +5,7 @@
 #include "diagnose/torn_files.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::truncated_window {
 namespace {
 
 Advice record_longer(const Measurements& measurements) {
@@ -18,11 +18,11 @@ Advice record_longer(const Measurements& measurements) {
 std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& examiner) {
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
   const bool is_inconclusive = context.judgement.status == VerdictStatus::inconclusive;
-  if (!examiner.holds("tf.data is at work, but there is too little of it for a verdict",
+  if (!examiner.holds("tf.data is at work, but the window shows too little of it for a verdict",
                       is_inconclusive && shows_tf_data(context.measurements))) {
     return std::nullopt;
   }
-  // What is missing of a torn file is not for want of a longer window.
+  // A longer window would not bring back what is missing from a torn file.
   const bool is_whole = describe_torn_files(context.measurements).empty();
   if (!examiner.holds("no part of the file is missing", is_whole)) return std::nullopt;
   Finding finding;
@@ -50,7 +50,7 @@ std::optional<Finding> find_unseen_waits(const RuleContext& context, const Ranke
   finding.evidence = {share_of("unseen_share", unseen), time_of("unseen", phase.unseen),
                       time_of("waited", phase.waited)};
   finding.advice = {record_longer(context.measurements),
-                    {"Until then take the culprit with care: it is the slowest of what can be seen.", std::nullopt}};
+                    {"Until then, do not rely on the culprit: it is the slowest of what can be seen.", std::nullopt}};
   finding.at_stake = phase.unseen;
   return finding;
 }
@@ -67,14 +67,14 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule truncated_window() {
+Rule rule() {
   return {
       .id = "truncated-window",
       .summary = "The recorded window is too short to show what the job waits for",
       .thresholds = {{"max_unseen_share", 0.30, "share",
-                      "part of the time waited that may be hidden by events cut off by the window. With more, what is "
-                      "hidden could outweigh the culprit"}},
+                      "maximum share of the time waited that may be hidden by events cut off by the window. With more, "
+                      "what is hidden could outweigh the culprit"}},
       .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::truncated_window

@@ -7,10 +7,10 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::uncached_repeat {
 namespace {
 
-/// Every epoch makes new iterators below the repeat, and from TF 2.15 on its number stands in their names.
+/// Every epoch makes new iterators below the repeat, and from TF 2.15 on its number is in their names.
 std::uint64_t epochs_seen(const RankedPipeline& ranked, IteratorId repeat) {
   std::uint64_t epochs = ranked.culprit().epochs;
   for (const IteratorId input : ranked[repeat].children) {
@@ -29,8 +29,8 @@ Finding seen_again(const RankedPipeline& ranked, std::uint64_t epochs) {
 Finding will_come_again(const RankedPipeline& ranked, IteratorId repeat) {
   Finding finding = culprit_finding(
       ranked,
-      fmt::format("{}, and {} will ask for the same work again: if the result fits in memory{}, cache() between "
-                  "the two saves it from the second epoch on",
+      fmt::format("{}, and {} will ask for the same work again: if the result fits in memory{}, a cache() between the "
+                  "two saves it from the second epoch on",
                   culprit_part(ranked), describe(ranked.host, repeat), size_of_elements(ranked)));
   finding.severity = Severity::note;
   return finding;
@@ -38,19 +38,19 @@ Finding will_come_again(const RankedPipeline& ranked, IteratorId repeat) {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId repeat = uncached_repeat_above(ranked);
-  if (!examiner.holds("a repeat stands above the culprit, and no cache between the two", repeat != kNoIterator) ||
+  if (!examiner.holds("a repeat comes after the culprit, with no cache between the two", repeat != kNoIterator) ||
       !examiner.holds(culprit_is(ranked, "one whose result is worth keeping"), is_worth_caching(ranked)) ||
-      !examiner.holds("no endless repeat or source stands before it", endless_before(ranked) == kNoIterator)) {
+      !examiner.holds("no endless repeat or source comes before it", endless_before(ranked) == kNoIterator)) {
     return std::nullopt;
   }
   const std::uint64_t epochs = epochs_seen(ranked, repeat);
-  const bool are_seen = examiner.at_least(number_of("epochs", epochs, "epochs"), "min_epochs");
+  const bool are_seen = examiner.at_least(number_of("epochs", epochs), "min_epochs");
   if (!are_seen && !examiner.holds("nothing random in the trace makes one epoch differ from the next",
                                    randomness_of_culprit(ranked).empty())) {
     return std::nullopt;
   }
   Finding finding = are_seen ? seen_again(ranked, epochs) : will_come_again(ranked, repeat);
-  finding.evidence.push_back(number_of("epochs", epochs, "epochs"));
+  finding.evidence.push_back(number_of("epochs", epochs));
   if (std::optional<Advice> advice = advice_to_cache(ranked)) finding.advice = {std::move(*advice)};
   return finding;
 }
@@ -61,14 +61,14 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule uncached_repeat() {
+Rule rule() {
   return {
       .id = "uncached-repeat",
-      .summary = "The work that the job waits for is redone in every epoch",
+      .summary = "The work that the job waits for is done again in every epoch",
       .thresholds = {{"min_epochs", 2, "epochs",
-                      "epochs that the window must show for a warning: with one alone, nothing is seen to be redone, "
-                      "and it is a note"}},
+                      "minimum number of epochs in the window for a warning: one alone does not show that work is done "
+                      "again, and gives a note"}},
       .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::uncached_repeat

@@ -6,10 +6,10 @@
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
-namespace doctor::rules {
+namespace doctor::rules::unvectorized_map {
 namespace {
 
-/// Calls of the function in the window. A map that is fused with the batch behind it returns batches: its input counts.
+/// Calls of the function in the window. A map that is fused with the batch after it returns batches: its input counts.
 std::uint64_t function_calls(const RankedPipeline& ranked) {
   const IteratorMeasurement& culprit = ranked.culprit();
   if (!has_trait(culprit, Trait::fused_batch)) return culprit.calls;
@@ -26,7 +26,7 @@ double call_microseconds(const RankedPipeline& ranked, std::uint64_t calls) {
   return to_microseconds(culprit.total) * static_cast<double>(std::max<std::int64_t>(parallelism, 1)) / count;
 }
 
-/// The elements of a batch that is made of the culprit's: a window of few calls says less of how many are for each.
+/// The elements of a batch made from the culprit's: a window of few calls is a poor measure of how many there are.
 std::optional<std::int64_t> batch_size_after(const RankedPipeline& ranked) {
   if (const std::optional<std::int64_t> own = ranked.culprit().number("batch_size")) return own;
   for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
@@ -49,14 +49,15 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
     examiner.misses("the trace does not show the calls of the culprit's function");
     return std::nullopt;
   }
-  // The function is scheduled, its arguments and results are passed on.
+  // The cost of scheduling the function and of passing its arguments and results.
   const double overhead = 1 - share_in_ops(ranked);
   if (!examiner.at_least(share_of("overhead_share", overhead), "min_overhead_share")) return std::nullopt;
   Finding finding = culprit_finding(
-      ranked, fmt::format("{}, which calls its function {:.0f} times for a {}, {:.0f} us each; {} of that time no "
-                          "op of the function runs: it is the cost of the calls",
-                          culprit_part(ranked), per_get_next.value, batch ? "batch" : "GetNext", call.value,
-                          format_share(overhead)));
+      ranked,
+      fmt::format("{}, which calls its function {:.0f} times per {}, {:.0f} us each; for {} of that time no op of "
+                  "the function runs: it is the cost of the calls",
+                  culprit_part(ranked), per_get_next.value, batch ? "batch" : "GetNext", call.value,
+                  format_share(overhead)));
   finding.evidence.insert(finding.evidence.end(), {per_get_next, call, share_of("overhead_share", overhead)});
   finding.advice = {{"Batch first, if the function can work on whole batches: one call then does the work of many.",
                      "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"}};
@@ -70,18 +71,18 @@ RuleResult check(const RuleContext& context) {
 
 }  // namespace
 
-Rule unvectorized_map() {
-  return {.id = "unvectorized-map",
-          .summary = "A map calls its function for every element, and the calls cost more than their work",
-          .thresholds = {{"min_calls", 50, "calls",
-                          "calls of the function for one GetNext from which they are many; chosen: fewer cannot cost "
-                          "much by themselves"},
-                         {"min_overhead_share", 0.50, "share",
-                          "part of the culprit's time in which no op of its function runs, from which the calls cost "
-                          "more than their work. Recorded maps that became 4 to 35 times faster on batches measured "
-                          "0.9 to 1.00, with "
-                          "20 to 160 us a call; maps whose ops are the work measured 0.00 to 0.31"}},
-          .check = check};
+Rule rule() {
+  return {
+      .id = "unvectorized-map",
+      .summary = "A map calls its function for every element, and the calls cost more than their work",
+      .thresholds = {{"min_calls", 50, "calls",
+                      "minimum number of calls of the function per batch, else per GetNext; chosen: fewer cannot cost "
+                      "much by themselves"},
+                     {"min_overhead_share", 0.50, "share",
+                      "minimum share of the culprit's time in which no op of its function runs: then the calls cost "
+                      "more than their work. Recorded maps that became 4 to 35 times faster on batches measured 0.9 to "
+                      "1.00, with 20 to 160 us a call; maps whose ops are the work measured 0.00 to 0.31"}},
+      .check = check};
 }
 
-}  // namespace doctor::rules
+}  // namespace doctor::rules::unvectorized_map

@@ -1,4 +1,4 @@
-// `tfdata-doctor query` and `schema` from outside: the README's commands, databases that are kept, errors.
+// `tfdata-doctor query` and `schema` from outside: the commands of docs/query.md, databases that are kept, errors.
 
 #include <doctest/doctest.h>
 
@@ -24,9 +24,9 @@ const std::string kTrace = kTraces + "seed_example1.xplane.pb";
 const std::string kLongTrace = DOCTOR_SOURCE_DIR "/testdata/bench/base.xplane.pb.gz";
 const std::string kSteps = kTraces + "tf1_steps/timeline_";
 
-/// The blocks of shell commands under a heading of the README.
+/// The blocks of shell commands under a heading of docs/query.md.
 std::string commands_under(const std::string& heading) {
-  const std::string page = read_whole_file(std::string(DOCTOR_SOURCE_DIR) + "/README.md");
+  const std::string page = read_whole_file(std::string(DOCTOR_SOURCE_DIR) + "/docs/query.md");
   std::size_t at = page.find("## " + heading + "\n");
   REQUIRE(at != std::string::npos);
   const std::size_t end = page.find("\n## ", at + 1);
@@ -72,12 +72,12 @@ std::string number_in(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-TEST_CASE("the README's way from TF1 timelines to the costliest iterators") {
+TEST_CASE("the documented way from TF1 timelines to the costliest iterators") {
   const TemporaryDirectory folder;
   for (const char* number : {"0", "1", "2"}) {
     folder.write(std::string("timeline_") + number + ".json", read_whole_file(kSteps + number + ".json"));
   }
-  std::string commands = commands_under("Ask in SQL");
+  std::string commands = commands_under("TF1 timelines");
   // The warehouse itself is not here.
   const std::size_t load = commands.find("bq load");
   REQUIRE(load != std::string::npos);

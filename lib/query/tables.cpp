@@ -16,7 +16,7 @@ const QueryColumn kHost = {"host", text, false, "", "machine that was recorded, 
 
 const QueryTable kEvents = {
     "events",
-    "An event of a trace, the same columns as `convert --to ndjson` writes",
+    "An event of a trace, the same columns as `convert --format ndjson` writes",
     {
         {"file", text, false, "", "path of the file"},
         {"host", text, false, "", "machine that was recorded; empty if the trace does not say"},

@@ -70,10 +70,10 @@ TEST_CASE("autotune-limited: the advice fits the limit") {
   CHECK(says(kRule, limited_map(4), "private_threadpool_size"));
   CHECK(says(kRule, limited_map(4), "num_parallel_calls=8"));
   CHECK_FALSE(says(kRule, limited_map(4), "your code"));
-  CHECK(says(kRule, limited_map(2).sets("Root", "threadpool_size", 2), "less than the cores"));
+  CHECK(says(kRule, limited_map(2).sets("Root", "threadpool_size", 2), "fewer than the cores"));
   CHECK(says(kRule, limited_map(2), "it counts CPU time"));
   CHECK_FALSE(says(kRule, limited_map(2), "private_threadpool_size"));
-  CHECK(says(kRule, tuned_interleave("true", 2, 2), "cycle length of 2"));
+  CHECK(says(kRule, tuned_interleave("true", 2, 2), "its cycle length is 2"));
   CHECK(says(kRule, limited_map(4), "Careful"));
   CHECK_FALSE(says(kRule, tuned_interleave("true", 2, 2), "Careful"));
 }

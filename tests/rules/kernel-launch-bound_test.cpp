@@ -31,17 +31,17 @@ TEST_CASE("kernel-launch-bound: situations") {
 }
 
 TEST_CASE("kernel-launch-bound: thresholds") {
-  // The other: "much launching is said to be much", below.
+  // The other: "much launching is said to be a lot", below.
   check_thresholds(kRule,
                    {{"min_share", 0.01, [](double share) { return launching(share); }, at_least, "note"},
                     {"max_median_kernel", 10, [](double median) { return launching(0.2, median); }, at_most, "note"}},
                    {"min_high_share"});
 }
 
-TEST_CASE("kernel-launch-bound: much launching is said to be much") {
-  CHECK(says(kRule, launching(0.15), "which is much"));
-  CHECK_FALSE(says(kRule, launching(0.14), "which is much"));
-  CHECK(says(kRule, launching(0.14), "which is much", {{"kernel-launch-bound", {{"min_high_share", 0.1}}}}));
+TEST_CASE("kernel-launch-bound: much launching is said to be a lot") {
+  CHECK(says(kRule, launching(0.15), "which is a lot"));
+  CHECK_FALSE(says(kRule, launching(0.14), "which is a lot"));
+  CHECK(says(kRule, launching(0.14), "which is a lot", {{"kernel-launch-bound", {{"min_high_share", 0.1}}}}));
   CHECK(says(kRule, launching(0.2), "gpu_private"));
 }
 
