@@ -42,14 +42,23 @@ Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& n
 
 }  // namespace
 
+DiagnosisSetup diagnosis_setup(const Options& options) {
+  return {.rules = all_rules(),
+          .thresholds = in_force(options.settings.thresholds),
+          .suppressions = options.settings.suppressions,
+          .today = options.today,
+          .work = {.threads = options.threads}};
+}
+
 Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const AnalysisOptions& needed) {
-  const std::vector<Rule> rules = rules_of(rule_catalog());
   Progress& progress = current_work().progress;
   name_current_files(files);
   std::optional<ProgressBar> bar;
   if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, files.size(), status_line());
-  return analyze(files, rules, in_force(options.settings.thresholds),
-                 {.threads = options.threads, .progress = &progress}, needed);
+  DiagnosisSetup setup = diagnosis_setup(options);
+  setup.work.progress = &progress;
+  setup.needed = needed;
+  return diagnose_files(files, setup);
 }
 
 int run_page(const Options& options, const AnalysisOptions& needed, const PageRenderer& render,

@@ -19,6 +19,9 @@ using PageRenderer = std::function<Result<std::string>(const Analysis&, OutputFo
 int run_page(const Options& options, const AnalysisOptions& needed, const PageRenderer& render,
              const std::function<int(const Analysis&)>& judge);
 
+/// How the user wants traces diagnosed.
+DiagnosisSetup diagnosis_setup(const Options& options);
+
 /// Analyses the files with all rules, with a progress bar where a person waits.
 Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const AnalysisOptions& needed);
 

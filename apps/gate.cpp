@@ -9,7 +9,7 @@ namespace doctor {
 
 void apply_gate(const Options& options, Analysis& analysis) {
   Diagnosis& diagnosis = analysis.diagnosis;
-  const IdleSuppressions idle = suppress(diagnosis.findings, options.settings.suppressions, options.today);
+  const IdleSuppressions& idle = analysis.idle_suppressions;
   for (const Suppression& suppression : idle.expired) {
     if (options.quiet) break;
     print_error({"the suppression of " + suppression.rule + " expired on " + to_date(*suppression.expires),

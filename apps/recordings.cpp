@@ -9,7 +9,6 @@
 
 #include "analysis.h"
 #include "compare/baseline_store.h"
-#include "diagnose/suppress.h"
 #include "io/file_descriptor.h"
 #include "io/trace_inputs.h"
 #include "process/output.h"
@@ -44,7 +43,6 @@ void read_traces(const Options& options, const Run& recording, Recordings& recor
   Analysis analysis = analyze_watched(options, recording.files, needed);
   for (Error& error : analysis.unreadable) recordings.unreadable.push_back(std::move(error));
   if (!analysis.has_readable_file()) return;
-  suppress(analysis.diagnosis.findings, options.settings.suppressions, options.today);
   StoredRun run;
   run.summary = summarize_run(recording.directory, analysis.measurements, analysis.diagnosis);
   run.id = identifier_of(run.summary);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis.h"
 #include "commands.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
@@ -80,16 +81,15 @@ Result<bool> load(const Options& options, QueryDatabase& database, const QueryNe
   QueryInputs inputs = examine_inputs(*files);
   std::vector<std::string> names;
   for (const QueryInput& input : inputs.traces) names.push_back(input.name);
-  const std::vector<Rule> rules = rules_of(rule_catalog());
-  const ThresholdSettings thresholds = in_force({});
   std::vector<Error> faults;
   {
     Progress& progress = current_work().progress;
     name_current_files(names);
     std::optional<ProgressBar> bar;
     if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, names.size(), status_line());
-    const Result<void> loaded = load_inputs(database, inputs, wish_for(needs, database), {rules, thresholds},
-                                            {.threads = options.threads, .progress = &progress}, faults);
+    DiagnosisSetup setup = diagnosis_setup(options);
+    setup.work.progress = &progress;
+    const Result<void> loaded = load_inputs(database, inputs, wish_for(needs, database), setup, faults);
     if (!loaded) return Unexpected(loaded.error());
   }
   if (!options.quiet) {

@@ -64,8 +64,6 @@ Arguments parse(int count, char** values) {
 }
 
 std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
@@ -74,7 +72,7 @@ std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
     const Result<std::vector<Run>> recordings = list_recordings(path);
     if (!recordings) end_with(recordings.error());
     for (const Run& recording : *recordings) {
-      const Analysis analysis = analyze(recording.files, rules, {}, {}, options);
+      const Analysis analysis = diagnose_files(recording.files, {.rules = all_rules(), .needed = options});
       if (!analysis.has_readable_file()) end_with(analysis.unreadable.front());
       runs.push_back(summarize_run(recording.name, analysis.measurements, analysis.diagnosis));
     }

@@ -185,10 +185,9 @@ class RunReader {
 
 }  // namespace
 
-Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
-                 const WorkOptions& work, const AnalysisOptions& options) {
+Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup& setup) {
   Analysis analysis;
-  std::vector<RunReader::Outcome> outcomes = RunReader(files, work, options, analysis.timings).read();
+  std::vector<RunReader::Outcome> outcomes = RunReader(files, setup.work, setup.needed, analysis.timings).read();
   for (std::size_t index = 0; index < files.size(); ++index) {
     RunReader::Outcome& outcome = outcomes[index];
     if (outcome.error) {
@@ -197,8 +196,9 @@ Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules
     }
     if (outcome.host) analysis.measurements.hosts.push_back(std::move(*outcome.host));
   }
-  analysis.diagnosis =
-      timed(analysis.timings, work, "diagnose", [&] { return diagnose(analysis.measurements, rules, settings); });
+  analysis.diagnosis = timed(analysis.timings, setup.work, "diagnose",
+                             [&] { return diagnose(analysis.measurements, setup.rules, setup.thresholds); });
+  analysis.idle_suppressions = suppress(analysis.diagnosis.findings, setup.suppressions, setup.today);
   return analysis;
 }
 

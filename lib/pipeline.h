@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/work.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/suppress.h"
 #include "measure/measurements.h"
 #include "trace/format.h"
 
@@ -26,6 +27,7 @@ struct Analysis {
   /// file that could not be read is a host without events whose loss says `files_unreadable`.
   Measurements measurements;
   Diagnosis diagnosis;
+  IdleSuppressions idle_suppressions;
   std::vector<Error> unreadable;  ///< why files could not be read, in the order given
 
   std::vector<StageTiming> timings;  ///< in the order of the stages; those of the rules are in the diagnosis
@@ -41,9 +43,19 @@ struct AnalysisOptions {
   bool profile = false;  ///< read every event, for HostMeasurement::profile
 };
 
+/// By what the files of a run are judged, and what is wanted of them. Whatever shows a verdict gets it from the same
+/// setup, so that no two pages disagree.
+struct DiagnosisSetup {
+  std::span<const Rule> rules = {};  ///< all_rules(), or none where only numbers are wanted
+  ThresholdSettings thresholds = {};
+  std::vector<Suppression> suppressions = {};  ///< their findings are marked, and do not count
+  Date today = {};                             ///< ends suppressions
+  WorkOptions work = {};
+  AnalysisOptions needed = {};
+};
+
 /// Reads the trace files of one run and diagnoses them together. Only one trace is in memory at a time, and the events
 /// of TF1 timelines. A file that cannot be read does not stop the others.
-Analysis analyze(std::span<const std::string> files, std::span<const Rule> rules, const ThresholdSettings& settings,
-                 const WorkOptions& work = {}, const AnalysisOptions& options = {});
+Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup& setup);
 
 }  // namespace doctor

@@ -28,7 +28,7 @@ Analysis analyze_bytes(const std::string& bytes, bool with_history = true, const
   const std::vector<std::string> files = {folder.write("host", bytes)};
   AnalysisOptions options;
   options.read.attribute_history = with_history;
-  return analyze(files, {}, {}, work, options);
+  return diagnose_files(files, {.work = work, .needed = options});
 }
 
 const IteratorMeasurement& iterator_of(const Analysis& analysis, std::string_view long_name) {
@@ -210,8 +210,9 @@ TEST_CASE("neither threads nor windows change the page") {
     for (const std::size_t window : {std::size_t{4} << 10, std::size_t{128} << 10}) {
       AnalysisOptions options;
       options.read.attribute_history = true;
-      const Analysis analysis = analyze(std::vector<std::string>{trace.string()}, {}, {},
-                                        {.threads = threads, .window_size = window}, options);
+      const Analysis analysis =
+          diagnose_files(std::vector<std::string>{trace.string()},
+                         {.work = {.threads = threads, .window_size = window}, .needed = options});
       pages.insert(render_autotune_json(analysis.measurements, analysis.diagnosis));
     }
   }
@@ -321,7 +322,7 @@ TEST_CASE("the JSON and CSV pages of a recorded trace") {
   const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
   AnalysisOptions options;
   options.read.attribute_history = true;
-  const Analysis analysis = analyze(std::vector<std::string>{trace.string()}, {}, {}, {}, options);
+  const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needed = options});
   const Json page = Json::parse(render_autotune_json(analysis.measurements, analysis.diagnosis));
   CHECK(page["schema"] == "tfdata-doctor.autotune/1");
   const Json& pipeline = page["pipelines"][0];
@@ -354,7 +355,7 @@ TEST_CASE("one run in several formats has one history") {
   options.read.attribute_history = true;
   std::set<std::string> pages;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const Analysis analysis = analyze(std::vector<std::string>{entry.path().string()}, {}, {}, {}, options);
+    const Analysis analysis = diagnose_files(std::vector<std::string>{entry.path().string()}, {.needed = options});
     pages.insert(render_autotune_csv(analysis.measurements, analysis.diagnosis));
   }
   CHECK(pages.size() == 1);

@@ -24,7 +24,7 @@ constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 Analysis analyze_for(const CallChoice& choice, const std::vector<std::string>& files, unsigned threads = 1) {
   AnalysisOptions options;
   options.measure.calls = choice.wish();
-  return analyze(files, {}, {}, {.threads = threads}, options);
+  return diagnose_files(files, {.work = {.threads = threads}, .needed = options});
 }
 
 /// The recorded traces in testdata/.
@@ -135,7 +135,7 @@ TEST_CASE("the JSON page keeps every picosecond") {
 
 TEST_CASE("details that nobody asked for are not measured") {
   const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/seed_example1.xplane.pb";
-  const Analysis analysis = analyze(std::vector<std::string>{trace.string()}, {}, {});
+  const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {});
   CHECK(analysis.measurements.hosts[0].pipelines[0].call_details.empty());
 }
 

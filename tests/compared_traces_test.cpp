@@ -14,13 +14,11 @@ namespace doctor::compared_traces_test {
 namespace {
 
 RunSummary summary_of(const std::string& edit, const std::string& side) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
   const std::vector<std::string> files = {DOCTOR_SOURCE_DIR "/testdata/compare/" + edit + "/" + side + ".xplane.pb"};
-  const Analysis analysis = analyze(files, rules, {}, {}, options);
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
   REQUIRE(analysis.has_readable_file());
   return summarize_run(side, analysis.measurements, analysis.diagnosis);
 }

@@ -46,10 +46,8 @@ Converted converted(const std::vector<std::string>& files, ConvertFormat format)
 }
 
 std::string report_of(const std::string& file) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   const std::vector<std::string> files = {file};
-  const Analysis analysis = analyze(files, rules, {});
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules()});
   Json report = Json::parse(render_json(analysis.measurements, analysis.diagnosis));
   report["trace"].erase("files");
   return report.dump(1);

@@ -21,7 +21,7 @@ constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 HostMeasurement measured(const GpuTrace& trace) {
   const TemporaryDirectory directory;
   const std::vector<std::string> files = {directory.write("gpu.xplane.pb", trace.to_xspace())};
-  return analyze(files, {}, {}).measurements.hosts.at(0);
+  return diagnose_files(files, {}).measurements.hosts.at(0);
 }
 
 DeviceActivity only_device(const GpuTrace& trace) {

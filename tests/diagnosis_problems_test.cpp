@@ -24,7 +24,7 @@ struct Diagnosed {
   explicit Diagnosed(const std::vector<std::string>& files) {
     std::vector<Rule> rules;
     for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
-    analysis = analyze(files, rules, {});
+    analysis = diagnose_files(files, {.rules = rules});
   }
 
   ProblemReport problems(ProblemContext context = {}) const {

@@ -22,9 +22,7 @@ const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/"
 const std::string kInputBound = kTraces + "seed_example1.xplane.pb";
 
 Analysis analyzed(const std::string& file) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  return analyze(std::vector<std::string>{file}, rules, {});
+  return diagnose_files(std::vector<std::string>{file}, {.rules = all_rules()});
 }
 
 Analysis analyzed(const GpuTrace& trace) {

@@ -28,7 +28,7 @@ Analysis analysis_of(const std::string& trace, const std::vector<CatalogEntry>& 
   rules.reserve(catalog.size());
   for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
   fs::current_path(kTestdata);
-  return analyze(std::vector{trace}, rules, {});
+  return diagnose_files(std::vector{trace}, {.rules = rules});
 }
 
 struct Problems {

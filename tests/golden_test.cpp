@@ -55,14 +55,12 @@ std::vector<fs::path> files_of_run(const fs::path& trace) {
 }
 
 Json report_on(const std::vector<fs::path>& traces) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   std::vector<std::string> files;
   // Relative, for findings about hosts without a name hold the path.
   fs::current_path(kTestdata);
   files.reserve(traces.size());
   for (const fs::path& trace : traces) files.push_back(fs::relative(trace, kTestdata).string());
-  const Analysis analysis = analyze(files, rules, {});
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules()});
   return Json::parse(render_json(analysis.measurements, analysis.diagnosis));
 }
 

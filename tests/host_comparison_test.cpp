@@ -53,12 +53,6 @@ Measurements windows_of(std::vector<Host> windows, std::int64_t pause_s = 10) {
   return run;
 }
 
-std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  return rules;
-}
-
 std::vector<Finding> straggling(const Measurements& run, const ThresholdSettings& settings = {}) {
   std::vector<Finding> findings = diagnose(run, all_rules(), settings).findings;
   std::erase_if(findings, [](const Finding& finding) { return finding.rule != "straggling-host"; });
@@ -101,7 +95,7 @@ Written report_on(const std::vector<SyntheticTrace>& hosts) {
     space.set_hostnames(0, fmt::format("worker-{}", index));
     files.push_back(folder.write(fmt::format("{}.xplane.pb", index), space.SerializeAsString()));
   }
-  const Analysis analysis = analyze(files, all_rules(), {});
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules()});
   Json page = Json::parse(render_json(analysis.measurements, analysis.diagnosis));
   page["trace"].erase("files");
   return {page, render_text(analysis.measurements, analysis.diagnosis, {})};

@@ -21,7 +21,7 @@ const std::string kField = std::string(DOCTOR_SOURCE_DIR) + "/testdata/field/";
 
 HostMeasurement measured(const std::string& file) {
   const std::vector<std::string> files = {file};
-  return analyze(files, {}, {}).measurements.hosts.at(0);
+  return diagnose_files(files, {}).measurements.hosts.at(0);
 }
 
 std::vector<KernelRow> kernels_of(const GpuTrace& trace) {

@@ -16,7 +16,7 @@ namespace doctor::kernels_page_test {
 namespace {
 
 Measurements measured(const std::vector<std::string>& files) {
-  return analyze(files, {}, {}).measurements;
+  return diagnose_files(files, {}).measurements;
 }
 
 GpuTrace two_kernels() {

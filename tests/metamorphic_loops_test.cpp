@@ -90,9 +90,7 @@ Answer answer_to(const Loop& loop) {
   const Trace trace = loop.written().to_trace();
   Measurements measurements;
   measurements.hosts.push_back(measure(trace, build_tree(trace)));
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  return answer_in(Json::parse(render_json(measurements, diagnose(measurements, rules, {}))));
+  return answer_in(Json::parse(render_json(measurements, diagnose(measurements, all_rules(), {}))));
 }
 
 const Answer kBound{"input_bound", "Iterator::Root::BatchV2::Map"};

@@ -33,7 +33,7 @@ std::vector<std::string> recorded_traces() {
 Analysis analyze_with_profile(const std::string& path) {
   AnalysisOptions options;
   options.profile = true;
-  return analyze(std::vector<std::string>{path}, {}, {}, {}, options);
+  return diagnose_files(std::vector<std::string>{path}, {.needed = options});
 }
 
 std::size_t column(const DataTable& table, std::string_view key) {
@@ -99,7 +99,7 @@ TEST_CASE("a function's time is that in its ops and that without") {
   std::size_t functions = 0;
   for (const std::string& trace : recorded_traces()) {
     CAPTURE(trace);
-    const Analysis analysis = analyze(std::vector<std::string>{trace}, {}, {});
+    const Analysis analysis = diagnose_files(std::vector<std::string>{trace}, {});
     for (const HostMeasurement& host : analysis.measurements.hosts) {
       for (const PipelineMeasurement& pipeline : host.pipelines) {
         for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {

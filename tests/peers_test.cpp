@@ -40,7 +40,7 @@ std::string path_of(const Json& peer) {
 Analysis analyze_with_profile(const std::string& path) {
   AnalysisOptions options;
   options.profile = true;
-  return analyze(std::vector<std::string>{path}, {}, {}, {}, options);
+  return diagnose_files(std::vector<std::string>{path}, {.needed = options});
 }
 
 /// How many events of pool threads carry the name of an op as an argument, by that name. XProf counts each as an

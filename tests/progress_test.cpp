@@ -38,7 +38,7 @@ ProgressView half_read() {
   return view;
 }
 
-/// A Progress as analyze() and a reader leave it in the middle of a file.
+/// A Progress as diagnose_files() and a reader leave it in the middle of a file.
 struct Reading {
   Progress progress;
 
@@ -236,7 +236,7 @@ TEST_CASE("an analysis adds up the files that are done, readable or not") {
                                           folder.write("c.trace.json", trace.to_chrome_json())};
   const std::uint64_t size = trace.to_chrome_json().size();
   Progress progress;
-  const Analysis analysis = analyze(files, {}, {}, {.progress = &progress});
+  const Analysis analysis = diagnose_files(files, {.work = {.progress = &progress}});
   CHECK(progress.bytes_total == 2 * size + 8);
   CHECK(progress.bytes_before == progress.bytes_total);
   CHECK(progress.events_before == 2 * analysis.measurements.hosts.front().event_count);
@@ -248,7 +248,7 @@ TEST_CASE("an analysis adds up the files that are done, readable or not") {
 
   // A device or pipe has no size beforehand.
   Progress unknown;
-  analyze(std::vector<std::string>{files.front(), "/dev/null"}, {}, {}, {.progress = &unknown});
+  diagnose_files(std::vector<std::string>{files.front(), "/dev/null"}, {.work = {.progress = &unknown}});
   CHECK(unknown.bytes_total == 0);
   CHECK(unknown.bytes_before == size);
 }

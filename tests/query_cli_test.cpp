@@ -72,6 +72,46 @@ std::string number_in(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
+TEST_CASE("query judges by the settings that diagnose and batch judge by") {
+  const std::string trace = kTraces + "unbatch_tf2.21.xprof.trace.json.gz";
+  // "verdict findings", of each of the three.
+  const auto answers = [&](const std::vector<std::string>& options) {
+    const auto run = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      return run_tool(arguments);
+    };
+    const Json report = Json::parse(run({"diagnose", "--format", "json", trace}).output);
+    std::size_t counting = 0;
+    for (const Json& finding : report["findings"]) counting += finding.contains("suppressed") ? 0 : 1;
+    const Json row = Json::parse(run({"batch", "-q", trace}).output);
+    const std::string asked =
+        run({"query", "select verdict || ' ' || (select count(*) from findings) from traces", trace, "--format", "csv"})
+            .output;
+    return std::vector<std::string>{report["verdict"]["status"].get<std::string>() + " " + std::to_string(counting),
+                                    row["verdict"].get<std::string>() + " " + std::to_string(row["findings"].size()),
+                                    asked.substr(asked.find('\n') + 1, asked.rfind('\n') - asked.find('\n') - 1)};
+  };
+  const auto agree = [&](const std::vector<std::string>& options, const std::string& verdict) {
+    const std::vector<std::string> said = answers(options);
+    CHECK(said[0].starts_with(verdict + " "));
+    CHECK(said[1] == said[0]);
+    CHECK(said[2] == said[0]);
+    return said[0];
+  };
+  const std::string by_default = agree({"--no-config"}, "input_bound");
+  const std::string share = "input-bound.min_share=0.6";
+  agree({"--no-config", "--set", share}, "healthy");
+  const TemporaryDirectory folder;
+  const std::string file = folder.write(".tfdata-doctor.toml", "[thresholds.input-bound]\nmin_share = 0.6\n");
+  agree({"--config", file}, "healthy");
+  const std::string accepted =
+      folder.write("accepted.toml", "[[suppress]]\nrule = \"input-bound\"\nreason = \"known\"\n");
+  CHECK(agree({"--config", accepted}, "input_bound") != by_default);
+  CHECK(agree({"--no-config", "--suppress", "input-bound"}, "input_bound") != by_default);
+  const EnvironmentVariable set("TFDATA_DOCTOR_SET", share);
+  agree({"--no-config"}, "healthy");
+}
+
 TEST_CASE("the documented way from TF1 timelines to the costliest iterators") {
   const TemporaryDirectory folder;
   for (const char* number : {"0", "1", "2"}) {

@@ -39,13 +39,10 @@ class TextSink final : public ByteSink {
 QueryDatabase loaded(const std::vector<std::string>& paths) {
   Result<QueryDatabase> database = QueryDatabase::temporary();
   REQUIRE(database);
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  const ThresholdSettings thresholds = in_force({});
   std::vector<Error> unreadable;
   const QueryInputs inputs = examine_inputs(paths);
   REQUIRE(inputs.unreadable.empty());
-  REQUIRE(load_inputs(*database, inputs, LoadWish::everything(), {rules, thresholds}, {}, unreadable));
+  REQUIRE(load_inputs(*database, inputs, LoadWish::everything(), {.rules = all_rules()}, unreadable));
   REQUIRE(unreadable.empty());
   return std::move(*database);
 }

@@ -70,9 +70,7 @@ inline Pages diagnose_document(const Json& document) {
   REQUIRE(trace);
   Measurements measurements;
   measurements.hosts.push_back(measure(*trace, build_tree(*trace)));
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  const Diagnosis diagnosis = diagnose(measurements, rules, {});
+  const Diagnosis diagnosis = diagnose(measurements, all_rules(), {});
   Pages pages = {Json::parse(render_json(measurements, diagnosis)),
                  Json::parse(render_tree_json(measurements, diagnosis))};
   for (Json* page : {&pages.report, &pages.tree}) {

@@ -10,7 +10,7 @@ namespace doctor::rule_test {
 namespace {
 
 TEST_CASE("easy changes come before others of their severity") {
-  const std::vector<Rule> rules = all_rules();
+  const std::span<const Rule> rules = all_rules();
   const auto first_rule = [&](const MeasuredPipeline& pipeline) {
     return diagnose(pipeline.measurements(), rules, {}).findings.front().rule;
   };
@@ -22,7 +22,7 @@ TEST_CASE("easy changes come before others of their severity") {
 }
 
 TEST_CASE("a rule about devices leaves no budget in doubt where there are none") {
-  const std::vector<Rule> rules = all_rules();
+  const std::span<const Rule> rules = all_rules();
   const Measurements measurements = sequential_map().measurements();
   const Diagnosis diagnosis = diagnose(measurements, rules, {});
   Budget no_small_kernels;

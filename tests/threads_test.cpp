@@ -80,9 +80,7 @@ std::string report(const Trace& trace, unsigned threads) {
   const WorkOptions work{threads, nullptr};
   Measurements measurements;
   measurements.hosts.push_back(measure(trace, build_tree(trace, work), work));
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  const Diagnosis diagnosis = diagnose(measurements, rules, {});
+  const Diagnosis diagnosis = diagnose(measurements, all_rules(), {});
   return render_json(measurements, diagnosis) + render_tree_json(measurements, diagnosis);
 }
 

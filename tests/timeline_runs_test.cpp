@@ -74,9 +74,7 @@ PipelineMeasurement pipeline_of(const std::vector<std::vector<Json>>& runs) {
 }
 
 Analysis analysis_of(const std::vector<std::string>& files) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  return analyze(files, rules, {});
+  return diagnose_files(files, {.rules = all_rules()});
 }
 
 /// The JSON report without what names the files.

@@ -55,9 +55,7 @@ std::optional<Run> diagnose_bytes(const std::string& bytes) {
   if (!trace) return std::nullopt;
   Run run;
   run.measurements.hosts.push_back(measure(*trace, build_tree(*trace)));
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  run.diagnosis = diagnose(run.measurements, rules, {});
+  run.diagnosis = diagnose(run.measurements, all_rules(), {});
   return run;
 }
 

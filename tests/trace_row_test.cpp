@@ -26,9 +26,7 @@ namespace fs = std::filesystem;
 const fs::path kTraces = fs::path(DOCTOR_SOURCE_DIR) / "testdata" / "traces";
 
 Analysis analysis_of(const std::string& file) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  return analyze(std::vector{file}, rules, {});
+  return diagnose_files(std::vector{file}, {.rules = all_rules()});
 }
 
 TraceRow row_of_file(const std::string& file) {

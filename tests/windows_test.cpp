@@ -20,10 +20,8 @@ namespace fs = std::filesystem;
 
 /// Everything that is printed about a trace.
 std::string pages_of(const fs::path& trace, const WorkOptions& work) {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
   const std::vector<std::string> files = {trace.string()};
-  const Analysis analysis = analyze(files, rules, {}, work);
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .work = work});
   return render_json(analysis.measurements, analysis.diagnosis) +
          render_tree_json(analysis.measurements, analysis.diagnosis);
 }

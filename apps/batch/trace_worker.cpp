@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis.h"
 #include "diagnose/catalog.h"
-#include "diagnose/suppress.h"
-#include "diagnose/threshold_settings.h"
 #include "documents.h"
 #include "fleet/trace_row.h"
 #include "pipeline.h"
@@ -50,10 +49,10 @@ DiagnosedTrace diagnose_trace(const Options& options, const std::string& input, 
                               const WorkerPool::Say& say) {
   RowFile file = {path, stored_bytes(input), sha256_of_file(input).value_or("")};
   say(file.sha256);
-  static const std::vector<Rule> kRules = rules_of(catalog());
-  Analysis analysis = analyze({&input, 1}, kRules, in_force(options.settings.thresholds), {.threads = 1});
+  DiagnosisSetup setup = diagnosis_setup(options);
+  setup.work.threads = 1;
+  Analysis analysis = diagnose_files({&input, 1}, setup);
   name_inputs(analysis.unreadable, input, path);
-  suppress(analysis.diagnosis.findings, options.settings.suppressions, options.today);
 
   DiagnosedTrace diagnosed;
   diagnosed.status = analysis.diagnosis.judgement.status;

@@ -84,7 +84,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, compare, batch, explain, config},
+     .commands = {diagnose, show, compare, baseline, batch, query, explain, config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -118,7 +118,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Let findings of this rule not count; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, compare, baseline, batch, config},
+     .commands = {diagnose, show, compare, baseline, batch, query, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},

@@ -8,7 +8,7 @@ namespace doctor {
 
 /// How far the work has come. Any thread may look at it at any time; each value has one writer.
 struct Progress {
-  // Written by analyze().
+  // Written by diagnose_files().
   std::atomic<const char*> stage{""};           ///< as in the timings, e.g. "read"
   std::atomic<std::size_t> file_index{0};       ///< the file that is worked on, in the order given
   std::atomic<std::uint64_t> bytes_total{0};    ///< of all files, as stored; 0 while unknown

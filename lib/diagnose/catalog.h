@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,5 +19,11 @@ std::vector<CatalogEntry> rule_catalog();
 
 /// The rules alone, in the same order.
 std::vector<Rule> rules_of(const std::vector<CatalogEntry>& catalog);
+
+/// All rules, made once. Here, because the library does without a catalogue unless somebody asks for it.
+inline std::span<const Rule> all_rules() {
+  static const std::vector<Rule> kRules = rules_of(rule_catalog());
+  return kRules;
+}
 
 }  // namespace doctor

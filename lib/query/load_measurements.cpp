@@ -151,7 +151,7 @@ Result<void> load_kernels(QueryDatabase& database, const TraceHost& of) {
 
 Result<void> load_findings(QueryDatabase& database, std::int64_t trace, const Diagnosis& diagnosis) {
   RowInserter rows(database, "findings");
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : findings_that_count(diagnosis.findings)) {
     rows.integer(trace).text(finding.rule).text(to_word(finding.severity)).text(finding.subject);
     rows.text(finding.message).time(finding.at_stake).end_row();
   }

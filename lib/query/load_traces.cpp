@@ -43,9 +43,9 @@ std::vector<Group> groups_of(const QueryDatabase& database, const std::vector<Qu
 
 class TraceLoader {
  public:
-  TraceLoader(QueryDatabase& database, const LoadWish& wish, const DiagnosisTools& tools, const WorkOptions& work,
+  TraceLoader(QueryDatabase& database, const LoadWish& wish, const DiagnosisSetup& setup,
               std::vector<Error>& unreadable)
-      : database_(database), wish_(wish), tools_(tools), work_(work), unreadable_(unreadable) {}
+      : database_(database), wish_(wish), setup_(setup), unreadable_(unreadable) {}
 
   /// Errors: the database cannot be changed.
   Result<void> load(const Group& group) {
@@ -106,7 +106,7 @@ class TraceLoader {
   Result<EventTotals> read_events(const QueryInput& input, EventSink& sink) {
     const Result<std::unique_ptr<ByteSource>> source = open_source(input.path);
     if (!source) return Unexpected(source.error());
-    return input.format->read_events(**source, sink, WantedPlanes::all, work_);
+    return input.format->read_events(**source, sink, WantedPlanes::all, setup_.work);
   }
 
   Result<void> add_file(std::int64_t trace, const QueryInput& input, const EventTotals& totals,
@@ -125,10 +125,11 @@ class TraceLoader {
     std::vector<std::string> paths;
     paths.reserve(group.size());
     for (const QueryInput* input : group) paths.push_back(input->path);
-    WorkOptions work = work_;
+    DiagnosisSetup setup = setup_;
     // The bar follows the files; a second one within one would begin anew.
-    work.progress = nullptr;
-    Analysis analysis = analyze(paths, tools_.rules, tools_.thresholds, work, wish_.measurements.options());
+    setup.work.progress = nullptr;
+    setup.needed = wish_.measurements.options();
+    Analysis analysis = diagnose_files(paths, setup);
     if (!analysis.has_readable_file()) {
       for (Error& error : analysis.unreadable) unreadable_.push_back(std::move(error));
       return false;
@@ -167,8 +168,7 @@ class TraceLoader {
 
   QueryDatabase& database_;
   const LoadWish& wish_;
-  const DiagnosisTools& tools_;
-  const WorkOptions& work_;
+  const DiagnosisSetup& setup_;
   std::vector<Error>& unreadable_;
 };
 
@@ -204,15 +204,15 @@ LoadWish LoadWish::everything() {
 }
 
 Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadWish& wish,
-                         const DiagnosisTools& tools, const WorkOptions& work, std::vector<Error>& unreadable) {
+                         const DiagnosisSetup& setup, std::vector<Error>& unreadable) {
   for (const QueryInput& input : inputs.rows) {
     if (Result<void> loaded = load_results(database, input, unreadable); !loaded) return loaded;
   }
   const std::vector<Group> groups = groups_of(database, inputs.traces);
   const std::vector<std::string> paths = paths_of(groups);
-  FileProgress progress(work.progress, paths);
-  if (work.progress != nullptr) work.progress->stage = "load";
-  TraceLoader loader(database, wish, tools, work, unreadable);
+  FileProgress progress(setup.work.progress, paths);
+  if (setup.work.progress != nullptr) setup.work.progress->stage = "load";
+  TraceLoader loader(database, wish, setup, unreadable);
   std::size_t index = 0;
   for (const Group& group : groups) {
     progress.begin_file(index);

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "base/work.h"
-#include "diagnose/rule.h"
-#include "diagnose/threshold.h"
+#include "pipeline.h"
 #include "query/load_events.h"
 #include "query/load_measurements.h"
 #include "query/query_database.h"
@@ -25,16 +22,11 @@ struct LoadWish {
   static LoadWish everything();
 };
 
-/// With what traces are diagnosed.
-struct DiagnosisTools {
-  std::span<const Rule> rules;
-  const ThresholdSettings& thresholds;
-};
-
 /// Adds files to the database, each trace whole or not at all, and none whose content is there already. TF1 timelines
-/// are one trace together, any other file is one. A file that cannot be read does not stop the others; why is added to
-/// `unreadable`. Errors: the database cannot be changed.
+/// are one trace together, any other file is one. `setup` is how traces are diagnosed, but for what is needed of them.
+/// A file that cannot be read does not stop the others; why is added to `unreadable`. Errors: the database cannot be
+/// changed.
 Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadWish& wish,
-                         const DiagnosisTools& tools, const WorkOptions& work, std::vector<Error>& unreadable);
+                         const DiagnosisSetup& setup, std::vector<Error>& unreadable);
 
 }  // namespace doctor

@@ -153,7 +153,8 @@ const QueryTable kKernels = {"kernels",
 
 const QueryTable kFindings = {
     "findings",
-    "A fault that a rule found in a trace by itself, with the thresholds that are built in",
+    "A fault that a rule found in a trace by itself, with the thresholds in force when it was loaded; not what was "
+    "suppressed",
     {
         kTrace,
         {"rule", text, false, "", "`tfdata-doctor explain RULE` prints its page"},

@@ -18,12 +18,6 @@
 /// check_thresholds(); tests/catalog_test.cpp fails for a rule without one.
 namespace doctor::rule_test {
 
-inline std::vector<Rule> all_rules() {
-  std::vector<Rule> rules;
-  for (const CatalogEntry& entry : rule_catalog()) rules.push_back(entry.rule);
-  return rules;
-}
-
 /// What one rule says.
 struct Outcome {
   std::vector<Finding> findings;
@@ -31,7 +25,7 @@ struct Outcome {
 };
 
 inline Outcome ask(std::string_view rule, const Measurements& measurements, const ThresholdSettings& settings = {}) {
-  const std::vector<Rule> rules = all_rules();
+  const std::span<const Rule> rules = all_rules();
   Diagnosis diagnosis = diagnose(measurements, rules, settings);
   Outcome outcome;
   for (Finding& finding : diagnosis.findings) {
@@ -123,7 +117,7 @@ inline void check_flip(const Rule& rule, const Flip& flip) {
 /// Every threshold of the rule decides: each has one flip, or is named as tested `elsewhere`.
 inline void check_thresholds(std::string_view id, const std::vector<Flip>& flips,
                              const std::set<std::string>& elsewhere = {}) {
-  const std::vector<Rule> rules = all_rules();
+  const std::span<const Rule> rules = all_rules();
   const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.id == id; });
   REQUIRE_MESSAGE(rule != rules.end(), id, " is not a rule");
   std::set<std::string> tested = elsewhere;
