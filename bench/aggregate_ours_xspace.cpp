@@ -3,14 +3,17 @@
 #include <bit>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <vector>
 
 #include "aggregate.h"
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "program.h"
 #include "trace/wire.h"
+#include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"
+#include "trace/xspace_wire.h"
 
 namespace {
 
@@ -23,55 +26,28 @@ using doctor::WireType;
 /// The names of a plane's events by metadata id. Metadata ids are small and dense.
 using Names = std::vector<NameId>;
 
-struct Planes {
-  std::vector<doctor::PlaneNames> planes;  ///< as the windows need them
-  std::vector<Names> names;
-};
-
 void add_name(std::string_view entry, Aggregate& aggregate, Names& names) {
-  std::uint64_t id = 0;
-  std::string_view name;
-  WireMessage message(entry);
-  for (WireField field; message.next(field);) {
-    if (field.is(1, WireType::varint)) id = field.number;
-    if (!field.is(2, WireType::bytes)) continue;
-    WireMessage metadata(field.bytes());
-    for (WireField inner; metadata.next(inner);) {
-      if (inner.is(2, WireType::bytes)) name = inner.bytes();
-    }
-  }
+  const auto [id, metadata] = doctor::read_map_entry(entry);
   if (id >= 1 << 20) throw std::runtime_error("not a trace of the benchmark");
   if (id >= names.size()) names.resize(id + 1);
-  names[id] = aggregate.intern(name);
+  names[id] = aggregate.intern(doctor::read_metadata_name(metadata));
 }
 
-Planes read_names(doctor::ByteSource& source, Aggregate& aggregate) {
-  Planes result;
-  doctor::WireStream stream(source, doctor::WorkOptions{}.window_size);
-  while (!stream.at_end()) {
-    const auto tag = stream.read_tag();
-    const auto length = stream.read_number();
-    if (!tag || !length) throw std::runtime_error("not an XSpace");
-    const std::uint64_t end = stream.position() + *length;
-    if (tag->field == 1) {
-      doctor::PlaneNames& plane = result.planes.emplace_back();
-      plane.index = result.planes.size() - 1;
-      plane.name = "/host:CPU";  // every plane is wanted
-      result.names.emplace_back();
-      while (stream.position() < end) {
-        const auto inner = stream.read_tag();
-        const auto number = stream.read_number();
-        if (!inner || !number) throw std::runtime_error("not an XSpace");
-        if (inner->type != WireType::bytes) continue;
-        const std::uint64_t inner_end = stream.position() + *number;
-        if (inner->field == 4) add_name(*stream.read_bytes(*number), aggregate, result.names.back());
-        stream.skip_to(inner_end);
-      }
-    }
-    stream.skip_to(end);
-  }
-  return result;
-}
+class NameReader final : public doctor::PlaneVisitor {
+ public:
+  explicit NameReader(Aggregate& aggregate) : aggregate_(aggregate) {}
+
+  std::vector<Names> planes;
+
+  void host_name(std::string_view /*name*/) override {}
+  void begin_plane() override { planes.emplace_back(); }
+  void plane_name(std::string_view /*name*/) override {}
+  void event_metadata(std::string_view entry) override { add_name(entry, aggregate_, planes.back()); }
+  void stat_metadata(std::string_view /*entry*/) override {}
+
+ private:
+  Aggregate& aggregate_;
+};
 
 void add_stat(std::string_view bytes, Aggregate& aggregate) {
   std::uint64_t id = 0;
@@ -110,17 +86,21 @@ void add_event(std::string_view bytes, const Names& names, doctor::Picoseconds l
 void read(const std::string& path, Aggregate& aggregate) {
   const auto source = doctor::open_source(path);
   if (!source) throw std::runtime_error(to_string(source.error()));
-  const Planes planes = read_names(**source, aggregate);
+  NameReader names(aggregate);
+  doctor::Loss loss;
+  const doctor::XSpaceClock clock = doctor::walk_planes(**source, {}, names, loss);
+  if (!loss.complete()) throw std::runtime_error("not an XSpace");
   if (!(*source)->rewind()) throw std::runtime_error("cannot be read again");
-  doctor::XSpaceWindows windows(**source, planes.planes, doctor::WorkOptions{}.window_size);
+  doctor::XSpaceWindows windows(**source, std::vector(names.planes.size(), doctor::PlaneUse::decode), clock.origin_ns,
+                                doctor::WorkOptions{}.window_size);
   doctor::EventWindow window;
   while (windows.take(window)) {
     if (!window.loss.complete()) throw std::runtime_error("a damaged file");
     for (const doctor::LinePart& line : window.parts) {
-      bench::Thread& thread = aggregate.thread(line.plane->index, line.line_id);
+      bench::Thread& thread = aggregate.thread(line.plane, line.line_id);
       WireMessage events(window.bytes_of(line));
       for (WireField event; events.next(event);) {
-        add_event(event.bytes(), planes.names[line.plane->index], line.line_start, thread, aggregate);
+        add_event(event.bytes(), names.planes[line.plane], line.line_start, thread, aggregate);
       }
     }
   }

@@ -140,7 +140,7 @@ TEST_CASE("ops are told by args.long_name, steps by args.step_num, the rest is o
       R"({"ph":"i","pid":1,"tid":2,"ts":5,"name":"ThreadpoolListener::Record"})",
       R"({"ph":"C","pid":1,"tid":2,"ts":5,"name":"counter","args":{"v":1}})",
   });
-  CHECK(trace.event_count == 8);
+  CHECK(trace.event_count == 9);  // the counter lasts no time on a thread
   REQUIRE(trace.steps.size() == 2);
   CHECK(trace.steps[0].number == 12);
   CHECK(trace.steps[1].number == 13);
@@ -151,6 +151,19 @@ TEST_CASE("ops are told by args.long_name, steps by args.step_num, the rest is o
   CHECK(trace.lanes[0].get_next_calls.size() == 1);
   CHECK(trace.lanes[0].iterator_calls.empty());
   CHECK(trace.loss.complete());
+}
+
+TEST_CASE("instants are events that last no time: closures of a pool begin and end with them") {
+  const Trace trace = trace_of({
+      thread_name("2", "tf_Compute_Eigen"),
+      R"({"ph":"i","pid":1,"tid":2,"ts":5,"name":"ThreadpoolListener::StartRegion"})",
+      R"({"ph":"I","pid":1,"tid":2,"ts":9,"name":"ThreadpoolListener::StopRegion"})",
+  });
+  CHECK(trace.event_count == 2);
+  REQUIRE(trace.lanes.size() == 1);
+  REQUIRE(trace.lanes[0].pool_regions.size() == 1);
+  CHECK(trace.lanes[0].pool_regions[0].start() == 5'000'000);
+  CHECK(trace.lanes[0].pool_regions[0].duration() == 4'000'000);
 }
 
 TEST_CASE("functions, executor spans and elements carry their ids") {

@@ -20,6 +20,7 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 #include "text/json_page.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::convert_test {
 namespace {
@@ -51,6 +52,103 @@ std::string report_of(const std::string& file) {
   Json report = Json::parse(render_json(analysis.measurements, analysis.diagnosis));
   report["trace"].erase("files");
   return report.dump(1);
+}
+
+Trace trace_of(const std::vector<std::string>& files) {
+  std::vector<std::unique_ptr<ByteSource>> sources;
+  std::vector<ByteSource*> parts;
+  for (const std::string& file : files) {
+    Result<std::unique_ptr<ByteSource>> source = open_source(file);
+    REQUIRE(source.has_value());
+    parts.push_back(sources.emplace_back(std::move(*source)).get());
+  }
+  if (parts.size() > 1) return std::move(read_traces(parts).trace);
+  Result<Trace> trace = read_trace(*parts[0]);
+  REQUIRE(trace.has_value());
+  return std::move(*trace);
+}
+
+/// What a trace shows of its pipelines, as text: times count from the start of its window, and attributes are sorted.
+class TracePrinter {
+ public:
+  explicit TracePrinter(const Trace& trace) : trace_(trace), forest_(build_tree(trace)) {}
+
+  std::string print() {
+    add("events {} iterators {}", trace_.event_count, trace_.iterator_event_count);
+    for (std::size_t index = 0; index < forest_.iterators.size(); ++index) print_iterator(index);
+    for (const RootCall& call : forest_.root_calls) {
+      add("get_next {} {} {}", span(call.span), lane(call.lane), iterator(call.root));
+    }
+    for (const Lane& lane : trace_.lanes) print_lane(lane);
+    for (const StepMarker& step : trace_.steps) add("step {} {}", step.number, span({step.start, step.end()}));
+    for (const PipelineMaking& making : trace_.makings) add("making {} {}", span(making.span), making.structure);
+    return text_;
+  }
+
+ private:
+  template <typename... Values>
+  void add(fmt::format_string<const Values&...> format, const Values&... values) {
+    text_ += fmt::format(format, values...) + "\n";
+  }
+  std::string_view string(StringId id) const { return trace_.strings[id]; }
+  std::string_view lane(LaneId id) const { return string(trace_.lanes[index_of(id)].name); }
+  std::string iterator(IteratorId id) const { return id == kNoIterator ? "-" : forest_[id].long_name; }
+  std::string span(Interval times) const {
+    return fmt::format("[{}, {}]", times.start - trace_.window.start, times.end - trace_.window.start);
+  }
+  std::string attributes(const std::vector<Attribute>& unsorted) const {
+    std::map<std::string_view, std::string> sorted;
+    for (const Attribute& one : unsorted) {
+      sorted[string(one.name)] = one.is_number ? std::to_string(one.number) : std::string(string(one.text));
+    }
+    std::string line;
+    for (const auto& [name, value] : sorted) line += fmt::format(" {}={}", name, value);
+    return line;
+  }
+
+  void print_iterator(std::size_t index) {
+    const LogicalIterator& one = forest_.iterators[index];
+    add("{} '{}' of {} calls {} instances {}:{}", one.long_name, one.dataset_name, iterator(one.parent), one.call_count,
+        one.instances.size(), attributes(one.attributes));
+    for (const InstanceId id : one.instances) {
+      const IteratorInstance& instance = trace_.instances[index_of(id)];
+      add("  {} {} {} calls{}", instance.id.value_or(0), instance.parent_id.value_or(0), instance.event_count,
+          attributes(instance.attributes));
+    }
+  }
+  void print_lane(const Lane& lane) {
+    add("lane {}", string(lane.name));
+    const auto row = [](std::uint32_t index) { return static_cast<std::int64_t>(static_cast<std::int32_t>(index)); };
+    const auto of = [this](const PackedSpan& packed) { return span({packed.start(), packed.end()}); };
+    for (std::size_t index = 0; index < lane.iterator_calls.size(); ++index) {
+      const IteratorCall& call = lane.iterator_calls[index];
+      add("  {} {} -{}", iterator(forest_.iterator_of(call)), of(call.span), call.subtree_end);
+    }
+    for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
+      const FunctionRun& run = lane.function_runs[index];
+      add("  run {} {} {}", run.function_id.value(), of(run.span), row(run.row));
+    }
+    for (std::size_t index = 0; index < lane.produced.size(); ++index) {
+      add("  produced {} {}", lane.produced[index].element_id.value(), row(lane.produced[index].row));
+    }
+    for (std::size_t index = 0; index < lane.consumed.size(); ++index) {
+      add("  consumed {} {}", lane.consumed[index].element_id.value(), row(lane.consumed[index].row));
+    }
+    for (std::size_t index = 0; index < lane.ops.size(); ++index) {
+      add("  op {} {} {}", string(lane.ops[index].type), lane.ops[index].function_id.value(), of(lane.ops[index].span));
+    }
+    for (std::size_t index = 0; index < lane.pool_regions.size(); ++index) {
+      add("  region {}", of(lane.pool_regions[index]));
+    }
+  }
+
+  const Trace& trace_;
+  IteratorForest forest_;
+  std::string text_;
+};
+
+std::string printed(const Trace& trace) {
+  return TracePrinter(trace).print();
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -315,6 +413,84 @@ TEST_CASE("a converted TF1 timeline is diagnosed like the timeline") {
     report.replace(at, copy.size(), file);
   }
   CHECK(report == report_of(file));
+}
+
+TEST_CASE("a trace and its conversion hold the same pipelines, calls and times") {
+  std::size_t compared = 0;
+  const TemporaryDirectory folder;
+  for (const fs::directory_entry& entry : fs::directory_iterator(DOCTOR_SOURCE_DIR "/testdata/traces")) {
+    std::vector<std::string> files;
+    if (entry.is_directory()) {
+      for (const fs::directory_entry& step : fs::directory_iterator(entry)) files.push_back(step.path().string());
+    } else if (!entry.path().string().ends_with(".expected.json")) {
+      files.push_back(entry.path().string());
+    }
+    if (files.empty()) continue;
+    CAPTURE(entry.path().filename().string());
+    const std::string copy = folder.write("copy.trace.json", converted(files, ConvertFormat::chrome).text);
+    const std::vector<std::string> original = lines_of(printed(trace_of(files)));
+    CHECK(lines_of(printed(trace_of({copy}))) == original);
+    compared += original.size() > 1 ? 1 : 0;
+  }
+  CHECK(compared >= 25);
+}
+
+TEST_CASE("begin and end events are one event with the arguments of both, also converted") {
+  struct Row {
+    std::string what;
+    std::vector<std::string> events;
+    std::uint64_t calls;
+    std::uint64_t unpaired;
+    const char* tree;  ///< of the innermost iterator
+  };
+  const auto begin = [](int time, const std::string& name, const std::string& args) {
+    return fmt::format(R"({{"ph":"B","pid":1,"tid":2,"ts":{},"name":"Iterator::{}"{}}})", time, name,
+                       args.empty() ? "" : R"(,"args":{)" + args + "}");
+  };
+  const auto end = [](int time, const std::string& args) {
+    return fmt::format(R"({{"ph":"E","pid":1,"tid":2,"ts":{}{}}})", time,
+                       args.empty() ? "" : R"(,"args":{)" + args + "}");
+  };
+  const std::string root = R"("long_name":"Iterator::Root","id":"5")";
+  const std::string map =
+      R"("long_name":"Iterator::Root::Map","id":"6","parent_id":"5","deterministic":"true","name":"MapDataset:1")";
+  const std::string map_name = R"("long_name":"Iterator::Root::Map","name":"MapDataset:1")";
+  const std::string map_ids = R"("id":"6","parent_id":"5","deterministic":"true")";
+  const char* const whole =
+      "Iterator::Root::Map 'MapDataset:1' of Iterator::Root calls 1 instances 1: deterministic=true";
+  const std::vector<Row> rows = {
+      {"on B", {begin(10, "Root", root), begin(12, "Map", map), end(14, ""), end(20, "")}, 2, 0, whole},
+      {"on E", {begin(10, "Root", ""), begin(12, "Map", ""), end(14, map), end(20, root)}, 2, 0, whole},
+      {"on both", {begin(10, "Root", root), begin(12, "Map", map_name), end(14, map_ids), end(20, "")}, 2, 0, whole},
+      {"on both, that of E counts",
+       {begin(10, "Root", root), begin(12, "Map", map + R"(,"parallelism":"7")"),
+        end(14, R"("deterministic":"false","parallelism":8)"), end(20, "")},
+       2,
+       0,
+       "Iterator::Root::Map 'MapDataset:1' of Iterator::Root calls 1 instances 1: deterministic=false parallelism=8"},
+      {"unmatched",
+       {end(5, map), begin(8, "Root", root), begin(10, "Root", root), begin(12, "Map", ""), end(14, map), end(20, "")},
+       2,
+       2,
+       whole},
+  };
+  const TemporaryDirectory folder;
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    std::string text = R"({"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}})";
+    for (const std::string& event : row.events) text += "," + event;
+    const std::string file = folder.write("pairs.trace.json", text + "]}");
+    const Converted result = converted({file}, ConvertFormat::chrome);
+    const std::string copy = folder.write("copy.trace.json", result.text);
+    const Trace trace = trace_of({file});
+    CHECK(trace.iterator_event_count == row.calls);
+    std::map<std::string, std::uint64_t> lost;
+    if (row.unpaired > 0) lost["events_unpaired"] = row.unpaired;
+    CHECK(trace.loss.counts == lost);
+    CHECK(result.conversion.files.at(0).loss.counts == lost);
+    CHECK(printed(trace).find(row.tree) != std::string::npos);
+    CHECK(lines_of(printed(trace_of({copy}))) == lines_of(printed(trace)));
+  }
 }
 
 TEST_CASE("what is compressed is what was written") {

@@ -27,7 +27,7 @@ TEST_CASE("every kind of iterator in the recorded traces has a row") {
     if (!entry.is_regular_file() || !may_be_trace || is_invented) continue;
     // What is not a trace (an expected output) is a host without iterators.
     const std::vector<std::string> files = {path};
-    const Analysis analysis = diagnose_files(files);
+    const Analysis analysis = diagnose_files(files, {});
     for (const HostMeasurement& host : analysis.measurements.hosts) {
       for (const IteratorMeasurement& iterator : host.iterators) {
         ++seen;

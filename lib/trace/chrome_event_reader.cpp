@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/chrome_document.h"
+#include "trace/chrome_events.h"
 #include "trace/chrome_threads.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
@@ -28,81 +27,26 @@ namespace {
 
 enum class Dialect : std::uint8_t { chrome, tf1_timeline };
 
-bool is_span(char phase) {
-  return phase == 'X' || phase == 'B' || phase == 'E';
-}
-
-/// Instants of the old form and of the two present ones.
-bool is_instant(char phase) {
-  return phase == 'i' || phase == 'I' || phase == 'n';
-}
-
-/// Why an event that lasts no time of its own on a thread is left out.
-const char* reason_to_leave_out(char phase) {
-  switch (phase) {
-    case '\0':
-      return "events_without_phase";
-    case 's':
-    case 't':
-    case 'f':
-      return "flow_events";
-    case 'C':
-      return "counter_events";
-    case 'b':
-    case 'e':
-    case 'S':
-    case 'T':
-    case 'p':
-    case 'F':
-      return "async_events";
-    case 'N':
-    case 'O':
-    case 'D':
-      return "object_events";
-    default:
-      return "events_of_unknown_phase";
-  }
-}
-
-/// What the first reading tells.
+/// What the first reading finds.
 struct DocumentNames {
   ChromeThreads threads;
   TimeOrigin origin;
-  std::optional<MicrosecondTime> first_instant;
-  bool has_spans = false;
-  Picoseconds first_start = 0;  ///< of the spans, since the origin; not after it
+  Picoseconds first_start = 0;  ///< since the origin; not after it
   std::uint64_t phase_count = 0;
   std::uint64_t other_count = 0;
 
   void take(const JsonEvent& event);
-  EventHeader header();
+  EventHeader header() const;
 };
 
 void DocumentNames::take(const JsonEvent& event) {
   ++(event.phase == '\0' ? other_count : phase_count);
-  if (event.start_text == NumberText::valid) {
-    // Times count from the first span, as when a diagnosis reads the document.
-    if (is_span(event.phase)) first_start = std::min(first_start, origin.since(event.start).value_or(0));
-    has_spans = has_spans || is_span(event.phase);
-    if (is_instant(event.phase) && !first_instant) first_instant = event.start;
-  }
-  const bool is_process = event.name == "process_name";
-  if (event.phase != 'M' || (!is_process && event.name != "thread_name")) return;
-  std::string scratch;
-  JsonMembers members(event.arguments);
-  for (JsonMember member; members.next(member);) {
-    if (member.key != "name" || !member.is_string) continue;
-    const std::string_view name = unescape_json(member.value, scratch);
-    if (is_process) {
-      threads.name_process(event.process, name);
-    } else {
-      threads.name_thread(event.process, event.thread, name);
-    }
-  }
+  if (event.phase == 'M') return threads.take_metadata(event);
+  if (!is_on_thread(event.phase) || event.start_text != NumberText::valid) return;
+  first_start = std::min(first_start, origin.since(event.start).value_or(0));
 }
 
-EventHeader DocumentNames::header() {
-  if (!has_spans && first_instant) static_cast<void>(origin.since(*first_instant));
+EventHeader DocumentNames::header() const {
   const std::int64_t origin_ns = origin.nanoseconds();
   std::int64_t first_ns = 0;
   // Rounded down: no event starts before.
@@ -175,19 +119,6 @@ std::string_view ArgumentReader::text_of(std::string_view name) const {
   return {};
 }
 
-/// An event whose begin (phase B) was seen and whose end (E) was not yet.
-struct BegunEvent {
-  std::string name;
-  std::string arguments;
-  Picoseconds start = 0;
-};
-
-/// A thread with events.
-struct Track {
-  EventLine line;
-  std::vector<BegunEvent> begun;
-};
-
 /// The second reading.
 class EventReading {
  public:
@@ -198,130 +129,55 @@ class EventReading {
   EventTotals finish();
   std::uint64_t event_count() const { return totals_.event_count; }
 
- private:
-  void take(const JsonEvent& event);
-  void take_complete(const JsonEvent& event);
-  void take_begin(const JsonEvent& event);
-  void take_end(const JsonEvent& event);
-  void take_instant(const JsonEvent& event);
-  void hand_on(std::string_view name, Picoseconds start, Picoseconds duration);
-  void name_event(std::string_view name, TraceEvent& event);
-  Track& track_of(const JsonEvent& event);
-  const EventPlane& plane_of(std::uint64_t process);
-  std::optional<Picoseconds> start_of(const JsonEvent& event);
-  bool is_usable(NumberText text, const char* reason_if_missing);
-  void lose(const char* reason) {
-    ++totals_.event_count;
-    totals_.loss.add(reason);
+  // What the decoder hands on.
+  void take(const ChromeEvent& event);
+  void take_metadata(const JsonEvent& /*event*/) {}  // the first reading took it
+  void lose(const char* reason, std::uint64_t count) {
+    totals_.event_count += count;
+    totals_.loss.add(reason, count);
   }
+  void leave_out(const char* reason) { lose(reason, 1); }
+
+ private:
+  void name_event(std::string_view name, TraceEvent& event);
+  const EventLine& line_of(ChromeThread& thread);
+  const EventPlane& plane_of(const ChromeProcess& process);
 
   DocumentNames& names_;
   Dialect dialect_;
   EventSink& sink_;
   WantedPlanes wanted_;
   EventTotals totals_;
-  const JsonEventBatch* batch_ = nullptr;
+  ChromeDecoder<EventReading> decoder_{*this, names_.origin};
   ArgumentReader arguments_;
   std::deque<EventPlane> planes_;
   std::unordered_map<std::uint64_t, const EventPlane*> planes_by_process_;
-  std::deque<Track> tracks_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Track*> tracks_by_thread_;
-  Track* track_ = nullptr;  ///< of the last event: neighbours in a file are mostly of one thread
-  std::uint64_t process_ = 0;
-  std::uint64_t thread_ = 0;
+  std::deque<EventLine> lines_;  ///< by ChromeThread::lane
 };
 
 void EventReading::add(const JsonEventBatch& batch) {
-  batch_ = &batch;
   for (const JsonEvent& event : batch.events) {
     if (sink_.is_done()) return;
-    take(event);
+    const bool is_wanted =
+        wanted_ == WantedPlanes::all || names_.threads.process(event.process).kind == PlaneKind::device;
+    if (is_wanted) decoder_.take(event, batch);
   }
 }
 
-void EventReading::take(const JsonEvent& event) {
-  if (event.phase == 'M') return;
-  if (wanted_ == WantedPlanes::devices &&
-      kind_of_process(names_.threads.process_name(event.process)) != PlaneKind::device) {
-    return;
-  }
-  if (event.phase == 'X') return take_complete(event);
-  if (event.phase == 'B') return take_begin(event);
-  if (event.phase == 'E') return take_end(event);
-  if (is_instant(event.phase)) return take_instant(event);
-  lose(reason_to_leave_out(event.phase));
-}
-
-/// Whether a number can be used; counts why not.
-bool EventReading::is_usable(NumberText text, const char* reason_if_missing) {
-  if (text == NumberText::missing) lose(reason_if_missing);
-  if (text == NumberText::malformed) lose("events_malformed");
-  if (text == NumberText::out_of_range) lose("events_outside_time_range");
-  return text == NumberText::valid;
-}
-
-std::optional<Picoseconds> EventReading::start_of(const JsonEvent& event) {
-  if (!is_usable(event.start_text, "events_without_time")) return std::nullopt;
-  const std::optional<Picoseconds> start = names_.origin.since(event.start);
-  if (!start) lose("events_outside_time_range");
-  return start;
-}
-
-void EventReading::take_complete(const JsonEvent& event) {
-  const std::optional<Picoseconds> start = start_of(event);
-  if (!start || !is_usable(event.duration_text, "events_without_duration")) return;
-  const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
-  if (!duration) return lose("events_outside_time_range");
-  track_of(event);
-  arguments_.begin();
-  for (const JsonMember& member : batch_->arguments_of(event)) arguments_.add(member);
-  hand_on(event.name, *start, *duration);
-}
-
-void EventReading::take_instant(const JsonEvent& event) {
-  const std::optional<Picoseconds> start = start_of(event);
-  if (!start) return;
-  track_of(event);
-  arguments_.begin();
-  for (const JsonMember& member : batch_->arguments_of(event)) arguments_.add(member);
-  hand_on(event.name, *start, 0);
-}
-
-void EventReading::take_begin(const JsonEvent& event) {
-  const std::optional<Picoseconds> start = start_of(event);
-  if (!start) return;
-  track_of(event).begun.push_back({std::string(event.name), std::string(event.arguments), *start});
-}
-
-void EventReading::take_end(const JsonEvent& event) {
-  const std::optional<Picoseconds> end = start_of(event);
-  if (!end) return;
-  std::vector<BegunEvent>& open = track_of(event).begun;
-  if (open.empty()) return lose("events_unpaired");
-  const BegunEvent begun = std::move(open.back());
-  open.pop_back();
-  Picoseconds duration = 0;
-  if (__builtin_sub_overflow(*end, begun.start, &duration)) return lose("events_outside_time_range");
-  arguments_.begin();
-  JsonMembers members(begun.arguments);
-  for (JsonMember member; members.next(member);) arguments_.add(member);
-  for (const JsonMember& member : batch_->arguments_of(event)) arguments_.add(member);
-  hand_on(begun.name, begun.start, duration);
-}
-
-/// Hands the event on that is on the present track, with the present arguments.
-void EventReading::hand_on(std::string_view name, Picoseconds start, Picoseconds duration) {
-  const char* const fault =
-      dialect_ == Dialect::chrome ? time_fault(start, duration) : timeline_time_fault(start, duration);
-  if (fault != nullptr) return lose(fault);
+void EventReading::take(const ChromeEvent& event) {
+  const bool is_chrome = dialect_ == Dialect::chrome;
+  const char* const fault = (is_chrome ? time_fault : timeline_time_fault)(event.start, event.duration);
+  if (fault != nullptr) return lose(fault, 1);
   ++totals_.event_count;
-  TraceEvent event;
-  event.line = &track_->line;
-  event.start = start;
-  event.duration = duration;
-  name_event(name, event);
-  event.arguments = arguments_.arguments();
-  sink_.take(event);
+  arguments_.begin();
+  for (const JsonMember& member : event.arguments) arguments_.add(member);
+  TraceEvent handed_on;
+  handed_on.line = &line_of(names_.threads.thread(event.process, event.thread));
+  handed_on.start = event.start;
+  handed_on.duration = event.duration;
+  name_event(event.name, handed_on);
+  handed_on.arguments = arguments_.arguments();
+  sink_.take(handed_on);
 }
 
 void EventReading::name_event(std::string_view name, TraceEvent& event) {
@@ -346,33 +202,28 @@ void EventReading::name_event(std::string_view name, TraceEvent& event) {
   event.name = typed;
 }
 
-Track& EventReading::track_of(const JsonEvent& event) {
-  if (track_ != nullptr && process_ == event.process && thread_ == event.thread) return *track_;
-  process_ = event.process;
-  thread_ = event.thread;
-  Track*& known = tracks_by_thread_[{process_, thread_}];
-  if (known == nullptr) {
-    known = &tracks_.emplace_back();
-    EventLine& line = known->line;
-    line.plane = &plane_of(process_);
-    line.name = names_.threads.thread(process_, thread_).name;
+const EventLine& EventReading::line_of(ChromeThread& thread) {
+  if (!thread.lane) {
+    thread.lane = static_cast<LaneId>(lines_.size());
+    EventLine& line = lines_.emplace_back();
+    line.plane = &plane_of(*thread.process);
+    line.name = thread.name;
     line.kind = kind_of_line(line.name);
-    line.id = thread_;
-    line.index = tracks_.size() - 1;
+    line.id = thread.id;
+    line.index = lines_.size() - 1;
   }
-  track_ = known;
-  return *track_;
+  return lines_[index_of(*thread.lane)];
 }
 
-const EventPlane& EventReading::plane_of(std::uint64_t process) {
-  const EventPlane*& known = planes_by_process_[process];
+const EventPlane& EventReading::plane_of(const ChromeProcess& process) {
+  const EventPlane*& known = planes_by_process_[process.id];
   if (known != nullptr) return *known;
   EventPlane& plane = planes_.emplace_back();
-  const std::string_view title = names_.threads.process_name(process);
+  const std::string_view title = process.name;
   const std::optional<std::string> accelerator = accelerator_of(title);
   plane.title = title;
-  plane.kind = kind_of_process(title);
-  plane.id = process;
+  plane.kind = process.kind;
+  plane.id = process.id;
   plane.index = planes_.size() - 1;
   // "name /host:CPU" and "name /device:GPU:0" where a trace has several hosts.
   for (const std::string& host : names_.threads.hosts()) {
@@ -384,9 +235,7 @@ const EventPlane& EventReading::plane_of(std::uint64_t process) {
 }
 
 EventTotals EventReading::finish() {
-  for (const Track& track : tracks_) {
-    for (std::size_t open = 0; open < track.begun.size(); ++open) lose("events_unpaired");
-  }
+  decoder_.finish();
   return std::move(totals_);
 }
 

@@ -52,39 +52,55 @@ PlaneKind kind_of_process(std::string_view process_name) {
   return process_name.starts_with("/host:") ? kind_of_plane(process_name) : PlaneKind::host;
 }
 
-ChromeThread& ChromeThreads::thread(std::uint64_t process, std::uint64_t thread) {
-  return processes_[process].threads[thread];
+ChromeThreads::Known& ChromeThreads::known_process(std::uint64_t id) {
+  Known& known = processes_[id];
+  known.process.id = id;
+  return known;
 }
 
-bool ChromeThreads::is_host(std::uint64_t process) const {
-  const auto found = processes_.find(process);
-  return found == processes_.end() || found->second.is_host;
+ChromeThread& ChromeThreads::find_thread(std::uint64_t process, std::uint64_t thread) {
+  Known& known = known_process(process);
+  ChromeThread& found = known.threads[thread];
+  found.process = &known.process;
+  found.id = thread;
+  return found;
 }
 
-std::string_view ChromeThreads::process_name(std::uint64_t process) const {
-  const auto found = processes_.find(process);
-  return found == processes_.end() ? std::string_view{} : found->second.name;
+void ChromeThreads::take_metadata(const JsonEvent& event) {
+  const bool is_process = event.name == "process_name";
+  if (!is_process && event.name != "thread_name") return;
+  std::string scratch;
+  JsonMembers members(event.arguments);
+  for (JsonMember member; members.next(member);) {
+    if (member.key != "name" || !member.is_string) continue;
+    const std::string_view name = unescape_json(member.value, scratch);
+    if (is_process) {
+      name_process(event.process, name);
+    } else {
+      name_thread(thread(event.process, event.thread), name);
+    }
+  }
 }
 
-void ChromeThreads::name_process(std::uint64_t process, std::string_view name) {
+void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
   if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, std::string(host));
   if (const std::optional<std::string> accelerator = accelerator_of(name)) add_once(accelerators_, *accelerator);
-  Process& named = processes_[process];
-  named.name = name;
-  if (!named.is_host || kind_of_process(name) == PlaneKind::host) return;
-  named.is_host = false;
-  for (const auto& entry : named.threads) came_too_late_ = came_too_late_ || entry.second.lane.has_value();
+  Known& known = known_process(id);
+  known.process.name = name;
+  known.process.kind = kind_of_process(name);
+  if (!known.process.is_host || known.process.kind == PlaneKind::host) return;
+  known.process.is_host = false;
+  for (const auto& entry : known.threads) came_too_late_ = came_too_late_ || entry.second.lane.has_value();
 }
 
-void ChromeThreads::name_thread(std::uint64_t process, std::uint64_t thread, std::string_view name) {
-  ChromeThread& named = this->thread(process, thread);
-  const bool was_special = named.is_derived || named.is_step_line;
-  named.name = name;
+void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {
+  const bool was_special = thread.is_derived || thread.is_step_line;
+  thread.name = name;
   // Never taken back: a thread with two names would have the document read again for ever.
-  named.is_derived |= kind_of_line(name) == LineKind::derived;
-  named.is_step_line |= kind_of_line(name) == LineKind::steps;
-  const bool is_special = named.is_derived || named.is_step_line;
-  if (is_special && !was_special && named.lane.has_value()) came_too_late_ = true;
+  thread.is_derived |= kind_of_line(name) == LineKind::derived;
+  thread.is_step_line |= kind_of_line(name) == LineKind::steps;
+  const bool is_special = thread.is_derived || thread.is_step_line;
+  if (is_special && !was_special && thread.lane.has_value()) came_too_late_ = true;
 }
 
 void ChromeThreads::begin_again() {

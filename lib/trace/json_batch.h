@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "trace/json_events.h"
+#include "trace/json_event.h"
 
 namespace doctor {
 

@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/chrome_document.h"
 #include "trace/chrome_threads.h"
 #include "trace/event_kind.h"
 #include "trace/json_text.h"
@@ -47,34 +46,18 @@ TimelineReader::Arguments TimelineReader::decode(std::span<const JsonMember> mem
   return arguments;
 }
 
-void TimelineReader::take_process_name(const JsonEvent& event, std::string_view name) {
+void TimelineReader::take_metadata(const JsonEvent& event) {
+  if (event.name != "process_name") return;
+  std::vector<JsonMember> members;
+  JsonMembers all(event.arguments);
+  for (JsonMember member; all.next(member);) members.push_back(member);
+  const std::string_view name = decode(members).name;
   process_names_[event.process] = name;
   if (std::optional<std::string> accelerator = accelerator_of(name)) events_.devices.push_back(std::move(*accelerator));
 }
 
-/// The event's times, if they can be used; counts why not.
-std::optional<Interval> TimelineReader::interval_of(const JsonEvent& event) {
-  const auto refuse = [this](const char* reason) {
-    loss_.add(reason);
-    return std::optional<Interval>{};
-  };
-  if (event.start_text == NumberText::missing) return refuse("events_without_time");
-  if (event.duration_text == NumberText::missing) return refuse("events_without_duration");
-  if (event.start_text == NumberText::malformed || event.duration_text == NumberText::malformed) {
-    return refuse("events_malformed");
-  }
-  if (event.start_text != NumberText::valid || event.duration_text != NumberText::valid) {
-    return refuse("events_outside_time_range");
-  }
-  const std::optional<Picoseconds> start = origin_.since(event.start);
-  const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
-  if (!start || !duration) return refuse("events_outside_time_range");
-  if (const char* const fault = timeline_time_fault(*start, *duration)) return refuse(fault);
-  return Interval{*start, *start + *duration};
-}
-
-void TimelineReader::take_span(const JsonEvent& event, std::span<const JsonMember> members) {
-  const Arguments arguments = decode(members);
+void TimelineReader::take(const ChromeEvent& event) {
+  const Arguments arguments = decode(event.arguments);
   std::string_view name = event.name;
   const bool is_get_next = arguments.op == kGetNextOp || arguments.op == "IteratorGetNextV2";
   const bool is_unknown = event.name == "unknown" && !arguments.name.empty();
@@ -83,30 +66,19 @@ void TimelineReader::take_span(const JsonEvent& event, std::span<const JsonMembe
   } else if (is_get_next) {
     name = kGetNextOp;
   }
-  const std::optional<Interval> interval = interval_of(event);
-  if (!interval) return;
+  if (const char* const fault = timeline_time_fault(event.start, event.duration)) return lose(fault, 1);
+  const Interval interval{event.start, event.start + event.duration};
   ++time_count_;
-  events_.spans.push_back(*interval);
-  if (arguments.name == kSourceNode) sources_.emplace_back(interval->start, event.process);
+  events_.spans.push_back(interval);
+  if (arguments.name == kSourceNode) sources_.emplace_back(interval.start, event.process);
   const EventKind kind = classify_event(name);
   if (kind == EventKind::iterator) {
-    events_.calls.push_back({*interval, events_.strings.intern(name)});
+    events_.calls.push_back({interval, events_.strings.intern(name)});
   } else if (kind == EventKind::get_next) {
-    (name == kGetNextOp ? events_.get_next_ops : events_.other_get_next).push_back(*interval);
+    (name == kGetNextOp ? events_.get_next_ops : events_.other_get_next).push_back(interval);
   } else if (kind == EventKind::op) {
-    ops_.push_back({{*interval, events_.strings.intern(name)}, event.process});
+    ops_.push_back({{interval, events_.strings.intern(name)}, event.process});
   }
-}
-
-void TimelineReader::take(const JsonEvent& event, std::span<const JsonMember> members) {
-  if (event.phase == '\0') {
-    ++other_count_;
-    return loss_.add("events_without_phase");
-  }
-  ++phase_count_;
-  if (event.phase == 'X') take_span(event, members);
-  // Flows (s, t), tensors (N, O, D) and counters (C) are no spans of time.
-  if (event.phase == 'M' && event.name == "process_name") take_process_name(event, decode(members).name);
 }
 
 /// Only now every process has its name.
@@ -125,19 +97,21 @@ void TimelineReader::end_file() {
 
 Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {
   loss_ = {};
-  time_count_ = phase_count_ = other_count_ = 0;
+  time_count_ = 0;
   process_names_.clear();
   ops_.clear();
   sources_.clear();
   JsonReadOptions options;
   options.work = work;
   JsonEventReader reader(source, options);
+  ChromeDecoder decoder(*this, origin_);
   while (const JsonEventBatch* batch = reader.next()) {
-    for (const JsonEvent& event : batch->events) take(event, batch->arguments_of(event));
-    if (work.progress != nullptr) work.progress->event_count = phase_count_;
+    for (const JsonEvent& event : batch->events) decoder.take(event, *batch);
+    if (work.progress != nullptr) work.progress->event_count = decoder.phase_count();
   }
+  decoder.finish();
   const JsonDocument& document = reader.document();
-  if (auto error = reason_not_a_trace(document, source, phase_count_, other_count_)) {
+  if (auto error = reason_not_a_trace(document, source, decoder.phase_count(), decoder.other_count())) {
     return Unexpected(std::move(*error));
   }
   add_document_loss(document, source, time_count_, loss_);

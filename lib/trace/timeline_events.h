@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/work.h"
 #include "io/byte_source.h"
-#include "trace/json_events.h"
+#include "trace/chrome_events.h"
 #include "trace/trace.h"
 
 namespace doctor {
@@ -69,6 +69,12 @@ class TimelineReader {
 
   TimelineEvents take_events();
 
+  // What ChromeDecoder hands on.
+  void take(const ChromeEvent& event);
+  void take_metadata(const JsonEvent& event);
+  void lose(const char* reason, std::uint64_t count) { loss_.add(reason, count); }
+  void leave_out(const char* /*reason*/) {}  // flows, tensors and counters last no time
+
  private:
   struct Arguments {
     std::string_view name;
@@ -76,10 +82,6 @@ class TimelineReader {
   };
 
   Arguments decode(std::span<const JsonMember> members);
-  void take(const JsonEvent& event, std::span<const JsonMember> members);
-  void take_process_name(const JsonEvent& event, std::string_view name);
-  void take_span(const JsonEvent& event, std::span<const JsonMember> members);
-  std::optional<Interval> interval_of(const JsonEvent& event);
   void end_file();
 
   TimelineEvents events_;
@@ -93,9 +95,7 @@ class TimelineReader {
     std::uint64_t process = 0;
   };
   Loss loss_;
-  std::uint64_t time_count_ = 0;   ///< events with a time
-  std::uint64_t phase_count_ = 0;  ///< events with a phase
-  std::uint64_t other_count_ = 0;
+  std::uint64_t time_count_ = 0;  ///< events with a time
   std::map<std::uint64_t, std::string> process_names_;
   std::vector<PlacedOp> ops_;
   std::vector<std::pair<Picoseconds, std::uint64_t>> sources_;  ///< start and process of a partition's first op

@@ -95,13 +95,6 @@ std::optional<std::string_view> WireStream::read_bytes(std::uint64_t length) {
   return bytes;
 }
 
-std::string_view WireStream::read_up_to(std::uint64_t length) {
-  if (length > available()) fill(length);
-  const std::string_view bytes(window_.data() + begin_, std::min<std::uint64_t>(length, available()));
-  begin_ += bytes.size();
-  return bytes;
-}
-
 void WireStream::skip_run(unsigned char tag, std::uint64_t end) {
   const std::size_t limit =
       begin_ + static_cast<std::size_t>(std::min<std::uint64_t>(available(), end - std::min(end, position())));

@@ -131,6 +131,7 @@ class WireMessage {
 class WireStream {
  public:
   static constexpr std::size_t kLongestVarint = 10;
+  static constexpr std::size_t kFieldHead = 2 * kLongestVarint;  ///< a tag and the number after it
 
   WireStream(ByteSource& source, std::size_t window_size);
 
@@ -147,9 +148,6 @@ class WireStream {
 
   /// The next `length` bytes, valid until the next call. nullopt if the source has fewer.
   std::optional<std::string_view> read_bytes(std::uint64_t length);
-
-  /// The next `length` bytes, or all that the source has left. Valid until the next call.
-  std::string_view read_up_to(std::uint64_t length);
 
   /// Whether `count` bytes can be read, or all that are left, while the window stays where it is.
   bool holds(std::uint64_t count) const { return available() >= count || source_ended_; }

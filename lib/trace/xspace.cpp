@@ -15,6 +15,7 @@
 #include "trace/xspace_names.h"
 #include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"
+#include "trace/xspace_wire.h"
 
 // XSpace (`*.xplane.pb`), the profiler's own format. Its schema is xspace.proto beside this file. The names of a
 // plane's events follow the events in the file, so the file is walked twice: first over the names, skipping the lines,
@@ -22,6 +23,8 @@
 
 namespace doctor {
 namespace {
+
+using namespace xspace_field;
 
 /// The plane that says when the recording began and ended, in nanoseconds since 1970: a profiler that makes the times
 /// of its lines count from the beginning writes it down there (TF 2.5 and later).
@@ -34,7 +37,7 @@ class NameReader final : public PlaneVisitor {
   NameReader(TraceBuilder& builder, std::vector<PlaneNames>& planes) : builder_(builder), planes_(planes) {}
 
   void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
-  void begin_plane() override { planes_.emplace_back().index = planes_.size() - 1; }
+  void begin_plane() override { planes_.emplace_back(); }
   void plane_name(std::string_view name) override { planes_.back().name = name; }
   void event_metadata(std::string_view entry) override { add_event_name(planes_.back(), entry, builder_); }
   void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
@@ -43,8 +46,9 @@ class NameReader final : public PlaneVisitor {
     RecordingStat read{planes_.size() - 1, 0, 0};
     WireMessage message(stat);
     for (WireField field; message.next(field);) {
-      if (field.is(1, WireType::varint)) read.name = field.number;
-      if (field.is(3, WireType::varint) || field.is(4, WireType::varint)) read.value = field.as_signed();
+      if (field.is(kMetadataId, WireType::varint)) read.name = field.number;
+      const bool is_value = field.is(kUnsignedValue, WireType::varint) || field.is(kSignedValue, WireType::varint);
+      if (is_value) read.value = field.as_signed();
     }
     recording_stats_.push_back(read);
   }
@@ -109,6 +113,7 @@ class XSpaceReader {
   std::size_t next_attribute_ = 0;
   std::vector<Attribute> carried_;
   std::vector<PlaneNames> planes_;  ///< in file order; filled by the first walk
+  XSpaceClock clock_;
   std::int64_t recording_start_ = 0;
   std::vector<SeenAttribute> attributes_;
   std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
@@ -117,7 +122,7 @@ class XSpaceReader {
 /// The first walk. Damage outside of lines is reported by it alone: both walks meet the same bytes.
 void XSpaceReader::read_names() {
   NameReader names(builder_, planes_);
-  walk_planes(source_, work_, names, loss());
+  clock_ = walk_planes(source_, work_, names, loss());
   recording_start_ = names.recording_start();
 }
 
@@ -127,13 +132,17 @@ void XSpaceReader::note_position() {
 
 /// The second walk: windows are decoded by several threads and merged in file order.
 void XSpaceReader::read_events() {
-  XSpaceWindows windows(source_, planes_, work_.window_size);
+  // Without a host's line nothing is decoded.
+  const std::int64_t origin_ns = clock_.is_of_host ? clock_.origin_ns : 0;
+  std::vector<PlaneUse> uses;
+  for (const PlaneNames& plane : planes_) uses.push_back(plane.is_host() ? PlaneUse::decode : PlaneUse::count);
+  XSpaceWindows windows(source_, std::move(uses), origin_ns, work_.window_size);
   const auto take = [&](WindowWork& item) {
     note_position();
     return windows.take(item.window);
   };
-  const auto decode = [with_history = tracker_.has_value()](WindowWork& item) {
-    decode_events(item.window, with_history, item.decoded);
+  const auto decode = [this](WindowWork& item) {
+    decode_events(item.window, planes_, tracker_.has_value(), item.decoded);
   };
   OrderedWork<WindowWork, decltype(take), decltype(decode)> items(work_.threads, take, decode);
   while (WindowWork* item = items.next()) {
@@ -141,7 +150,7 @@ void XSpaceReader::read_events() {
     if (builder_.saw_disorder()) return;
     if (work_.progress != nullptr) work_.progress->event_count = builder_.trace().event_count;
   }
-  builder_.trace().origin_ns = windows.origin_ns();
+  builder_.trace().origin_ns = origin_ns;
   builder_.trace().recorded_ns = recording_start_;
 }
 
@@ -162,7 +171,7 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
   next_carried_ = next_attribute_ = 0;
   for (const LineRun& run : decoded.runs) {
     const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
-    const LaneId lane = builder_.lane(run.line->plane->index, run.line->line_id);
+    const LaneId lane = builder_.lane(run.line->plane, run.line->line_id);
     builder_.name_lane(lane, run.line->line_name);
     for (std::size_t index = 0; index < events.size(); ++index) {
       LaneEvent& event = events[index];
@@ -189,7 +198,7 @@ void XSpaceReader::track(const DecodedEvents& decoded, const LineRun& line, Lane
     carried_.clear();
     for (; next_attribute_ < carried.end; ++next_attribute_) {
       const RawStat& raw = decoded.attributes[next_attribute_];
-      carried_.push_back(to_attribute(*line.line->plane, *raw.stat, raw.value));
+      carried_.push_back(to_attribute(planes_[line.line->plane], *raw.stat, raw.value));
     }
     tracker_->note(lane, static_cast<InstanceId>(event.subject), event.start, carried_);
   }
@@ -215,7 +224,7 @@ InstanceId XSpaceReader::merge(const RawSighting& sighting) {
 Attribute XSpaceReader::to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value) {
   Attribute attribute;
   attribute.name = builder_.intern(stat.name);
-  attribute.is_number = value.type() != WireType::bytes && value.field() != 7;
+  attribute.is_number = value.type() != WireType::bytes && value.field() != kReference;
   if (!attribute.is_number) {
     attribute.text = text_of(plane, value);
   } else if (value.type() == WireType::fixed64) {
@@ -228,7 +237,7 @@ Attribute XSpaceReader::to_attribute(const PlaneNames& plane, const StatName& st
 
 StringId XSpaceReader::text_of(const PlaneNames& plane, const WireField& value) {
   if (value.type() == WireType::bytes) return builder_.intern(value.bytes());
-  const StatName* const referred = value.field() == 7 ? plane.stats.find(value.number) : nullptr;
+  const StatName* const referred = value.field() == kReference ? plane.stats.find(value.number) : nullptr;
   return referred == nullptr ? StringId{} : builder_.intern(referred->name);
 }
 

@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -15,27 +14,14 @@
 #include "trace/xspace_names.h"
 #include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"
+#include "trace/xspace_wire.h"
 
 // Every event of an XSpace with all its statistics, in two walks like read_xspace(): names, then events.
 
 namespace doctor {
 namespace {
 
-// Field numbers, see xspace.proto.
-constexpr std::uint32_t kPlane = 1;
-constexpr std::uint32_t kLineOfPlane = 3;
-constexpr std::uint32_t kLineId = 1;
-constexpr std::uint32_t kLineName = 2;
-constexpr std::uint32_t kLineTimestamp = 3;
-constexpr std::uint32_t kEventOfLine = 4;
-constexpr std::uint32_t kLineDisplayName = 11;
-constexpr std::uint32_t kMetadataId = 1;
-constexpr std::uint32_t kOffset = 2;
-constexpr std::uint32_t kDuration = 3;
-constexpr std::uint32_t kStat = 4;
-constexpr std::uint32_t kStatOfMetadata = 5;
-constexpr std::uint32_t kSignedValue = 4;
-constexpr std::uint32_t kReference = 7;
+using namespace xspace_field;
 
 /// An entry of `event_metadata`.
 struct EventMetadata {
@@ -49,36 +35,6 @@ struct PlaneMetadata {
   MetadataTable<EventMetadata> events;
   MetadataTable<std::string> stats;
 };
-
-/// What stands before the events of a line.
-struct LineHead {
-  std::uint64_t id = 0;
-  std::string name;
-  std::string display_name;
-  std::int64_t timestamp_ns = 0;
-  bool has_events = false;
-};
-
-void take_line_field(const WireField& field, LineHead& head) {
-  if (field.is(kLineId, WireType::varint)) head.id = field.number;
-  if (field.is(kLineTimestamp, WireType::varint)) head.timestamp_ns = field.as_signed();
-  if (field.is(kLineName, WireType::bytes)) head.name = field.bytes();
-  if (field.is(kLineDisplayName, WireType::bytes)) head.display_name = field.bytes();
-}
-
-/// `bytes` may end inside a field: only the head of the line.
-LineHead read_line_head(std::string_view bytes) {
-  LineHead head;
-  WireMessage message(bytes);
-  for (WireField field; message.next(field);) {
-    if (field.is(kEventOfLine, WireType::bytes)) head.has_events = true;
-    if (head.has_events) return head;
-    take_line_field(field, head);
-  }
-  // An event that does not fit into the head ends the message as damage does.
-  head.has_events = message.is_damaged();
-  return head;
-}
 
 /// The first walk.
 class MetadataReader final : public PlaneVisitor {
@@ -101,8 +57,8 @@ class MetadataReader final : public PlaneVisitor {
     EventMetadata& event = planes.back().events[id];
     WireMessage message(metadata);
     for (WireField field; message.next(field);) {
-      if (field.is(2, WireType::bytes)) event.name = field.bytes();
-      if (field.is(4, WireType::bytes)) event.display_name = field.bytes();
+      if (field.is(kName, WireType::bytes)) event.name = field.bytes();
+      if (field.is(kDisplayName, WireType::bytes)) event.display_name = field.bytes();
       if (field.is(kStatOfMetadata, WireType::bytes)) event.stats.emplace_back(field.bytes());
     }
   }
@@ -111,164 +67,79 @@ class MetadataReader final : public PlaneVisitor {
     const auto [id, metadata] = read_map_entry(entry);
     planes.back().stats[id] = read_metadata_name(metadata);
   }
-
-  /// Times count from the first host line with events, as in read_xspace(); without any, from the first line with some.
-  void line_head(std::string_view head) override {
-    const LineHead line = read_line_head(head);
-    if (!line.has_events) return;
-    header.first_ns = has_origin_ ? std::min(header.first_ns, line.timestamp_ns) : line.timestamp_ns;
-    const bool is_host = planes.back().plane.kind == PlaneKind::host;
-    if (has_host_origin_ || (has_origin_ && !is_host)) return;
-    header.origin_ns = line.timestamp_ns;
-    has_origin_ = true;
-    has_host_origin_ = is_host;
-  }
-
- private:
-  bool has_origin_ = false;
-  bool has_host_origin_ = false;
 };
 
 /// The second walk.
 class EventWalk {
  public:
-  EventWalk(ByteSource& source, MetadataReader& metadata, EventSink& sink, WantedPlanes wanted, const WorkOptions& work)
-      : source_(source),
-        stream_(source, work.window_size),
-        metadata_(metadata),
-        sink_(sink),
-        wanted_(wanted),
-        work_(work) {}
+  EventWalk(MetadataReader& metadata, EventSink& sink, EventTotals& totals)
+      : metadata_(metadata), sink_(sink), totals_(totals) {}
 
-  EventTotals walk();
-  EventTotals totals;
+  void take(const EventWindow& window);
+  void finish() {
+    if (!lines_.empty()) sink_.end_line(lines_.back());
+  }
 
  private:
-  void walk_plane(PlaneMetadata& plane, std::uint64_t end);
-  void walk_line(PlaneMetadata& plane, std::uint64_t end);
-  void begin_line(PlaneMetadata& plane, const LineHead& head);
-  void take_event(const PlaneMetadata& plane, std::string_view bytes);
+  void begin_line(const LinePart& part);
+  void take_event(const PlaneMetadata& plane, Picoseconds line_start, std::string_view bytes);
   bool decode_event(const PlaneMetadata& plane, std::string_view bytes, TraceEvent& event);
   bool add_argument(const PlaneMetadata& plane, std::string_view stat);
   void add_encoded_arguments(std::string_view text);
-  void damage(std::string_view what) { add_damage(stream_, source_.name(), what, totals.loss); }
 
-  ByteSource& source_;
-  WireStream stream_;
   MetadataReader& metadata_;
   EventSink& sink_;
-  WantedPlanes wanted_;
-  const WorkOptions& work_;
+  EventTotals& totals_;
   std::deque<EventLine> lines_;
-  Picoseconds line_start_ = 0;
   std::vector<EventArgument> arguments_;
 };
 
-EventTotals EventWalk::walk() {
-  std::size_t plane_count = 0;
-  while (!stream_.at_end() && plane_count < metadata_.planes.size() && !sink_.is_done()) {
-    // Damage out here was told by the first walk, which met the same bytes.
-    const std::optional<WireTag> tag = stream_.read_tag();
-    if (!tag) break;
-    if (tag->field != kPlane || tag->type != WireType::bytes) {
-      if (!stream_.skip_value(*tag)) break;
-      continue;
-    }
-    const std::optional<std::uint64_t> length = stream_.read_number();
-    if (!length || *length > UINT64_MAX - stream_.position()) break;
-    const std::uint64_t end = stream_.position() + *length;
-    PlaneMetadata& plane = metadata_.planes[plane_count++];
-    if (wanted_ == WantedPlanes::all || plane.plane.kind == PlaneKind::device) walk_plane(plane, end);
-    if (!stream_.skip_to(end)) break;
+void EventWalk::take(const EventWindow& window) {
+  for (const auto& [reason, count] : window.loss.counts) {
+    totals_.loss.add(reason, count);
+    if (reason == "events_malformed") totals_.event_count += count;
   }
-  return std::move(totals);
-}
-
-void EventWalk::walk_plane(PlaneMetadata& plane, std::uint64_t end) {
-  while (stream_.position() < end && !stream_.at_end() && !sink_.is_done()) {
-    const std::optional<WireTag> tag = stream_.read_tag();
-    if (!tag) return;
-    if (tag->type != WireType::bytes) {
-      if (!stream_.skip_value(*tag)) return;
-      continue;
-    }
-    const std::optional<std::uint64_t> length = stream_.read_number();
-    if (!length || *length > end - std::min(end, stream_.position())) return;
-    const std::uint64_t field_end = stream_.position() + *length;
-    if (tag->field == kLineOfPlane) {
-      const std::size_t known_lines = lines_.size();
-      walk_line(plane, field_end);
-      if (lines_.size() > known_lines) sink_.end_line(lines_.back());
-    }
-    if (!stream_.skip_to(field_end)) return;
-    if (work_.progress != nullptr) {
-      work_.progress->bytes_read = source_.stored_position();
-      work_.progress->event_count = totals.event_count;
+  totals_.loss.notes.insert(totals_.loss.notes.end(), window.loss.notes.begin(), window.loss.notes.end());
+  for (const LinePart& part : window.parts) {
+    if (part.line == lines_.size()) begin_line(part);
+    WireMessage events(window.bytes_of(part));
+    for (WireField event; !sink_.is_done() && events.next(event);) {
+      take_event(metadata_.planes[part.plane], part.line_start, event.bytes());
     }
   }
 }
 
-void EventWalk::walk_line(PlaneMetadata& plane, std::uint64_t end) {
-  LineHead head;
-  while (stream_.position() < end && !stream_.at_end()) {
-    const std::optional<WireTag> tag = stream_.read_tag();
-    WireField field;
-    const std::optional<std::uint64_t> number =
-        tag && (tag->type == WireType::varint || tag->type == WireType::bytes) ? stream_.read_number() : std::nullopt;
-    if (!number) return damage("a line holds bytes that are no field");
-    field.tag = tag->field << 3 | static_cast<std::uint32_t>(tag->type);
-    field.number = *number;
-    if (tag->type == WireType::bytes) {
-      if (*number > end - std::min(end, stream_.position())) return damage("an event is longer than its line");
-      const std::optional<std::string_view> bytes = stream_.read_bytes(*number);
-      if (!bytes) return;  // the file ends here, which the first walk has told
-      field.data = bytes->data();
-    }
-    if (!field.is(kEventOfLine, WireType::bytes)) {
-      if (head.has_events && field.is(kLineTimestamp, WireType::varint)) totals.loss.add("lines_with_late_timestamp");
-      take_line_field(field, head);
-      continue;
-    }
-    if (!head.has_events) begin_line(plane, head);
-    head.has_events = true;
-    take_event(plane, field.bytes());
-    if (sink_.is_done()) return;
-  }
-}
-
-void EventWalk::begin_line(PlaneMetadata& plane, const LineHead& head) {
+void EventWalk::begin_line(const LinePart& part) {
+  finish();
   EventLine& line = lines_.emplace_back();
-  line.plane = &plane.plane;
-  line.name = head.name.empty() ? head.display_name : head.name;
+  line.plane = &metadata_.planes[part.plane].plane;
+  line.name = part.line_name;
   line.kind = kind_of_line(line.name);
-  line.id = head.id;
-  line.index = lines_.size() - 1;
-  line_start_ = time_since_origin(head.timestamp_ns, metadata_.header.origin_ns);
+  line.id = part.line_id;
+  line.index = part.line;
 }
 
-void EventWalk::take_event(const PlaneMetadata& plane, std::string_view bytes) {
-  ++totals.event_count;
+void EventWalk::take_event(const PlaneMetadata& plane, Picoseconds line_start, std::string_view bytes) {
+  ++totals_.event_count;
   TraceEvent event;
   event.line = &lines_.back();
   arguments_.clear();
-  if (!decode_event(plane, bytes, event)) return totals.loss.add("events_malformed");
-  event.start += line_start_;
-  if (const char* const fault = time_fault(event.start, event.duration)) return totals.loss.add(fault);
+  if (!decode_event(plane, bytes, event)) return totals_.loss.add("events_malformed");
+  event.start += line_start;
+  if (const char* const fault = time_fault(event.start, event.duration)) return totals_.loss.add(fault);
   event.arguments = arguments_;
   sink_.take(event);
 }
 
 bool EventWalk::decode_event(const PlaneMetadata& plane, std::string_view bytes, TraceEvent& event) {
-  const EventMetadata* metadata = nullptr;
   WireMessage message(bytes);
-  for (WireField field; message.next(field);) {
-    if (field.is(kMetadataId, WireType::varint)) metadata = plane.events.find(field.number);
-    if (field.is(kOffset, WireType::varint)) event.start = field.as_signed();
-    if (field.is(kDuration, WireType::varint)) event.duration = field.as_signed();
-    if (field.is(kStat, WireType::bytes) && !add_argument(plane, field.bytes())) return false;
-  }
-  if (message.is_damaged()) return false;
-  event.start = std::clamp(event.start, 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart);
+  const EventMetadata* const metadata = plane.events.find(take_metadata_id(message));
+  EventTimes times;
+  const bool is_whole = read_event(
+      message, times, [](WireMessage&) {}, [&](std::string_view stat) { return add_argument(plane, stat); });
+  if (!is_whole) return false;
+  event.start = times.offset;
+  event.duration = times.duration;
   if (metadata == nullptr) return true;
   event.name = metadata->name;
   event.short_name = metadata->display_name;
@@ -340,13 +211,27 @@ Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, Want
                                        const WorkOptions& work) {
   if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
   MetadataReader metadata;
-  Loss loss;
-  walk_planes(source, work, metadata, loss);
+  EventTotals totals;
+  const XSpaceClock clock = walk_planes(source, work, metadata, totals.loss);
+  metadata.header.origin_ns = clock.origin_ns;
+  metadata.header.first_ns = clock.first_ns;
   if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
   sink.begin(metadata.header);
-  EventWalk walk(source, metadata, sink, planes, work);
-  walk.totals.loss = std::move(loss);
-  return walk.walk();
+  std::vector<PlaneUse> uses;
+  for (const PlaneMetadata& plane : metadata.planes) {
+    const bool is_wanted = planes == WantedPlanes::all || plane.plane.kind == PlaneKind::device;
+    uses.push_back(is_wanted ? PlaneUse::decode : PlaneUse::skip);
+  }
+  XSpaceWindows windows(source, std::move(uses), clock.origin_ns, work.window_size);
+  EventWalk walk(metadata, sink, totals);
+  for (EventWindow window; !sink.is_done() && windows.take(window);) {
+    walk.take(window);
+    if (work.progress == nullptr) continue;
+    work.progress->bytes_read = source.stored_position();
+    work.progress->event_count = totals.event_count;
+  }
+  walk.finish();
+  return totals;
 }
 
 }  // namespace doctor

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "trace/xspace_wire.h"
+
 namespace doctor {
 namespace {
 
-// Field numbers of XEvent and XStat, see xspace.proto.
-constexpr std::uint32_t kMetadataId = 1;
-constexpr std::uint32_t kOffset = 2;
-constexpr std::uint32_t kDuration = 3;
-constexpr std::uint32_t kStat = 4;
+using namespace xspace_field;
 
 /// What the statistics of one event say.
 struct EventStats {
@@ -26,10 +24,10 @@ class WindowDecoder {
  public:
   WindowDecoder(DecodedEvents& decoded, bool with_history) : decoded_(decoded), with_history_(with_history) {}
 
-  void decode(const LinePart& line, std::string_view bytes);
+  void decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes);
 
  private:
-  void add_event(const LinePart& line, std::string_view bytes);
+  void add_event(const PlaneNames& plane, Picoseconds line_start, std::string_view bytes);
   bool decode_event(const PlaneNames& plane, WireMessage message, const EventName& name, LaneEvent& event);
   void skip_stats(const PlaneNames& plane, WireMessage& message);
   bool decode_stat(const PlaneNames& plane, std::string_view bytes);
@@ -86,30 +84,25 @@ void read_attributes(RawSighting& instance) {
   instance.unread = {};
 }
 
-void WindowDecoder::decode(const LinePart& line, std::string_view bytes) {
+void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes) {
   WireMessage events(bytes);
-  for (WireField event; events.next(event);) add_event(line, event.bytes());
+  for (WireField event; events.next(event);) add_event(plane, line.line_start, event.bytes());
   if (decoded_.runs.empty() ? !decoded_.events.empty() : decoded_.runs.back().end != decoded_.events.size()) {
     decoded_.runs.push_back({&line, decoded_.events.size()});
   }
 }
 
-void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
-  // The metadata id comes first in practice; an event without one has no name.
+void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start, std::string_view bytes) {
   WireMessage message(bytes);
-  WireField field;
-  const bool has_name = message.next(field) && field.field() == kMetadataId;
-  const EventName* const found = line.plane->events.find(has_name ? field.number : 0);
+  const EventName* const found = plane.events.find(take_metadata_id(message));
   const EventName name = found == nullptr ? EventName{} : *found;
-  if (name.kind == EventKind::other && !line.plane->has_step_numbers) {
+  if (name.kind == EventKind::other && !plane.has_step_numbers) {
     ++decoded_.other_events;
     return;
   }
   LaneEvent event;
-  if (!decode_event(*line.plane, has_name ? message : WireMessage(bytes), name, event)) {
-    return decoded_.loss.add("events_malformed");
-  }
-  event.start += line.line_start;
+  if (!decode_event(plane, message, name, event)) return decoded_.loss.add("events_malformed");
+  event.start += line_start;
   const char* const fault = event.kind == EventKind::other ? nullptr : time_fault(event.start, event.duration);
   if (fault != nullptr) decoded_.loss.add(fault);
   if (fault != nullptr || event.kind == EventKind::other) {
@@ -122,8 +115,8 @@ void WindowDecoder::add_event(const LinePart& line, std::string_view bytes) {
     return;
   }
   if (event.kind == EventKind::iterator) {
-    event.subject = see_instance(*line.plane, name, bytes, event.start);
-    if (with_history_) note_attributes(*line.plane, bytes, event.start);
+    event.subject = see_instance(plane, name, bytes, event.start);
+    if (with_history_) note_attributes(plane, bytes, event.start);
   }
   decoded_.events.push_back(event);
 }
@@ -132,18 +125,13 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
                                  LaneEvent& event) {
   stats_ = {};
   wants_closure_ = name.kind == EventKind::region_queued || name.kind == EventKind::region_start;
-  for (WireField field; skip_stats(plane, message), message.next(field);) {
-    if (field.is(kStat, WireType::bytes)) {
-      if (!decode_stat(plane, field.bytes())) return false;
-    } else if (field.is(kOffset, WireType::varint)) {
-      event.start = field.as_signed();
-    } else if (field.is(kDuration, WireType::varint)) {
-      event.duration = field.as_signed();
-    }
-  }
-  if (message.is_damaged()) return false;
-  // An offset beyond the range of a trace must not wrap around when the line's start is added.
-  event.start = std::clamp(event.start, 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart);
+  EventTimes times;
+  const bool is_whole = read_event(
+      message, times, [&](WireMessage& rest) { skip_stats(plane, rest); },
+      [&](std::string_view stat) { return decode_stat(plane, stat); });
+  if (!is_whole) return false;
+  event.start = times.offset;
+  event.duration = times.duration;
   event.name_length = name.length;
   event.kind = name.kind;
   event.id = stats_.id.value_or(0);
@@ -165,8 +153,8 @@ bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
   return role != StatRole::unused && role != StatRole::dataset_name && role != StatRole::attribute;
 }
 
-/// Goes over the statistics that are not decoded, by the four bytes that tell them in practice: tag, length, tag of the
-/// id, id. They are four of five.
+/// Goes over the statistics that are not decoded, by their first four bytes in practice: tag, length, tag of the id,
+/// id. They are four of five.
 void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
   constexpr std::size_t kHead = 4;
   constexpr char kStatTag = kStat << 3 | static_cast<int>(WireType::bytes);
@@ -276,7 +264,8 @@ void SightingTable::clear() {
   recent_.fill({});
 }
 
-void decode_events(const EventWindow& window, bool with_history, DecodedEvents& decoded) {
+void decode_events(const EventWindow& window, std::span<const PlaneNames> planes, bool with_history,
+                   DecodedEvents& decoded) {
   decoded.events.clear();
   decoded.runs.clear();
   decoded.instances.clear();
@@ -286,7 +275,7 @@ void decode_events(const EventWindow& window, bool with_history, DecodedEvents& 
   decoded.other_events = window.other_events;
   decoded.loss = window.loss;
   WindowDecoder decoder(decoded, with_history);
-  for (const LinePart& line : window.parts) decoder.decode(line, window.bytes_of(line));
+  for (const LinePart& line : window.parts) decoder.decode(line, planes[line.plane], window.bytes_of(line));
   for (RawSighting& instance : decoded.instances.sightings()) read_attributes(instance);
 }
 

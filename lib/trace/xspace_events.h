@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
+#include "trace/xspace_names.h"
 #include "trace/xspace_windows.h"
 
 namespace doctor {
@@ -96,8 +98,9 @@ struct DecodedEvents {
   Loss loss;
 };
 
-/// Replaces `decoded` by the events of `window`: what their names call for, and nothing else; the attributes of every
-/// event only if `with_history`. Depends on the window alone.
-void decode_events(const EventWindow& window, bool with_history, DecodedEvents& decoded);
+/// Replaces `decoded` by the events of `window`: what their names (`planes`, indexed as in LinePart) call for, and
+/// nothing else; the attributes of every event only if `with_history`. Depends on the window alone.
+void decode_events(const EventWindow& window, std::span<const PlaneNames> planes, bool with_history,
+                   DecodedEvents& decoded);
 
 }  // namespace doctor

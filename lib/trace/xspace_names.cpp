@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trace/wire.h"
+#include "trace/xspace_wire.h"
 
 namespace doctor {
 namespace {
@@ -19,25 +19,6 @@ StatRole role_of(std::string_view stat_name) {
 }
 
 }  // namespace
-
-std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry) {
-  std::pair<std::uint64_t, std::string_view> result{0, {}};
-  WireMessage message(entry);
-  for (WireField field; message.next(field);) {
-    if (field.is(1, WireType::varint)) result.first = field.number;
-    if (field.is(2, WireType::bytes)) result.second = field.bytes();
-  }
-  return result;
-}
-
-std::string_view read_metadata_name(std::string_view metadata) {
-  std::string_view name;
-  WireMessage message(metadata);
-  for (WireField field; message.next(field);) {
-    if (field.is(2, WireType::bytes)) name = field.bytes();
-  }
-  return name;
-}
 
 void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& builder) {
   const auto [id, metadata] = read_map_entry(entry);

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "trace/event_kind.h"
@@ -54,7 +53,6 @@ struct PlaneNames {
   MetadataTable<EventName> events;
   MetadataTable<StatName> stats;
   std::uint64_t event_name_count = 0;
-  std::size_t index = 0;  ///< among the planes of the file
   bool has_step_numbers = false;
 
   std::vector<StatRole> stat_roles;  ///< indexed by metadata id, as far as ids are small
@@ -68,12 +66,6 @@ struct PlaneNames {
   bool is_host() const { return kind_of_plane(name) == PlaneKind::host; }
   bool is_device() const { return kind_of_plane(name) == PlaneKind::device; }
 };
-
-/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
-std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry);
-
-/// The `name` (field 2) of an XEventMetadata or XStatMetadata.
-std::string_view read_metadata_name(std::string_view metadata);
 
 /// Takes one entry of a plane's `event_metadata` or `stat_metadata` map, in wire format. Names of events that are kept
 /// are interned.

@@ -6,43 +6,58 @@
 #include <optional>
 #include <string>
 
+#include "trace/event_reader.h"
+#include "trace/wire.h"
+#include "trace/xspace_wire.h"
+
 namespace doctor {
 namespace {
 
-// Field numbers of XSpace and XPlane, see xspace.proto. A plane has no others from its name to its statistics.
-constexpr std::uint32_t kPlane = 1;
-constexpr std::uint32_t kHostName = 4;
-constexpr std::uint32_t kPlaneName = 2;
-constexpr std::uint32_t kLine = 3;
-constexpr std::uint32_t kEventMetadata = 4;
-constexpr std::uint32_t kStatMetadata = 5;
-constexpr std::uint32_t kPlaneStat = 6;
-
-/// Id, name and timestamp of a line fit into it, but for names longer than any thread has.
-constexpr std::uint64_t kLineHead = 1024;
+using namespace xspace_field;
 
 class PlaneWalk {
  public:
   PlaneWalk(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss)
       : source_(source), work_(work), stream_(source, work.window_size), visitor_(visitor), loss_(loss) {}
 
-  void walk();
+  XSpaceClock walk();
 
  private:
+  void walk_file();
   void walk_plane(std::uint64_t end);
+  void walk_line(std::uint64_t end);
+  void note_line(std::int64_t timestamp_ns);
   bool take_plane_field(std::uint32_t field, std::uint64_t length);
   bool skip_to(std::uint64_t end);
   void end_inside_plane(std::uint64_t end);
-  void damage(std::string_view what) { add_damage(stream_, source_.name(), what, loss_); }
+  void damage(std::string_view what);
 
   ByteSource& source_;
   const WorkOptions& work_;
   WireStream stream_;
   PlaneVisitor& visitor_;
   Loss& loss_;
+  XSpaceClock clock_;
+  bool is_host_ = false;  ///< the plane is a host
 };
 
-void PlaneWalk::walk() {
+/// Enters why the walk cannot go on: a read error, or `what`.
+void PlaneWalk::damage(std::string_view what) {
+  if (stream_.error()) {
+    loss_.add("input_cut_off");
+    loss_.notes.push_back(to_string(*stream_.error()));
+  } else {
+    loss_.add("messages_malformed");
+    loss_.notes.push_back(fmt::format("{}: {} at byte {}", source_.name(), what, stream_.position()));
+  }
+}
+
+XSpaceClock PlaneWalk::walk() {
+  walk_file();
+  return clock_;
+}
+
+void PlaneWalk::walk_file() {
   while (!stream_.at_end()) {
     const std::optional<WireTag> tag = stream_.read_tag();
     if (!tag) return damage("the file is no longer an XSpace");
@@ -61,6 +76,7 @@ void PlaneWalk::walk() {
       visitor_.host_name(*name);
       continue;
     }
+    is_host_ = false;
     visitor_.begin_plane();
     walk_plane(end);
     if (!stream_.skip_to(end)) return end_inside_plane(end);
@@ -97,16 +113,47 @@ void PlaneWalk::end_inside_plane(std::uint64_t end) {
 bool PlaneWalk::take_plane_field(std::uint32_t field, std::uint64_t length) {
   if (field < kPlaneName || field > kPlaneStat) return true;
   if (field == kLine) {  // the events of a line that is cut off are read as far as they go
-    visitor_.line_head(stream_.read_up_to(std::min(length, kLineHead)));
+    walk_line(stream_.position() + length);
     return true;
   }
   const std::optional<std::string_view> bytes = stream_.read_bytes(length);
   if (!bytes) return false;
-  if (field == kPlaneName) visitor_.plane_name(*bytes);
+  if (field == kPlaneName) {
+    is_host_ = kind_of_plane(*bytes) == PlaneKind::host;
+    visitor_.plane_name(*bytes);
+  }
   if (field == kEventMetadata) visitor_.event_metadata(*bytes);
   if (field == kStatMetadata) visitor_.stat_metadata(*bytes);
   if (field == kPlaneStat) visitor_.plane_stat(*bytes);
   return true;
+}
+
+/// Looks for the timestamp of a line, which stands before its events. The second walk reports damage in here.
+void PlaneWalk::walk_line(std::uint64_t end) {
+  std::int64_t timestamp_ns = 0;
+  while (true) {
+    stream_.prepare(WireStream::kFieldHead);
+    const std::size_t place = stream_.place();
+    const std::optional<WireTag> tag = stream_.position() < end ? stream_.read_tag() : std::nullopt;
+    if (!tag) return stream_.go_back(place);
+    const bool is_fixed = tag->type == WireType::fixed64 || tag->type == WireType::fixed32;
+    const std::optional<std::uint64_t> number =
+        is_fixed ? (tag->type == WireType::fixed64 ? 8 : 4) : stream_.read_number();
+    const bool is_varint = tag->type == WireType::varint;
+    const std::uint64_t here = stream_.position();
+    if (!number || here > end || (!is_varint && *number > end - here)) return stream_.go_back(place);
+    if (tag->field == kEvent && tag->type == WireType::bytes) return note_line(timestamp_ns);
+    if (tag->field == kLineTimestamp && is_varint) timestamp_ns = static_cast<std::int64_t>(*number);
+    if (!is_varint && !stream_.skip_to(here + *number)) return;
+  }
+}
+
+void PlaneWalk::note_line(std::int64_t timestamp_ns) {
+  clock_.first_ns = clock_.is_set ? std::min(clock_.first_ns, timestamp_ns) : timestamp_ns;
+  const bool is_first = is_host_ ? !clock_.is_of_host : !clock_.is_set;
+  if (is_first) clock_.origin_ns = timestamp_ns;
+  clock_.is_of_host = clock_.is_of_host || is_host_;
+  clock_.is_set = true;
 }
 
 /// Moves on in steps: where the source must be inflated to be skipped, that is the work which progress is about.
@@ -121,18 +168,34 @@ bool PlaneWalk::skip_to(std::uint64_t end) {
 
 }  // namespace
 
-void walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss) {
-  PlaneWalk(source, work, visitor, loss).walk();
+XSpaceClock walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss) {
+  return PlaneWalk(source, work, visitor, loss).walk();
 }
 
-void add_damage(const WireStream& stream, std::string_view source_name, std::string_view what, Loss& loss) {
-  if (stream.error()) {
-    loss.add("input_cut_off");
-    loss.notes.push_back(to_string(*stream.error()));
-  } else {
-    loss.add("messages_malformed");
-    loss.notes.push_back(fmt::format("{}: {} at byte {}", source_name, what, stream.position()));
+std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry) {
+  std::pair<std::uint64_t, std::string_view> result{0, {}};
+  WireMessage message(entry);
+  for (WireField field; message.next(field);) {
+    if (field.is(1, WireType::varint)) result.first = field.number;
+    if (field.is(2, WireType::bytes)) result.second = field.bytes();
   }
+  return result;
+}
+
+std::string_view read_metadata_name(std::string_view metadata) {
+  std::string_view name;
+  WireMessage message(metadata);
+  for (WireField field; message.next(field);) {
+    if (field.is(kName, WireType::bytes)) name = field.bytes();
+  }
+  return name;
+}
+
+std::uint64_t find_metadata_id(WireMessage event) {
+  for (WireField field; event.next(field);) {
+    if (field.is(kMetadataId, WireType::varint)) return field.number;
+  }
+  return 0;
 }
 
 }  // namespace doctor

@@ -6,11 +6,10 @@
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/trace.h"
-#include "trace/wire.h"
 
 namespace doctor {
 
-/// Told by walk_planes() what stands in an XSpace outside of its lines, in file order.
+/// Takes what an XSpace holds outside of its lines, in file order.
 class PlaneVisitor {
  public:
   PlaneVisitor() = default;
@@ -24,15 +23,18 @@ class PlaneVisitor {
   virtual void event_metadata(std::string_view entry) = 0;  ///< an entry of the map, in wire format
   virtual void stat_metadata(std::string_view entry) = 0;   ///< likewise
   virtual void plane_stat(std::string_view /*stat*/) {}     ///< a statistic of the plane itself, an XStat
-  /// A line begins: the first of its bytes, which hold its id, name and timestamp in practice.
-  virtual void line_head(std::string_view /*head*/) {}
 };
 
-/// The first walk over an XSpace: names stand behind the events that they name. Lines are skipped. Damage outside of
-/// lines is entered into `loss`, with a note.
-void walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss);
+/// The timestamps of the lines that have events, in nanoseconds.
+struct XSpaceClock {
+  std::int64_t origin_ns = 0;  ///< of the first line of a host, where times count from; else of the first line
+  bool is_of_host = false;     ///< `origin_ns` is of a host's line
+  bool is_set = false;         ///< there is a line with events
+  std::int64_t first_ns = 0;   ///< the earliest
+};
 
-/// Enters why a walk over `stream` cannot go on: its read error, or `what` at its position.
-void add_damage(const WireStream& stream, std::string_view source_name, std::string_view what, Loss& loss);
+/// The first walk over an XSpace: names stand after the events that they name. Events are skipped. Damage outside of
+/// lines is entered into `loss`, with a note.
+XSpaceClock walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss);
 
 }  // namespace doctor

@@ -4,22 +4,16 @@
 
 #include <algorithm>
 
+#include "trace/event_reader.h"
+#include "trace/xspace_wire.h"
+
 namespace doctor {
 namespace {
 
+using namespace xspace_field;
+
 /// An event is a few hundred bytes; one that claims to be larger than this is damage.
 constexpr std::uint64_t kLargestEvent = 16 << 20;
-
-/// A tag and the number behind it.
-constexpr std::size_t kFieldHead = 2 * WireStream::kLongestVarint;
-
-// Field numbers of XSpace, XPlane and XLine, see xspace.proto.
-constexpr std::uint32_t kPlane = 1;
-constexpr std::uint32_t kLineOfPlane = 3;
-constexpr std::uint32_t kLineId = 1;
-constexpr std::uint32_t kLineName = 2;
-constexpr std::uint32_t kLineTimestamp = 3;
-constexpr std::uint32_t kEventOfLine = 4;
 
 }  // namespace
 
@@ -34,9 +28,9 @@ bool XSpaceWindows::take(EventWindow& window) {
 }
 
 bool XSpaceWindows::advance(EventWindow& window) {
-  if (!stream_.holds(kFieldHead)) {
+  if (!stream_.holds(WireStream::kFieldHead)) {
     if (!window.parts.empty()) return false;
-    stream_.prepare(kFieldHead);
+    stream_.prepare(WireStream::kFieldHead);
   }
   if (is_damaged_ || stream_.position() >= end_of_level() || stream_.at_end()) return leave(window);
   const std::size_t place = stream_.place();
@@ -111,7 +105,7 @@ bool XSpaceWindows::skip_to(std::uint64_t end, std::size_t place, EventWindow& w
 bool XSpaceWindows::hold(const Field& field, EventWindow& window) {
   if (stream_.holds(field.number)) return true;
   stream_.go_back(field.place);
-  if (window.parts.empty()) stream_.prepare(kFieldHead + field.number);
+  if (window.parts.empty()) stream_.prepare(WireStream::kFieldHead + field.number);
   return false;
 }
 
@@ -121,7 +115,13 @@ bool XSpaceWindows::take_file_field(const Field& field, EventWindow& window) {
   if (field.tag.field != kPlane || field.tag.type != WireType::bytes || plane_count_ == planes_.size()) {
     return skip_to(end, field.place, window);
   }
-  plane_ = &planes_[plane_count_++];
+  use_ = planes_[plane_count_];
+  if (use_ == PlaneUse::skip) {
+    if (!skip_to(end, field.place, window)) return false;
+    ++plane_count_;
+    return true;
+  }
+  ++plane_count_;
   plane_end_ = end;
   level_ = Level::plane;
   return true;
@@ -130,10 +130,11 @@ bool XSpaceWindows::take_file_field(const Field& field, EventWindow& window) {
 bool XSpaceWindows::take_plane_field(const Field& field, EventWindow& window) {
   if (field.tag.type == WireType::varint) return true;
   const std::uint64_t end = stream_.position() + field.number;
-  if (field.tag.field != kLineOfPlane || field.tag.type != WireType::bytes) return skip_to(end, field.place, window);
+  if (field.tag.field != kLine || field.tag.type != WireType::bytes) return skip_to(end, field.place, window);
   line_end_ = end;
   line_id_ = 0;
   line_name_.clear();
+  line_display_name_.clear();
   line_timestamp_ns_ = 0;
   line_has_events_ = false;
   level_ = Level::line;
@@ -148,8 +149,10 @@ bool XSpaceWindows::take_line_field(const Field& field, EventWindow& window) {
     return true;
   }
   const bool is_bytes = field.tag.type == WireType::bytes;
-  const bool is_event = is_bytes && field.tag.field == kEventOfLine;
-  const bool is_wanted = (is_event && plane_->is_host()) || (is_bytes && field.tag.field == kLineName);
+  const bool is_event = is_bytes && field.tag.field == kEvent;
+  const bool is_display_name = is_bytes && field.tag.field == kLineDisplayName;
+  const bool is_wanted =
+      (is_event && use_ == PlaneUse::decode) || is_display_name || (is_bytes && field.tag.field == kLineName);
   if (!is_wanted || field.number > kLargestEvent) {
     const std::uint64_t end = stream_.position() + field.number;
     if (!skip_to(end, field.place, window)) return false;
@@ -160,28 +163,29 @@ bool XSpaceWindows::take_line_field(const Field& field, EventWindow& window) {
   if (!hold(field, window)) return window.parts.empty();
   const std::optional<std::string_view> bytes = stream_.read_bytes(field.number);
   if (!bytes) {
-    is_finished_ = true;  // the file ends here, which the first walk has told
+    is_finished_ = true;  // the file ends here, which the first walk has reported
   } else if (is_event) {
     add_event(field, window);
   } else {
-    line_name_ = *bytes;
+    (is_display_name ? line_display_name_ : line_name_) = *bytes;
   }
   return !is_finished_;
 }
 
 void XSpaceWindows::add_event(const Field& field, EventWindow& window) {
-  if (!line_has_events_) start_line();
+  if (!line_has_events_) {
+    line_has_events_ = true;
+    ++line_count_;
+    line_start_ = time_since_origin(line_timestamp_ns_, origin_ns_);
+  }
   const bool continues = !window.parts.empty() && window.parts.back().end == field.place;
-  if (!continues) window.parts.push_back({plane_, line_id_, line_name_, line_start_, field.place, field.place});
-  constexpr unsigned char kEventTag = kEventOfLine << 3 | static_cast<unsigned char>(WireType::bytes);
+  if (!continues) {
+    const std::string& name = line_name_.empty() ? line_display_name_ : line_name_;
+    window.parts.push_back({plane_count_ - 1, line_count_ - 1, line_id_, name, line_start_, field.place, field.place});
+  }
+  constexpr unsigned char kEventTag = kEvent << 3 | static_cast<unsigned char>(WireType::bytes);
   stream_.skip_run(kEventTag, line_end_);  // most of a file: one event after another
   window.parts.back().end = stream_.place();
-}
-
-void XSpaceWindows::start_line() {
-  line_has_events_ = true;
-  if (!origin_ns_) origin_ns_ = line_timestamp_ns_;
-  line_start_ = time_since_origin(line_timestamp_ns_, *origin_ns_);
 }
 
 }  // namespace doctor

@@ -5,19 +5,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "io/byte_source.h"
 #include "trace/trace.h"
 #include "trace/wire.h"
-#include "trace/xspace_names.h"
 
 namespace doctor {
 
 /// Events of one line that stand one after another in a window: bytes [begin, end) are `events` fields.
 struct LinePart {
-  const PlaneNames* plane = nullptr;
+  std::size_t plane = 0;  ///< index of its plane in the file
+  std::size_t line = 0;   ///< index of its line among those with events
   std::uint64_t line_id = 0;
   std::string line_name;
   Picoseconds line_start = 0;  ///< relative to the origin of the trace
@@ -29,25 +30,27 @@ struct LinePart {
 struct EventWindow {
   std::vector<char> bytes;
   std::vector<LinePart> parts;
-  std::uint64_t other_events = 0;  ///< events of planes that are not decoded
+  std::uint64_t other_events = 0;  ///< events of planes that are only counted
   Loss loss;                       ///< met on the way to these parts
 
   std::string_view bytes_of(const LinePart& part) const { return {bytes.data() + part.begin, part.end - part.begin}; }
   bool is_empty() const { return parts.empty() && other_events == 0 && loss.complete(); }
 };
 
-/// Cuts an XSpace into windows, in file order. The second walk over the file: `planes` are the yield of the first,
-/// which has reported damage outside of lines.
+/// What is done with the events of a plane.
+enum class PlaneUse : std::uint8_t { skip, count, decode };
+
+/// Cuts an XSpace into windows, in file order: the second walk over the file. The first has reported damage outside of
+/// lines.
 class XSpaceWindows {
  public:
-  XSpaceWindows(ByteSource& source, const std::vector<PlaneNames>& planes, std::size_t window_size)
-      : planes_(planes), stream_(source, window_size), source_name_(source.name()) {}
+  /// `planes` has an entry for each plane of the file, those that are missing are skipped. Times count from
+  /// `origin_ns`.
+  XSpaceWindows(ByteSource& source, std::vector<PlaneUse> planes, std::int64_t origin_ns, std::size_t window_size)
+      : planes_(std::move(planes)), origin_ns_(origin_ns), stream_(source, window_size), source_name_(source.name()) {}
 
   /// Fills `window`, whose buffers are used again; false at the end, when the window is empty.
   bool take(EventWindow& window);
-
-  /// The timestamp that times count from, in nanoseconds; 0 until a host line with events was met.
-  std::int64_t origin_ns() const { return origin_ns_.value_or(0); }
 
  private:
   enum class Level { file, plane, line };
@@ -72,26 +75,27 @@ class XSpaceWindows {
   bool is_within_level(const Field& field) const;
   std::optional<Field> read_field();
   void add_event(const Field& field, EventWindow& window);
-  void start_line();
 
-  const std::vector<PlaneNames>& planes_;
+  std::vector<PlaneUse> planes_;
+  std::int64_t origin_ns_;
   WireStream stream_;
   std::string source_name_;
   Level level_ = Level::file;
   bool is_finished_ = false;
   std::size_t plane_count_ = 0;
-  const PlaneNames* plane_ = nullptr;
+  PlaneUse use_ = PlaneUse::skip;  ///< of the plane that is walked
   std::uint64_t plane_end_ = 0;
-  bool is_damaged_ = false;  ///< the rest of the plane or line cannot be told apart
+  bool is_damaged_ = false;     ///< the rest of the plane or line cannot be told apart
+  std::size_t line_count_ = 0;  ///< with events
 
   // The line that is being walked.
   std::uint64_t line_end_ = 0;
   std::uint64_t line_id_ = 0;
   std::string line_name_;
+  std::string line_display_name_;
   std::int64_t line_timestamp_ns_ = 0;
   bool line_has_events_ = false;
   Picoseconds line_start_ = 0;
-  std::optional<std::int64_t> origin_ns_;  ///< timestamp of the first host line with events
 };
 
 }  // namespace doctor

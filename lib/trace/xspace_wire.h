@@ -1,0 +1,90 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "base/packed.h"
+#include "base/time.h"
+#include "trace/wire.h"
+
+namespace doctor {
+
+// The messages of an XSpace (`*.xplane.pb`) in wire format, as far as both readers need them. The schema:
+// tensorflow/tsl/profiler/protobuf/xplane.proto.
+
+/// Field numbers.
+namespace xspace_field {
+// XSpace
+inline constexpr std::uint32_t kPlane = 1;
+inline constexpr std::uint32_t kHostName = 4;
+// XPlane. It has no others from its name to its statistics.
+inline constexpr std::uint32_t kPlaneName = 2;
+inline constexpr std::uint32_t kLine = 3;
+inline constexpr std::uint32_t kEventMetadata = 4;
+inline constexpr std::uint32_t kStatMetadata = 5;
+inline constexpr std::uint32_t kPlaneStat = 6;
+// XLine
+inline constexpr std::uint32_t kLineId = 1;
+inline constexpr std::uint32_t kLineName = 2;
+inline constexpr std::uint32_t kLineTimestamp = 3;
+inline constexpr std::uint32_t kEvent = 4;
+inline constexpr std::uint32_t kLineDisplayName = 11;
+// XEvent, and XStat which begins with an id, too
+inline constexpr std::uint32_t kMetadataId = 1;
+inline constexpr std::uint32_t kOffset = 2;
+inline constexpr std::uint32_t kDuration = 3;
+inline constexpr std::uint32_t kStat = 4;
+// XStat
+inline constexpr std::uint32_t kUnsignedValue = 3;
+inline constexpr std::uint32_t kSignedValue = 4;
+inline constexpr std::uint32_t kReference = 7;
+// XEventMetadata and XStatMetadata
+inline constexpr std::uint32_t kName = 2;
+inline constexpr std::uint32_t kDisplayName = 4;
+inline constexpr std::uint32_t kStatOfMetadata = 5;
+}  // namespace xspace_field
+
+/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
+std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry);
+
+/// The `name` of an XEventMetadata or XStatMetadata.
+std::string_view read_metadata_name(std::string_view metadata);
+
+/// The metadata id of an event, wherever it stands; 0 if it has none.
+std::uint64_t find_metadata_id(WireMessage event);
+
+/// Takes the metadata id of an event. In practice it comes first; `event` is moved over it then.
+[[gnu::always_inline]] inline std::uint64_t take_metadata_id(WireMessage& event) {
+  WireMessage rest = event;
+  WireField field;
+  if (!rest.next(field) || !field.is(xspace_field::kMetadataId, WireType::varint)) return find_metadata_id(event);
+  event = rest;
+  return field.number;
+}
+
+struct EventTimes {
+  Picoseconds offset = 0;  ///< since the start of the line
+  Picoseconds duration = 0;
+};
+
+/// Reads the times of an event. Its statistics go to `take_stat(bytes)`, which is false where they are damaged; `skip(
+/// message)` may go over fields that nobody wants. False: the event is damaged.
+template <typename Skip, typename TakeStat>
+[[gnu::always_inline]] inline bool read_event(WireMessage event, EventTimes& times, Skip skip, TakeStat take_stat) {
+  for (WireField field; skip(event), event.next(field);) {
+    if (field.is(xspace_field::kStat, WireType::bytes)) {
+      if (!take_stat(field.bytes())) return false;
+    } else if (field.is(xspace_field::kOffset, WireType::varint)) {
+      times.offset = field.as_signed();
+    } else if (field.is(xspace_field::kDuration, WireType::varint)) {
+      times.duration = field.as_signed();
+    }
+  }
+  // An offset beyond the range of a trace must not wrap around when the line's start is added.
+  times.offset = std::clamp(times.offset, 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart);
+  return !event.is_damaged();
+}
+
+}  // namespace doctor
