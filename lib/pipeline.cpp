@@ -9,8 +9,10 @@
 
 #include "io/byte_source.h"
 #include "io/file_progress.h"
+#include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
+#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {

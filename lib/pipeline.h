@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/work.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/suppress.h"
+#include "measure/measure.h"
 #include "measure/measurements.h"
 #include "trace/format.h"
 

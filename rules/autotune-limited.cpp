@@ -176,12 +176,13 @@ Rule rule() {
             "once. A recorded function that sleeps measured 0.00, one that computes beside a sequential batch 0.75"},
            {"max_producer_share", 0.75, "share",
             "the prefetch at the end counts as pausing with a full buffer up to this time to make an element, as a "
-            "share "
-            "of the time between two GetNext calls; as in autotune-off"},
-           {"min_budget_used", 0.90, "share",
-            "minimum size of all buffers of the pipeline, as a share of the RAM budget: then AUTOTUNE has no room "
-            "left. "
-            "Chosen: the runtime rounds each buffer down to whole megabytes"}},
+            "share of the time between two GetNext calls; as in autotune-off"},
+           shared_threshold("min_budget_used", "ram_budget_used",
+                            "minimum size of all buffers of the pipeline, as a share of the RAM budget: then AUTOTUNE "
+                            "has no room left. Chosen: the runtime rounds each buffer down to whole megabytes"),
+           shared_threshold("min_memory_used", "memory_full",
+                            "for `show autotune`: minimum share of the machine's memory in use for AUTOTUNE to have "
+                            "little left for buffers; it plans with half of what is free")},
       .check = check,
       .judges_load = true};
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "diagnose/caching.h"
-#include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 
@@ -49,10 +48,10 @@ Rule rule() {
   return {
       .id = "cpu-saturated",
       .summary = "A parallel transformation uses all cores and is still too slow",
-      .thresholds = {{"min_utilization", kCoresUsedUp, "share",
-                      "cores count as used up when at least this share of the CPU budget is in use during the waits. "
-                      "Labelled traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and 0.00 "
-                      "where they were idle"}},
+      .thresholds = {shared_threshold(
+          "min_utilization", "cores_used_up",
+          "cores count as used up when at least this share of the CPU budget is in use during the waits. Labelled "
+          "traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and 0.00 where they were idle")},
       .check = check,
       .judges_load = true};
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/judgement.h"
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 

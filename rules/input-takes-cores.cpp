@@ -84,18 +84,20 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {.id = "input-takes-cores",
-          .summary = "Nobody waits for the input, but it takes cores or Python's lock from the training",
-          .thresholds =
-              {{"min_utilization", 0.80, "share",
-                "minimum share of the cores that is busy with anything at all: then what the input uses is missing "
-                "elsewhere. The same limit as cpu-saturated"},
-               {"min_core_share", 0.10, "share",
-                "minimum share of the cores that the input keeps busy; chosen: less is not worth mentioning"},
-               {"min_python_share", 0.50, "share",
-                "the input's functions must run Python for more than this share of the time; chosen: half"}},
-          .check = check,
-          .judges_load = true};
+  return {
+      .id = "input-takes-cores",
+      .summary = "Nobody waits for the input, but it takes cores or Python's lock from the training",
+      .thresholds = {shared_threshold(
+                         "min_utilization", "cores_missing",
+                         "minimum share of the cores that is busy with anything at all: then what the input uses is "
+                         "missing elsewhere. The same limit as cpu-saturated"),
+                     {"min_core_share", 0.10, "share",
+                      "minimum share of the cores that the input keeps busy; chosen: less is not worth mentioning"},
+                     shared_threshold(
+                         "min_python_share", "much_python",
+                         "the input's functions must run Python for more than this share of the time; chosen: half")},
+      .check = check,
+      .judges_load = true};
 }
 
 }  // namespace doctor::rules::input_takes_cores

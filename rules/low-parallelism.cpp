@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
@@ -96,12 +95,11 @@ Rule rule() {
   return {
       .id = "low-parallelism",
       .summary = "A parallel transformation is at its limit while cores are idle",
-      .thresholds =
-          {{"max_utilization", kCoresIdle, "share",
-            "cores count as idle up to this share of the CPU budget in use during the waits: half, and a margin "
-            "because "
-            "busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 measured 0.00 where cores were idle and "
-            "0.95 to 1.00 where they were the limit"}},
+      .thresholds = {shared_threshold(
+          "max_utilization", "cores_idle",
+          "cores count as idle up to this share of the CPU budget in use during the waits: half, and a margin because "
+          "busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 measured 0.00 where cores were idle and "
+          "0.95 to 1.00 where they were the limit")},
       .check = check,
       .judges_load = true};
 }

@@ -17,15 +17,13 @@ Finding finding_for(const RankedPipeline& ranked, IteratorId subject) {
   return finding;
 }
 
-Finding missing(const RankedPipeline& ranked) {
+Finding missing(const RankedPipeline& ranked, double max_hidden_share) {
   const IteratorId last = ranked.pipeline.outermost != kNoIterator ? ranked.pipeline.outermost : ranked.pipeline.root;
   Finding finding = finding_for(ranked, last);
   finding.message = fmt::format(
       "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
       describe(ranked.host, last), format_share(ranked.judgement.input_share));
-  // It hides all of the input as long as there is as much computing.
-  constexpr double kHidesAll = 0.5;
-  finding.is_easy = ranked.pipeline.cadence.share <= kHidesAll;
+  finding.is_easy = ranked.pipeline.cadence.share <= max_hidden_share;
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
                     {"It hides at most as much input time as a step takes: where making a batch takes longer, the slow "
@@ -54,7 +52,8 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   }
   examiner.is_about(ranked.pipeline.outermost);
   const bool has_none = ranked.pipeline.prefetch == kNoIterator;
-  if (examiner.holds("the pipeline does not end with a prefetch", has_none)) return missing(ranked);
+  if (examiner.holds("the pipeline does not end with a prefetch", has_none))
+    return missing(ranked, examiner["max_hidden_share"]);
   const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
   if (!examiner.holds("TF inserted the prefetch at the end", is_injected(prefetch))) return std::nullopt;
   return injected(ranked, prefetch);
@@ -69,7 +68,9 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "missing-prefetch",
           .summary = "No prefetch at the end: input and compute take turns instead of overlapping",
-          .thresholds = {},
+          .thresholds = {{"max_hidden_share", 0.50, "share",
+                          "a prefetch alone can hide up to this share of the time in GetNext, so that the finding "
+                          "comes first: as long as there is as much computing as waiting"}},
           .check = check};
 }
 

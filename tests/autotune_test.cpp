@@ -1,6 +1,6 @@
 // `show autotune`: histories of attributes in order of time, what binds, and the pages.
 
-#include "measure/autotune.h"
+#include "report/autotune.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "diagnose/judgement.h"
+#include "diagnose/tuning.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/autotune.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
@@ -85,6 +86,8 @@ SyntheticTrace two_threads() {
 }
 
 /// A host of a chain of stages with 100 calls each, for the rules of what binds.
+const ThresholdValues kDefaults(judgement_thresholds(), {});
+
 class Tuned : public MeasuredPipeline {
  public:
   using MeasuredPipeline::MeasuredPipeline;
@@ -101,7 +104,9 @@ class Tuned : public MeasuredPipeline {
     (*this)[stage].history.fill = BufferFill{100, empty_calls, full_calls, 0, 4, 2};
     return *this;
   }
-  Binding binding(std::string_view stage) { return autotune_stage(host(), &pipeline(), id_of(stage)).binding; }
+  Binding binding(std::string_view stage, const ThresholdValues& thresholds = kDefaults) {
+    return autotune_stage(host(), &pipeline(), id_of(stage), thresholds).binding;
+  }
 };
 
 }  // namespace
@@ -198,7 +203,7 @@ TEST_CASE("a diagnosis reads no histories, and only the last values change no an
   CHECK_FALSE(iterator_of(analysis, kPrefetch).history.fill.has_value());
   CHECK(last_number(iterator_of(analysis, kMap), "parallelism") == 4);
   const HostMeasurement& host = analysis.measurements.hosts[0];
-  const AutotuneStage stage = autotune_stage(host, &host.pipelines[0], host.pipelines[0].prefetch);
+  const AutotuneStage stage = autotune_stage(host, &host.pipelines[0], host.pipelines[0].prefetch, kDefaults);
   CHECK(stage.buffer_limit == 2);
   CHECK(stage.binding == Binding::unknown);
 }
@@ -220,11 +225,12 @@ TEST_CASE("neither threads nor windows change the page") {
 }
 
 TEST_CASE("a prefetch binds by how full it was") {
-  const auto binding = [](std::uint64_t empty, std::uint64_t full) {
+  const auto binding = [](std::uint64_t empty, std::uint64_t full, const std::string& threshold = "often",
+                          double value = 0.2) {
     return Tuned({"Root", "Prefetch", "Map"})
         .says("Prefetch", "buffer_limit", 4)
         .was_filled("Prefetch", empty, full)
-        .binding("Prefetch");
+        .binding("Prefetch", ThresholdValues(judgement_thresholds(), {{threshold, value}}));
   };
   CHECK(binding(93, 0) == Binding::empty_buffer);
   CHECK(binding(50, 0) == Binding::empty_buffer);
@@ -233,6 +239,8 @@ TEST_CASE("a prefetch binds by how full it was") {
   CHECK(binding(0, 49) == Binding::nothing);
   CHECK(binding(60, 20) == Binding::bursts);
   CHECK(binding(60, 19) == Binding::empty_buffer);
+  CHECK(binding(60, 19, "often", 0.1) == Binding::bursts);
+  CHECK(binding(60, 0, "mostly", 0.7) == Binding::nothing);
   CHECK(Tuned({"Root", "Prefetch", "Map"}).says("Prefetch", "buffer_limit", 4).binding("Prefetch") == Binding::unknown);
 }
 
@@ -270,11 +278,11 @@ TEST_CASE("budgets are those of the root; memory in use is the machine's") {
   made.says("Root", "cpu_budget", 2).says("Root", "threadpool_size", 3).says("Root", "algorithm", "DEFAULT");
   made.says("Root", "ram_budget_megabytes", 1000).says("Root", "ram_usage_megabytes", "23000 out of 25276 (91.00%)");
   made.says("Prefetch", "buffered_bytes_MB", 800);
-  const auto budget_of = [](Tuned& tuned) {
+  const auto budget_of = [](Tuned& tuned, const ThresholdValues& thresholds = kDefaults) {
     return autotune_budget(
         tuned.host(),
         tuned.pipeline().members.empty() ? std::vector{IteratorId{0}, IteratorId{1}} : tuned.pipeline().members,
-        &tuned.pipeline());
+        &tuned.pipeline(), thresholds);
   };
   const AutotuneBudget budget = budget_of(made);
   CHECK(budget.cpu_cores == 2);
@@ -282,13 +290,16 @@ TEST_CASE("budgets are those of the root; memory in use is the machine's") {
   CHECK(budget.algorithm == "DEFAULT");
   CHECK(budget.machine_used_mb == 23000);
   CHECK(budget.machine_ram_mb == 25276);
-  CHECK(budget.is_machine_nearly_full());
-  CHECK(budget.is_budget_nearly_used());
+  CHECK(budget.is_machine_nearly_full);
+  CHECK_FALSE(budget.is_budget_nearly_used);
+  const ThresholdValues moved(judgement_thresholds(), {{"memory_full", 0.95}, {"ram_budget_used", 0.8}});
+  CHECK_FALSE(budget_of(made, moved).is_machine_nearly_full);
+  CHECK(budget_of(made, moved).is_budget_nearly_used);
   for (const std::string text : {"", "12", "x out of 3", "5 out of", "5 of 7"}) {
     Tuned damaged({"Root", "Prefetch"});
     damaged.says("Root", "cpu_budget", 2).says("Root", "ram_usage_megabytes", text);
     CHECK_FALSE(budget_of(damaged).machine_ram_mb.has_value());
-    CHECK_FALSE(budget_of(damaged).is_machine_nearly_full());
+    CHECK_FALSE(budget_of(damaged).is_machine_nearly_full);
   }
   Tuned silent({"Root", "Prefetch"});
   CHECK(budget_of(silent).root == kNoIterator);

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "diagnose/judgement.h"
 #include "measured_pipeline.h"
 
 namespace doctor::confidence_test {
@@ -15,7 +16,7 @@ struct Judged {
 };
 
 Judged judged(const MeasuredPipeline& pipeline) {
-  const Judgement judgement = judge(pipeline.measurements(), ThresholdValues(verdict_thresholds(), {}));
+  const Judgement judgement = judge(pipeline.measurements(), ThresholdValues(judgement_thresholds(), {}));
   return {judgement, judgement.pipelines.at(0)};
 }
 
@@ -148,11 +149,11 @@ TEST_CASE("a share near the limit is a verdict where the calls are alike, whoeve
 TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {
   MeasuredPipeline two = bound(0.02);
   two.host().pipelines.push_back(with_calls(1, 0.02).pipeline());
-  CHECK(judge(two.measurements(), ThresholdValues(verdict_thresholds(), {})).status == VerdictStatus::healthy);
+  CHECK(judge(two.measurements(), ThresholdValues(judgement_thresholds(), {})).status == VerdictStatus::healthy);
   two.host().pipelines.back().total *= 2;
-  CHECK(judge(two.measurements(), ThresholdValues(verdict_thresholds(), {})).status == VerdictStatus::inconclusive);
+  CHECK(judge(two.measurements(), ThresholdValues(judgement_thresholds(), {})).status == VerdictStatus::inconclusive);
   two.pipeline() = bound().pipeline();
-  CHECK(judge(two.measurements(), ThresholdValues(verdict_thresholds(), {})).status == VerdictStatus::input_bound);
+  CHECK(judge(two.measurements(), ThresholdValues(judgement_thresholds(), {})).status == VerdictStatus::input_bound);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "measure/path_walker.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 
 namespace doctor::critical_path_test {
 namespace {

@@ -92,7 +92,7 @@ TEST_CASE("missing evidence is named") {
   pipeline.pipeline().cpu_budget.reset();
   const Explained explained(pipeline);
   CHECK(contains(explained.text("low-parallelism"), "low-parallelism CANNOT BE EVALUATED"));
-  CHECK(contains(explained.text("low-parallelism"), "missing   the trace does not tell how many cores"));
+  CHECK(contains(explained.text("low-parallelism"), "missing   the trace does not say how many cores"));
   CHECK(explained.json("low-parallelism")["outcome"] == "not_evaluated");
 }
 

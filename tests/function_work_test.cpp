@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "measure/measure.h"
 #include "measure/measurements.h"
 #include "report/input_page.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 
 namespace doctor::function_work_test {
 namespace {

@@ -3,8 +3,10 @@
 
 #include "event_fuzzing.h"
 #include "io/byte_source.h"
+#include "measure/call_details.h"
 #include "measure/measurements.h"
 #include "trace/format.h"
+#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace {
@@ -34,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const doctor::HostMeasurement measured = doctor::measure(*trace, doctor::build_tree(*trace));
   if (measured.unattributed != 0) __builtin_trap();
   const doctor::HostMeasurement detailed =
-      doctor::measure(*again, doctor::build_tree(*again), {}, {.calls = doctor::CallDetailWish{}});
+      doctor::measure(*again, doctor::build_tree(*again), {}, {.calls = doctor::CallDetailRequest{}});
   if (detailed.iterators.size() != measured.iterators.size()) __builtin_trap();
   return 0;
 }

@@ -4,9 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include "measure/measure.h"
 #include "measure/measurements.h"
 #include "measure/random_ops.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor::input_load_test {

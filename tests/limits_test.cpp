@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "diagnose/judgement.h"
 #include "measured_pipeline.h"
 
 namespace doctor::limits_test {
@@ -44,7 +45,8 @@ TEST_CASE("what limits the culprit") {
        "it works on 2 elements at once"},
       {"a parallel map of unknown parallelism", waiting_for("ParallelMapV2", 1), Limit::concurrency,
        "may not work on more elements"},
-      {"a source", waiting_for("TFRecord", 1), Limit::unknown, "storage and unpacking cannot be told apart"},
+      {"a source", waiting_for("TFRecord", 1), Limit::unknown,
+       "does not distinguish waiting for storage from unpacking"},
       {"a source, all cores busy", waiting_for("TFRecord", 4), Limit::cpu, "the cores are the limit"},
       {"tf.data service", waiting_for("DataServiceV4", 1), Limit::waiting, "its elements come from elsewhere"},
       {"half Python", waiting_for("Map", 1).runs(half_python), Limit::unknown, "Python takes 50 % of the function"},
@@ -53,12 +55,12 @@ TEST_CASE("what limits the culprit") {
        "read or write files take 60 %"},
       {"hardly files", waiting_for("Map", 1).runs({{"ReadFile", 400}, {"DecodeJpeg", 600}}), Limit::concurrency,
        "one element at a time"},
-      {"cores unknown", without_budget(), Limit::unknown, "does not tell how many cores"},
+      {"cores unknown", without_budget(), Limit::unknown, "does not say how many cores"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.situation);
     const Measurements measurements = row.pipeline.measurements();
-    const Judgement judgement = judge(measurements, ThresholdValues(verdict_thresholds(), {}));
+    const Judgement judgement = judge(measurements, ThresholdValues(judgement_thresholds(), {}));
     const PipelineJudgement& judged = judgement.pipelines.at(0);
     CHECK(judged.limited_by == row.limit);
     CHECK_MESSAGE(judged.limit_reason.find(row.reason) != std::string::npos, judged.limit_reason);
@@ -70,7 +72,8 @@ TEST_CASE("nothing limits what nobody waits for") {
   PipelineJudgement background;
   background.phase = Phase::background;
   background.culprit = pipeline.id_of("Map");
-  const JudgedLimit judged = limit_of(pipeline.host(), pipeline.pipeline(), background);
+  const JudgedLimit judged =
+      limit_of(pipeline.host(), pipeline.pipeline(), background, ThresholdValues(judgement_thresholds(), {}));
   CHECK(judged.limit == Limit::unknown);
   CHECK(judged.reason.empty());
 }

@@ -1,3 +1,5 @@
+#include "measure/measure.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include "measure/function_owners.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor::measure_test {
@@ -77,9 +80,6 @@ TEST_CASE("intervals: union, clipping and covered time") {
 }
 
 TEST_CASE("median and quantile") {
-  CHECK(median({}) == 0);
-  CHECK(median({3, 1, 2}) == 2);
-  CHECK(median({1, 2, 3, 4}) == 2);
   CHECK(quantile({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0.95) == 10);
   CHECK(quantile({7}, 0.5) == 7);
 }
@@ -306,7 +306,7 @@ TEST_CASE("a single call has a share only where a step marker gives it a denomin
   Measurements alone;
   alone.hosts.push_back(measure(without, build_tree(without)));
   CHECK_FALSE(alone.hosts[0].pipelines.at(0).has_cadence);
-  const Judgement judgement = judge(alone, ThresholdValues(verdict_thresholds(), {}));
+  const Judgement judgement = judge(alone, ThresholdValues(judgement_thresholds(), {}));
   CHECK(judgement.status == VerdictStatus::inconclusive);
   CHECK(judgement.pipelines.at(0).doubt == "only 1 GetNext call in the trace, and no step marker to compare it with");
   written.add("steps", "train", 900, 1000).ids["step_num"] = 1;

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "measure/measure.h"
 #include "recorded_json.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 
 namespace doctor::metamorphic_loops_test {
 namespace {

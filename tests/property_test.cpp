@@ -4,8 +4,10 @@
 #include <random>
 
 #include "diagnose/judgement.h"
+#include "measure/measure.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 
 namespace doctor::property_test {
 namespace {
@@ -87,7 +89,7 @@ HostMeasurement measured(const SyntheticTrace& written) {
 std::string summary(const HostMeasurement& host) {
   Measurements measurements;
   measurements.hosts.push_back(host);
-  const Judgement judgement = judge(measurements, ThresholdValues(verdict_thresholds(), {}));
+  const Judgement judgement = judge(measurements, ThresholdValues(judgement_thresholds(), {}));
   std::string text = std::to_string(static_cast<int>(judgement.status));
   for (const PipelineJudgement& judged : judgement.pipelines) {
     const PipelineMeasurement& pipeline = host.pipelines[judged.pipeline];

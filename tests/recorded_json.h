@@ -12,8 +12,10 @@
 
 #include "diagnose/catalog.h"
 #include "io/byte_source.h"
+#include "measure/measure.h"
 #include "report/report.h"
 #include "trace/format.h"
+#include "tree/build_tree.h"
 
 // Recorded Chrome traces as documents: a test rewrites them and diagnoses them again, in memory.
 

@@ -8,10 +8,12 @@
 
 #include "diagnose/diagnose.h"
 #include "io/byte_source.h"
+#include "measure/measure.h"
 #include "measure/path_walker.h"
 #include "report/report.h"
 #include "synthetic_trace.h"
 #include "trace/format.h"
+#include "tree/build_tree.h"
 #include "tree/recreated_pipelines.h"
 
 namespace doctor::several_pipelines_test {

@@ -9,9 +9,11 @@
 
 #include "base/parallel.h"
 #include "diagnose/catalog.h"
+#include "measure/measure.h"
 #include "pipeline.h"
 #include "report/report.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 
 namespace doctor::threads_test {
 namespace {

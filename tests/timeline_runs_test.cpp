@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "diagnose/catalog.h"
+#include "measure/measure.h"
 #include "pipeline.h"
 #include "report/report.h"
 #include "temporary_directory.h"
 #include "trace/format.h"
+#include "tree/build_tree.h"
 
 namespace doctor::timeline_runs_test {
 namespace {

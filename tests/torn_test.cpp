@@ -18,10 +18,12 @@
 #include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
 #include "fleet/trace_row.h"
+#include "measure/measure.h"
 #include "measured_pipeline.h"
 #include "report/selection.h"
 #include "summaries.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor::torn_test {

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <tuple>
 
+#include "measure/measure.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
+#include "tree/build_tree.h"
 #include "tree/dataset_kinds.h"
 #include "tree/iterator_forest.h"
 

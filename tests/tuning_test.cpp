@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "diagnose/judgement.h"
 #include "measured_pipeline.h"
 
 namespace doctor::tuning_test {
@@ -13,7 +14,7 @@ namespace {
 struct Ranked {
   explicit Ranked(const MeasuredPipeline& measured)
       : measurements(measured.measurements()),
-        judgement(judge(measurements, ThresholdValues(verdict_thresholds(), {}))) {}
+        judgement(judge(measurements, ThresholdValues(judgement_thresholds(), {}))) {}
 
   RankedPipeline operator()() const {
     return {judgement.pipelines[0], measurements.hosts[0], measurements.hosts[0].pipelines[0]};

@@ -135,7 +135,7 @@ RunSummary summarize_run(std::string source, const Measurements& measurements, c
                    [](const PipelineSummary& a, const PipelineSummary& b) { return a.root < b.root; });
   for (const Finding& finding : diagnosis.findings) {
     if (!finding.suppressed) {
-      run.findings.push_back({finding.rule, finding.severity, finding.subject, finding.hangs_on_load});
+      run.findings.push_back({finding.rule, finding.severity, finding.subject, finding.depends_on_load});
     }
   }
   const auto key = [](const FindingSummary& finding) { return std::tie(finding.rule, finding.subject); };

@@ -26,10 +26,10 @@ std::string randomness_of_culprit(const RankedPipeline& ranked);
 IteratorId endless_before(const RankedPipeline& ranked);
 
 /// To keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat() or the
-/// random part, where these stand in its way. nullopt where a cache stands there already or would be no gain.
+/// random part, where these stand in its way. nullopt where a cache stands there already or would gain nothing.
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked);
 
-/// " (about 1.5 MB an element)", where the trace tells; else empty.
+/// " (about 1.5 MB an element)", where the trace shows it; else empty.
 std::string size_of_elements(const RankedPipeline& ranked);
 
 /// "first epoch: Dataset.cache is still being filled (its input is read in 158 of 158 calls); what stands before it is

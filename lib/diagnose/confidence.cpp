@@ -21,7 +21,7 @@ constexpr double kErrorOfOneCall = 0.15;
 /// The same where the trace does not even show how long the step of that call took.
 constexpr double kErrorWithoutCadence = 0.3;
 
-/// The error to assume of a mean latency, as a part of the limit that it is compared with.
+/// The error to assume of a mean latency, as a share of the limit that it is compared with.
 constexpr double kErrorOfLatency = 0.2;
 
 /// One call more is worth little beyond this: 1.5 calls halve the doubt once, nine calls leave a seventh.
@@ -34,9 +34,7 @@ constexpr double kDoubtOfSlowStart = 0.65;
 /// What is left where the culprit was found by who keeps threads and cores busy.
 constexpr double kDoubtOfIndirectCulprit = 0.85;
 
-/// From a half of the time on, Python in the input may hold the lock long enough to matter. A trace does not tell
-/// computing from sleeping, so this is what is left of the confidence.
-constexpr double kMuchPython = 0.5;
+/// What is left where much Python in the input may hold the lock: a trace does not distinguish computing from sleeping.
 constexpr double kDoubtOfPythonLock = 0.65;
 
 constexpr double kDoubtOfRival = 0.85;  ///< the same where a stage below the culprit is as busy as it
@@ -65,7 +63,7 @@ double probability_of_more(const PipelineMeasurement& pipeline, const CadenceSha
   return probability_above(cadence.share, error, cadence.beats, limit);
 }
 
-/// The part of the time that is waited, warm-up included.
+/// The share of the time that is waited, warm-up included.
 double share_with_warmup(const PipelineMeasurement& pipeline) {
   const std::size_t first = pipeline.warmup_count;
   if (first == 0 || first >= pipeline.calls.size()) return pipeline.judged_cadence().share;
@@ -85,14 +83,14 @@ double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, co
       probability_above(to_microseconds(pipeline.trimmed_mean), kErrorOfLatency * limit, pipeline.cadence.beats, limit);
   const bool stalls_again = pipeline.stalls && pipeline.stalls->are_recurring;
   if (is_bound) return std::min({stalls_again ? 1.0 : trimmed, untrimmed, latency});
-  // Calls that are short but take a large share of short steps are told by their latency.
+  // Calls that are short but take a large share of short steps are judged by their latency.
   if (pipeline.input_share() >= thresholds["min_share"]) return 1 - latency;
   const double side = 1 - std::max(trimmed, untrimmed);
   const bool starts_slowly = share_with_warmup(pipeline) >= thresholds["min_share"];
   return starts_slowly ? std::min(side, kDoubtOfSlowStart) : side;
 }
 
-/// The part of the waits that the walk ends at somebody's work, not at a hand-over or the edge of the window.
+/// The share of the waits in which the walk ends at somebody's work, not at a hand-over or the edge of the window.
 double explained_share(const PhaseMeasurement& phase) {
   if (phase.waited <= 0 || phase.culprit == kNoIterator) return 1;
   Picoseconds explained = 0;
@@ -117,7 +115,7 @@ double confidence_in_culprit(const PhaseMeasurement& phase, IteratorId culprit) 
   return confidence_in_lead(phase.critical, culprit) * (halves_agree ? 1 : kDoubtOfHalves);
 }
 
-/// Whether one call puts the share on the other side of the limit, or the calls differ too much to tell the side.
+/// Whether one call puts the share on the other side of the limit, or the calls differ too much to decide the side.
 std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::string& calls, double min_share) {
   const CadenceShare& all = pipeline.judged_cadence();
   const CadenceShare& without = pipeline.judged_trimmed_cadence();
@@ -137,17 +135,17 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
 
 /// On a host whose own cores train, an input that nobody waits for may cost steps all the same: at most the part of the
 /// cores that it keeps busy while all of them are in use.
-double confidence_in_load(const PipelineMeasurement& pipeline) {
+double confidence_in_load(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
   const std::optional<CoresInUse> cores = cores_in_use(pipeline);
   if (!cores) return 1;
-  const double taken = cores->all >= kCoresUsedUp ? cores->of_input : 0;
-  const double lock = pipeline.input_load->python_share() > kMuchPython ? kDoubtOfPythonLock : 1;
+  const double taken = cores->all >= thresholds["cores_missing"] ? cores->of_input : 0;
+  const double lock = pipeline.input_load->python_share() > thresholds["much_python"] ? kDoubtOfPythonLock : 1;
   return std::min(1 - taken, lock);
 }
 
-std::string doubt_about_load(const PipelineMeasurement& pipeline) {
+std::string doubt_about_load(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
   const CoresInUse cores = cores_in_use(pipeline).value_or(CoresInUse{});
-  if (cores.all < kCoresUsedUp) {
+  if (cores.all < thresholds["cores_missing"]) {
     return fmt::format(
         "Python runs in the input for {} of the time, and may hold the lock that the training loop needs",
         format_share(pipeline.input_load->python_share()));
@@ -165,7 +163,7 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
   if (has_level && of_rest < of_level) {
-    if (of_rest == confidence.load) return doubt_about_load(pipeline);
+    if (of_rest == confidence.load) return doubt_about_load(pipeline, thresholds);
     if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
   }
@@ -193,7 +191,7 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   const auto calls = static_cast<double>(pipeline.steady.call_count);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) {
-    confidence.load = confidence_in_load(pipeline);
+    confidence.load = confidence_in_load(pipeline, thresholds);
     confidence.window = calls / (calls + kCallsOfSeldomStall);
     return confidence;
   }

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "diagnose/judgement.h"
+#include "diagnose/judgement_types.h"
+#include "diagnose/threshold.h"
 #include "measure/measurements.h"
 
 namespace doctor {

@@ -4,18 +4,9 @@
 #include <map>
 
 #include "diagnose/dataset_words.h"
-#include "diagnose/limits.h"
-#include "diagnose/pipelines.h"
 
 namespace doctor {
 namespace {
-
-/// A thread that is at work for this part of the time never rests: the rest is waking up and handing elements over.
-constexpr double kNeverRests = 0.80;
-/// The same where the stage that reads from the thread does next to nothing itself.
-constexpr double kWorksMostly = 0.50;
-/// Two stages that differ by less are equally busy; then the waits tell which one it is.
-constexpr double kClearlyBusier = 1.15;
 
 /// Whether an iterator reads its inputs on several threads.
 bool has_several_readers(const IteratorMeasurement& iterator) {
@@ -91,19 +82,24 @@ std::optional<BusyStage> find_busiest_stage_below(const HostMeasurement& host, c
   return busiest.iterator == kNoIterator ? std::nullopt : std::optional(busiest);
 }
 
-bool is_saturated(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase) {
+bool is_saturated(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase,
+                  const ThresholdValues& thresholds) {
   const bool is_async = host.iterators[index_of(phase.culprit)].is_async;
   if (is_async && !waits_without_ops(phase)) return false;
-  return stage.busy >= (is_async ? kWorksMostly : kNeverRests) && stage.busy >= kClearlyBusier * stage.busy_of_culprit;
+  return stage.busy >= thresholds[is_async ? "min_input_thread_share" : "min_thread_share"] &&
+         stage.busy >= thresholds["min_thread_lead"] * stage.busy_of_culprit;
 }
 
-bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase) {
-  return !host.iterators[index_of(phase.culprit)].is_async && stage.busy >= kWorksMostly &&
+bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase,
+                    const ThresholdValues& thresholds) {
+  return !host.iterators[index_of(phase.culprit)].is_async && stage.busy >= thresholds["min_input_thread_share"] &&
          stage.busy >= stage.busy_of_culprit;
 }
 
-IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
-  if (phase.culprit == kNoIterator || cpu_utilization(pipeline, phase).value_or(0) < kCoresUsedUp) return kNoIterator;
+IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
+                              const ThresholdValues& thresholds) {
+  const bool are_used_up = cpu_utilization(pipeline, phase).value_or(0) >= thresholds["cores_used_up"];
+  if (phase.culprit == kNoIterator || !are_used_up) return kNoIterator;
   if (!waits_without_ops(phase)) return kNoIterator;
   std::map<IteratorId, Picoseconds> time_of;
   for (const OpBeside& op : phase.beside) time_of[op.iterator] += op.time;

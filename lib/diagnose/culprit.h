@@ -2,7 +2,8 @@
 
 #include <optional>
 
-#include "diagnose/judgement.h"
+#include "diagnose/threshold.h"
+#include "measure/measurements.h"
 
 namespace doctor {
 
@@ -13,7 +14,7 @@ namespace doctor {
 /// A sequential stage of a pipeline, which works on a thread of its own.
 struct BusyStage {
   IteratorId iterator = kNoIterator;  ///< does most of the thread's work
-  double busy = 0;                    ///< part of the time that its thread is at work, 0..1
+  double busy = 0;                    ///< share of the time that its thread is at work, 0..1
   double busy_of_culprit = 0;         ///< the same of the thread of the iterator that the waits end at
 };
 
@@ -25,14 +26,17 @@ std::optional<BusyStage> find_busiest_stage_below(const HostMeasurement& host, c
 /// the last stages of the pipeline; but where the thread of a stage below is at work nearly all the time, and that of
 /// the last stage is not, they all wait for that one. A parallel stage whose calls wait while nothing of its function
 /// runs waits for its input thread, if that works for half of the time.
-bool is_saturated(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase);
+bool is_saturated(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase,
+                  const ThresholdValues& thresholds);
 
 /// Whether the stage is as busy as the iterator that the waits end at, so that either may be the culprit.
-bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase);
+bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const PhaseMeasurement& phase,
+                    const ThresholdValues& thresholds);
 
 /// Where all cores are in use, the calls of a parallel stage wait for a core and not for their own work. Then the
 /// iterator of the pipeline whose work kept the cores busy meanwhile holds them up. kNoIterator where no op of another
 /// iterator ran for half of that time.
-IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase);
+IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
+                              const ThresholdValues& thresholds);
 
 }  // namespace doctor

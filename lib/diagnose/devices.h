@@ -10,7 +10,7 @@
 namespace doctor {
 
 /// What a rule says of the devices of one host. It asks through the examiner and ends at the first answer against it.
-/// The device is the one that stands for its host: replicas do the same work, so it is the one with most kernel time.
+/// The device is the one with most kernel time of its host: replicas do the same work.
 using DeviceCheck = std::function<std::optional<Finding>(const HostMeasurement&, const DeviceActivity&, Examiner&)>;
 
 /// Asks about the devices of every host. Misses its evidence where the trace names devices but shows no kernel on them.
@@ -19,13 +19,13 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
 /// Whether any host of the run has a device, by the trace.
 bool shows_devices(const Measurements& measurements);
 
-/// The device that stands for its host; null if none ran a kernel.
+/// The device of the host with most kernel time; null if none ran a kernel.
 const DeviceActivity* main_device(const HostMeasurement& host);
 
-/// A part of the time from the first event of the device to its last; 0 where that has no length.
+/// `part` as a share of the time from the first event of the device to its last; 0 where that has no length.
 double share_of_window(const DeviceActivity& device, Picoseconds part);
 
-/// A part of the time of all kernels of the device, added up; 0 without kernels.
+/// `part` as a share of the time of all kernels of the device, added up; 0 without kernels.
 double share_of_kernels(const DeviceActivity& device, Picoseconds part);
 
 /// A finding about the device.

@@ -1,16 +1,26 @@
 #include "diagnose/diagnose.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+
+#include "diagnose/judgement.h"
 
 namespace doctor {
 namespace {
 
-Judgement judge_by_rules(const Measurements& measurements, std::span<const Rule> rules,
-                         const ThresholdSettings& settings) {
-  const auto stating = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.states_verdict; });
-  if (stating != rules.end()) return judge(measurements, values_in_force(stating->id, stating->thresholds, settings));
-  return judge(measurements, ThresholdValues(verdict_thresholds(), {}));
+/// The values in force of what the verdict and pages use: thresholds of the rule that states the verdict, and those
+/// that rules share with them.
+ThresholdValues judgement_values(std::span<const Rule> rules, const ThresholdSettings& settings) {
+  std::map<std::string, double, std::less<>> set;
+  for (const Rule& rule : rules) {
+    const ThresholdValues values = values_in_force(rule.id, rule.thresholds, settings);
+    for (const Threshold& threshold : rule.thresholds) {
+      const std::string_view name = rule.states_verdict ? threshold.name : threshold.shared_as;
+      if (!name.empty()) set[std::string(name)] = values[threshold.name];
+    }
+  }
+  return {judgement_thresholds(), set};
 }
 
 /// The inquiry for which a rule could not be evaluated: it found nothing, and missed something it needed. Null if it
@@ -35,7 +45,8 @@ HostComparison compare_by_rules(const Measurements& measurements, const Judgemen
 
 Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
   Diagnosis diagnosis;
-  diagnosis.judgement = judge_by_rules(measurements, rules, settings);
+  diagnosis.thresholds = judgement_values(rules, settings);
+  diagnosis.judgement = judge(measurements, diagnosis.thresholds);
   diagnosis.hosts = compare_by_rules(measurements, diagnosis.judgement, rules, settings);
   for (const Rule& rule : rules) {
     const auto begin = std::chrono::steady_clock::now();
@@ -47,7 +58,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     }
     for (Finding& finding : result.findings) {
       finding.rule = rule.id;
-      finding.hangs_on_load = rule.judges_load;
+      finding.depends_on_load = rule.judges_load;
       diagnosis.findings.push_back(std::move(finding));
     }
     diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});

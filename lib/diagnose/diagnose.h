@@ -30,6 +30,7 @@ struct RuleTiming {
 };
 
 struct Diagnosis {
+  ThresholdValues thresholds;  ///< judgement_thresholds() in force: pages decide by them too
   Judgement judgement;
   HostComparison hosts;
   std::vector<Finding> findings;  ///< by severity (error first), then easy ones, then by time at stake, rule, subject

@@ -28,8 +28,8 @@ struct Advice {
 
 /// One fault that a rule saw in this trace. Plain data; words for a sink are rendered from it.
 struct Finding {
-  std::string rule;            ///< filled in by diagnose()
-  bool hangs_on_load = false;  ///< Rule::judges_load of the rule; filled in by diagnose()
+  std::string rule;              ///< filled in by diagnose()
+  bool depends_on_load = false;  ///< Rule::judges_load of the rule; filled in by diagnose()
   Severity severity = Severity::warning;
   std::string subject;  ///< long name of the iterator at fault; empty if it is the whole trace or pipeline
   std::string message;  ///< one sentence with its numbers

@@ -69,13 +69,12 @@ std::string describe_straggler(const ComparedHost& host, std::size_t compared_co
 std::vector<Threshold> straggler_thresholds() {
   return {
       {"min_ratio", 2, "ratio",
-       "how many times as long as the median of the other hosts a host must wait per GetNext call. Healthy hosts of "
-       "one "
-       "job differ by less, for they run the same pipeline"},
+       "minimum wait per GetNext call, as a multiple of the median of the other hosts. Healthy hosts of one job differ "
+       "by less, for they run the same pipeline"},
       {"min_share_above", 0.10, "share",
-       "how much larger its part of the time in GetNext must be than the median of the others: twice next to nothing "
-       "is "
-       "no straggler. Half of the share from which a job is input-bound"},
+       "by how much its share of the time in GetNext must exceed the median of the others: twice next to nothing is "
+       "not "
+       "a straggler. Half of the minimum share of an input-bound job"},
   };
 }
 

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/judgement.h"
+#include "diagnose/judgement_types.h"
+#include "diagnose/threshold.h"
 
 namespace doctor {
 
@@ -15,7 +16,7 @@ namespace doctor {
 struct ComparedHost {
   std::size_t host = 0;                    ///< index into Measurements::hosts
   std::string name;                        ///< of the machine; with its file where two have the same name. Foreign text
-  std::optional<std::size_t> judgement;    ///< index into Judgement::pipelines; none: its calls tell nothing
+  std::optional<std::size_t> judgement;    ///< index into Judgement::pipelines; none: its calls say nothing
   InputLevel level = InputLevel::unknown;  ///< of that pipeline
   Picoseconds mean_wait = 0;               ///< mean latency of its steady calls without the longest
   double input_share = 0;
@@ -23,7 +24,7 @@ struct ComparedHost {
   Picoseconds mean_wait_of_others = 0;  ///< median over the other hosts that can be compared
   double input_share_of_others = 0;     ///< likewise
 
-  /// How many times as long as the others it waits in a call; a picosecond stands for no wait at all.
+  /// How many times as long as the others it waits in a call; a picosecond means no wait at all.
   double wait_ratio() const {
     return static_cast<double>(mean_wait) / static_cast<double>(std::max<Picoseconds>(mean_wait_of_others, 1));
   }
@@ -45,7 +46,7 @@ struct HostComparison {
   bool is_possible() const { return compared_count >= 2; }
 };
 
-/// The thresholds that tell a straggler. They are those of the rule that names it.
+/// The thresholds that decide who straggles. They are those of the rule that names it.
 std::vector<Threshold> straggler_thresholds();
 
 /// Whether the traces are windows of one host: all of that name, recorded one after another. Traces that do not say

@@ -16,9 +16,6 @@
 namespace doctor {
 namespace {
 
-/// A phase whose culprit explains less than this of the waits says nothing about what is slow.
-constexpr double kMeaningfulShare = 0.3;
-
 InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
   if (share >= thresholds["min_share"]) return InputLevel::bound;
   return share >= thresholds["min_mild_share"] ? InputLevel::mild : InputLevel::not_bound;
@@ -47,18 +44,18 @@ IteratorId warmup_culprit(const HostMeasurement& host, const PipelineMeasurement
   return is_below_shuffle && is_in_memory ? pipeline.shuffle_fill->iterator : culprit;
 }
 
-/// The waits of the calls for these iterators, as a part of the time waited.
+/// The waits of the calls for these iterators, as a share of the time waited.
 double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
   return phase.waited > 0 ? std::min(1.0, static_cast<double>(held) / static_cast<double>(phase.waited)) : 0;
 }
 
 /// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
 void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                               PipelineJudgement& judgement) {
+                               const ThresholdValues& thresholds, PipelineJudgement& judgement) {
   const std::optional<BusyStage> stage = find_busiest_stage_below(host, pipeline);
   if (!stage) return;
-  if (!is_saturated(*stage, host, pipeline.steady)) {
-    judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady);
+  if (!is_saturated(*stage, host, pipeline.steady, thresholds)) {
+    judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady, thresholds);
     return;
   }
   const auto& critical = pipeline.steady.critical;
@@ -76,9 +73,9 @@ void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasur
 
 /// What waits for a core waits for the iterator that uses the cores.
 void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             PipelineJudgement& judgement) {
+                             const ThresholdValues& thresholds, PipelineJudgement& judgement) {
   const PhaseMeasurement& phase = pipeline.steady;
-  const IteratorId user = find_user_of_cores(pipeline, phase);
+  const IteratorId user = find_user_of_cores(pipeline, phase, thresholds);
   if (user == kNoIterator) return;
   judgement.culprit_reason = fmt::format("its ops use the cores, while the calls of {} after it wait {} for one",
                                          describe(host, phase.culprit), format_time(phase.function_idle));
@@ -86,7 +83,8 @@ void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurem
   judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(user)] + phase.function_idle);
 }
 
-void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judgement) {
+void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
+                  PipelineJudgement& judgement) {
   const Picoseconds steady = pipeline.steady.waited;
   const Picoseconds warmup = pipeline.warmup.waited;
   const auto share_in = [](const PhaseMeasurement& phase, IteratorId culprit) {
@@ -102,10 +100,10 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
   judgement.culprit = pipeline.steady.culprit;
   judgement.culprit_share = share_in(pipeline.steady, judgement.culprit);
   if (is_slow && judgement.culprit != kNoIterator) {
-    follow_to_user_of_cores(host, pipeline, judgement);
-    if (judgement.culprit_reason.empty()) follow_to_saturated_stage(host, pipeline, judgement);
+    follow_to_user_of_cores(host, pipeline, thresholds, judgement);
+    if (judgement.culprit_reason.empty()) follow_to_saturated_stage(host, pipeline, thresholds, judgement);
   }
-  if (!is_slow && pipeline.busiest != kNoIterator && judgement.culprit_share < kMeaningfulShare) {
+  if (!is_slow && pipeline.busiest != kNoIterator && judgement.culprit_share < thresholds["min_culprit_share"]) {
     judgement.phase = Phase::background;
     judgement.culprit = pipeline.busiest;
     judgement.culprit_share = 0;
@@ -121,8 +119,8 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
                                  const ThresholdValues& thresholds) {
   PipelineJudgement judged;
   judge_level(pipeline, thresholds, judged);
-  find_culprit(host, pipeline, judged);
-  JudgedLimit limit = limit_of(host, pipeline, judged);
+  find_culprit(host, pipeline, thresholds, judged);
+  JudgedLimit limit = limit_of(host, pipeline, judged, thresholds);
   judged.limited_by = limit.limit;
   judged.limit_reason = std::move(limit.reason);
   if (judged.level == InputLevel::unknown) return judged;
@@ -132,7 +130,7 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   return judged;
 }
 
-/// Worst first: who holds the job up, then what cannot be told although more time was spent in it than in what can be,
+/// Worst first: who holds the job up, then what is unknown although more time was spent in it than in what is known,
 /// then the rest. What only feeds another pipeline is part of that one's waits and comes last.
 void rank(const Measurements& measurements, std::vector<PipelineJudgement>& pipelines) {
   const auto measured = [&](const PipelineJudgement& of) -> const PipelineMeasurement& {
@@ -151,14 +149,10 @@ void rank(const Measurements& measurements, std::vector<PipelineJudgement>& pipe
   };
   // A ReduceDataset op is a whole loop, and may be a computation on data rather than the training: of two pipelines
   // that hold their consumers up alike, the one that is asked by GetNext ops counts.
-  const auto is_reduced = [&](const PipelineJudgement& of) {
-    const IteratorId root = measured(of).root;
-    return root != kNoIterator &&
-           measurements.hosts[of.host].iterators[index_of(root)].long_name.starts_with("ReduceIterator::");
-  };
   std::stable_sort(pipelines.begin(), pipelines.end(), [&](const PipelineJudgement& a, const PipelineJudgement& b) {
     if (place(a) != place(b)) return place(a) < place(b);
-    return is_reduced(a) != is_reduced(b) ? is_reduced(b) : measured(a).total > measured(b).total;
+    if (measured(a).is_reduced != measured(b).is_reduced) return measured(b).is_reduced;
+    return measured(a).total > measured(b).total;
   });
 }
 
@@ -181,25 +175,40 @@ void judge_without_pipelines(const Measurements& measurements, double min_confid
 std::vector<Threshold> verdict_thresholds() {
   return {
       {"min_share", 0.20, "share",
-       "a job is input-bound if it spends this part of its time in GetNext, or more; XProf calls it highly "
+       "a job is input-bound if it spends at least this share of its time in GetNext; XProf calls it highly "
        "input-bound"},
       {"min_mild_share", 0.05, "share", "the same for a note; XProf calls it moderately input-bound"},
       {"min_latency", 50, "us",
-       "mean GetNext latency, without the longest call, that must be exceeded too: the tf.data analysis guide's limit. "
+       "mean GetNext latency, without the longest call, that must be exceeded too: the limit of TensorFlow's guide "
+       "\"Analyze tf.data performance with the TF Profiler\" (tensorflow.org/guide/data_performance_analysis). "
        "Necessary, never sufficient: healthy jobs show medians of 45 to 120 us"},
       {"min_confidence", 0.33, "share",
-       "confidence in the level, whoever the culprit is, below which the verdict is `inconclusive`; chosen so that "
-       "every labelled trace with a verdict stays above it"},
+       "minimum confidence in the level, whoever the culprit is, for a verdict other than `inconclusive`; chosen so "
+       "that every labelled trace with a verdict stays above it"},
+      {"min_culprit_share", 0.30, "share",
+       "where nobody waits for long: minimum share of the waits that their culprit must hold to be named; otherwise "
+       "the busiest iterator is. Chosen"},
+      {"min_thread_share", 0.80, "share",
+       "a sequential stage whose thread is at work for at least this share of the time never rests (the remainder is "
+       "waking up and handing elements over) and is the culprit instead of the stage after it that the waits end at"},
+      {"min_input_thread_share", 0.50, "share",
+       "the same if the stage after it does next to nothing itself, and for a stage to count as a rival of the "
+       "culprit"},
+      {"min_thread_lead", 1.15, "ratio",
+       "the thread must also be busier than that of the stage which the waits end at by at least this factor; if they "
+       "are closer, the waits decide"},
+      {"max_python_share", 0.05, "share",
+       "share of the culprit's function in Python up to which a trace can show what limits the rest"},
+      {"min_file_share", 0.50, "share",
+       "minimum share of the culprit's function in ops that read or write files for it to count as waiting. Chosen: "
+       "half"},
   };
 }
 
-const PhaseMeasurement& judged_phase(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
-  return judgement.phase == Phase::warmup ? pipeline.warmup : pipeline.steady;
-}
-
-std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
-  if (!pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return std::nullopt;
-  return std::min(1.0, phase.busy_threads / static_cast<double>(*pipeline.cpu_budget));
+std::vector<Threshold> judgement_thresholds() {
+  std::vector<Threshold> thresholds = verdict_thresholds();
+  thresholds.insert(thresholds.end(), shared_thresholds().begin(), shared_thresholds().end());
+  return thresholds;
 }
 
 Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds) {

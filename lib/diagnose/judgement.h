@@ -1,92 +1,23 @@
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
+#include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
 #include "measure/measurements.h"
 
 namespace doctor {
 
-enum class VerdictStatus { input_bound, healthy, no_input_pipeline, inconclusive };
-
-/// How much a pipeline holds its consumer up.
-enum class InputLevel {
-  unknown,  ///< no call of the consumer was seen, or too little to be sure
-  not_bound,
-  mild,  ///< worth a note
-  bound,
-};
-
-/// Which calls the culprit was judged by.
-enum class Phase {
-  steady,
-  warmup,      ///< steady calls are fine, the first ones were slow and cost more than all others
-  background,  ///< nobody waits: the busiest iterator, for information
-};
-
-/// What holds a slow pipeline back.
-enum class Limit { cpu, concurrency, waiting, unknown };
-
-/// How sure a judgement on a pipeline is, in parts that are multiplied. Each is a probability-like number, 0..1, that
-/// falls with one kind of missing evidence.
-struct Confidence {
-  double side = 0;      ///< that more calls would lead to the same level, given how the calls of this trace differ
-  double calls = 0;     ///< that so few calls stand for the job
-  double coverage = 1;  ///< that what the window hides is not the culprit; 1 where nobody waits
-  double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
-  double load = 1;      ///< where nobody waits: that the input takes no cores and no Python lock from the training
-
-  double window = 1;  ///< where nobody waits: that stalls which come seldom would have shown in so many calls
-
-  /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs beside waits.
-  double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit * load * window; }
-};
-
-/// The judgement on one pipeline. Refers to the measurements by index.
-struct PipelineJudgement {
-  std::size_t host = 0;      ///< index into Measurements::hosts
-  std::size_t pipeline = 0;  ///< index into HostMeasurement::pipelines
-  InputLevel level = InputLevel::unknown;
-  /// The part of the time that the consumer waits which the level rests on: of all steady calls, or without the longest
-  /// one where that one alone would decide the level.
-  double input_share = 0;
-  bool sets_call_aside = false;  ///< whether it is the latter
-  Phase phase = Phase::steady;
-  IteratorId culprit = kNoIterator;
-  /// Of the time waited in the phase, for the culprit or for what waits for it (0 for background).
-  double culprit_share = 0;
-  std::string culprit_reason;  ///< why it is not the iterator that the waits end at, as a clause; else empty
-  bool has_rival = false;      ///< whether a stage below the culprit is as busy as it
-  Limit limited_by = Limit::unknown;
-  std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
-  Confidence confidence;     ///< in level and culprit together
-  std::string doubt;         ///< why the confidence is not higher, as a clause; empty if no call was seen
-};
-
-/// The judgement on a whole run.
-struct Judgement {
-  VerdictStatus status = VerdictStatus::inconclusive;
-  double confidence = 0;                     ///< 0..1, of the worst pipeline
-  std::vector<PipelineJudgement> pipelines;  ///< worst first; those that only feed another pipeline come last
-};
-
 /// The thresholds that decide between input_bound, mild and healthy. They are those of the rule that states the
 /// verdict.
 std::vector<Threshold> verdict_thresholds();
+
+/// All that judge() asks for: these, and the thresholds that rules share with the verdict, by their common names.
+std::vector<Threshold> judgement_thresholds();
 
 /// Judges every pipeline and the run. Never `healthy` on missing evidence: without a call of the consumer, or where the
 /// confidence in what weighs most is below `min_confidence`, the status is `inconclusive`; where nothing in a complete
 /// trace is of tf.data, `no_input_pipeline`.
 Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds);
-
-/// The calls that the judgement on a pipeline rests on (steady for the phases `steady` and `background`).
-const PhaseMeasurement& judged_phase(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement);
-
-/// Busy threads during the judged waits, capped at the CPU budget, as a share of it; nullopt without a budget.
-/// The cap: ops that wait for a core count as running (shared design "diagnosis", case 6).
-std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase);
 
 }  // namespace doctor

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "diagnose/finding.h"
-#include "diagnose/judgement.h"
+#include "diagnose/judgement_types.h"
 
 namespace doctor {
 

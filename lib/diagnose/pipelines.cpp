@@ -108,7 +108,7 @@ RuleResult for_each_parallel_culprit(const RuleContext& context, const Utilizati
         }
         const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
         if (utilization) return check(ranked, *utilization, examiner);
-        examiner.misses("the trace does not tell how many cores tf.data may use");
+        examiner.misses("the trace does not say how many cores tf.data may use");
         return std::nullopt;
       });
 }
@@ -137,28 +137,6 @@ std::string why_nothing_is_judged(const Measurements& measurements) {
   }
   const bool has_events = any([](const HostMeasurement& host) { return host.event_count > 0; });
   return has_events ? "no input pipeline in the trace" : "no events in the trace";
-}
-
-std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> above;
-  IteratorId parent = host.iterators[index_of(iterator)].parent;
-  while (parent != kNoIterator && above.size() < host.iterators.size()) {
-    above.push_back(parent);
-    parent = host.iterators[index_of(parent)].parent;
-  }
-  return above;
-}
-
-std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> below = host.iterators[index_of(iterator)].children;
-  std::vector<bool> is_known(host.iterators.size());
-  for (std::size_t next = 0; next < below.size(); ++next) {
-    if (is_known[index_of(below[next])]) continue;
-    is_known[index_of(below[next])] = true;
-    const std::vector<IteratorId>& inputs = host.iterators[index_of(below[next])].children;
-    below.insert(below.end(), inputs.begin(), inputs.end());
-  }
-  return below;
 }
 
 double share_in_ops(const RankedPipeline& ranked) {

@@ -65,7 +65,7 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
 /// for a pipeline whose inside the trace does not show.
 RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check);
 
-/// The same for bound pipelines whose culprit works on several elements at once; `check` is told how much of the CPU
+/// The same for bound pipelines whose culprit works on several elements at once; `check` is given how much of the CPU
 /// budget is in use during the waits. Misses its evidence where the budget is unknown.
 using UtilizationCheck = std::function<std::optional<Finding>(const RankedPipeline&, double utilization, Examiner&)>;
 RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check);
@@ -76,12 +76,6 @@ RuleResult for_trace(const RuleContext& context, const TraceCheck& check);
 
 /// Why no pipeline can be judged, for a person.
 std::string why_nothing_is_judged(const Measurements& measurements);
-
-/// From the iterator's consumer to the root. Ends, whatever a damaged trace says about parents.
-std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator);
-
-/// The inputs of the iterator, and theirs.
-std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
 
 /// Part of the culprit's time in which ops of its function ran, Python ops included; at most 1. Ops that take next to
 /// no time have no events, so a function of such ops has 0 like none at all.
@@ -95,7 +89,7 @@ inline bool is_mostly_python(const RankedPipeline& ranked) {
   return python_share(ranked) >= 0.5;
 }
 
-/// A finding about the culprit: its name, its part of the waits as evidence and as the time at stake.
+/// A finding about the culprit: its name, its share of the waits as evidence and as the time at stake.
 Finding culprit_finding(const RankedPipeline& ranked, std::string message);
 
 /// "99.5 % of the time waited (753.7 ms of 757.5 ms) is in Dataset.map": how messages about a culprit begin.

@@ -5,7 +5,7 @@
 
 #include "diagnose/finding.h"
 #include "diagnose/inquiry.h"
-#include "diagnose/judgement.h"
+#include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
 #include "measure/measurements.h"
 

@@ -6,7 +6,7 @@
 
 namespace doctor {
 
-/// A finding that the user knows and accepts, for a reason and a time.
+/// A finding that the user has seen and accepts, for a reason and a time.
 struct Suppression {
   std::string rule;
   std::string subject;  ///< pattern over the finding's subject; empty: whatever it is about

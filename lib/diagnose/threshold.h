@@ -16,11 +16,21 @@ struct Threshold {
   double value = 0;          ///< default
   std::string_view unit;     ///< "share" (0..1), "us", "calls", "ratio", ...
   std::string_view meaning;  ///< what it decides, and where the number comes from
+  /// The name under which the verdict or a page uses the value too, so that they never disagree with the rule; empty if
+  /// only the rule uses it. See shared_threshold().
+  std::string_view shared_as = {};
 };
+
+/// The thresholds that rules share with the verdict or a page, by their common names.
+std::span<const Threshold> shared_thresholds();
+
+/// The row of a rule for one of these.
+Threshold shared_threshold(std::string_view name, std::string_view shared_as, std::string_view meaning);
 
 /// The values in force for one rule: its defaults with the user's settings on top.
 class ThresholdValues {
  public:
+  ThresholdValues() = default;
   ThresholdValues(std::span<const Threshold> defaults, const std::map<std::string, double, std::less<>>& settings);
 
   /// The value of a threshold that the rule declares; asking for another one is a bug and ends the program.

@@ -46,7 +46,7 @@ Result<const Threshold*> find_threshold(std::string_view name, const Rule& rule,
 
 Result<void> check_threshold_value(const Threshold& threshold, double value, const std::string& text,
                                    const std::string& where) {
-  if (!std::isfinite(value) || value < 0) return fail("'" + text + "' is no number from 0 up", where);
+  if (!std::isfinite(value) || value < 0) return fail("'" + text + "' is not a number of 0 or more", where);
   if (threshold.unit == "share" && value > 1) return fail("a share is between 0 and 1", where);
   return {};
 }

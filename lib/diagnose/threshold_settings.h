@@ -17,11 +17,11 @@ struct ThresholdSetting {
   std::string source;  ///< where it was written. Foreign text
 };
 
-/// The entry of the rule named `id`. Errors, said to be at `where`: no such rule, with the nearest name.
+/// The entry of the rule named `id`. Errors, reported at `where`: no such rule, with the nearest name.
 Result<const CatalogEntry*> find_rule(std::string_view id, std::span<const CatalogEntry> catalog,
                                       const std::string& where = {});
 
-/// The threshold of that name. Errors, said to be at `where`: no such threshold, with the nearest name.
+/// The threshold of that name. Errors, reported at `where`: no such threshold, with the nearest name.
 Result<const Threshold*> find_threshold(std::string_view name, const Rule& rule, const std::string& where);
 
 /// Whether the threshold can take the value, which was written as `text`: a number from 0 up, a share up to 1.

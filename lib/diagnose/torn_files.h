@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "diagnose/judgement.h"
+#include "diagnose/judgement_types.h"
 #include "measure/measurements.h"
 
 namespace doctor {
@@ -15,7 +15,7 @@ std::string describe_torn_files(const Measurements& measurements);
 /// whose file is torn: its level becomes unknown. That it waits was seen, and stands; for what is less sure.
 void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement);
 
-/// The same for the run: a pipeline that holds it up may stand in the file that is torn, so `healthy` becomes
+/// The same for the run: a pipeline that holds it up may be in the file that is torn, so `healthy` becomes
 /// `inconclusive`.
 void doubt_torn_run(const Measurements& measurements, Judgement& judgement);
 

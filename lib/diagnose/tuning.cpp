@@ -3,16 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <system_error>
 
 #include "diagnose/dataset_words.h"
 
 namespace doctor {
 namespace {
 
-std::optional<double> megabytes(const IteratorMeasurement& iterator, std::string_view attribute) {
-  const std::optional<std::int64_t> number = iterator.number(attribute);
-  if (!number || *number < 0) return std::nullopt;
-  return static_cast<double>(*number);
+constexpr std::string_view kRamBudget = "ram_budget_megabytes";
+
+std::optional<std::int64_t> megabytes(const IteratorMeasurement& iterator, std::string_view attribute) {
+  const std::optional<std::int64_t> number = last_number(iterator, attribute);
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+const AttributeValue* find_value(const IteratorMeasurement& iterator, std::string_view name) {
+  for (const AttributeValue& value : iterator.attributes) {
+    if (value.name == name) return &value;
+  }
+  return nullptr;
+}
+
+std::optional<std::string> last_text(const IteratorMeasurement& iterator, std::string_view name) {
+  const AttributeValue* const value = find_value(iterator, name);
+  return value == nullptr || value->number ? std::nullopt : std::optional(value->text);
 }
 
 /// Mean time from the start of one steady call to the start of the next; 0 with fewer than two.
@@ -20,6 +36,51 @@ double mean_cadence(const PipelineMeasurement& pipeline) {
   if (pipeline.calls.size() < pipeline.warmup_count + 2) return 0;
   const Picoseconds span = pipeline.calls.back().start - pipeline.calls[pipeline.warmup_count].start;
   return static_cast<double>(span) / static_cast<double>(pipeline.calls.size() - pipeline.warmup_count - 1);
+}
+
+/// Whether the consumer waits for this iterator more than for any other, and long enough to matter.
+bool is_waited_for(const PipelineMeasurement* pipeline, IteratorId iterator, const ThresholdValues& thresholds) {
+  return pipeline != nullptr && pipeline->steady.culprit == iterator &&
+         pipeline->input_share() >= thresholds["min_mild_share"];
+}
+
+Binding binding_of_buffer(const AutotuneStage& stage, const ThresholdValues& thresholds) {
+  if (!stage.fill) return Binding::unknown;
+  const double empty = stage.fill->empty_share();
+  const double full = stage.fill->full_share();
+  if (empty >= thresholds["often"] && full >= thresholds["often"]) return Binding::bursts;
+  if (empty >= thresholds["mostly"]) return Binding::empty_buffer;
+  return full >= thresholds["mostly"] ? Binding::full_buffer : Binding::nothing;
+}
+
+Binding binding_of_parallelism(const AutotuneStage& stage, const PipelineMeasurement* pipeline,
+                               const ThresholdValues& thresholds) {
+  if (!stage.parallelism) return Binding::unknown;
+  if (stage.cycle_length && *stage.parallelism >= *stage.cycle_length) return Binding::cycle_length;
+  const std::optional<std::int64_t> budget = pipeline != nullptr ? pipeline->cpu_budget : std::nullopt;
+  if (!budget) return Binding::unknown;
+  if (*stage.parallelism >= *budget) return Binding::cpu_budget;
+  const bool is_low = stage.is_autotuned == false && *stage.parallelism <= *budget / 2;
+  return is_low && is_waited_for(pipeline, stage.iterator, thresholds) ? Binding::fixed_parallelism : Binding::nothing;
+}
+
+/// "6589 out of 25276 (26.07%)", as the runtime prints the memory of the machine in megabytes.
+void read_machine_memory(std::string_view text, AutotuneBudget& budget) {
+  constexpr std::string_view kBetween = " out of ";
+  std::int64_t used = 0;
+  std::int64_t total = 0;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, used);
+  if (first.ec != std::errc{}) return;
+  const std::string_view rest(first.ptr, static_cast<std::size_t>(end - first.ptr));
+  if (!rest.starts_with(kBetween)) return;
+  if (std::from_chars(first.ptr + kBetween.size(), end, total).ec != std::errc{}) return;
+  budget.machine_used_mb = used;
+  budget.machine_ram_mb = total;
+}
+
+bool reaches(const std::optional<std::int64_t>& part, const std::optional<std::int64_t>& whole, double share) {
+  return part && whole && *whole > 0 && static_cast<double>(*part) >= share * static_cast<double>(*whole);
 }
 
 }  // namespace
@@ -99,12 +160,82 @@ bool keeps_ops_on_one_thread(const RankedPipeline& ranked) {
 std::optional<double> ram_budget_megabytes(const HostMeasurement& host, IteratorId iterator) {
   const IteratorId root = host.iterators[index_of(iterator)].root;
   if (root == kNoIterator) return std::nullopt;
-  const std::optional<double> budget = megabytes(host.iterators[index_of(root)], "ram_budget_megabytes");
-  return budget && *budget > 0 ? budget : std::nullopt;
+  const std::optional<std::int64_t> budget = megabytes(host.iterators[index_of(root)], kRamBudget);
+  return budget && *budget > 0 ? std::optional(static_cast<double>(*budget)) : std::nullopt;
 }
 
 std::optional<double> buffered_megabytes(const IteratorMeasurement& iterator) {
-  return megabytes(iterator, "buffered_bytes_MB");
+  const std::optional<std::int64_t> buffered = megabytes(iterator, "buffered_bytes_MB");
+  return buffered ? std::optional(static_cast<double>(*buffered)) : std::nullopt;
+}
+
+std::optional<std::int64_t> last_number(const IteratorMeasurement& iterator, std::string_view attribute) {
+  for (const AttributeHistory& history : iterator.history.attributes) {
+    if (history.name == attribute && history.number_count > 0) return history.last.number;
+  }
+  return iterator.number(attribute);
+}
+
+bool is_tunable(const IteratorMeasurement& iterator) {
+  static constexpr std::array<std::string_view, 7> kKnobs = {"autotune",     "parallelism", "num_parallel_calls",
+                                                             "buffer_limit", "buffer_size", "max_batch_results",
+                                                             "cycle_length"};
+  return std::any_of(kKnobs.begin(), kKnobs.end(),
+                     [&](std::string_view knob) { return find_value(iterator, knob) != nullptr; });
+}
+
+AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurement* pipeline, IteratorId iterator,
+                             const ThresholdValues& thresholds) {
+  const IteratorMeasurement& measured = host.iterators[index_of(iterator)];
+  const std::string_view kind = kind_of(measured);
+  AutotuneStage stage;
+  stage.iterator = iterator;
+  stage.is_autotuned = is_autotuned(measured);
+  stage.parallelism = last_number(measured, "parallelism");
+  if (!stage.parallelism) stage.parallelism = last_number(measured, "num_parallel_calls");
+  stage.cycle_length = last_number(measured, "cycle_length");
+  // A Prefetch's buffer_size is what the buffer holds, see attribute_history.cpp.
+  for (const std::string_view name : {"buffer_limit", "max_batch_results", "buffer_size"}) {
+    if (stage.buffer_limit || (kind == "Prefetch" && name == "buffer_size")) continue;
+    stage.buffer_limit = last_number(measured, name);
+  }
+  stage.fill = measured.history.fill;
+  const bool is_parallel = find_value(measured, "parallelism") != nullptr || stage.parallelism.has_value();
+  if (kind == "Prefetch") {
+    stage.binding = binding_of_buffer(stage, thresholds);
+  } else if (is_parallel) {
+    stage.binding = binding_of_parallelism(stage, pipeline, thresholds);
+  } else {
+    stage.binding = Binding::nothing;
+  }
+  return stage;
+}
+
+AutotuneBudget autotune_budget(const HostMeasurement& host, const std::vector<IteratorId>& members,
+                               const PipelineMeasurement* pipeline, const ThresholdValues& thresholds) {
+  static constexpr std::array<std::string_view, 4> kNames = {"cpu_budget", "algorithm", "threadpool_size",
+                                                             "ram_budget_megabytes"};
+  AutotuneBudget budget;
+  if (pipeline != nullptr) budget.cpu_cores = pipeline->cpu_budget;
+  for (const IteratorId member : members) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(member)];
+    const auto says = [&](std::string_view name) { return find_value(iterator, name) != nullptr; };
+    if (budget.root == kNoIterator && std::any_of(kNames.begin(), kNames.end(), says)) budget.root = member;
+    if (const std::optional<std::int64_t> buffered = megabytes(iterator, "buffered_bytes_MB")) {
+      budget.buffered_mb = budget.buffered_mb.value_or(0) + *buffered;
+    }
+  }
+  if (budget.root == kNoIterator) return budget;
+  const IteratorMeasurement& root = host.iterators[index_of(budget.root)];
+  if (!budget.cpu_cores) budget.cpu_cores = last_number(root, "cpu_budget");
+  budget.threadpool_size = last_number(root, "threadpool_size");
+  budget.intra_op_parallelism = last_number(root, "intra_op_parallelism");
+  budget.algorithm = last_text(root, "algorithm");
+  budget.ram_budget_mb = megabytes(root, kRamBudget);
+  read_machine_memory(last_text(root, "ram_usage_megabytes").value_or(""), budget);
+  budget.is_machine_nearly_full = reaches(budget.machine_used_mb, budget.machine_ram_mb, thresholds["memory_full"]);
+  budget.is_budget_nearly_used = reaches(budget.buffered_mb, budget.ram_budget_mb, thresholds["ram_budget_used"]);
+  return budget;
 }
 
 }  // namespace doctor

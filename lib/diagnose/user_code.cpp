@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "diagnose/dataset_words.h"
-#include "diagnose/pipelines.h"
 
 namespace doctor {
 namespace {
@@ -96,7 +95,7 @@ bool is_of_csv_dataset(const HostMeasurement& host, IteratorId iterator) {
     return has_kind(host, id, "CSV") || (has_kind(host, id, "IgnoreErrors") && has_child(host, id, "CSV"));
   });
   if (!reads_csv) return false;
-  // The batch tells it from an interleave that the user wrote: nothing else but shuffle and repeat stands before it.
+  // Unlike an interleave that the user wrote it has a batch, with nothing but shuffle and repeat before that.
   IteratorId above = parent_of(host, below);
   while (above != kNoIterator && (is_shuffle(at(host, above)) || has_trait(at(host, above), Trait::repeat))) {
     above = parent_of(host, above);
@@ -372,7 +371,7 @@ bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
   if (names == kNoIterator) return false;
   if (has_kind(host, names, "MatchingFiles")) return true;
   if (!has_kind(host, names, "TensorSlice")) return false;
-  // What reads the files stands beside it, below the transformation that goes from file to file.
+  // What reads the files is beside it, below the transformation that goes from file to file.
   IteratorId above = at(host, id).parent;
   for (std::size_t steps = 0; above != kNoIterator && steps < host.iterators.size(); ++steps) {
     if (has_trait(at(host, above), Trait::makes_datasets)) break;

@@ -28,7 +28,7 @@ class HistoryBuilder {
 
   std::string_view name() const { return history_.name; }
   const AttributeReading& last() const { return history_.last; }
-  /// The number that the latest event said; nullopt where it said something else.
+  /// The number in the latest event; nullopt where it has something else.
   std::optional<std::int64_t> now() const { return now_; }
 
   void add_number(Picoseconds time, std::int64_t number) {

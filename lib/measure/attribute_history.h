@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-/// What an event said about an attribute: a number or a text.
+/// The value of an attribute in an event: a number or a text.
 struct AttributeReading {
   std::optional<std::int64_t> number;
   std::string text;  ///< set if there is no number
@@ -30,11 +30,11 @@ struct AttributeHistory {
   static constexpr std::size_t kMostChanges = 256;
 
   std::string name;
-  std::uint64_t event_count = 0;        ///< events that said its value
-  std::uint64_t unavailable_count = 0;  ///< events of which the runtime said that it could not look ("unavailable")
+  std::uint64_t event_count = 0;        ///< events that have its value
+  std::uint64_t unavailable_count = 0;  ///< events in which the runtime could not look ("unavailable")
   AttributeReading first;
   AttributeReading last;
-  std::uint64_t number_count = 0;  ///< events that said a number: what the next three are of
+  std::uint64_t number_count = 0;  ///< events with a number: the next three are over these
   std::int64_t min = 0;
   std::int64_t max = 0;
   double mean = 0;

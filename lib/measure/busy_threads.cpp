@@ -9,38 +9,10 @@
 #include "measure/function_runs.h"
 #include "measure/lane_order.h"
 #include "measure/op_kind.h"
+#include "measure/own_part.h"
 
 namespace doctor {
 namespace {
-
-/// Calls `visit(row, Interval)` for every piece of time of an iterator call outside of its nested calls, in order of
-/// start over the whole lane. Calls that start at `until` or later are left out.
-template <typename Visit>
-void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until, Visit visit) {
-  struct Open {
-    std::uint32_t row;
-    Picoseconds done;
-  };
-  std::vector<Open> open;
-  const auto close = [&] {
-    const Open closed = open.back();
-    open.pop_back();
-    const Picoseconds end = calls[closed.row].span.end();
-    visit(closed.row, Interval{closed.done, end});
-    if (!open.empty()) open.back().done = std::max(open.back().done, std::max(closed.done, end));
-  };
-  for (std::uint32_t row = 0; row < calls.size(); ++row) {
-    const Picoseconds start = calls[row].span.start();
-    if (start >= until) break;
-    while (!open.empty() && calls[open.back().row].subtree_end <= row) close();
-    if (!open.empty()) {
-      visit(open.back().row, Interval{open.back().done, start});
-      open.back().done = std::max(open.back().done, start);
-    }
-    open.push_back({row, start});
-  }
-  while (!open.empty()) close();
-}
 
 /// Adds up how much of the time between one moment and the next is covered by intervals.
 class TimeBetween {
@@ -175,8 +147,8 @@ void add_lane(const Lane& lane, const IteratorForest& forest, const std::vector<
               Activity& sums) {
   LaneActivity activity(lane, op_kinds, sums);
   std::size_t next_run = 0;
-  visit_own_times(lane.iterator_calls, until, [&](std::uint32_t row, Interval own) {
-    if (own.start >= own.end || forest[forest.iterator_of(lane.iterator_calls[row])].is_async) return;
+  const auto is_sync = [&](const IteratorCall& call) { return !forest[forest.iterator_of(call)].is_async; };
+  visit_own_times(lane.iterator_calls, until, is_sync, [&](std::uint32_t row, Interval own) {
     Picoseconds done = own.start;
     visit_function_runs(lane, row, own, next_run, [&](Interval run) {
       activity.add_own_work({done, run.start});

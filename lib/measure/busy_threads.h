@@ -35,7 +35,7 @@ class ThreadActivity {
 
   /// How many closures waited on average during such waits for a thread of a pool other than the compute pools: the
   /// time that they waited, all together, over the length of the waits, which is the mean length of a queue (Little, A
-  /// Proof for the Queuing Formula L = lambda W, 1961). Nothing if the trace does not tell how long closures waited
+  /// Proof for the Queuing Formula L = lambda W, 1961). Nothing if the trace does not show how long closures waited
   /// (JSON, and traces without ids of closures), or if the waits are empty.
   std::optional<double> queued_closures_during(std::span<const Interval> waits) const;
 

@@ -11,8 +11,8 @@
 
 namespace doctor {
 
-/// A value for some of a trace's iterators, `T{}` for all others. A pipeline knows of its own iterators only: a trace
-/// may have a hundred thousand pipelines.
+/// A value for some of a trace's iterators, `T{}` for all others. A pipeline has values for its own iterators only: a
+/// trace may have a hundred thousand pipelines.
 template <typename T>
 class ByIterator {
  public:
@@ -27,7 +27,7 @@ class ByIterator {
     for (const T& value : values) entries_.push_back({static_cast<IteratorId>(entries_.size()), value});
   }
 
-  /// Adds a value behind those of all iterators before it: ids must come in order.
+  /// Adds a value after those of all iterators before it: ids must come in order.
   void append(IteratorId id, T value) { entries_.push_back({id, std::move(value)}); }
 
   /// By the index of an IteratorId; any number that is none has no value.

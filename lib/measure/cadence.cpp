@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/intervals.h"
+#include "base/ranks.h"
 
 namespace doctor {
 namespace {
@@ -197,14 +198,6 @@ Picoseconds quantile(std::vector<Picoseconds> values, double share) {
   return values[index];
 }
 
-Picoseconds median(std::vector<Picoseconds> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.size() % 2 == 1) return values[middle];
-  return values[middle - 1] + (values[middle] - values[middle - 1]) / 2;
-}
-
 std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipeline_starts_in_window) {
   if (latencies.size() == 2) {
     return pipeline_starts_in_window && latencies[0] > kWarmupFactor * latencies[1] ? 1 : 0;
@@ -215,7 +208,7 @@ std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipe
   std::size_t count = 0;
   for (; count < most && latencies[count] > kShortestWarmup; ++count) {
     const std::span<const Picoseconds> rest = latencies.subspan(count + 1);
-    if (latencies[count] / kWarmupFactor <= median({rest.begin(), rest.end()})) break;
+    if (latencies[count] / kWarmupFactor <= median(rest)) break;
     if (comes_again(latencies.subspan(count))) break;
   }
   return count;

@@ -21,7 +21,4 @@ void measure_exposed_waits(const Trace& trace, std::span<const Interval> computi
 /// The value below which `share` of the values lie (nearest rank); 0 if there are none.
 Picoseconds quantile(std::vector<Picoseconds> values, double share);
 
-/// The median, the mean of the two middle values for an even count; 0 if there are none.
-Picoseconds median(std::vector<Picoseconds> values);
-
 }  // namespace doctor

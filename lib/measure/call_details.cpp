@@ -17,16 +17,17 @@ struct Candidate {
   Picoseconds latency = 0;
 };
 
-bool is_wanted(const PipelineMeasurement& pipeline, const CallDetailWish& wish) {
-  return wish.root ? pipeline.root == *wish.root : !pipeline.feeds_another;
+bool is_wanted(const PipelineMeasurement& pipeline, const CallDetailRequest& request) {
+  return request.root ? pipeline.root == *request.root : !pipeline.feeds_another;
 }
 
-/// The calls of the pipelines that are wanted, in order of time; with a number in the wish only those of that number.
-std::vector<Candidate> find_candidates(const IteratorForest& forest, const CallDetailWish& wish,
+/// The calls of the pipelines that are wanted, in order of time; with a number in the request only those of that
+/// number.
+std::vector<Candidate> find_candidates(const IteratorForest& forest, const CallDetailRequest& request,
                                        const HostMeasurement& host) {
   std::map<IteratorId, std::size_t> pipelines;
   for (std::size_t index = 0; index < host.pipelines.size(); ++index) {
-    if (is_wanted(host.pipelines[index], wish)) pipelines[host.pipelines[index].root] = index;
+    if (is_wanted(host.pipelines[index], request)) pipelines[host.pipelines[index].root] = index;
   }
   std::vector<std::size_t> counts(host.pipelines.size(), 0);
   std::vector<Candidate> candidates;
@@ -35,7 +36,7 @@ std::vector<Candidate> find_candidates(const IteratorForest& forest, const CallD
     const auto pipeline = pipelines.find(call.root);
     if (pipeline == pipelines.end()) continue;
     const std::size_t number = ++counts[pipeline->second];
-    if (wish.number && *wish.number != number) continue;
+    if (request.number && *request.number != number) continue;
     candidates.push_back({index, pipeline->second, number, call.span.end - call.span.start});
   }
   return candidates;
@@ -55,10 +56,10 @@ void keep_longest(std::vector<Candidate>& candidates, std::size_t count) {
 
 }  // namespace
 
-void measure_call_details(const IteratorForest& forest, const CriticalPath& path, const CallDetailWish& wish,
+void measure_call_details(const IteratorForest& forest, const CriticalPath& path, const CallDetailRequest& request,
                           HostMeasurement& host) {
-  std::vector<Candidate> calls = find_candidates(forest, wish, host);
-  if (wish.longest && !wish.number) keep_longest(calls, *wish.longest);
+  std::vector<Candidate> calls = find_candidates(forest, request, host);
+  if (request.longest && !request.number) keep_longest(calls, *request.longest);
   CriticalPath::Walker walker(path);
   for (const Candidate& candidate : calls) {
     const RootCall& call = forest.root_calls[candidate.root_call];

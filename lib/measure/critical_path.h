@@ -33,9 +33,7 @@ struct Segment {
 ///
 /// Invariant: the segments of a call are in order of time, without gaps or overlaps, and sum to its latency exactly.
 ///
-/// Algorithm (shared design "diagnosis", step 5): nested calls recurse; a gap in a synchronous iterator is its own
-/// work or its function's; a gap in an asynchronous one is a wait, followed into the background call that was making
-/// the element (by element id and parent id, else the nearest descendant, else the earliest).
+/// The algorithm is in measure/README.md, "The walk".
 class CriticalPath {
  public:
   class Walker;

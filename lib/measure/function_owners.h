@@ -41,7 +41,7 @@ class FunctionTable {
 /// looked up once, and two bytes for it serve all passes over the ops.
 ///
 /// A run inside of a call is that iterator's. Asynchronous iterators dispatch theirs on threads of their own, in no
-/// call: there the element that is made tells whose it is (its input is a call of the iterator below), or the call on
+/// call: there the element that is made shows whose it is (its input is a call of the iterator below), or the call on
 /// that thread before it, which fetched the input. A thread without any call leaves one guess: the first iterator by
 /// name that dispatches functions and has none yet, so that every recording gives the same one.
 class FunctionOwners {
@@ -63,7 +63,7 @@ class FunctionOwners {
  private:
   std::vector<IteratorId> owners_;                         ///< the first is kNoIterator
   std::vector<std::vector<std::uint16_t>> owners_of_ops_;  ///< by lane and op, into `owners_`; empty: all of none
-  std::vector<Picoseconds> longest_ops_;                   ///< indexed by lane: the longest that is no wrapper
+  std::vector<Picoseconds> longest_ops_;                   ///< indexed by lane: the longest that is not a wrapper
 };
 
 }  // namespace doctor

@@ -13,6 +13,7 @@ namespace doctor {
 template <typename Visit>
 void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, std::size_t& next, Visit visit) {
   const ChunkedVector<FunctionRun>& runs = lane.function_runs;
+  if (runs.empty()) return;
   next =
       partition_point_near(runs.size(), next, [&](std::size_t run) { return runs[run].span.start() < window.start; });
   std::size_t index = next;

@@ -8,6 +8,7 @@
 #include "measure/busy_threads.h"
 #include "measure/function_runs.h"
 #include "measure/lane_order.h"
+#include "measure/own_part.h"
 
 namespace doctor {
 namespace {
@@ -29,17 +30,16 @@ class LaneLoad {
   /// The own work of synchronous iterators: outside of nested calls and of the user's functions, whose ops count. In
   /// order of time, so that what nested calls do one after another is one piece.
   void add_iterators() {
-    const ChunkedVector<IteratorCall>& calls = lane_.iterator_calls;
-    for (std::uint32_t row = 0; row < calls.size() && calls[row].span.start() < span_.end; ++row) {
-      const Picoseconds start = calls[row].span.start();
-      while (!open_.empty() && calls[open_.back().row].subtree_end <= row) close();
-      if (!open_.empty()) {
-        add_own_work(open_.back().row, {open_.back().done, start});
-        open_.back().done = std::max(open_.back().done, start);
-      }
-      open_.push_back({row, start});
-    }
-    while (!open_.empty()) close();
+    const auto is_sync = [&](const IteratorCall& call) { return !forest_[forest_.iterator_of(call)].is_async; };
+    visit_own_times(lane_.iterator_calls, span_.end, is_sync, [&](std::uint32_t row, Interval own) {
+      if (own.end <= span_.start) return;
+      Picoseconds done = own.start;
+      visit_function_runs(lane_, row, own, next_run_, [&](Interval run) {
+        add({done, run.start}, own_work_);
+        done = run.end;
+      });
+      add({done, own.end}, own_work_);
+    });
   }
 
   void add_ops(const std::vector<OpKind>& op_kinds, const FunctionOwners& owners, std::size_t lane_index) {
@@ -63,19 +63,6 @@ class LaneLoad {
   const std::vector<Interval>& python() const { return python_; }
 
  private:
-  struct Open {
-    std::uint32_t row;
-    Picoseconds done;
-  };
-
-  void close() {
-    const Open closed = open_.back();
-    open_.pop_back();
-    const Picoseconds end = lane_.iterator_calls[closed.row].span.end();
-    add_own_work(closed.row, {closed.done, end});
-    if (!open_.empty()) open_.back().done = std::max(open_.back().done, std::max(closed.done, end));
-  }
-
   /// Starts of what is added to one row of intervals never decrease.
   void add(Interval time, std::vector<Interval>& to) const {
     time = {std::max(time.start, span_.start), std::min(time.end, span_.end)};
@@ -87,22 +74,10 @@ class LaneLoad {
     }
   }
 
-  void add_own_work(std::uint32_t row, Interval own) {
-    if (own.start >= own.end || own.end <= span_.start) return;
-    if (forest_[forest_.iterator_of(lane_.iterator_calls[row])].is_async) return;
-    Picoseconds done = own.start;
-    visit_function_runs(lane_, row, own, next_run_, [&](Interval run) {
-      add({done, run.start}, own_work_);
-      done = run.end;
-    });
-    add({done, own.end}, own_work_);
-  }
-
   const Lane& lane_;
   const IteratorForest& forest_;
   const Interval span_;
   std::size_t next_run_ = 0;
-  std::vector<Open> open_;
   std::vector<Interval> own_work_;
   std::vector<Interval> ops_;
   std::vector<Interval> python_;

@@ -7,7 +7,8 @@
 
 namespace doctor {
 
-/// What an iterator does for the input (seed 001, "Host-side analysis").
+/// What an iterator does for the input, in the terms of TensorFlow's guide "Optimize TensorFlow performance using the
+/// Profiler" (tensorflow.org/guide/profiler, "Input pipeline analyzer").
 enum class InputWork : std::uint8_t {
   read_on_demand,   ///< reads files while its consumer waits
   read_in_advance,  ///< reads files on a background thread, ahead of its consumer, or keeps what was read
@@ -17,8 +18,8 @@ enum class InputWork : std::uint8_t {
 };
 inline constexpr std::size_t kInputWorkCount = 5;
 
-/// The work of one iterator, told by its kind and by those above it, whatever version the runtime appends to their
-/// names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.
+/// The work of one iterator, determined by its kind and by those above it, whatever version the runtime appends to
+/// their names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.
 InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator);
 
 }  // namespace doctor

@@ -18,14 +18,15 @@ void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& fores
   const auto lane_id = static_cast<LaneId>(&lane - trace.lanes.data());
   for (std::uint32_t row = 0; row < calls.size(); ++row) {
     const OwnPart own = own_part(calls, row);
-    const Picoseconds duration = calls[row].span.duration();
-    IteratorTimes& iterator = times[index_of(forest.iterator_of(calls[row]))];
+    const IteratorCall& call = calls[row];
+    const Picoseconds duration = call.span.duration();
+    IteratorTimes& iterator = times[index_of(forest.iterator_of(call))];
     ++iterator.calls;
     iterator.total += duration;
     iterator.own += own.time;
     if (duration >= iterator.longest_call.duration()) {
-      const Sighting call{{calls[row].span.start(), calls[row].span.end()}, lane_id};
-      if (call.outweighs(iterator.longest_call)) iterator.longest_call = call;
+      const Sighting seen{{call.span.start(), call.span.end()}, lane_id};
+      if (seen.outweighs(iterator.longest_call)) iterator.longest_call = seen;
     }
     if (!iterator.is_shuffle) continue;
     CallsAlike& alike = iterator.by_inputs[own.inputs];
@@ -79,7 +80,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   return measured;
 }
 
-/// The median number of inputs. Calls that read nothing (draining) count: case 9 of the shared design "diagnosis".
+/// The median number of inputs. Calls that read nothing count too: a draining shuffle is not filling.
 std::uint64_t usual_inputs(const std::map<std::uint64_t, CallsAlike>& by_inputs, std::uint64_t call_count) {
   std::uint64_t usual = 0;
   std::uint64_t seen = 0;
@@ -101,20 +102,6 @@ void IteratorTimes::add(const IteratorTimes& other) {
     by_inputs[inputs].count += alike.count;
     by_inputs[inputs].duration += alike.duration;
   }
-}
-
-std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
-  for (const AttributeValue& value : attributes) {
-    if (value.name == attribute) return value.number;
-  }
-  return std::nullopt;
-}
-
-std::string_view IteratorMeasurement::text(std::string_view attribute) const {
-  for (const AttributeValue& value : attributes) {
-    if (value.name == attribute) return value.text;
-  }
-  return {};
 }
 
 bool waits_for_others(const IteratorMeasurement& iterator) {

@@ -38,7 +38,7 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
                                                    const std::vector<IteratorTimes>& times,
                                                    const std::vector<bool>& is_device_hop);
 
-/// Shuffle and cache fills among `members` (step 7 of the shared design "diagnosis").
+/// Shuffle and cache fills among `members`; see measure/README.md, "Warm-up and fills".
 std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorForest& forest,
                                              const std::vector<IteratorTimes>& times,
                                              const std::vector<IteratorId>& members);

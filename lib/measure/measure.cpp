@@ -1,3 +1,5 @@
+#include "measure/measure.h"
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -11,7 +13,6 @@
 #include "measure/function_work.h"
 #include "measure/input_load.h"
 #include "measure/iterator_times.h"
-#include "measure/measurements.h"
 #include "measure/op_kind.h"
 #include "measure/phase.h"
 #include "measure/random_ops.h"
@@ -214,6 +215,7 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
   pipeline.cpu_budget = cpu_budget(group.root);
   if (group.root == kNoIterator) return;
   pipeline.is_device = path_.has_device_hop(group.root);
+  pipeline.is_reduced = is_in_reduce(forest_[group.root].long_name);
   IteratorId iterator = group.root;
   while (dataset_kind(forest_[iterator].short_name).has(Trait::frame) && !forest_[iterator].children.empty()) {
     iterator = forest_[iterator].children.front();
@@ -301,7 +303,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   return pipeline;
 }
 
-/// Some of the calls tell who made them long: those around the change, and the first stalls.
+/// Some of the calls show who made them long: those around the change, and the first stalls.
 void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const {
   constexpr std::size_t kEnoughCalls = 200;
   if (pipeline.stalls) {
@@ -357,23 +359,6 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
 }
 
 }  // namespace
-
-std::string name_of_files(const HostMeasurement& host) {
-  const auto by_path = [](const TraceFile& a, const TraceFile& b) { return a.path < b.path; };
-  const auto first = std::min_element(host.files.begin(), host.files.end(), by_path);
-  if (first == host.files.end()) return {};
-  return host.files.size() == 1 ? first->path
-                                : first->path + " and " + format_count(host.files.size() - 1, "other file");
-}
-
-std::string host_name(const HostMeasurement& host) {
-  return host.hosts.empty() ? name_of_files(host) : host.hosts.front();
-}
-
-bool shows_tf_data(const Measurements& measurements) {
-  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
-                     [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
-}
 
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
                         const MeasureOptions& options, DeviceProfile profile) {

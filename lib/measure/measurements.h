@@ -12,8 +12,8 @@
 #include "base/work.h"
 #include "measure/attribute_history.h"
 #include "measure/by_iterator.h"
-#include "measure/call_details.h"
 #include "measure/call_times.h"
+#include "measure/critical_path.h"
 #include "measure/pace.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
@@ -73,7 +73,7 @@ struct IteratorMeasurement {
   /// Types of ops in its function that draw random numbers or augment by chance, sorted; see random_ops_of().
   std::vector<std::string> random_ops;
 
-  /// What it does itself, on whatever threads; waiting for others is no work.
+  /// What it does itself, on whatever threads; waiting for others is not work.
   Picoseconds work() const { return self + function; }
 
   std::optional<std::int64_t> number(std::string_view attribute) const;
@@ -171,7 +171,20 @@ struct ExposedWaits {
   Picoseconds time = 0;          ///< of the steady calls
 };
 
-/// A GetNext that takes longer was waited for: within 50 us it had its element ready (seed 000).
+/// One GetNext call of a consumer and who held it when.
+struct CallDetail {
+  std::size_t number = 0;  ///< within its pipeline in order of time, from 1
+  Interval span;           ///< on the clock of PipelineMeasurement::calls
+  LaneId lane{};           ///< the consumer's thread, index into HostMeasurement::threads
+  /// In order of time, without gaps or overlaps; they sum to the latency exactly. Their lanes are indices into
+  /// HostMeasurement::threads.
+  std::vector<Segment> segments;
+
+  Picoseconds latency() const { return span.end - span.start; }
+};
+
+/// A GetNext that takes longer was waited for: within 50 us it had its element ready. Source: TensorFlow's guide
+/// "Analyze tf.data performance with the TF Profiler" (tensorflow.org/guide/data_performance_analysis).
 inline constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
 
 /// What the input pipelines of a host do, whether somebody waits for it or not, in a part of the window.
@@ -197,6 +210,7 @@ struct InputLoad {
 struct PipelineMeasurement {
   IteratorId root = kNoIterator;    ///< kNoIterator: only bare GetNext ops were seen
   bool is_device = false;           ///< runs for a device and gets its elements from a host pipeline
+  bool is_reduced = false;          ///< a Dataset.reduce() goes over it: a whole loop, not a call for each step
   bool feeds_another = false;       ///< its calls are the waits of another pipeline of the trace: not ranked on its own
   std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
   std::vector<IteratorId> members;  ///< the iterators whose time can explain its waits, hosts of device hops included
@@ -217,7 +231,7 @@ struct PipelineMeasurement {
   Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the longest
 
   /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
-  /// Else the window stands in, whose length has nothing to do with the job.
+  /// Otherwise the window is the denominator, whose length has nothing to do with the job.
   bool has_cadence = false;
   /// Steady latency / time from call start to call start. Where the trace holds single session runs out of many (TF1),
   /// / length of the runs that hold a call instead: what passed between them was not traced.
@@ -294,14 +308,14 @@ std::string host_name(const HostMeasurement& host);
 /// Whether any file shows an iterator or a GetNext call.
 bool shows_tf_data(const Measurements& measurements);
 
-/// What to measure beyond that which every diagnosis needs.
-struct MeasureOptions {
-  std::optional<CallDetailWish> calls;
-  bool call_times = false;  ///< how long single calls take, for comparing runs
-};
+/// From the iterator's consumer to the root. Ends, whatever a damaged trace says about parents.
+std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator);
 
-/// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.
-HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
-                        const MeasureOptions& options = {}, DeviceProfile profile = {});
+/// The inputs of the iterator, and theirs.
+std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
+
+/// Busy threads during the waits of the phase, capped at the CPU budget, as a share of it; nullopt without a budget.
+/// The cap: ops that wait for a core count as running.
+std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase);
 
 }  // namespace doctor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "trace/trace.h"
 
@@ -14,20 +15,56 @@ struct OwnPart {
 };
 
 inline OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
-  const PackedSpan span = calls[row].span;
-  const Picoseconds call_end = span.end();
-  const std::uint32_t subtree_end = calls[row].subtree_end;
-  OwnPart own{span.duration(), 0};
-  Picoseconds done = span.start();
-  for (std::uint32_t child = row + 1; child < subtree_end; child = calls[child].subtree_end) {
+  const IteratorCall& call = calls[row];
+  const Picoseconds call_end = call.span.end();
+  OwnPart own{call.span.duration(), 0};
+  Picoseconds done = call.span.start();
+  for (std::uint32_t next = row + 1; next < call.subtree_end;) {
+    const IteratorCall& nested = calls[next];
+    next = nested.subtree_end;
     ++own.inputs;
-    const Picoseconds start = std::max(calls[child].span.start(), done);
-    const Picoseconds end = std::min(calls[child].span.end(), call_end);
+    const Picoseconds start = std::max(nested.span.start(), done);
+    const Picoseconds end = std::min(nested.span.end(), call_end);
     if (start >= end) continue;
     own.time -= end - start;
     done = end;
   }
   return own;
+}
+
+/// Calls `visit(row, Interval)` for every piece of time of the calls that `is_wanted(call)` picks outside of their
+/// nested calls, in order of start over the whole lane. Calls that start at `until` or later are left out.
+template <typename IsWanted, typename Visit>
+void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until, IsWanted is_wanted, Visit visit) {
+  struct Open {
+    std::uint32_t row;
+    std::uint32_t subtree_end;
+    bool is_wanted;
+    Picoseconds end;
+    Picoseconds done;
+  };
+  std::vector<Open> open;
+  const auto add = [&](const Open& call, Picoseconds end) {
+    if (call.is_wanted && call.done < end) visit(call.row, Interval{call.done, end});
+  };
+  const auto close = [&] {
+    const Open closed = open.back();
+    open.pop_back();
+    add(closed, closed.end);
+    if (!open.empty()) open.back().done = std::max({open.back().done, closed.done, closed.end});
+  };
+  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+    const IteratorCall& call = calls[row];
+    const Picoseconds start = call.span.start();
+    if (start >= until) break;
+    while (!open.empty() && open.back().subtree_end <= row) close();
+    if (!open.empty()) {
+      add(open.back(), start);
+      open.back().done = std::max(open.back().done, start);
+    }
+    open.push_back({row, call.subtree_end, is_wanted(call), start + call.span.duration(), start});
+  }
+  while (!open.empty()) close();
 }
 
 }  // namespace doctor

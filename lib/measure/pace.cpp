@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "measure/cadence.h"
+#include "base/ranks.h"
 
 namespace doctor {
 namespace {
@@ -20,7 +20,7 @@ constexpr double kSmallestRecurringShare = 0.10;
 constexpr std::size_t kFewestCallsOfPace = 5;
 constexpr double kLargestProbability = 0.01;
 constexpr double kSmallestRatio = 1.5;
-constexpr Picoseconds kSmallestDifference = 50 * kPicosecondsPerMicrosecond;  // seed 000: a call that has to wait
+constexpr Picoseconds kSmallestDifference = 50 * kPicosecondsPerMicrosecond;  // a call that has to wait, see kSlowCall
 
 std::vector<Picoseconds> latencies_of(std::span<const Interval> calls) {
   std::vector<Picoseconds> latencies;
@@ -144,8 +144,8 @@ std::optional<PaceChange> find_pace_change(std::span<const Interval> calls, std:
   const std::span<const Picoseconds> second = std::span(latencies).subspan(point.from);
   PaceChange change;
   change.from = warmup_count + point.from;
-  change.before = median({first.begin(), first.end()});
-  change.after = median({second.begin(), second.end()});
+  change.before = median(first);
+  change.after = median(second);
   const auto [shorter, longer] = std::minmax(change.before, change.after);
   const bool is_large = static_cast<double>(longer) >= kSmallestRatio * static_cast<double>(shorter) &&
                         longer - shorter >= kSmallestDifference;

@@ -47,7 +47,7 @@ struct PaceChange {
 };
 
 /// Finds stalls among the calls from `warmup_count` on: latencies more than 5 times the median, and more than 1 ms, the
-/// limits by which the warm-up is told (shared design "diagnosis", step 7). At least two, at most a third of the calls.
+/// limits of the warm-up (measure/README.md). At least two, at most a third of the calls.
 /// `iteration_starts`: those of PipelineMeasurement. The culprit is left open.
 std::optional<Stalls> find_stalls(std::span<const Interval> calls, std::size_t warmup_count,
                                   std::span<const std::size_t> iteration_starts = {});

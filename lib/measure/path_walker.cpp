@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "measure/function_runs.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -195,11 +196,12 @@ void CriticalPath::Walker::add_candidates(IteratorId id, Interval window, Wait& 
   for (std::size_t index = next; index > 0; --index) {
     if (iterator.block_latest_end[(index - 1) / kCallBlock] <= window.start) break;
     const CallRef ref = iterator.top_calls[index - 1];
-    const PackedSpan span = call_of(trace_, ref).span;
-    if (span.end() <= window.start || span.duration() == 0) continue;
-    if (!forest_.is_same_iteration(call_of(trace_, ref).instance, wait.instance)) continue;
+    const IteratorCall& call = call_of(trace_, ref);
+    const Interval span{call.span.start(), call.span.end()};
+    if (span.end <= window.start || span.start == span.end) continue;
+    if (!forest_.is_same_iteration(call.instance, wait.instance)) continue;
     const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
-    wait.candidates.push_back({{span.start(), span.end()}, ref, made, distance});
+    wait.candidates.push_back({span, ref, made, distance});
   }
 }
 
@@ -283,9 +285,13 @@ void CriticalPath::Walker::nothing_running(CallRef ref, IteratorId iterator, Int
   }
   const bool is_unseen = window.end <= first_start || window.start >= last_end;
   if (!is_unseen) return emit(window, iterator, SegmentKind::handoff, ref.lane);
-  // The call of a parallel map that makes this element is cut off; its function is what fills such a time.
-  if (inputs.size() == 1 && path_.gap_kinds_[index_of(inputs.front())] == GapKind::wait_for_function) {
-    return emit(window, inputs.front(), SegmentKind::function, ref.lane);
+  // The call of a parallel map that makes this element is cut off; its function is what fills such a time. Not the
+  // parsing of ParseExample, of which a trace shows no run.
+  if (inputs.size() == 1) {
+    const DatasetKind& kind = dataset_kind(forest_[inputs.front()].short_name);
+    if (kind.has(Trait::waits_for_function) && kind.has(Trait::dispatches_function)) {
+      return emit(window, inputs.front(), SegmentKind::function, ref.lane);
+    }
   }
   emit(window, iterator, SegmentKind::unseen, ref.lane);
 }

@@ -12,9 +12,9 @@
 
 namespace doctor {
 
-/// What the time of a step goes to (seed 001, "Step-time breakdown"). Where several things happen at once, the time is
-/// that of the first of them in this order, which is XProf's: what a busy device hides costs nothing.
-/// Source: EventType of xprof/utils/event_span.h.
+/// What the time of a step goes to, as in the "Step-time breakdown" of TensorFlow's Profiler guide. Where several
+/// things happen at once, the time is that of the first of them in this order, which is XProf's: what a busy device
+/// hides costs nothing. Source: EventType of xprof/utils/event_span.h.
 enum class StepPart : std::uint8_t {
   device_compute_16,  ///< kernels in 16-bit precision
   device_compute_32,
@@ -28,7 +28,7 @@ enum class StepPart : std::uint8_t {
 };
 inline constexpr std::size_t kStepPartCount = 9;
 
-/// How the steps of a trace were told.
+/// How the steps of a trace were determined.
 enum class StepSource : std::uint8_t {
   none,
   markers,       ///< events that carry a step's number
@@ -70,7 +70,7 @@ struct StepSummary {
 
 /// Whether the consumer calls GetNext before its steps are marked, as `for batch in dataset: with Trace(...)` does:
 /// most markers hold no call, and in most pauses between two markers a call begins. Such markers say nothing about
-/// waiting. Both are sorted by start; fewer than three markers tell nothing.
+/// waiting. Both are sorted by start; fewer than three markers say nothing.
 bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls);
 
 /// The steps of a host that was measured with its profile.

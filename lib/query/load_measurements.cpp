@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "diagnose/judgement_words.h"
+#include "measure/call_details.h"
 #include "query/row_inserter.h"
 #include "report/calls.h"
 #include "report/json_values.h"
@@ -162,7 +163,7 @@ Result<void> load_findings(QueryDatabase& database, std::int64_t trace, const Di
 
 AnalysisOptions MeasurementWish::options() const {
   AnalysisOptions options;
-  if (calls) options.measure.calls = CallDetailWish{};
+  if (calls) options.measure.calls = CallDetailRequest{};
   options.profile = profile;
   return options;
 }

@@ -10,11 +10,12 @@ namespace doctor {
 namespace {
 
 AutotuneGroup group_of(const HostMeasurement& host, const PipelineMeasurement* pipeline, std::string id,
-                       std::vector<IteratorId> members) {
+                       std::vector<IteratorId> members, const ThresholdValues& thresholds) {
   AutotuneGroup group{host, pipeline, std::move(id), std::move(members), {}, {}};
-  group.budget = autotune_budget(host, group.members, pipeline);
+  group.budget = autotune_budget(host, group.members, pipeline, thresholds);
   for (const IteratorId member : group.members) {
-    if (is_tunable(host.iterators[index_of(member)])) group.stages.push_back(autotune_stage(host, pipeline, member));
+    if (is_tunable(host.iterators[index_of(member)]))
+      group.stages.push_back(autotune_stage(host, pipeline, member, thresholds));
   }
   return group;
 }
@@ -37,11 +38,11 @@ std::vector<AutotuneGroup> autotune_groups(const Measurements& measurements, con
   for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
     if (view.pipeline.feeds_another) continue;
     groups.push_back(group_of(view.host, &view.pipeline, pipeline_id(view.judgement, view.pipeline),
-                              members_in_tree_order(view.host, view.pipeline)));
+                              members_in_tree_order(view.host, view.pipeline), diagnosis.thresholds));
   }
   for (const HostMeasurement& host : measurements.hosts) {
     std::vector<IteratorId> others = other_iterators(host);
-    if (!others.empty()) groups.push_back(group_of(host, nullptr, {}, std::move(others)));
+    if (!others.empty()) groups.push_back(group_of(host, nullptr, {}, std::move(others), diagnosis.thresholds));
   }
   return groups;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "diagnose/diagnose.h"
-#include "measure/autotune.h"
+#include "diagnose/tuning.h"
 #include "report/selection.h"
 
 namespace doctor {

@@ -10,11 +10,6 @@ namespace doctor {
 namespace {
 
 // The words of the schema: they never change.
-OrderedJson to_word(TunedBy given) {
-  if (given == TunedBy::unknown) return nullptr;
-  return given == TunedBy::autotune ? "autotune" : "fixed";
-}
-
 OrderedJson to_word(Binding binding) {
   switch (binding) {
     case Binding::unknown:
@@ -84,7 +79,7 @@ OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
       {"long_name", iterator.long_name},
       {"short_name", iterator.short_name},
       {"stage", describe(group.host, stage.iterator)},
-      {"given", to_word(stage.given)},
+      {"given", stage.is_autotuned ? OrderedJson(*stage.is_autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
       {"set_by", is_parallelised_by_tf(iterator) || is_injected(iterator) ? "tf" : "user"},
       {"chosen",
        {{"parallelism", or_null(stage.parallelism)},

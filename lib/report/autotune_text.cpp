@@ -71,10 +71,10 @@ std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) 
                                          : value_of(group, stage, {"buffer_limit", "max_batch_results", "buffer_size"});
 }
 
-std::string given_cell(const IteratorMeasurement& iterator, TunedBy given) {
+std::string given_cell(const IteratorMeasurement& iterator, std::optional<bool> is_autotuned) {
   const bool is_written = !is_parallelised_by_tf(iterator) && !is_injected(iterator);
-  if (given == TunedBy::autotune) return is_written ? "AUTOTUNE" : "nothing (TF: AUTOTUNE)";
-  return given == TunedBy::user ? "fixed" : "not recorded";
+  if (is_autotuned == true) return is_written ? "AUTOTUNE" : "nothing (TF: AUTOTUNE)";
+  return is_autotuned == false ? "fixed" : "not recorded";
 }
 
 /// Indented below the stages above it.
@@ -97,7 +97,8 @@ std::string stage_table(const AutotuneGroup& group, PageWidth width) {
   for (const AutotuneStage& stage : group.stages) {
     const std::string fill =
         stage.fill ? fmt::format("{} / {:.1f} / {}", stage.fill->min, stage.fill->mean, stage.fill->max) : "";
-    rows.push_back({stage_cell(group, stage), given_cell(group.host.iterators[index_of(stage.iterator)], stage.given),
+    rows.push_back({stage_cell(group, stage),
+                    given_cell(group.host.iterators[index_of(stage.iterator)], stage.is_autotuned),
                     parallelism_cell(group, stage), buffer_cell(group, stage), fill, describe_binding(group, stage)});
   }
   return text_table({{"stage", Align::left, Fit::shorten},
@@ -120,9 +121,9 @@ std::string ram_line(const AutotuneBudget& budget) {
   if (budget.machine_used_mb && budget.machine_ram_mb) {
     parts.push_back(fmt::format("the machine uses {} of {}{}", megabytes(*budget.machine_used_mb),
                                 megabytes(*budget.machine_ram_mb),
-                                budget.is_machine_nearly_full() ? ", AUTOTUNE has little left for buffers" : ""));
+                                budget.is_machine_nearly_full ? ", AUTOTUNE has little left for buffers" : ""));
   }
-  if (budget.is_budget_nearly_used()) parts.emplace_back("the budget is nearly used up");
+  if (budget.is_budget_nearly_used) parts.emplace_back("the budget is nearly used up");
   return parts.empty() ? "" : fmt::format("RAM: {}\n", fmt::join(parts, ", "));
 }
 

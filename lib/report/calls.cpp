@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "measure/call_details.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -66,7 +67,7 @@ std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, 
 
 }  // namespace
 
-CallDetailWish CallChoice::wish() const {
+CallDetailRequest CallChoice::wish() const {
   return {top, number, pipeline ? root_of_pipeline_id(*pipeline) : std::nullopt};
 }
 

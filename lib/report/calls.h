@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "diagnose/diagnose.h"
+#include "measure/call_details.h"
 #include "report/selection.h"
 
 namespace doctor {
@@ -21,7 +22,7 @@ struct CallChoice {
   std::optional<std::size_t> top;       ///< how many of the slow calls; nullopt: all calls, slow or not
 
   /// What must be measured for it.
-  CallDetailWish wish() const;
+  CallDetailRequest wish() const;
 };
 
 /// A call on the page.

@@ -118,7 +118,7 @@ constexpr DatasetKind kKinds[] = {
      "parallelism"},
     {"Parquet", {}, prefix, {}, Source::files},
     {"ParseExample", "tf.data.experimental.parse_example_dataset",
-     async | parallel | dispatches_function | waits_for_function | may_enlarge | worth_caching},
+     async | parallel | waits_for_function | may_enlarge | worth_caching},
     {"Prefetch", "Dataset.prefetch", async | passes_on, {}, {}, {}, "buffer_limit"},
     {"PrivateThreadPool", "Dataset.with_options (private_threadpool_size)", frame},
     {"Random", "tf.data.Dataset.random", endless, {}, Source::numbers},
@@ -205,6 +205,10 @@ std::string_view without_version(std::string_view name) {
 std::string_view short_name_of(std::string_view long_name) {
   const std::size_t separator = long_name.rfind("::");
   return without_element_index(separator == std::string_view::npos ? long_name : long_name.substr(separator + 2));
+}
+
+bool is_in_reduce(std::string_view long_name) {
+  return long_name.starts_with("ReduceIterator::");
 }
 
 std::string fold_like_elements(std::string_view long_name) {

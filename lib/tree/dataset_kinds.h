@@ -26,7 +26,7 @@ enum class Trait : std::uint32_t {
   async = 1U << 1U,
   /// It works on several elements at once, on threads of this host.
   parallel = 1U << 2U,
-  /// Its threads run a function for its elements.
+  /// Its threads run a function of the user for its elements.
   dispatches_function = 1U << 3U,
   /// GetNext waits for a run of its function on another thread. (The function of a parallel interleave only makes
   /// datasets; GetNext waits for the iterators of these.)
@@ -102,6 +102,9 @@ std::string_view without_version(std::string_view name);
 
 /// The last part of a long name without its element index: "Iterator::Root::Zip[1]::Map[0]" -> "Map".
 std::string_view short_name_of(std::string_view long_name);
+
+/// Whether the iterator is below the one of Dataset.reduce(): also what `for x in dataset` in a tf.function becomes.
+bool is_in_reduce(std::string_view long_name);
 
 /// A long name with the indices of like elements dropped:
 /// "Iterator::Root::ForeverRepeat[7]::Zip[1]::Map" -> "Iterator::Root::ForeverRepeat::Zip[1]::Map".

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
-#include "base/work.h"
 #include "trace/trace.h"
 
 namespace doctor {
@@ -89,9 +89,5 @@ bool is_same_or_below(const IteratorForest& forest, IteratorId iterator, Iterato
 /// ("unavailable").
 std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
                                              std::string_view name);
-
-/// Builds the trees: parents by parent id, else by the longest long-name prefix in the same pipeline. Survives cycles
-/// of parent ids, duplicate ids and missing parents.
-IteratorForest build_tree(const Trace& trace, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -73,7 +73,7 @@ class NamePrefixes {
 /// `dataset.scan(body).reduce(…)`, so the loop's body is the function of a Scan, and what that asks for is what the
 /// loop waits for. True for the long name of that input.
 bool is_input_of_function_loop(std::string_view long_name) {
-  if (!long_name.starts_with("ReduceIterator::")) return false;
+  if (!is_in_reduce(long_name)) return false;
   const std::size_t last = long_name.rfind("::");
   const std::string_view above = long_name.substr(0, last);
   if (short_name_of(above) != "Scan") return false;
@@ -323,7 +323,7 @@ IteratorId LogicalIteratorBuilder::parent_by_id(const LogicalIterator& iterator)
 
 /// The iterator of the longest proper prefix of the long name in the same pipeline: its calls may have been seen
 /// although the call that encloses this one was cut off by the window, and TF1 timelines have no ids at all. Where the
-/// calls of the parent end behind the window, its parent id leads nowhere: then in any pipeline, if only one iterator
+/// calls of the parent end after the window, its parent id leads nowhere: then in any pipeline, if only one iterator
 /// of the trace has that name.
 IteratorId LogicalIteratorBuilder::parent_by_name(IteratorId iterator) const {
   const LogicalKey& key = *keys_[index_of(iterator)];
@@ -407,7 +407,7 @@ void LogicalIteratorBuilder::find_loops() {
   }
 }
 
-/// A logical iterator that stands for one long name keeps it as it is; its attributes are the latest of its instances.
+/// A logical iterator of one long name keeps it as it is; its attributes are the latest of its instances.
 void LogicalIteratorBuilder::choose_names() {
   for (LogicalIterator& iterator : forest_.iterators) {
     const StringId first_name = trace_.instances[index_of(iterator.instances.front())].long_name;

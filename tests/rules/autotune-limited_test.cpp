@@ -62,7 +62,8 @@ TEST_CASE("autotune-limited: thresholds") {
        {"max_computing_share", 0.1, [](double share) { return limited_map(2, share * 2 * 0.9 / 4); }, at_most},
        {"min_share_in_ops", 0.1, [](double share) { return limited_map(4, 0.1, share); }, at_least},
        {"min_budget_used", 0.05,
-        [](double share) { return bursts_of_large_elements(std::llround(share * kRamBudget)); }, at_least}});
+        [](double share) { return bursts_of_large_elements(std::llround(share * kRamBudget)); }, at_least}},
+      {"min_memory_used"});  // of `show autotune`: autotune_test.cpp
 }
 
 TEST_CASE("autotune-limited: the advice fits the limit") {

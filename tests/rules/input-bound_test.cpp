@@ -31,18 +31,22 @@ TEST_CASE("input-bound: situations") {
 }
 
 TEST_CASE("input-bound: thresholds") {
-  check_thresholds(kRule, {{"min_share", 0.1, [](double share) { return with_level(sequential_map(), share); },
-                            at_least, "warning", "note"},
-                           {"min_mild_share", 0.02, [](double share) { return with_level(sequential_map(), share); },
-                            at_least, "note"},
-                           {"min_latency", 10,
-                            [](double microseconds) {
-                              MeasuredPipeline pipeline = sequential_map();
-                              pipeline.pipeline().trimmed_mean = std::llround(microseconds * 1e6);
-                              return pipeline;
-                            },
-                            above},
-                           {"min_confidence", 0.1, sure_to, at_least, "warning", "not evaluated"}});
+  check_thresholds(
+      kRule,
+      {{"min_share", 0.1, [](double share) { return with_level(sequential_map(), share); }, at_least, "warning",
+        "note"},
+       {"min_mild_share", 0.02, [](double share) { return with_level(sequential_map(), share); }, at_least, "note"},
+       {"min_latency", 10,
+        [](double microseconds) {
+          MeasuredPipeline pipeline = sequential_map();
+          pipeline.pipeline().trimmed_mean = std::llround(microseconds * 1e6);
+          return pipeline;
+        },
+        above},
+       {"min_confidence", 0.1, sure_to, at_least, "warning", "not evaluated"}},
+      // They decide who the culprit is and what limits it: verdict_thresholds_test.cpp.
+      {"min_culprit_share", "min_thread_share", "min_input_thread_share", "min_thread_lead", "max_python_share",
+       "min_file_share"});
 }
 
 }  // namespace

@@ -28,11 +28,27 @@ TEST_CASE("missing-prefetch: situations") {
 }
 
 TEST_CASE("missing-prefetch: thresholds") {
-  check_thresholds(kRule, {});
+  check_thresholds(kRule, {}, {"max_hidden_share"});  // below
 }
 
 TEST_CASE("missing-prefetch: a prefetch that TF inserted is named as such") {
   CHECK(says(kRule, injected_prefetch(), "TF inserted it"));
+}
+
+TEST_CASE("missing-prefetch: it comes first where a prefetch alone can hide the waits") {
+  const auto is_easy = [](double share, double limit) {
+    const Measurements measurements = with_level(without_prefetch(), share).measurements();
+    const Diagnosis diagnosis =
+        diagnose(measurements, all_rules(), {{"missing-prefetch", {{"max_hidden_share", limit}}}});
+    const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                    [](const Finding& finding) { return finding.rule == "missing-prefetch"; });
+    REQUIRE(found != diagnosis.findings.end());
+    return found->is_easy;
+  };
+  CHECK(is_easy(0.5, 0.5));
+  CHECK_FALSE(is_easy(0.51, 0.5));
+  CHECK(is_easy(0.51, 0.6));
+  CHECK_FALSE(is_easy(0.5, 0.4));
 }
 
 }  // namespace

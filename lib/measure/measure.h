@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "base/work.h"
+#include "measure/call_details.h"
+#include "measure/measurements.h"
+#include "profile/device_profile.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// What to measure beyond that which every diagnosis needs.
+struct MeasureOptions {
+  std::optional<CallDetailRequest> calls;
+  bool call_times = false;  ///< how long single calls take, for comparing runs
+};
+
+/// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.
+HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
+                        const MeasureOptions& options = {}, DeviceProfile profile = {});
+
+}  // namespace doctor

@@ -1,0 +1,67 @@
+#include "measure/measurements.h"
+
+#include <algorithm>
+
+#include "text/numbers.h"
+
+namespace doctor {
+
+std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
+  for (const AttributeValue& value : attributes) {
+    if (value.name == attribute) return value.number;
+  }
+  return std::nullopt;
+}
+
+std::string_view IteratorMeasurement::text(std::string_view attribute) const {
+  for (const AttributeValue& value : attributes) {
+    if (value.name == attribute) return value.text;
+  }
+  return {};
+}
+
+std::string name_of_files(const HostMeasurement& host) {
+  const auto by_path = [](const TraceFile& a, const TraceFile& b) { return a.path < b.path; };
+  const auto first = std::min_element(host.files.begin(), host.files.end(), by_path);
+  if (first == host.files.end()) return {};
+  return host.files.size() == 1 ? first->path
+                                : first->path + " and " + format_count(host.files.size() - 1, "other file");
+}
+
+std::string host_name(const HostMeasurement& host) {
+  return host.hosts.empty() ? name_of_files(host) : host.hosts.front();
+}
+
+bool shows_tf_data(const Measurements& measurements) {
+  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                     [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
+}
+
+std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> above;
+  IteratorId parent = host.iterators[index_of(iterator)].parent;
+  while (parent != kNoIterator && above.size() < host.iterators.size()) {
+    above.push_back(parent);
+    parent = host.iterators[index_of(parent)].parent;
+  }
+  return above;
+}
+
+std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> below = host.iterators[index_of(iterator)].children;
+  std::vector<bool> is_known(host.iterators.size());
+  for (std::size_t next = 0; next < below.size(); ++next) {
+    if (is_known[index_of(below[next])]) continue;
+    is_known[index_of(below[next])] = true;
+    const std::vector<IteratorId>& inputs = host.iterators[index_of(below[next])].children;
+    below.insert(below.end(), inputs.begin(), inputs.end());
+  }
+  return below;
+}
+
+std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
+  if (!pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return std::nullopt;
+  return std::min(1.0, phase.busy_threads / static_cast<double>(*pipeline.cpu_budget));
+}
+
+}  // namespace doctor

@@ -1,0 +1,254 @@
+#include "tree/build_tree.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/merge.h"
+#include "base/parallel.h"
+#include "tree/logical_iterators.h"
+
+namespace doctor {
+namespace {
+
+IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef ref) {
+  return forest.iterator_of(call_of(trace, ref));
+}
+
+bool has_parent_id(const Trace& trace, CallRef ref) {
+  return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
+}
+
+/// Stands on one of a lane's calls that neither an iterator call nor a GetNext op encloses.
+class OutermostCall {
+ public:
+  OutermostCall(const Trace& trace, LaneId lane) : lane_(&trace.lanes[index_of(lane)]), ref_{lane, 0} { settle(); }
+
+  bool done() const { return ref_.row >= lane_->iterator_calls.size(); }
+  void next() {
+    ref_.row = lane_->iterator_calls[ref_.row].subtree_end;
+    settle();
+  }
+  CallRef ref() const { return ref_; }
+  const IteratorCall& call() const { return lane_->iterator_calls[ref_.row]; }
+
+  friend bool operator<(const OutermostCall& a, const OutermostCall& b) {
+    return a.start_ != b.start_ ? a.start_ < b.start_ : a.ref_.lane < b.ref_.lane;
+  }
+
+ private:
+  /// Goes on to the next call that is in no GetNext op.
+  void settle() {
+    const ChunkedVector<GetNextCall>& get_next = lane_->get_next_calls;
+    for (; !done(); ref_.row = lane_->iterator_calls[ref_.row].subtree_end) {
+      while (next_get_next_ < get_next.size() && get_next[next_get_next_].end_row <= ref_.row) ++next_get_next_;
+      if (next_get_next_ < get_next.size() && get_next[next_get_next_].first_row <= ref_.row) continue;
+      start_ = call().span.start();
+      return;
+    }
+  }
+
+  const Lane* lane_;
+  CallRef ref_;
+  std::size_t next_get_next_ = 0;
+  Picoseconds start_ = 0;
+};
+
+/// Makes room for just as many calls as will come: growing would need twice as much for a moment.
+void reserve_outermost_calls(const Trace& trace, IteratorForest& forest) {
+  std::vector<std::size_t> counts(forest.iterators.size(), 0);
+  std::size_t loose_count = 0;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    for (OutermostCall call(trace, static_cast<LaneId>(lane)); !call.done(); call.next()) {
+      const IteratorId id = forest.iterator_of(call.call());
+      ++counts[index_of(id)];
+      if (forest[id].parent == kNoIterator) ++loose_count;
+    }
+  }
+  for (std::size_t index = 0; index < counts.size(); ++index) forest.iterators[index].top_calls.reserve(counts[index]);
+  forest.loose_root_calls.reserve(loose_count);
+}
+
+/// The calls that no other iterator call encloses and that are not the consumer's: background work.
+void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
+  reserve_outermost_calls(trace, forest);
+  std::vector<OutermostCall> lanes;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) lanes.emplace_back(trace, static_cast<LaneId>(lane));
+  visit_merged(std::move(lanes), [&](const OutermostCall& outermost) {
+    const IteratorCall& call = outermost.call();
+    LogicalIterator& iterator = forest.iterators[index_of(forest.iterator_of(call))];
+    const Picoseconds end = call.span.end();
+    if (iterator.top_calls.size() % kCallBlock == 0) {
+      const Picoseconds latest = iterator.top_calls.empty() ? end : iterator.block_latest_end.back();
+      iterator.block_latest_end.push_back(latest);
+    }
+    iterator.block_latest_end.back() = std::max(iterator.block_latest_end.back(), end);
+    iterator.top_calls.push_back(outermost.ref());
+    if (iterator.parent == kNoIterator) forest.loose_root_calls.push_back(outermost.ref());
+  });
+}
+
+/// GetNext ops with iterator calls inside: the ordinary consumer.
+void add_get_next_calls(const Trace& trace, IteratorForest& forest) {
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const Lane& lane = trace.lanes[index];
+    for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
+      const GetNextCall& get_next = lane.get_next_calls[position];
+      if (get_next.first_row >= get_next.end_row) continue;
+      RootCall call{{get_next.span.start(), get_next.span.end()}, kNoIterator, static_cast<LaneId>(index), {}};
+      for (std::uint32_t row = get_next.first_row; row < get_next.end_row; row = lane.iterator_calls[row].subtree_end) {
+        call.rows.push_back(row);
+      }
+      const CallRef first{call.lane, call.rows.front()};
+      call.root = forest[iterator_of(trace, forest, first)].root;
+      forest.root_calls.push_back(std::move(call));
+    }
+  }
+}
+
+/// What an op consumes that goes over the dataset by itself: each call of the outermost iterator is one of its loop.
+void add_calls_of_loops(const Trace& trace, IteratorForest& forest) {
+  if (forest.loop_roots.empty()) return;
+  std::vector<bool> is_loop(forest.iterators.size(), false);
+  for (const IteratorId root : forest.loop_roots) is_loop[index_of(root)] = true;
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const ChunkedVector<IteratorCall>& calls = trace.lanes[index].iterator_calls;
+    for (std::uint32_t row = 0; row < calls.size(); ++row) {
+      const IteratorId id = forest.iterator_of(calls[row]);
+      if (!is_loop[index_of(id)]) continue;
+      forest.root_calls.push_back(
+          {{calls[row].span.start(), calls[row].span.end()}, id, static_cast<LaneId>(index), {row}});
+    }
+  }
+}
+
+/// Without GetNext ops around them (some ways to iterate have none) the calls of the roots themselves are the
+/// consumer's. TF1 timelines have no ids to tell a root by, so there the tree alone decides.
+void add_calls_of_roots(const Trace& trace, IteratorForest& forest) {
+  for (const CallRef ref : forest.loose_root_calls) {
+    if (trace.lanes_are_threads && has_parent_id(trace, ref)) continue;
+    const PackedSpan span = call_of(trace, ref).span;
+    forest.root_calls.push_back({{span.start(), span.end()}, iterator_of(trace, forest, ref), ref.lane, {ref.row}});
+  }
+}
+
+/// Session timelines of TF2 show GetNext ops and nothing inside: good for a verdict, not for a culprit.
+void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
+  std::vector<RootCall> calls;
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    const Lane& lane = trace.lanes[index];
+    for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
+      const PackedSpan span = lane.get_next_calls[position].span;
+      calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index), {}});
+    }
+  }
+  std::stable_sort(calls.begin(), calls.end(), [](const RootCall& a, const RootCall& b) {
+    return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
+  });
+  // An op may be drawn on two lanes at once: the enclosing one counts.
+  Picoseconds latest_end = std::numeric_limits<Picoseconds>::min();
+  for (RootCall& call : calls) {
+    if (call.span.end <= latest_end) continue;
+    latest_end = call.span.end;
+    forest.root_calls.push_back(std::move(call));
+  }
+}
+
+void collect_root_calls(const Trace& trace, IteratorForest& forest) {
+  add_get_next_calls(trace, forest);
+  add_calls_of_loops(trace, forest);
+  if (forest.root_calls.empty()) add_calls_of_roots(trace, forest);
+  if (forest.root_calls.empty()) add_bare_get_next_calls(trace, forest);
+  std::stable_sort(forest.root_calls.begin(), forest.root_calls.end(),
+                   [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
+}
+
+std::uint64_t element_id_of(const Trace& trace, ProducedRef ref) {
+  return trace.lanes[index_of(ref.lane)].produced[ref.index].element_id.value();
+}
+
+/// The order of IteratorForest::produced.
+bool comes_before(const Trace& trace, ProducedRef a, ProducedRef b) {
+  const std::uint64_t a_id = element_id_of(trace, a);
+  const std::uint64_t b_id = element_id_of(trace, b);
+  if (a_id != b_id) return a_id < b_id;
+  const auto key = [&](ProducedRef ref) {
+    const Lane& lane = trace.lanes[index_of(ref.lane)];
+    const std::uint32_t row = lane.produced[ref.index].row;
+    const Picoseconds start = row == kNoRow ? 0 : lane.iterator_calls[row].span.start();
+    return std::make_tuple(start, ref.lane, ref.index);
+  };
+  return key(a) < key(b);
+}
+
+/// Stands on one of a lane's produced elements, in a part of them that is in order.
+class ProducedRun {
+ public:
+  /// From `first` as far as the elements are in order.
+  ProducedRun(const Trace& trace, ProducedRef first)
+      : trace_(&trace), ref_(first), end_(first.index + 1), id_(element_id_of(trace, first)) {
+    const auto count = static_cast<std::uint32_t>(trace.lanes[index_of(first.lane)].produced.size());
+    while (end_ < count && comes_before(trace, {first.lane, end_ - 1}, {first.lane, end_})) ++end_;
+  }
+
+  bool done() const { return ref_.index == end_; }
+  void next() {
+    ++ref_.index;
+    if (!done()) id_ = element_id_of(*trace_, ref_);
+  }
+  ProducedRef ref() const { return ref_; }
+  std::uint32_t end() const { return end_; }
+
+  friend bool operator<(const ProducedRun& a, const ProducedRun& b) {
+    return a.id_ != b.id_ ? a.id_ < b.id_ : comes_before(*a.trace_, a.ref_, b.ref_);
+  }
+
+ private:
+  const Trace* trace_;
+  ProducedRef ref_;
+  std::uint32_t end_;
+  std::uint64_t id_;
+};
+
+/// Ids are times in nanoseconds, so a thread's elements are almost always in order already. Where they are in no order
+/// at all, sorting takes less time and memory than merging.
+void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
+  std::size_t count = 0;
+  for (const Lane& lane : trace.lanes) count += lane.produced.size();
+  forest.produced.reserve(count);
+  const std::size_t most_runs = trace.lanes.size() + count / 64;
+  std::vector<ProducedRun> runs;
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    ProducedRef next{static_cast<LaneId>(index), 0};
+    for (; next.index < trace.lanes[index].produced.size() && runs.size() <= most_runs;
+         next.index = runs.back().end()) {
+      runs.emplace_back(trace, next);
+    }
+  }
+  if (runs.size() <= most_runs) {
+    visit_merged(std::move(runs), [&](const ProducedRun& run) { forest.produced.push_back(run.ref()); });
+    return;
+  }
+  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
+    for (std::uint32_t position = 0; position < trace.lanes[index].produced.size(); ++position) {
+      forest.produced.push_back({static_cast<LaneId>(index), position});
+    }
+  }
+  std::sort(forest.produced.begin(), forest.produced.end(),
+            [&](ProducedRef a, ProducedRef b) { return comes_before(trace, a, b); });
+}
+
+}  // namespace
+
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work) {
+  IteratorForest forest;
+  build_logical_iterators(trace, forest);
+  run_parallel(threads_for(work, trace.iterator_event_count), 2, [&](std::size_t task) {
+    if (task == 0) return collect_produced_elements(trace, forest);
+    collect_outermost_calls(trace, forest);
+    collect_root_calls(trace, forest);
+  });
+  return forest;
+}
+
+}  // namespace doctor
