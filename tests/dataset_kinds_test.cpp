@@ -108,7 +108,7 @@ TEST_CASE("what holds of important kinds") {
            {"ShuffleAndRepeatV2", {shuffle, repeat, endless, buffer}, {}},
            {"GlobalShuffle", {shuffle}, {buffer}},
            {"ForeverRepeat", {frame, repeat, endless}, {async}},
-           {"Zip", {}, {like_elements}},
+           {"Zip", {several_inputs}, {like_elements}},
            {"NotInTheTable", {}, {async, frame, cache}},
        }) {
     CAPTURE(one.name);

@@ -28,7 +28,8 @@ constexpr DatasetKind kKinds[] = {
      Source::files,
      "lambda name: tf.data.experimental.CsvDataset(name, record_defaults)"},
     {"Cache", "Dataset.cache", like_elements | passes_on | cache},
-    {"Concatenate", "Dataset.concatenate"},
+    {"ChooseFastest", {}, several_inputs},
+    {"Concatenate", "Dataset.concatenate", several_inputs},
     {"DataService", "tf.data service", async, {}, Source::service},
     {"DenseToSparseBatch",
      "tf.data.experimental.dense_to_sparse_batch",
@@ -36,7 +37,7 @@ constexpr DatasetKind kKinds[] = {
      {},
      {},
      ".apply(tf.data.experimental.dense_to_sparse_batch(batch_size, row_shape))"},
-    {"DirectedInterleave", "Dataset.sample_from_datasets"},
+    {"DirectedInterleave", "Dataset.sample_from_datasets", several_inputs},
     {"EmptyRepeat", "Dataset.repeat", like_elements | frame | repeat, "Repeat"},
     {"EmptySkip", "Dataset.skip", frame, "Skip"},
     {"EmptyTake", "Dataset.take", frame, "Take"},
@@ -157,7 +158,7 @@ constexpr DatasetKind kKinds[] = {
     {"Unique", "Dataset.unique"},
     {"WeightedFlatMap", "Dataset.sample_from_datasets", like_elements},
     {"Window", "Dataset.window", like_elements},
-    {"Zip", "Dataset.zip"},
+    {"Zip", "Dataset.zip", several_inputs},
 };
 
 constexpr bool is_before(const DatasetKind& row, std::string_view kind) {

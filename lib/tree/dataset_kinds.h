@@ -55,6 +55,8 @@ enum class Trait : std::uint32_t {
   /// It runs a function of the user, whose result is worth keeping. What only puts elements together (Batch, Scan) is
   /// not; what reads files always is.
   worth_caching = 1U << 16U,
+  /// It has several inputs, which TensorFlow before 2.5 or so gives the same long name.
+  several_inputs = 1U << 17U,
 };
 
 constexpr Trait operator|(Trait a, Trait b) {
