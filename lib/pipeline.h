@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/work.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/suppress.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
 #include "trace/format.h"
@@ -49,7 +50,7 @@ struct DiagnosisSetup {
   std::span<const Rule> rules = {};  ///< all_rules(), or none where only numbers are wanted
   ThresholdSettings thresholds = {};
   std::vector<Suppression> suppressions = {};  ///< their findings are marked, and do not count
-  Date today = {};                             ///< ends suppressions
+  std::chrono::year_month_day today = {};      ///< ends suppressions
   WorkOptions work = {};
   AnalysisOptions needed = {};
 };

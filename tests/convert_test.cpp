@@ -20,6 +20,7 @@
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 #include "text/json_page.h"
+#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor::convert_test {

@@ -4,6 +4,7 @@
 #include "event_fuzzing.h"
 #include "io/byte_source.h"
 #include "measure/call_details.h"
+#include "measure/measure.h"
 #include "measure/measurements.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"

@@ -4,6 +4,7 @@
 
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/judgement.h"
 #include "measured_pipeline.h"
 
 namespace doctor::verdict_thresholds_test {

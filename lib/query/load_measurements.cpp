@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "diagnose/judgement_words.h"
+#include "diagnose/suppress.h"
 #include "measure/call_details.h"
 #include "query/row_inserter.h"
 #include "report/calls.h"

@@ -16,14 +16,14 @@ constexpr std::int64_t kPerMicrosecond = 1'000;
 /// The form without its fraction: digits stand for '0'.
 constexpr std::string_view kForm = "0000-00-00T00:00:00";
 
-bool is_digit(char c) {
+bool is_decimal_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
 bool has_form(std::string_view text) {
   if (text.size() != kForm.size()) return false;
   for (std::size_t index = 0; index < text.size(); ++index) {
-    if (kForm[index] == '0' ? !is_digit(text[index]) : text[index] != kForm[index]) return false;
+    if (kForm[index] == '0' ? !is_decimal_digit(text[index]) : text[index] != kForm[index]) return false;
   }
   return true;
 }
@@ -42,7 +42,7 @@ std::optional<std::int64_t> parse_fraction(std::string_view text) {
   std::int64_t nanoseconds = 0;
   std::int64_t unit = kPerSecond / 10;
   for (const char digit : text) {
-    if (!is_digit(digit)) return std::nullopt;
+    if (!is_decimal_digit(digit)) return std::nullopt;
     nanoseconds += (digit - '0') * unit;
     unit /= 10;
   }
