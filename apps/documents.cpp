@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
 #include "process/exit_code.h"
 #include "process/output.h"
+#include "process/status_line.h"
 #include "report/problem_sinks.h"
 #include "text/escape.h"
 
@@ -94,12 +96,25 @@ int exit_code_of(ProblemOutcome outcome) {
   return kExitNothing;
 }
 
+PageWidth page_width(const Options& options) {
+  constexpr std::size_t kNarrowest = 40;  // less is no page
+  const std::vector<OutputTarget> targets = outputs_of(options);
+  const auto text = std::find_if(targets.begin(), targets.end(),
+                                 [](const OutputTarget& target) { return target.format == OutputFormat::text; });
+  const bool is_to_terminal = text != targets.end() && text->is_standard_output() && ::isatty(STDOUT_FILENO) != 0;
+  const PageWidth columns = is_to_terminal ? columns_of(STDOUT_FILENO) : columns_of_environment();
+  return columns ? std::max(*columns, kNarrowest) : columns;
+}
+
 TextStyle style_of(const Options& options) {
   TextStyle style;
   style.color = wants_color(options);
+  style.width = page_width(options);
   style.detail = options.quiet ? Detail::verdict : options.verbose ? Detail::full : Detail::screen;
-  style.rerun = options.traces.front();
-  for (std::size_t index = 1; index < options.traces.size(); ++index) style.rerun += " " + options.traces[index];
+  style.rerun = shell_word(options.traces.front());
+  for (std::size_t index = 1; index < options.traces.size(); ++index) {
+    style.rerun += " " + shell_word(options.traces[index]);
+  }
   return style;
 }
 

@@ -9,7 +9,7 @@
 #include "command_line/options.h"
 #include "command_line/output_targets.h"
 #include "report/problem.h"
-#include "report/report.h"
+#include "text/text_page.h"
 
 namespace doctor {
 
@@ -28,6 +28,9 @@ std::optional<std::string> render_problems(const ProblemReport& problems, Output
 
 /// How the program ends.
 int exit_code_of(ProblemOutcome outcome);
+
+/// Columns of the text that the options ask for: those of the terminal that it goes to, or of COLUMNS.
+PageWidth page_width(const Options& options);
 
 /// How a page about the traces that the user named is to look.
 TextStyle style_of(const Options& options);

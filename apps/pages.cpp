@@ -5,14 +5,14 @@
 
 #include "analysis.h"
 #include "documents.h"
-#include "report/autotune.h"
-#include "report/calls.h"
+#include "report/autotune_page.h"
+#include "report/calls_page.h"
 #include "report/input_page.h"
 #include "report/kernels_page.h"
 #include "report/ops_page.h"
-#include "report/overview.h"
-#include "report/report.h"
+#include "report/overview_page.h"
 #include "report/steps_page.h"
+#include "report/tree_page.h"
 #include "text/data_table.h"
 
 namespace doctor {
@@ -23,8 +23,9 @@ AnalysisOptions nothing_more(const Options&) {
 }
 
 Result<std::string> render_tree(const Options& options, const Analysis& analysis) {
-  return options.format == OutputFormat::json ? render_tree_json(analysis.measurements, analysis.diagnosis)
-                                              : render_tree_text(analysis.measurements, analysis.diagnosis);
+  return options.format == OutputFormat::json
+             ? render_tree_json(analysis.measurements, analysis.diagnosis)
+             : render_tree_text(analysis.measurements, analysis.diagnosis, page_width(options));
 }
 
 /// A person reads a few charts; a program can take more.
@@ -44,7 +45,7 @@ Result<std::string> render_calls(const Options& options, const Analysis& analysi
   const Result<CallList> list = choose_calls(analysis.measurements, analysis.diagnosis, call_choice(options));
   if (!list) return Unexpected(list.error());
   if (options.format == OutputFormat::json) return render_calls_json(*list);
-  return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list);
+  return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list, page_width(options));
 }
 
 AnalysisOptions attribute_history(const Options&) {
@@ -55,8 +56,9 @@ AnalysisOptions attribute_history(const Options&) {
 
 Result<std::string> render_autotune(const Options& options, const Analysis& analysis) {
   if (options.format == OutputFormat::json) return render_autotune_json(analysis.measurements, analysis.diagnosis);
-  return options.format == OutputFormat::csv ? render_autotune_csv(analysis.measurements, analysis.diagnosis)
-                                             : render_autotune_text(analysis.measurements, analysis.diagnosis);
+  return options.format == OutputFormat::csv
+             ? render_autotune_csv(analysis.measurements, analysis.diagnosis)
+             : render_autotune_text(analysis.measurements, analysis.diagnosis, page_width(options));
 }
 
 AnalysisOptions profile(const Options&) {
@@ -84,7 +86,7 @@ Result<std::string> render_table(const Options& options, DataTable table, const 
   if (const Result<void> chosen = choose_rows(table, row_choice(options)); !chosen) return Unexpected(chosen.error());
   if (options.format == OutputFormat::json) return render_table_json(table, words.schema);
   if (options.format == OutputFormat::csv) return table_csv(table);
-  return render_table_text(table, words.note, row_count);
+  return render_table_text(table, words.note, row_count, page_width(options));
 }
 
 Result<std::string> render_ops(const Options& options, const Analysis& analysis) {
@@ -107,9 +109,10 @@ Result<std::string> render_steps(const Options& options, const Analysis& analysi
 Result<std::string> render_input(const Options& options, const Analysis& analysis) {
   DataTable table = input_table(analysis.measurements);
   if (options.format != OutputFormat::json) {
-    const std::string summary = options.format == OutputFormat::csv
-                                    ? std::string()
-                                    : input_summary_text(analysis.measurements, analysis.diagnosis);
+    const std::string summary =
+        options.format == OutputFormat::csv
+            ? std::string()
+            : input_summary_text(analysis.measurements, analysis.diagnosis, page_width(options));
     Result<std::string> page = render_table(options, std::move(table), {});
     return page ? Result<std::string>(summary + (summary.empty() ? "" : "\n") + *page) : page;
   }

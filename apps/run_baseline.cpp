@@ -41,8 +41,8 @@ int add(const Options& options) {
 int show(const Options& options) {
   const Result<std::vector<StoredRun>> runs = load_baseline(*options.baseline);
   if (!runs) return fail_with(runs.error());
-  return write_page(options,
-                    options.format == OutputFormat::json ? to_baseline_json(*runs) : render_baseline_text(*runs));
+  return write_page(options, options.format == OutputFormat::json ? to_baseline_json(*runs)
+                                                                  : render_baseline_text(*runs, page_width(options)));
 }
 
 int prune(const Options& options) {

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "compare/comparison.h"
+#include "compare/comparison_thresholds.h"
 #include "diagnose/threshold_settings.h"
 #include "documents.h"
 #include "process/current_work.h"

@@ -7,12 +7,14 @@
 
 #include "command_line/settings_in_force.h"
 #include "commands.h"
+#include "documents.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "report/json_values.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/json_page.h"
+#include "text/text_table.h"
 
 namespace doctor {
 namespace {
@@ -33,7 +35,18 @@ struct ValueJson {
   }
 };
 
-std::string settings_text(const std::vector<SettingInForce>& settings, const Settings& collected) {
+/// What fits beside each other on a page of that width.
+std::string settings_table(const std::vector<SettingInForce>& settings, const std::vector<std::string>& assignments,
+                           PageWidth page) {
+  std::vector<TextRow> rows;
+  for (std::size_t index = 0; index < settings.size(); ++index) {
+    rows.push_back({assignments[index], escape_for_terminal(settings[index].source)});
+  }
+  return text_table({{"setting", Align::left, Fit::shorten}, {"source", Align::left, Fit::shorten}}, rows, page,
+                    /*has_titles=*/false);
+}
+
+std::string settings_text(const std::vector<SettingInForce>& settings, const Settings& collected, PageWidth page) {
   std::size_t width = 0;
   std::vector<std::string> assignments;
   for (const SettingInForce& setting : settings) {
@@ -47,6 +60,7 @@ std::string settings_text(const std::vector<SettingInForce>& settings, const Set
       collected.config_file
           ? fmt::format("configuration file: {}\n", escape_for_terminal(*collected.config_file))
           : fmt::format("configuration file: none ({} from the working directory upward)\n", kConfigFileName);
+  if (page) return fitted_lines(text, page, 2) + settings_table(settings, assignments, page);
   for (std::size_t index = 0; index < settings.size(); ++index) {
     text += fmt::format("{:<{}}  {}\n", assignments[index], width, escape_for_terminal(settings[index].source));
   }
@@ -69,10 +83,10 @@ std::string settings_json(const std::vector<SettingInForce>& settings, const Set
 
 int run_config(const Options& options) {
   const std::vector<SettingInForce> settings = settings_in_force(options.settings);
-  const Result<void> written =
-      write_output(options.format == OutputFormat::json ? settings_json(settings, options.settings)
-                                                        : settings_text(settings, options.settings),
-                   options.output);
+  const Result<void> written = write_output(options.format == OutputFormat::json
+                                                ? settings_json(settings, options.settings)
+                                                : settings_text(settings, options.settings, page_width(options)),
+                                            options.output);
   if (written) return kExitClean;
   print_error(written.error());
   return kExitFailure;

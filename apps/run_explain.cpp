@@ -5,7 +5,9 @@
 #include "documents.h"
 #include "process/exit_code.h"
 #include "process/output.h"
+#include "report/explanation_page.h"
 #include "report/report.h"
+#include "report/rules_page.h"
 
 namespace doctor {
 namespace {
@@ -23,7 +25,7 @@ Result<std::string> rule_page(const Options& options) {
   if (!entry) return Unexpected(entry.error());
   const ThresholdSettings settings = in_force(options.settings.thresholds);
   if (options.format == OutputFormat::json) return render_rules_json({*entry, 1}, settings, /*with_pages=*/true);
-  return render_rule_text(**entry, settings);
+  return render_rule_text(**entry, settings, page_width(options));
 }
 
 int explain_traces(const Options& options, const Rule& rule) {
@@ -55,7 +57,7 @@ int run_explain(const Options& options) {
 int run_rules(const Options& options) {
   const std::vector<CatalogEntry> catalog = rule_catalog();
   return write_page(options.format == OutputFormat::json ? render_rules_json(catalog, {}, /*with_pages=*/false)
-                                                         : render_rules_text(catalog),
+                                                         : render_rules_text(catalog, page_width(options)),
                     options);
 }
 

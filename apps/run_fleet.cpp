@@ -12,14 +12,13 @@ namespace {
 constexpr std::size_t kShownEntries = 10;
 
 std::string render(const Fleet& fleet, const Options& options) {
-  const bool color = style_of(options).color;
   if (options.format == OutputFormat::json) return render_fleet_json(fleet, options.top.value_or(0));
   if (options.format == OutputFormat::csv) return render_fleet_csv(fleet, options.top.value_or(0));
   if (options.format == OutputFormat::markdown) {
     return render_fleet_markdown(fleet, options.top.value_or(kShownEntries));
   }
-  if (options.quiet) return render_fleet_summary(fleet, color);
-  return render_fleet_text(fleet, options.top.value_or(kShownEntries), color);
+  if (options.quiet) return render_fleet_summary(fleet, style_of(options));
+  return render_fleet_text(fleet, options.top.value_or(kShownEntries), style_of(options));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
+#include "documents.h"
 #include "io/byte_source.h"
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
@@ -139,7 +140,7 @@ Result<bool> ask(const Options& options) {
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
   if (!file) return Unexpected(std::move(file.error()));
   OutputBuffer output(**file);
-  if (Result<void> printed = print_rows(*query, format_of(options), {}, output); !printed) {
+  if (Result<void> printed = print_rows(*query, format_of(options), page_width(options), output); !printed) {
     return Unexpected(printed.error());
   }
   if (Result<void> finished = output.finish(); !finished) return Unexpected(finished.error());
@@ -160,7 +161,7 @@ int write_text(const Options& options, const std::string& text) {
 }  // namespace
 
 int run_query(const Options& options) {
-  if (options.query.shows_schema) return write_text(options, tables_text());
+  if (options.query.shows_schema) return write_text(options, tables_text(page_width(options)));
   if (options.query.shows_examples) return write_text(options, examples_text());
   const Result<bool> asked = ask(options);
   if (asked) return *asked ? kExitClean : kExitFailure;

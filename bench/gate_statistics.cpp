@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/comparison_thresholds.h"
 #include "diagnose/catalog.h"
 #include "io/trace_inputs.h"
 #include "pipeline.h"

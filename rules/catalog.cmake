@@ -20,6 +20,44 @@ function(doctor_check_rule_pairs rules_dir ids pages)
   endforeach()
 endfunction()
 
+# The page as a literal of C++ in the variable `result`. Configuration runs again when the file changes.
+function(doctor_page_literal page_file result)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_file})
+  file(READ ${page_file} page)
+  string(LENGTH "${page}" length)
+  if(length GREATER 65000)
+    message(FATAL_ERROR "${page_file} has ${length} bytes: compilers need not take string literals above 64 KiB")
+  endif()
+  string(FIND "${page}" ")rule_page\"" position)
+  if(NOT position EQUAL -1)
+    message(FATAL_ERROR "${page_file} contains )rule_page\", which would end the literal that it is embedded in")
+  endif()
+  set(${result} "R\"rule_page(${page})rule_page\"" PARENT_SCOPE)
+endfunction()
+
+# Written only when the text changed: a configuration alone must not recompile anything.
+function(doctor_write_if_different output text)
+  file(WRITE ${output}.new "${text}")
+  file(COPY_FILE ${output}.new ${output} ONLY_IF_DIFFERENT)
+  file(REMOVE ${output}.new)
+endfunction()
+
+# A source that defines `name`, the text of a page that belongs to no rule.
+function(doctor_generate_page page_file name output)
+  doctor_page_literal(${page_file} literal)
+  doctor_write_if_different(${output}
+"// Written by rules/catalog.cmake from ${page_file}; changes here are lost.
+#include <string_view>
+
+namespace doctor {
+
+extern const std::string_view ${name};
+const std::string_view ${name} = ${literal};
+
+}  // namespace doctor
+")
+endfunction()
+
 function(doctor_generate_catalog rules_dir output)
   file(GLOB ids CONFIGURE_DEPENDS RELATIVE ${rules_dir} ${rules_dir}/*.cpp)
   list(TRANSFORM ids REPLACE "\\.cpp$" "")
@@ -31,24 +69,13 @@ function(doctor_generate_catalog rules_dir output)
   set(declarations "")
   set(entries "")
   foreach(id IN LISTS ids)
-    set(page_file ${rules_dir}/${id}.md)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_file})
-    file(READ ${page_file} page)
-    string(LENGTH "${page}" length)
-    if(length GREATER 65000)
-      message(FATAL_ERROR "rules/${id}.md has ${length} bytes: compilers need not take string literals above 64 KiB")
-    endif()
-    string(FIND "${page}" ")rule_page\"" position)
-    if(NOT position EQUAL -1)
-      message(FATAL_ERROR "rules/${id}.md contains )rule_page\", which would end the literal that it is embedded in")
-    endif()
+    doctor_page_literal(${rules_dir}/${id}.md literal)
     string(REPLACE "-" "_" name ${id})
     string(APPEND declarations "namespace ${name} {\nRule rule();\n}\n")
-    string(APPEND entries "      {rules::${name}::rule(), R\"rule_page(${page})rule_page\"},\n")
+    string(APPEND entries "      {rules::${name}::rule(), ${literal}},\n")
   endforeach()
 
-  # Written only when the text changed: a configuration alone must not recompile anything.
-  file(WRITE ${output}.new
+  doctor_write_if_different(${output}
 "// Written by rules/catalog.cmake from the files of rules/; changes here are lost.
 #include \"diagnose/catalog.h\"
 
@@ -63,6 +90,4 @@ ${entries}  };
 
 }  // namespace doctor
 ")
-  file(COPY_FILE ${output}.new ${output} ONLY_IF_DIFFERENT)
-  file(REMOVE ${output}.new)
 endfunction()

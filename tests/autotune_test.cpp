@@ -1,7 +1,5 @@
 // `show autotune`: histories of attributes in order of time, what binds, and the pages.
 
-#include "report/autotune.h"
-
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "diagnose/tuning.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
+#include "report/autotune_page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

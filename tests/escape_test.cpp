@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "text/columns.h"
-
 namespace doctor::escape_test {
 namespace {}  // namespace
 
@@ -51,14 +49,6 @@ TEST_CASE("a CSV field is quoted where it must be, and no formula") {
   CHECK(csv_field("\t=1") == "'\\x09=1");
   CHECK(csv_field("\r=1") == "'\\x0d=1");
   CHECK(csv_field("\x1b[2J\xff") == "\\x1b[2J\xEF\xBF\xBD");
-}
-
-TEST_CASE("what is clipped keeps its ends and whole characters") {
-  CHECK(clip("short", 5) == "short");
-  CHECK(clip("abcdefghij", 7) == "ab...ij");
-  CHECK(clip("abcdefghij", 8) == "ab...hij");
-  CHECK(clip("\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6\xC3\xB6", 5) == "\xC3\xB6...\xC3\xB6");
-  CHECK(column_count("\xC3\xB6x") == 2);
 }
 
 }  // namespace doctor::escape_test

@@ -1,7 +1,5 @@
 // Why a rule fired or did not: what it asked is what decided.
 
-#include "report/explanation.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 #include "diagnose/catalog.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/report.h"
+#include "report/explanation_page.h"
 
 namespace doctor::explanation_test {
 namespace {

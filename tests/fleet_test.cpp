@@ -205,7 +205,7 @@ TEST_CASE("lines that are no rows are counted, and the first is told") {
   CHECK(fleet.rows == 1);
   CHECK(fleet.not_rows == 3);
   CHECK(fleet.first_not_row.find("rows.ndjson line 3: is no row: no JSON") != std::string::npos);
-  CHECK(render_fleet_text(fleet, 0, false).find("3 lines are no row") != std::string::npos);
+  CHECK(render_fleet_text(fleet, 0, {}).find("3 lines are no row") != std::string::npos);
 }
 
 TEST_CASE("a pipeline that became slower is a regression where that is sure") {
@@ -235,7 +235,7 @@ TEST_CASE("a pipeline that became slower is a regression where that is sure") {
     const FleetPipeline& pipeline = fleet.pipelines.front();
     CHECK(pipeline.is_regression == one.is_regression);
     CHECK(fleet.regressions.size() == (one.is_regression ? 1 : 0));
-    const bool is_told = render_fleet_text(fleet, 0, false).find("Pipelines that became slower") != std::string::npos;
+    const bool is_told = render_fleet_text(fleet, 0, {}).find("Pipelines that became slower") != std::string::npos;
     CHECK(is_told == one.is_regression);
     CHECK(pipeline.dated_traces == (one.is_dated ? rows.size() : 0));
     REQUIRE(pipeline.get_next_p50.has_value() == one.is_dated);
@@ -267,7 +267,7 @@ TEST_CASE("numbers beyond all reason drown nothing") {
   rows[2].recorded_ns = kStart;
   const Fleet fleet = fleet_of(rows);
   CHECK(fleet.lost_ns == 32'000'000'000'000'000 + 0 + 3'600'000'000'000);  // about a year, nothing, an hour
-  CHECK(!render_fleet_text(fleet, 0, false).empty());
+  CHECK(!render_fleet_text(fleet, 0, {}).empty());
 }
 
 TEST_CASE("foreign text is escaped on every page") {
@@ -276,7 +276,7 @@ TEST_CASE("foreign text is escaped on every page") {
   row.culprit_dataset = "Map|<script>\x1b";
   row.findings = {{"rule|\x1b<b>", "error", ""}};
   const Fleet fleet = fleet_of({row, failed_row({"=cmd|\x1b", 1, "e"}, "bad\x1b|<b>")});
-  for (const std::string& page : {render_fleet_text(fleet, 0, false), render_fleet_markdown(fleet, 0),
+  for (const std::string& page : {render_fleet_text(fleet, 0, {}), render_fleet_markdown(fleet, 0),
                                   render_fleet_csv(fleet, 0), render_fleet_json(fleet, 0)}) {
     CHECK(page.find('\x1b') == std::string::npos);
   }

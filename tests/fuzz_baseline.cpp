@@ -5,6 +5,7 @@
 
 #include "compare/baseline.h"
 #include "compare/comparison.h"
+#include "compare/comparison_thresholds.h"
 
 // Any bytes: what is read is written and read again, and can be compared.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

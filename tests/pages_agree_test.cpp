@@ -11,8 +11,7 @@
 
 #include "pipeline.h"
 #include "report/input_page.h"
-#include "report/overview.h"
-#include "report/report.h"
+#include "report/overview_page.h"
 #include "report/selection.h"
 #include "report/steps_page.h"
 

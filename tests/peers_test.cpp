@@ -11,7 +11,7 @@
 
 #include "pipeline.h"
 #include "report/ops_page.h"
-#include "report/overview.h"
+#include "report/overview_page.h"
 #include "run_tool.h"
 
 namespace doctor::peers_test {

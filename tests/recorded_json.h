@@ -14,6 +14,7 @@
 #include "io/byte_source.h"
 #include "measure/measure.h"
 #include "report/report.h"
+#include "report/tree_page.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"
 

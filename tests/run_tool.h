@@ -35,6 +35,7 @@ class Tool {
   std::string input;         ///< what it reads on standard input
   int input_from = -1;       ///< a descriptor that is its standard input instead
   std::string output_path;   ///< where standard output goes; empty: caught
+  int output_to = -1;        ///< a descriptor that is its standard output; -1: caught
   int errors_to = -1;        ///< a descriptor that is its standard error; -1: caught
   bool pipes_input = false;  ///< a pipe instead of a file, for inputs that fit into its buffer
   bool has_closed_output = false;
@@ -63,6 +64,7 @@ class Tool {
       posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
     }
     if (input_from >= 0) posix_spawn_file_actions_adddup2(&actions, input_from, 0);
+    if (output_to >= 0) posix_spawn_file_actions_adddup2(&actions, output_to, 1);
     if (errors_to >= 0) posix_spawn_file_actions_adddup2(&actions, errors_to, 2);
     if (has_closed_output) posix_spawn_file_actions_addclose(&actions, 1);
     Ended ended;

@@ -11,6 +11,7 @@
 #include "measure/measure.h"
 #include "measure/path_walker.h"
 #include "report/report.h"
+#include "report/tree_page.h"
 #include "synthetic_trace.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"

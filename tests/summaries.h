@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/comparison_thresholds.h"
 #include "compare/run_summary.h"
 
 namespace doctor {

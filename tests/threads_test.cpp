@@ -12,6 +12,7 @@
 #include "measure/measure.h"
 #include "pipeline.h"
 #include "report/report.h"
+#include "report/tree_page.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 

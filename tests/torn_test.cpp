@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/comparison_thresholds.h"
 #include "compare/run_summary.h"
 #include "diagnose/budgets.h"
 #include "diagnose/catalog.h"

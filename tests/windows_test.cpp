@@ -12,6 +12,7 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
+#include "report/tree_page.h"
 
 namespace doctor::windows_test {
 namespace {

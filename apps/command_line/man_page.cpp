@@ -121,7 +121,11 @@ std::string environment() {
     last = variable_of(option);
     text += entry(last, {}, "As " + flag_of(option) + ".");
   }
-  return text + entry("NO_COLOR", {}, "Not empty: no colours, unless --color says otherwise.");
+  return text + entry("NO_COLOR", {}, "Not empty: no colours, unless --color says otherwise.") +
+         entry("COLUMNS", {},
+               "Width of text where the terminal does not say its own. Where neither does, as in files and pipes, "
+               "tables are "
+               "as wide as they need.");
 }
 
 std::string files() {

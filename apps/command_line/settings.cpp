@@ -7,6 +7,7 @@
 #include "command_line/gate_values.h"
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
+#include "compare/comparison_thresholds.h"
 #include "config/config_file.h"
 #include "diagnose/catalog.h"
 #include "pages.h"

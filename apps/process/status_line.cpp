@@ -18,17 +18,21 @@ iovec part(std::string_view text) {
   return {const_cast<char*>(text.data()), text.size()};  // writev() does not write to it
 }
 
-std::size_t columns_of(int descriptor) {
-  winsize size{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+}  // namespace
+
+std::optional<std::size_t> columns_of_environment() {
   const char* const text = std::getenv("COLUMNS");
   const std::string_view columns = text == nullptr ? "" : text;
   std::size_t count = 0;
   std::from_chars(columns.data(), columns.data() + columns.size(), count);
-  return count > 0 ? count : kUsualColumns;
+  return count > 0 ? std::optional(count) : std::nullopt;
 }
 
-}  // namespace
+std::size_t columns_of(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return columns_of_environment().value_or(kUsualColumns);
+}
 
 void StatusLine::show(std::string_view text) {
   const std::lock_guard lock(mutex_);

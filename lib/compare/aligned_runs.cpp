@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "compare/settings.h"
+#include "compare/iterator_settings.h"
 #include "compare/tree_alignment.h"
 
 namespace doctor {

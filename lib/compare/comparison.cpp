@@ -106,12 +106,4 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   return comparison;
 }
 
-bool is_regression(const StructureChange& change) {
-  return change.is_certain && change.is_worse;
-}
-
-bool is_regression(const TimeRow& row) {
-  return row.is_judged && row.difference == Difference::slower;
-}
-
 }  // namespace doctor

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compare/aligned_runs.h"
-#include "compare/comparison.h"
+#include "compare/comparison_rows.h"
 
 namespace doctor {
 

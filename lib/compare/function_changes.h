@@ -3,7 +3,8 @@
 #include <vector>
 
 #include "compare/aligned_runs.h"
-#include "compare/comparison.h"
+#include "compare/comparison_rows.h"
+#include "diagnose/threshold.h"
 
 namespace doctor {
 

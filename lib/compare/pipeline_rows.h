@@ -3,8 +3,9 @@
 #include <vector>
 
 #include "compare/aligned_runs.h"
-#include "compare/comparison.h"
+#include "compare/comparison_rows.h"
 #include "compare/row_judge.h"
+#include "diagnose/threshold.h"
 
 namespace doctor {
 

@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "compare/comparison.h"
+#include "compare/comparison_rows.h"
+#include "diagnose/threshold.h"
 
 namespace doctor {
 

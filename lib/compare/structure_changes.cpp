@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "compare/settings.h"
+#include "compare/iterator_settings.h"
 #include "compare/tree_alignment.h"
 #include "tree/dataset_kinds.h"
 

@@ -4,8 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.h"
 #include "config/toml_reader.h"
+#include "diagnose/budget.h"
+#include "diagnose/catalog.h"
+#include "diagnose/suppression.h"
+#include "diagnose/threshold_settings.h"
 
 namespace doctor {
 

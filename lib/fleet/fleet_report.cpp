@@ -75,20 +75,20 @@ Tone tone_of(const Fleet& fleet) {
 
 }  // namespace
 
-std::string render_fleet_summary(const Fleet& fleet, bool color) {
-  TextPage page(color);
+std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style) {
+  TextPage page(style.color, style.width);
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
   return page.take();
 }
 
-std::string render_fleet_text(const Fleet& fleet, std::size_t top, bool color) {
-  TextPage page(color);
+std::string render_fleet_text(const Fleet& fleet, std::size_t top, const TextStyle& style) {
+  TextPage page(style.color, style.width);
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
   if (fleet.has_verdict()) page.row("verdicts", verdicts_of(fleet));
   for (const std::string& caution : cautions_of(fleet)) page.row("left out", caution);
   std::string text = page.take();
   for (const Section& section : sections_of(fleet, top)) {
-    text += "\n" + render_table_text(section.table, section.title, section.count);
+    text += "\n" + render_table_text(section.table, section.title, section.count, style.width);
   }
   return text;
 }

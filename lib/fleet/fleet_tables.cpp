@@ -34,7 +34,7 @@ void append_loss_columns(DataTable& table) {
                                        {"share", "share", ColumnKind::share},
                                        {"traces", "traces", ColumnKind::count},
                                        {"jobs", "jobs", ColumnKind::count},
-                                       {"example", "example", ColumnKind::text}};
+                                       {"example", "example", ColumnKind::path}};
   table.columns.insert(table.columns.end(), columns.begin(), columns.end());
 }
 
@@ -106,7 +106,7 @@ DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
                    {"input_share_later", "later", ColumnKind::share},
                    {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
                    {"get_next_p50_later_us", "later", ColumnKind::time},
-                   {"example", "example", ColumnKind::text}};
+                   {"example", "example", ColumnKind::path}};
   for (std::size_t index = 0; index < shown_count(fleet.pipelines, top); ++index) {
     const FleetPipeline& pipeline = fleet.pipelines[index];
     table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns), count_cell(pipeline.traces),
@@ -128,7 +128,7 @@ DataTable regression_table(const Fleet& fleet, std::size_t top) {
                    {"earlier_traces", "traces", ColumnKind::count},
                    {"later_traces", "later", ColumnKind::count},
                    {"p_value", "p", ColumnKind::number},
-                   {"example", "example", ColumnKind::text}};
+                   {"example", "example", ColumnKind::path}};
   for (std::size_t index = 0; index < shown_count(fleet.regressions, top); ++index) {
     const FleetPipeline& pipeline = fleet.pipelines[fleet.regressions[index]];
     table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns),
@@ -143,7 +143,7 @@ DataTable error_table(const Fleet& fleet, std::size_t top) {
   DataTable table;
   table.columns = {{"reason", "could not be read", ColumnKind::text},
                    {"traces", "traces", ColumnKind::count},
-                   {"example", "example", ColumnKind::text}};
+                   {"example", "example", ColumnKind::path}};
   for (std::size_t index = 0; index < shown_count(fleet.errors, top); ++index) {
     const FleetError& error = fleet.errors[index];
     table.rows.push_back({error.reason, count_cell(error.traces), error.example});

@@ -9,7 +9,7 @@
 #include "diagnose/suppress.h"
 #include "measure/call_details.h"
 #include "query/row_inserter.h"
-#include "report/calls.h"
+#include "report/calls_page.h"
 #include "report/json_values.h"
 #include "report/selection.h"
 #include "report/steps_page.h"

@@ -28,7 +28,8 @@ std::string without_code(std::string_view text) {
 std::string tables_text(PageWidth width) {
   std::string text;
   for (const QueryTable& table : query_tables()) {
-    text += fmt::format("{}{}: {}\n", text.empty() ? "" : "\n", table.name, without_code(table.meaning));
+    text += text.empty() ? "" : "\n";
+    text += fitted_lines(fmt::format("{}: {}\n", table.name, without_code(table.meaning)), width, 2);
     std::vector<TextRow> rows;
     for (const QueryColumn& column : table.columns) {
       rows.push_back(

@@ -19,7 +19,7 @@ Cell step_of(const RunSummary& summary) {
 
 }  // namespace
 
-std::string render_baseline_text(const std::vector<StoredRun>& runs) {
+std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth width) {
   DataTable table;
   table.columns = {{"id", "id"},
                    {"label", "label"},
@@ -37,7 +37,7 @@ std::string render_baseline_text(const std::vector<StoredRun>& runs) {
     row.emplace_back(run.summary.source);
     table.rows.push_back(std::move(row));
   }
-  return render_table_text(table, format_count(runs.size(), "run"), runs.size());
+  return render_table_text(table, format_count(runs.size(), "run"), runs.size(), width);
 }
 
 }  // namespace doctor

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "compare/comparison.h"
-#include "report/report.h"
+#include "text/text_page.h"
 
 namespace doctor {
 

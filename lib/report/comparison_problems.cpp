@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "compare/comparison_thresholds.h"
 #include "report/comparison_page.h"
 #include "report/repository_path.h"
 #include "tree/dataset_kinds.h"

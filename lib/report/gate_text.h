@@ -2,7 +2,6 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
-#include "report/report.h"
 #include "text/text_page.h"
 
 namespace doctor {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "report/overview.h"
+#include "report/overview_page.h"
 #include "report/selection.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -105,14 +105,14 @@ std::string_view to_word(InputWork work) {
 DataTable input_table(const Measurements& measurements) {
   DataTable table;
   table.columns = {{"input_op", "input op", ColumnKind::text},
-                   {"count", "calls", ColumnKind::count},
-                   {"total_us", "total", ColumnKind::time},
-                   {"total_share", "of all calls", ColumnKind::share},
+                   {"count", "calls", ColumnKind::count, false, 3},
+                   {"total_us", "total", ColumnKind::time, false, 2},
+                   {"total_share", "of all calls", ColumnKind::share, false, 4},
                    {"self_us", "self", ColumnKind::time},
                    {"function_us", "function", ColumnKind::time},
                    {"work_share", "of all work", ColumnKind::share},
-                   {"wait_us", "waiting", ColumnKind::time},
-                   {"category", "category", ColumnKind::text}};
+                   {"wait_us", "waiting", ColumnKind::time, false, 3},
+                   {"category", "category", ColumnKind::text, false, 1}};
   const std::vector<InputOp> ops = input_ops(measurements);
   const WorkTimes all = work_times(ops);
   for (const InputOp& op : ops) {
@@ -123,9 +123,11 @@ DataTable input_table(const Measurements& measurements) {
   return table;
 }
 
-std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis) {
+std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
+  constexpr std::size_t kIndent = 9;
   const StepOverview overview = step_overview(measurements, diagnosis);
-  std::string text = escape_for_terminal(summarize(measurements, diagnosis.judgement)) + "\n\n";
+  const std::string summary = escape_for_terminal(summarize(measurements, diagnosis.judgement)) + "\n\n";
+  std::string text;
   if (overview.summary.count > 0) {
     const StepSummary& steps = overview.summary;
     const auto average = static_cast<Picoseconds>(steps.average);
@@ -146,9 +148,11 @@ std::string input_summary_text(const Measurements& measurements, const Diagnosis
     parts += fmt::format("{}{} {} ({})", parts.empty() ? "" : ", ", kWorks[index].title, format_time(work.times[index]),
                          format_share(share_of(work.times[index], work.work)));
   }
-  if (parts.empty()) return text + "host     no work of tf.data was seen\n";
-  return text + "host     " + parts +
-         "\n         work is self time and function: ops that an iterator's function ran on other threads\n";
+  text += parts.empty() ? "host     no work of tf.data was seen\n"
+                        : "host     " + parts +
+                              "\n         work is self time and function: ops that an iterator's function ran on other"
+                              " threads\n";
+  return fitted_lines(summary, width, 2) + fitted_lines(text, width, kIndent);
 }
 
 std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table) {

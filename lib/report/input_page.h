@@ -9,7 +9,7 @@
 
 namespace doctor {
 
-// `show input`: the input pipeline analyzer of the guide (seed 001). Measurements need their profiles.
+// `show input`: the input pipeline analyzer of the guide of TensorFlow's profiler. Measurements need their profiles.
 
 /// The word of the schema, e.g. "read_on_demand".
 std::string_view to_word(InputWork work);
@@ -18,8 +18,8 @@ std::string_view to_word(InputWork work);
 /// time and what its functions do on other threads. Waiting for other threads is no work and has a column of its own.
 DataTable input_table(const Measurements& measurements);
 
-/// What stands above the table: the input-bound share, the steps, and what the host spends its time on.
-std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis);
+/// What is above the table: the input-bound share, the steps, and what the host spends its time on.
+std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width = {});
 
 /// The same as a page of JSON with the rows of the table.
 std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table);

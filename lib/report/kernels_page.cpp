@@ -29,19 +29,19 @@ DataTable kernels_table(const Measurements& measurements) {
   DataTable table;
   table.columns = {{"rank", "#", ColumnKind::rank},
                    {"kernel_name", "kernel", ColumnKind::text},
-                   {"registers_per_thread", "registers", ColumnKind::count, true},
-                   {"shared_memory_bytes", "shared", ColumnKind::count, true},
-                   {"block", "block", ColumnKind::text},
-                   {"grid", "grid", ColumnKind::text},
-                   {"occupancy_percent", "occupancy", ColumnKind::number, true},
-                   {"op_tensor_core_eligible", "eligible", ColumnKind::flag},
-                   {"kernel_uses_tensor_core", "TensorCore", ColumnKind::flag},
-                   {"op_name", "op", ColumnKind::text},
+                   {"registers_per_thread", "registers", ColumnKind::count, true, 6},
+                   {"shared_memory_bytes", "shared", ColumnKind::count, true, 6},
+                   {"block", "block", ColumnKind::text, false, 5},
+                   {"grid", "grid", ColumnKind::text, false, 5},
+                   {"occupancy_percent", "occupancy", ColumnKind::number, true, 4},
+                   {"op_tensor_core_eligible", "eligible", ColumnKind::flag, false, 2},
+                   {"kernel_uses_tensor_core", "TensorCore", ColumnKind::flag, false, 1},
+                   {"op_name", "op", ColumnKind::text, false, 1},
                    {"occurrences", "times", ColumnKind::count},
                    {"total_us", "total", ColumnKind::time},
-                   {"average_us", "average", ColumnKind::time},
-                   {"min_us", "min", ColumnKind::time},
-                   {"max_us", "max", ColumnKind::time}};
+                   {"average_us", "average", ColumnKind::time, false, 3},
+                   {"min_us", "min", ColumnKind::time, false, 4},
+                   {"max_us", "max", ColumnKind::time, false, 4}};
   for (const KernelRow& row : kernels_of(measurements)) {
     const LaunchParameters& launch = row.launch;
     std::vector<Cell>& cells = table.rows.emplace_back();

@@ -67,16 +67,17 @@ DataTable ops_table(const Measurements& measurements, const OpsChoice& choice) {
     device.time += ops.device_time;
   }
   DataTable table;
-  table.columns = {
-      {"rank", "#", ColumnKind::rank}, {"host_or_device", "on", ColumnKind::text}, {"type", "type", ColumnKind::text}};
+  table.columns = {{"rank", "#", ColumnKind::rank},
+                   {"host_or_device", "on", ColumnKind::text},
+                   {"type", "type", ColumnKind::text, false, 2}};
   if (choice.by == OpGrouping::name) table.columns.push_back({"name", "name", ColumnKind::text});
   table.columns.insert(table.columns.end(), {{"occurrences", "times", ColumnKind::count},
-                                             {"total_us", "total", ColumnKind::time},
-                                             {"average_us", "average", ColumnKind::time},
+                                             {"total_us", "total", ColumnKind::time, false, 1},
+                                             {"average_us", "average", ColumnKind::time, false, 3},
                                              {"self_us", "self", ColumnKind::time},
-                                             {"average_self_us", "average self", ColumnKind::time},
+                                             {"average_self_us", "average self", ColumnKind::time, false, 4},
                                              {"self_share", "share", ColumnKind::share},
-                                             {"cumulative_self_share", "so far", ColumnKind::share}});
+                                             {"cumulative_self_share", "so far", ColumnKind::share, false, 2}});
   add_rows(device, "device", choice, table);
   add_rows(host, "host", choice, table);
   return table;

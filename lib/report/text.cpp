@@ -27,7 +27,6 @@ constexpr std::size_t kHostWidth = 40;
 constexpr std::size_t kShownLosses = 3;
 constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
 constexpr double kSure = 0.7;          // what the confidence means: docs/configuration.md
-constexpr std::size_t kRerunWidth = 60;
 
 /// Where the step markers leave much of the waits out, or of the rest of the time, they tell another share.
 std::string share_of_markers(const PipelineMeasurement& pipeline) {
@@ -258,7 +257,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
                     describe_cost(view), format_share(*share), describe_calls(view.pipeline));
     if (has_bottleneck(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
-    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kRerunWidth);
+    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kHostWidth);
     page.row("also", text);
   }
   if (others > kShownPipelines) page.row("also", fmt::format("{} more pipelines", others - kShownPipelines));
@@ -314,16 +313,15 @@ void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& sho
              fmt::format("{} could not be evaluated on this trace (-v tells why)", format_count(unknown, "rule")));
   }
   const bool is_healthy = diagnosis.judgement.status == VerdictStatus::healthy;
-  page.row("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree",
-                               clip(escape_for_terminal(style.rerun), kRerunWidth)));
-  if (!shown.empty()) page.row("more", "tfdata-doctor explain " + shown.front()->rule);
+  page.command("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree", style.rerun));
+  if (!shown.empty()) page.command("more", "tfdata-doctor explain " + shown.front()->rule);
 }
 
 }  // namespace
 
 std::string render_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
   const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
-  TextPage page(style.color);
+  TextPage page(style.color, style.width);
   add_headline(measurements, diagnosis.judgement, pipelines, page);
   if (style.detail == Detail::verdict) return page.take();
   const std::string first_epoch = describe_first_epoch(pipelines);

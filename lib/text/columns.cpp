@@ -139,12 +139,26 @@ std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bo
   return lines;
 }
 
-std::string wrapped_line(std::string_view escaped, PageWidth width, std::size_t indent) {
-  if (!width || column_count(escaped) <= *width) return std::string(escaped);
-  const std::size_t room = *width > 2 * indent ? *width - indent : *width;
+std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent) {
+  if (!width) return std::string(escaped);
   std::string text;
-  for (const std::string& line : wrapped(escaped, room, /*breaks_words=*/true)) {
-    text += (text.empty() ? std::string() : "\n" + std::string(indent, ' ')) + line;
+  while (!escaped.empty()) {
+    const std::size_t length = std::min(escaped.find('\n'), escaped.size());
+    const std::string_view line = escaped.substr(0, length);
+    const std::size_t begin = std::min({line.find_first_not_of(' '), line.size(), *width / 2});
+    const bool fits = column_count(line) <= *width;
+    if (fits) {
+      text += line;
+    } else {
+      const std::size_t room = *width - std::min(std::max(begin, indent), *width / 2);
+      std::string blanks(begin, ' ');
+      for (const std::string& part : wrapped(line.substr(begin), room, /*breaks_words=*/true)) {
+        text.append(blanks).append(part);
+        blanks = "\n" + std::string(std::min(indent, *width / 2), ' ');
+      }
+    }
+    if (length < escaped.size()) text += '\n';
+    escaped.remove_prefix(std::min(length + 1, escaped.size()));
   }
   return text;
 }

@@ -24,7 +24,8 @@ std::string clip(std::string_view escaped, std::size_t width);
 /// unless `breaks_words`.
 std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words);
 
-/// The same as one text, each line but the first after `indent` blanks, which count; without a width one long line.
-std::string wrapped_line(std::string_view escaped, PageWidth width, std::size_t indent = 0);
+/// Lines of a page, each broken so that it fits; what it goes on with stands after `indent` blanks, which count.
+/// Without a width they stay as they are.
+std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent = 0);
 
 }  // namespace doctor

@@ -79,7 +79,7 @@ std::string table_text(const DataTable& table, PageWidth width) {
 
 std::string render_table_text(const DataTable& table, std::string_view note, std::size_t row_count, PageWidth width) {
   std::string page;
-  if (!note.empty()) page = wrapped_line(escape_for_terminal(note), width) + "\n\n";
+  if (!note.empty()) page = fitted_lines(escape_for_terminal(note), width) + "\n\n";
   page += table_text(table, width);
   const std::size_t left = row_count - table.rows.size();
   if (left > 0) page += fmt::format("... and {} (--top 0 shows all)\n", format_count(left, "more row"));

@@ -7,6 +7,20 @@
 
 namespace doctor {
 
+/// How much a page for a person says.
+enum class Detail {
+  verdict,  ///< the first line only
+  screen,   ///< at most one screen
+  full,     ///< with the evidence of every finding and what could not be evaluated
+};
+
+struct TextStyle {
+  bool color = false;
+  PageWidth width = {};
+  Detail detail = Detail::screen;
+  std::string rerun = "TRACE";  ///< the traces that the user named, each as a shell_word()
+};
+
 enum class Tone { plain, good, bad, unsure };
 
 /// A page of labelled rows for a terminal. Every text that is handed in is escaped here, so no renderer can forget it.

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kBelowIndent = 4;
-constexpr std::size_t kNarrowestName = 16;
+constexpr std::size_t kShortName = 24;  // as long as there are columns to spare
+constexpr std::size_t kShortestName = 16;
 constexpr std::size_t kNarrowestSentence = 30;
 
 /// Shortened after its indentation, of which at most half of the width is kept.
@@ -49,10 +50,14 @@ void TableLayout::make_fit() {
     shown_.pop_back();
   }
   while (!fits()) {
-    shorten();
+    shorten(kShortName);
+    const bool has_wrap = is_last_shown() && columns_.back().fit == Fit::wrap && shown_.size() > 1;
+    const bool can_spare =
+        std::any_of(shown_.begin() + 1, shown_.end(), [&](std::size_t column) { return columns_[column].spare > 0; });
+    if (!has_wrap && !can_spare) shorten(kShortestName);
     if (fits() || shown_.size() == 1) return;
     widths_ = natural_;
-    if (is_last_shown() && columns_.back().fit == Fit::wrap) {
+    if (has_wrap) {
       is_last_below_ = true;
       shown_.pop_back();
     } else {
@@ -61,7 +66,7 @@ void TableLayout::make_fit() {
   }
 }
 
-void TableLayout::shorten() {
+void TableLayout::shorten(std::size_t least_name) {
   const auto narrow = [&](Fit fit, std::size_t least) {
     while (!fits()) {
       std::size_t widest = columns_.size();
@@ -74,7 +79,7 @@ void TableLayout::shorten() {
     }
   };
   narrow(Fit::wrap, kNarrowestSentence);
-  narrow(Fit::shorten, kNarrowestName);
+  narrow(Fit::shorten, least_name);
 }
 
 void TableLayout::leave_one_out() {
@@ -131,19 +136,20 @@ std::string TableLayout::row(const TextRow& cells) const {
 std::string TableLayout::note() const {
   std::string names;
   for (const std::size_t column : left_out_) names += (names.empty() ? "" : ", ") + columns_[column].title;
-  return names.empty() ? names : wrapped_line("(too narrow for: " + names + ")", page_, 1) + "\n";
+  return names.empty() ? names : fitted_lines("(left out to fit: " + names + ")\n", page_, 1);
 }
 
-std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page) {
+std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page,
+                       bool has_titles) {
   std::vector<std::size_t> widths;
-  for (const TextColumn& column : columns) widths.push_back(column_count(column.title));
+  for (const TextColumn& column : columns) widths.push_back(has_titles ? column_count(column.title) : 0);
   for (const TextRow& row : rows) {
     for (std::size_t column = 0; column < widths.size(); ++column) {
       widths[column] = std::max(widths[column], column_count(row[column]));
     }
   }
   const TableLayout layout(std::move(columns), std::move(widths), page);
-  std::string text = layout.titles();
+  std::string text = has_titles ? layout.titles() : std::string();
   for (const TextRow& row : rows) text += layout.row(row);
   return text + layout.note();
 }

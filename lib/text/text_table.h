@@ -47,7 +47,7 @@ class TableLayout {
   bool fits() const { return !page_ || total() <= *page_; }
   bool is_last_shown() const { return shown_.back() + 1 == columns_.size(); }
   void make_fit();
-  void shorten();
+  void shorten(std::size_t least_name);
   void leave_one_out();
   void append(std::string& line, std::size_t column, const std::string& cell) const;
 
@@ -60,7 +60,8 @@ class TableLayout {
   bool is_last_below_ = false;         ///< the last column has lines of its own
 };
 
-/// A table with its titles, each column as wide as its widest cell.
-std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page = {});
+/// A table with its titles, each column as wide as its widest cell. Without them, the titles are for note() alone.
+std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page = {},
+                       bool has_titles = true);
 
 }  // namespace doctor

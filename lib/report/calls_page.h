@@ -10,6 +10,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/call_details.h"
 #include "report/selection.h"
+#include "text/columns.h"
 
 namespace doctor {
 
@@ -42,7 +43,6 @@ struct CallList {
   std::vector<PipelineView> pipelines;  ///< that were looked at, worst first
   std::vector<ShownCall> calls;         ///< longest first; of equals the worse pipeline, then the earlier call
 
-  std::size_t call_count() const;
   std::size_t slow_count() const;
 };
 
@@ -68,7 +68,7 @@ std::string_view to_word(SegmentKind kind);
 std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width);
 
 /// The calls as charts for a terminal.
-std::string render_calls_text(const CallList& list);
+std::string render_calls_text(const CallList& list, PageWidth width = {});
 
 /// The same as `tfdata-doctor.calls/1`.
 std::string render_calls_json(const CallList& list);

@@ -1,11 +1,14 @@
+#include "report/comparison_page.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "report/comparison_page.h"
+#include "text/json_page.h"
 #include "text/numbers.h"
+#include "text/text_page.h"
 
 namespace doctor {
 namespace {
@@ -68,6 +71,153 @@ std::string first_improvement(const RunComparison& comparison) {
     if (row.difference == Difference::faster) return "; faster: " + describe_subject(row) + ", " + describe_ratio(row);
   }
   return {};
+}
+
+// The words of the schema: they never change.
+
+std::string_view to_word(ComparisonOutcome outcome) {
+  switch (outcome) {
+    case ComparisonOutcome::regression:
+      return "regression";
+    case ComparisonOutcome::no_regression:
+      return "no_regression";
+    case ComparisonOutcome::inconclusive:
+      break;
+  }
+  return "inconclusive";
+}
+
+std::string_view to_word(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::iterator_added:
+      return "iterator_added";
+    case ChangeKind::iterator_removed:
+      return "iterator_removed";
+    case ChangeKind::iterator_moved:
+      return "iterator_moved";
+    case ChangeKind::form_changed:
+      return "form_changed";
+    case ChangeKind::setting_changed:
+      return "setting_changed";
+    case ChangeKind::op_added:
+      return "op_added";
+    case ChangeKind::calls_changed:
+      return "calls_changed";
+    case ChangeKind::finding_new:
+      return "finding_new";
+    case ChangeKind::finding_gone:
+      break;
+  }
+  return "finding_gone";
+}
+
+std::string_view to_word(TimeKind kind) {
+  switch (kind) {
+    case TimeKind::self:
+      return "self";
+    case TimeKind::op:
+      return "op";
+    case TimeKind::tail:
+      return "tail";
+    case TimeKind::calls:
+      return "calls";
+    case TimeKind::get_next:
+      return "get_next";
+    case TimeKind::step:
+      break;
+  }
+  return "step";
+}
+
+std::string_view schema_word(Difference difference) {
+  switch (difference) {
+    case Difference::same:
+      return "same";
+    case Difference::faster:
+      return "faster";
+    case Difference::slower:
+      return "slower";
+    case Difference::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// What the values of a row are measured in.
+std::string_view unit_of(TimeKind kind) {
+  if (kind == TimeKind::tail) return "share";
+  return kind == TimeKind::calls ? "calls_per_step" : "us";
+}
+
+OrderedJson change_json(const StructureChange& change) {
+  return {{"kind", to_word(change.kind)},       {"subject", change.subject},    {"words", change.words},
+          {"message", change.message},          {"certain", change.is_certain}, {"worse", change.is_worse},
+          {"regression", is_regression(change)}};
+}
+
+OrderedJson row_json(const TimeRow& row) {
+  OrderedJson json = {{"kind", to_word(row.kind)}, {"subject", row.subject}, {"words", row.words}};
+  json["op"] = text_or_null(row.op);
+  json["unit"] = unit_of(row.kind);
+  json["base"] = row.base;
+  json["candidate"] = row.candidate;
+  json["base_median"] = row.base_median;
+  json["candidate_median"] = row.candidate_median;
+  json["ratio"] = row.ratio() > 0 ? OrderedJson(row.ratio()) : OrderedJson(nullptr);
+  json["interval"] = nullptr;
+  if (row.interval) {
+    json["interval"] = {
+        {"low", row.interval->low}, {"high", row.interval->high}, {"confidence", row.interval->confidence}};
+  }
+  json["p_value"] = row.p_value;
+  json["adjusted_p_value"] = row.adjusted_p_value;
+  json["cost_us_per_step"] = row.cost_us;
+  json["difference"] = schema_word(row.difference);
+  json["judged"] = row.is_judged;
+  json["regression"] = is_regression(row);
+  json["reason"] = text_or_null(row.reason);
+  json["recordings_needed"] = or_null(row.needed);
+  return json;
+}
+
+OrderedJson rows_json(const std::vector<TimeRow>& rows) {
+  OrderedJson json = OrderedJson::array();
+  for (const TimeRow& row : rows) json.push_back(row_json(row));
+  return json;
+}
+
+Tone tone_of(ComparisonOutcome outcome) {
+  switch (outcome) {
+    case ComparisonOutcome::regression:
+      return Tone::bad;
+    case ComparisonOutcome::no_regression:
+      return Tone::good;
+    case ComparisonOutcome::inconclusive:
+      break;
+  }
+  return Tone::unsure;
+}
+
+std::string_view label_of(const StructureChange& change) {
+  if (is_regression(change)) return "worse";
+  return change.is_certain ? "changed" : "~";
+}
+
+void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
+  // A screen has room for what costs most; a table of all is for -v and JSON.
+  constexpr std::size_t kScreenful = 8;
+  std::size_t shown = 0;
+  std::size_t left_out = 0;
+  for (const TimeRow& row : rows) {
+    const bool is_wanted = is_regression(row) || (is_worth_a_line(row) && shown < kScreenful) || detail == Detail::full;
+    if (!is_wanted) {
+      ++left_out;
+      continue;
+    }
+    ++shown;
+    page.row(to_word(row.difference), describe_subject(row) + ": " + describe_row(row));
+  }
+  if (left_out > 0) page.row("", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
 }
 
 }  // namespace
@@ -161,6 +311,40 @@ std::string describe_row(const TimeRow& row) {
   if (!row.reason.empty()) text += "; " + row.reason;
   if (row.needed) text += fmt::format(" ({} a side would tell)", format_count(*row.needed, "recording"));
   return text;
+}
+
+std::string render_comparison_json(const RunComparison& comparison) {
+  OrderedJson changes = OrderedJson::array();
+  for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
+  return to_text({{"schema", "tfdata-doctor.comparison/1"},
+                  {"tool", tool_json()},
+                  {"outcome", to_word(comparison.outcome)},
+                  {"summary", summarize(comparison)},
+                  {"recordings",
+                   {{"base", comparison.base_count},
+                    {"candidate", comparison.candidate_count},
+                    {"needed", comparison.needed_count}}},
+                  {"structure", std::move(changes)},
+                  {"times", rows_json(comparison.rows)},
+                  {"pipelines", rows_json(comparison.pipeline_rows)},
+                  {"notes", comparison.notes}});
+}
+
+std::string render_comparison_text(const RunComparison& comparison, const TextStyle& style) {
+  TextPage page(style.color, style.width);
+  page.headline(verdict_words(comparison.outcome), summarize(comparison), tone_of(comparison.outcome));
+  if (style.detail == Detail::verdict) return page.take();
+  page.row("compared",
+           fmt::format("{} base with {} candidate recordings", comparison.base_count, comparison.candidate_count));
+  const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
+  if (has_both && comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
+  for (const StructureChange& change : comparison.changes) page.row(label_of(change), change.message);
+  add_rows(comparison.rows, style.detail, page);
+  for (const TimeRow& row : comparison.pipeline_rows) {
+    page.row(row.is_judged ? to_word(row.difference) : "for info", describe_subject(row) + ": " + describe_row(row));
+  }
+  for (const std::string& note : comparison.notes) page.row("note", note);
+  return page.take();
 }
 
 }  // namespace doctor

@@ -1,4 +1,4 @@
-#include "compare/settings.h"
+#include "compare/iterator_settings.h"
 
 #include <fmt/format.h>
 

@@ -6,13 +6,13 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/step_table.h"
-#include "report/report.h"
 #include "text/data_table.h"
 #include "text/json_page.h"
+#include "text/text_page.h"
 
 namespace doctor {
 
-// `show overview`: the overview page of the guide (seed 001). Measurements need their profiles.
+// `show overview`: the overview page of the guide of TensorFlow's profiler. Measurements need their profiles.
 
 /// What the overview and the input page say of the steps of all hosts.
 struct StepOverview {
@@ -26,26 +26,6 @@ struct StepOverview {
 };
 
 StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis);
-
-/// What the job ran on.
-struct RunEnvironment {
-  std::vector<std::string> hosts;         ///< names; foreign text
-  std::vector<std::string> devices;       ///< of all hosts
-  std::string device_type;                ///< "GPU", "TPU", "CPU" without a device
-  std::optional<std::int64_t> cpu_cores;  ///< that tf.data may use on a host; nullopt where no trace says it
-};
-
-RunEnvironment run_environment(const Measurements& measurements);
-
-/// The ten ops with the most self time on the devices; on the hosts where no op ran on a device. Idle time is left out,
-/// and so are iterators, whose work has its own page.
-DataTable top_ops(const Measurements& measurements);
-
-/// "on the devices" or "on the hosts", as the rows of top_ops() are.
-std::string ops_side(const DataTable& ops);
-
-/// What to do next: the first change of each finding, then the pages that tell more. Holds foreign text.
-std::vector<std::string> next_steps_of(const Diagnosis& diagnosis);
 
 /// `step_time` of the JSON pages.
 OrderedJson step_time_json(const StepSummary& summary);

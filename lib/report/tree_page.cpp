@@ -1,11 +1,14 @@
+#include "report/tree_page.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "base/intervals.h"
+#include "report/json_values.h"
 #include "report/pipeline_text.h"
-#include "report/report.h"
+#include "report/selection.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -65,7 +68,7 @@ std::string table(const std::vector<TextRow>& rows, PageWidth width) {
                     rows, width);
 }
 
-std::string pipeline_table(const PipelineView& view) {
+std::string pipeline_table(const PipelineView& view, PageWidth width) {
   const PipelineMeasurement& pipeline = view.pipeline;
   std::vector<TextRow> rows;
   for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
@@ -74,7 +77,7 @@ std::string pipeline_table(const PipelineView& view) {
     const bool is_culprit = has_bottleneck(view.judgement) && member == view.judgement.culprit;
     rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
   }
-  return table(rows, {});
+  return table(rows, width);
 }
 
 /// ", 39 % of the window": of all calls, those that the verdict leaves out too.
@@ -94,33 +97,56 @@ std::string pipeline_title(const PipelineView& view) {
                      window_part(view), describe_calls(view.pipeline));
 }
 
-std::string others_text(const HostMeasurement& host) {
+std::string others_text(const HostMeasurement& host, PageWidth width) {
   std::vector<TextRow> rows;
   for (const IteratorId iterator : other_iterators(host)) {
     rows.push_back(cells_of(host.iterators[index_of(iterator)], false, ""));
   }
   if (rows.empty()) return {};
-  return fmt::format("no call of a consumer was seen for these on {}\n{}",
-                     clip(escape_for_terminal(host_name(host)), kTreeTextWidth), table(rows, {}));
+  const std::string host_words = clip(escape_for_terminal(host_name(host)), kTreeTextWidth);
+  return fitted_lines("no call of a consumer was seen for these on " + host_words + "\n", width, 2) +
+         table(rows, width);
 }
 
 }  // namespace
 
-std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis) {
+std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
   std::string text;
   const auto add = [&text](const std::string& section) {
     if (!text.empty() && !section.empty()) text += '\n';
     text += section;
   };
   for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
-    add(pipeline_title(view) +
-        (view.pipeline.root == kNoIterator ? "the trace shows nothing inside of these calls\n" : pipeline_table(view)));
+    const bool is_bare = view.pipeline.root == kNoIterator;
+    add(fitted_lines(pipeline_title(view), width, 2) +
+        (is_bare ? "the trace shows nothing inside of these calls\n" : pipeline_table(view, width)));
   }
-  for (const HostMeasurement& host : measurements.hosts) add(others_text(host));
+  for (const HostMeasurement& host : measurements.hosts) add(others_text(host, width));
   if (text.empty()) return "no tf.data iterator in this trace\n";
   return text +
-         "\nself: own work; function: ops of its function on other threads; wait: for other threads (asynchronous,"
-         " marked ~);\nshare: of the time in GetNext that it holds, over all calls; <-- culprit\n";
+         fitted_lines(
+             "\nself: own work; function: ops of its function on other threads; wait: for other threads "
+             "(asynchronous, marked ~);\nshare: of the time in GetNext that it holds, over all calls; <-- culprit\n",
+             width);
+}
+
+std::string render_tree_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  OrderedJson pipelines = OrderedJson::array();
+  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
+    pipelines.push_back(pipeline_json(view));
+  }
+  OrderedJson others = OrderedJson::array();
+  for (const HostMeasurement& host : measurements.hosts) {
+    OrderedJson iterators = OrderedJson::array();
+    for (const IteratorId iterator : other_iterators(host)) {
+      iterators.push_back(iterator_json(host, iterator, 0));
+    }
+    if (!iterators.empty()) others.push_back({{"host", host_name(host)}, {"iterators", std::move(iterators)}});
+  }
+  OrderedJson page = {{"schema", "tfdata-doctor.tree/1"}, {"tool", tool_json()}};
+  page["pipelines"] = std::move(pipelines);
+  page["other_iterators"] = std::move(others);
+  return to_text(page);
 }
 
 }  // namespace doctor

@@ -1,0 +1,401 @@
+#include "report/autotune_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
+#include "report/selection.h"
+#include "text/columns.h"
+#include "text/data_table.h"
+#include "text/escape.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
+#include "text/text_table.h"
+
+namespace doctor {
+namespace {
+
+/// The iterators of one pipeline, or those of a host for which no call of a consumer was seen.
+struct AutotuneGroup {
+  const HostMeasurement& host;
+  const PipelineMeasurement* pipeline;  ///< null for the latter
+  std::string id;                       ///< of the pipeline; empty for the latter
+  std::vector<IteratorId> members;      ///< in tree order
+  AutotuneBudget budget;
+  std::vector<AutotuneStage> stages;  ///< the members that can be tuned, in tree order
+};
+
+AutotuneGroup group_of(const HostMeasurement& host, const PipelineMeasurement* pipeline, std::string id,
+                       std::vector<IteratorId> members, const ThresholdValues& thresholds) {
+  AutotuneGroup group{host, pipeline, std::move(id), std::move(members), {}, {}};
+  group.budget = autotune_budget(host, group.members, pipeline, thresholds);
+  for (const IteratorId member : group.members) {
+    if (is_tunable(host.iterators[index_of(member)]))
+      group.stages.push_back(autotune_stage(host, pipeline, member, thresholds));
+  }
+  return group;
+}
+
+std::string describe_cores(const AutotuneGroup& group, const AutotuneStage& stage) {
+  const auto cores = static_cast<std::uint64_t>(std::max<std::int64_t>(group.budget.cpu_cores.value_or(0), 0));
+  const std::string budget = fmt::format("the CPU budget of {}", format_count(cores, "core"));
+  if (stage.binding == Binding::fixed_parallelism) {
+    return fmt::format("fixed at {}, {} would allow more, and the consumer waits for it: AUTOTUNE may raise it",
+                       *stage.parallelism, budget);
+  }
+  const bool is_above = *stage.parallelism > group.budget.cpu_cores.value_or(0);
+  return fmt::format("{} {}", is_above ? "above" : "at", budget);
+}
+
+/// Pipelines worst first; those that only feed another are part of it. Then what belongs to no pipeline.
+std::vector<AutotuneGroup> autotune_groups(const Measurements& measurements, const Diagnosis& diagnosis) {
+  std::vector<AutotuneGroup> groups;
+  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
+    if (view.pipeline.feeds_another) continue;
+    groups.push_back(group_of(view.host, &view.pipeline, pipeline_id(view.judgement, view.pipeline),
+                              members_in_tree_order(view.host, view.pipeline), diagnosis.thresholds));
+  }
+  for (const HostMeasurement& host : measurements.hosts) {
+    std::vector<IteratorId> others = other_iterators(host);
+    if (!others.empty()) groups.push_back(group_of(host, nullptr, {}, std::move(others), diagnosis.thresholds));
+  }
+  return groups;
+}
+
+/// Why a stage's tuning binds or does not, for a person; empty where nothing suggests either.
+std::string describe_binding(const AutotuneGroup& group, const AutotuneStage& stage) {
+  switch (stage.binding) {
+    case Binding::unknown:
+      return "the trace does not say";
+    case Binding::nothing:
+      return {};
+    case Binding::empty_buffer:
+      return fmt::format(
+          "empty in {} of the calls: its input is slower than its consumer, a larger buffer gains nothing",
+          format_share(stage.fill->empty_share()));
+    case Binding::full_buffer:
+      return fmt::format("full in {} of the calls: the input keeps up, a larger buffer gains nothing",
+                         format_share(stage.fill->full_share()));
+    case Binding::bursts:
+      return fmt::format("empty in {} and full in {} of the calls: a larger buffer can smooth the bursts",
+                         format_share(stage.fill->empty_share()), format_share(stage.fill->full_share()));
+    case Binding::cycle_length:
+      return fmt::format("at its cycle_length of {}: works on all its inputs at once", *stage.cycle_length);
+    case Binding::cpu_budget:
+    case Binding::fixed_parallelism:
+      return describe_cores(group, stage);
+  }
+  return {};
+}
+
+// The words of the schema: they never change.
+OrderedJson to_word(Binding binding) {
+  switch (binding) {
+    case Binding::unknown:
+      return nullptr;
+    case Binding::nothing:
+      return "nothing";
+    case Binding::empty_buffer:
+      return "empty_buffer";
+    case Binding::full_buffer:
+      return "full_buffer";
+    case Binding::bursts:
+      return "bursts";
+    case Binding::cpu_budget:
+      return "cpu_budget";
+    case Binding::cycle_length:
+      return "cycle_length";
+    case Binding::fixed_parallelism:
+      break;
+  }
+  return "fixed_parallelism";
+}
+
+OrderedJson reading_json(const AttributeReading& reading) {
+  return reading.number ? OrderedJson(*reading.number) : OrderedJson(reading.text);
+}
+
+OrderedJson history_json(const HostMeasurement& host, const AttributeHistory& history) {
+  const bool was_said = history.event_count > 0;
+  const bool has_numbers = history.number_count > 0;
+  OrderedJson changes = OrderedJson::array();
+  for (const AttributeChange& change : history.changes) {
+    changes.push_back(
+        {{"time_us", to_microseconds(change.time - host.window_start)}, {"value", reading_json(change.value)}});
+  }
+  OrderedJson json = {
+      {"attribute", history.name},
+      {"event_count", history.event_count},
+      {"unavailable_count", history.unavailable_count},
+      {"first", was_said ? reading_json(history.first) : OrderedJson(nullptr)},
+      {"last", was_said ? reading_json(history.last) : OrderedJson(nullptr)},
+      {"min", has_numbers ? OrderedJson(history.min) : OrderedJson(nullptr)},
+      {"mean", has_numbers ? OrderedJson(history.mean) : OrderedJson(nullptr)},
+      {"max", has_numbers ? OrderedJson(history.max) : OrderedJson(nullptr)},
+      {"change_count", history.change_count},
+  };
+  json["changes"] = std::move(changes);
+  return json;
+}
+
+OrderedJson fill_json(const std::optional<BufferFill>& fill) {
+  if (!fill) return nullptr;
+  return {{"call_count", fill->calls},
+          {"min", fill->min},
+          {"mean", fill->mean},
+          {"max", fill->max},
+          {"empty_share", fill->empty_share()},
+          {"full_share", fill->full_share()}};
+}
+
+OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
+  const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
+  OrderedJson histories = OrderedJson::array();
+  for (const AttributeHistory& history : iterator.history.attributes) {
+    histories.push_back(history_json(group.host, history));
+  }
+  OrderedJson json = {
+      {"long_name", iterator.long_name},
+      {"short_name", iterator.short_name},
+      {"stage", describe(group.host, stage.iterator)},
+      {"given", stage.is_autotuned ? OrderedJson(*stage.is_autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
+      {"set_by", is_parallelised_by_tf(iterator) || is_injected(iterator) ? "tf" : "user"},
+      {"chosen",
+       {{"parallelism", or_null(stage.parallelism)},
+        {"cycle_length", or_null(stage.cycle_length)},
+        {"buffer_limit", or_null(stage.buffer_limit)}}},
+      {"fill", fill_json(stage.fill)},
+      {"binding", to_word(stage.binding)},
+      {"reason", describe_binding(group, stage)},
+  };
+  json["history"] = std::move(histories);
+  return json;
+}
+
+OrderedJson budget_json(const AutotuneGroup& group) {
+  const AutotuneBudget& budget = group.budget;
+  OrderedJson histories = OrderedJson::array();
+  if (budget.root != kNoIterator) {
+    for (const AttributeHistory& history : group.host.iterators[index_of(budget.root)].history.attributes) {
+      histories.push_back(history_json(group.host, history));
+    }
+  }
+  OrderedJson json = {
+      {"cpu_cores", or_null(budget.cpu_cores)},
+      {"threadpool_size", or_null(budget.threadpool_size)},
+      {"intra_op_parallelism", or_null(budget.intra_op_parallelism)},
+      {"algorithm", or_null(budget.algorithm)},
+      {"ram_budget_mb", or_null(budget.ram_budget_mb)},
+      {"buffered_mb", or_null(budget.buffered_mb)},
+      {"machine_ram_used_mb", or_null(budget.machine_used_mb)},
+      {"machine_ram_mb", or_null(budget.machine_ram_mb)},
+  };
+  json["history"] = std::move(histories);
+  return json;
+}
+
+OrderedJson group_json(const AutotuneGroup& group) {
+  const bool has_root = group.pipeline != nullptr && group.pipeline->root != kNoIterator;
+  OrderedJson stages = OrderedJson::array();
+  for (const AutotuneStage& stage : group.stages) stages.push_back(stage_json(group, stage));
+  OrderedJson json = {
+      {"id", group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
+      {"host", host_name(group.host)},
+      {"root",
+       has_root ? OrderedJson(group.host.iterators[index_of(group.pipeline->root)].long_name) : OrderedJson(nullptr)},
+  };
+  json["budget"] = budget_json(group);
+  json["stages"] = std::move(stages);
+  return json;
+}
+
+Cell cell_of(const AttributeReading& reading) {
+  return reading.number ? Cell(*reading.number) : Cell(reading.text);
+}
+
+constexpr std::size_t kTextWidth = 60;
+constexpr std::size_t kStageWidth = 70;
+constexpr std::size_t kMostChanges = 3;  // that a cell spells out
+
+const AttributeHistory* find_history(const IteratorMeasurement& iterator, std::string_view name) {
+  for (const AttributeHistory& history : iterator.history.attributes) {
+    if (history.name == name) return &history;
+  }
+  return nullptr;
+}
+
+std::string words_of(const AttributeReading& reading) {
+  return reading.number ? fmt::format("{}", *reading.number) : clip(escape_for_terminal(reading.text), kTextWidth);
+}
+
+/// "2", "1 -> 2 at 0.350 s", "1 -> 8 (5 changes, 1 to 8)".
+std::string trail_of(const AutotuneGroup& group, const AttributeHistory& history) {
+  if (history.event_count == 0) return "unavailable";
+  if (history.change_count == 0) return words_of(history.last);
+  std::string trail = words_of(history.first);
+  if (history.change_count > kMostChanges) {
+    trail += fmt::format(" -> {} ({}", words_of(history.last), format_count(history.change_count, "change"));
+    return trail + (history.number_count > 0 ? fmt::format(", {} to {})", history.min, history.max) : ")");
+  }
+  for (const AttributeChange& change : history.changes) {
+    const double seconds =
+        static_cast<double>(change.time - group.host.window_start) / static_cast<double>(kPicosecondsPerSecond);
+    trail += fmt::format(" -> {} at {:.3f} s", words_of(change.value), seconds);
+  }
+  return trail;
+}
+
+/// The first of the attributes that the iterator has, as it changed; empty if it has none.
+std::string value_of(const AutotuneGroup& group, const AutotuneStage& stage,
+                     std::initializer_list<std::string_view> names) {
+  const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
+  for (const std::string_view name : names) {
+    if (const AttributeHistory* const history = find_history(iterator, name)) return trail_of(group, *history);
+  }
+  return {};
+}
+
+std::string parallelism_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
+  std::string cell = value_of(group, stage, {"parallelism", "num_parallel_calls"});
+  const std::string order = value_of(group, stage, {"deterministic"});
+  const std::string cycle = value_of(group, stage, {"cycle_length"});
+  if (!cycle.empty()) cell += (cell.empty() ? "cycle of " : ", cycle of ") + cycle;
+  if (order == "true") cell += ", deterministic";
+  if (order == "false") cell += ", in any order";
+  return cell;
+}
+
+std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
+  const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
+  return kind_of(iterator) == "Prefetch" ? value_of(group, stage, {"buffer_limit"})
+                                         : value_of(group, stage, {"buffer_limit", "max_batch_results", "buffer_size"});
+}
+
+std::string given_cell(const IteratorMeasurement& iterator, std::optional<bool> is_autotuned) {
+  const bool is_written = !is_parallelised_by_tf(iterator) && !is_injected(iterator);
+  if (is_autotuned == true) return is_written ? "AUTOTUNE" : "nothing (TF: AUTOTUNE)";
+  return is_autotuned == false ? "fixed" : "not recorded";
+}
+
+/// Indented below the stages above it.
+std::string stage_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
+  std::size_t above = 0;
+  const std::vector<IteratorMeasurement>& iterators = group.host.iterators;
+  IteratorId iterator = iterators[index_of(stage.iterator)].parent;
+  // No way is longer than there are iterators, whatever a damaged trace says.
+  for (std::size_t steps = 0; iterator != kNoIterator && steps < iterators.size(); ++steps) {
+    if (is_tunable(iterators[index_of(iterator)])) ++above;
+    iterator = iterators[index_of(iterator)].parent;
+  }
+  constexpr std::size_t kDeepestIndent = 12;
+  return std::string(2 * std::min(above, kDeepestIndent), ' ') +
+         clip(escape_for_terminal(describe(group.host, stage.iterator)), kStageWidth);
+}
+
+std::string stage_table(const AutotuneGroup& group, PageWidth width) {
+  std::vector<TextRow> rows;
+  for (const AutotuneStage& stage : group.stages) {
+    const std::string fill =
+        stage.fill ? fmt::format("{} / {:.1f} / {}", stage.fill->min, stage.fill->mean, stage.fill->max) : "";
+    rows.push_back({stage_cell(group, stage),
+                    given_cell(group.host.iterators[index_of(stage.iterator)], stage.is_autotuned),
+                    parallelism_cell(group, stage), buffer_cell(group, stage), fill, describe_binding(group, stage)});
+  }
+  return text_table({{"stage", Align::left, Fit::shorten},
+                     {"given", Align::left, Fit::shorten, 1},
+                     {"parallelism", Align::left, Fit::shorten},
+                     {"buffer", Align::left, Fit::shorten, 2},
+                     {"filled (min/mean/max)", Align::left, Fit::keep, 3},
+                     {"what binds", Align::left, Fit::wrap}},
+                    rows, width);
+}
+
+std::string megabytes(std::int64_t count) {
+  return fmt::format("{} MB", count >= 0 ? format_count(static_cast<std::uint64_t>(count)) : fmt::format("{}", count));
+}
+
+std::string ram_line(const AutotuneBudget& budget) {
+  std::vector<std::string> parts;
+  if (budget.ram_budget_mb) parts.push_back(megabytes(*budget.ram_budget_mb) + " for buffers");
+  if (budget.buffered_mb) parts.push_back(megabytes(*budget.buffered_mb) + " in them at the end");
+  if (budget.machine_used_mb && budget.machine_ram_mb) {
+    parts.push_back(fmt::format("the machine uses {} of {}{}", megabytes(*budget.machine_used_mb),
+                                megabytes(*budget.machine_ram_mb),
+                                budget.is_machine_nearly_full ? ", AUTOTUNE has little left for buffers" : ""));
+  }
+  if (budget.is_budget_nearly_used) parts.emplace_back("the budget is nearly used up");
+  return parts.empty() ? "" : fmt::format("RAM: {}\n", fmt::join(parts, ", "));
+}
+
+std::string budget_lines(const AutotuneGroup& group) {
+  const AutotuneBudget& budget = group.budget;
+  std::vector<std::string> parts;
+  const auto count = [](std::int64_t number) { return static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)); };
+  if (budget.cpu_cores) {
+    parts.push_back(format_count(count(*budget.cpu_cores), "core") +
+                    (budget.root == kNoIterator ? " (by its threads)" : ""));
+  }
+  if (budget.threadpool_size) parts.push_back(format_count(count(*budget.threadpool_size), "thread") + " in the pool");
+  if (budget.intra_op_parallelism)
+    parts.push_back(fmt::format("intra-op parallelism {}", *budget.intra_op_parallelism));
+  if (budget.algorithm) parts.push_back("algorithm " + clip(escape_for_terminal(*budget.algorithm), kTextWidth));
+  std::string lines = parts.empty() ? "" : fmt::format("CPU: {}\n", fmt::join(parts, ", "));
+  lines += ram_line(budget);
+  if (budget.root == kNoIterator)
+    lines += "the trace does not say what the pipeline may use (before TF 2.5 none did)\n";
+  return lines;
+}
+
+std::string group_text(const AutotuneGroup& group, PageWidth width) {
+  const std::string host = clip(escape_for_terminal(host_name(group.host)), kTextWidth);
+  std::string text = group.pipeline != nullptr ? fmt::format("pipeline {} on {}\n", group.id, host)
+                                               : fmt::format("no call of a consumer was seen for these on {}\n", host);
+  text = fitted_lines(text, width, 2);
+  if (group.members.empty()) return text + "the trace shows nothing inside of its calls\n";
+  text +=
+      group.stages.empty() ? "the trace shows no stage with a parallelism or a buffer\n" : stage_table(group, width);
+  return text + fitted_lines(budget_lines(group), width, 5);
+}
+
+}  // namespace
+
+std::string render_autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  OrderedJson pipelines = OrderedJson::array();
+  for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) pipelines.push_back(group_json(group));
+  OrderedJson page = {{"schema", "tfdata-doctor.autotune/1"}, {"tool", tool_json()}};
+  page["pipelines"] = std::move(pipelines);
+  return to_text(page);
+}
+
+std::string render_autotune_csv(const Measurements& measurements, const Diagnosis& diagnosis) {
+  DataTable table;
+  for (const std::string_view key :
+       {"pipeline", "long_name", "attribute", "first", "last", "min", "mean", "max", "changes"}) {
+    table.columns.push_back({key, {}, ColumnKind::any});
+  }
+  for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) {
+    for (const IteratorId member : group.members) {
+      const IteratorMeasurement& iterator = group.host.iterators[index_of(member)];
+      for (const AttributeHistory& history : iterator.history.attributes) {
+        const auto number = [&](auto value) { return history.number_count > 0 ? Cell(value) : Cell(); };
+        table.rows.push_back({group.id, iterator.long_name, history.name, cell_of(history.first), cell_of(history.last),
+                              number(history.min), number(history.mean), number(history.max),
+                              static_cast<std::int64_t>(history.change_count)});
+      }
+    }
+  }
+  return table_csv(table);
+}
+
+std::string render_autotune_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
+  std::string text;
+  for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) {
+    text += (text.empty() ? "" : "\n") + group_text(group, width);
+  }
+  return text.empty() ? "no tf.data iterator in this trace\n" : text;
+}
+
+}  // namespace doctor

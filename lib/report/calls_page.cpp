@@ -1,0 +1,387 @@
+#include "report/calls_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "text/columns.h"
+#include "text/data_table.h"
+#include "text/escape.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
+#include "text/text_table.h"
+
+namespace doctor {
+namespace {
+
+/// The pipelines to choose from: the one that is named, else all that feed no other.
+Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measurements, const Diagnosis& diagnosis,
+                                                   const std::optional<std::string>& id) {
+  std::vector<PipelineView> chosen;
+  std::string known;
+  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
+    const std::string own = pipeline_id(view.judgement, view.pipeline);
+    known += (known.empty() ? "" : ", ") + own;
+    if (id ? own == *id : !view.pipeline.feeds_another) chosen.push_back(view);
+  }
+  if (id && chosen.empty() && shows_tf_data(measurements)) {
+    return fail("no pipeline '" + *id + "'", "--pipeline",
+                known.empty() ? "the trace shows no GetNext call" : "known: " + known);
+  }
+  return chosen;
+}
+
+Result<void> check_number(const std::vector<PipelineView>& pipelines, std::size_t number) {
+  const std::string where = fmt::format("--call {}", number);
+  if (pipelines.empty()) return fail("the trace shows no GetNext call", where);
+  const PipelineView& view = pipelines.front();
+  const std::size_t count = view.pipeline.calls.size();
+  if (number >= 1 && number <= count) return {};
+  return fail(
+      fmt::format("pipeline {} has {}", pipeline_id(view.judgement, view.pipeline), format_count(count, "call")), where,
+      fmt::format("they are numbered from 1 to {}", count));
+}
+
+/// A measured call by the place of its pipeline in the list.
+struct Candidate {
+  std::size_t pipeline = 0;
+  const CallDetail* detail = nullptr;
+};
+
+/// The measured calls that are wanted, longest first.
+std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, const CallChoice& choice) {
+  std::vector<Candidate> calls;
+  for (std::size_t index = 0; index < pipelines.size(); ++index) {
+    for (const CallDetail& detail : pipelines[index].pipeline.call_details) {
+      if (!choice.number || detail.number == *choice.number) calls.push_back({index, &detail});
+    }
+  }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.detail->latency() > b.detail->latency(); });
+  if (!choice.top || choice.number) return calls;
+  // The slow ones, or the longest if none is: another file of the run may have had no slower one to offer.
+  const auto slow = std::count_if(calls.begin(), calls.end(),
+                                  [](const Candidate& call) { return call.detail->latency() > kSlowCall; });
+  calls.resize(std::min({std::max<std::size_t>(static_cast<std::size_t>(slow), 1), *choice.top, calls.size()}));
+  return calls;
+}
+
+OrderedJson segment_json(const ShownCall& call, const Segment& segment) {
+  const HostMeasurement& host = call.view.host;
+  const bool has_iterator = segment.iterator != kNoIterator;
+  const IteratorMeasurement* const iterator = has_iterator ? &host.iterators[index_of(segment.iterator)] : nullptr;
+  return {
+      {"start_us", to_microseconds(segment.span.start - host.window_start)},
+      {"duration_us", to_microseconds(segment.span.end - segment.span.start)},
+      {"long_name", has_iterator ? OrderedJson(iterator->long_name) : OrderedJson(nullptr)},
+      {"short_name", has_iterator ? OrderedJson(iterator->short_name) : OrderedJson(nullptr)},
+      {"kind", to_word(segment.kind)},
+      {"thread", host.threads[index_of(segment.lane)]},
+  };
+}
+
+OrderedJson call_json(const ShownCall& call) {
+  OrderedJson segments = OrderedJson::array();
+  for (const Segment& segment : call.detail->segments) segments.push_back(segment_json(call, segment));
+  OrderedJson json = {
+      {"number", call.detail->number},
+      {"start_us", to_microseconds(call.start())},
+      {"latency_us", to_microseconds(call.detail->latency())},
+      {"warmup", call.is_warmup()},
+      {"thread", call.view.host.threads[index_of(call.detail->lane)]},
+  };
+  json["segments"] = std::move(segments);
+  return json;
+}
+
+constexpr std::size_t kCallBarWidth = 40;
+constexpr std::size_t kMostRows = 12;
+constexpr std::size_t kCallNameWidth = 40;
+constexpr std::size_t kCallTextWidth = 60;
+
+std::string_view words_of(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::self:
+      return "own work";
+    case SegmentKind::function:
+      return "your function";
+    case SegmentKind::handoff:
+      return "hand-over between threads";
+    case SegmentKind::unseen:
+      return "not visible in the window";
+    case SegmentKind::outside:
+      break;
+  }
+  return "outside of tf.data";
+}
+
+std::string thread_name(const ShownCall& call, LaneId lane) {
+  const std::string& name = call.view.host.threads[index_of(lane)];
+  return name.empty() ? "without name" : clip(escape_for_terminal(name), kCallNameWidth);
+}
+
+/// The last `parts` parts of a long name: "Zip[1] > Map".
+std::string end_of_name(std::string_view long_name, std::size_t parts) {
+  std::string name;
+  for (; parts > 0 && !long_name.empty(); --parts) {
+    const std::size_t separator = long_name.rfind("::");
+    const std::size_t begin = separator == std::string_view::npos ? 0 : separator + 2;
+    if (!name.empty()) name.insert(0, " > ");
+    name.insert(0, long_name.substr(begin));
+    long_name = separator == std::string_view::npos ? std::string_view() : long_name.substr(0, separator);
+  }
+  return name;
+}
+
+/// The short name, with what stands above the iterator as far as that tells it from others of that name in the call.
+std::string row_name(const ShownCall& call, const CallRow& row, const std::vector<CallRow>& rows) {
+  if (row.iterator == kNoIterator) return "GetNext";
+  const std::vector<IteratorMeasurement>& iterators = call.view.host.iterators;
+  const IteratorMeasurement& own = iterators[index_of(row.iterator)];
+  constexpr std::size_t kMostParts = 6;
+  std::size_t parts = 1;
+  const auto is_shared = [&](const CallRow& other) {
+    if (other.iterator == kNoIterator || other.iterator == row.iterator) return false;
+    const IteratorMeasurement& iterator = iterators[index_of(other.iterator)];
+    if (iterator.short_name != own.short_name) return false;
+    return end_of_name(iterator.long_name, parts) == end_of_name(own.long_name, parts);
+  };
+  while (parts < kMostParts && std::any_of(rows.begin(), rows.end(), is_shared)) ++parts;
+  const std::string name = parts == 1 ? own.short_name : end_of_name(own.long_name, parts);
+  return clip(escape_for_terminal(name), kCallNameWidth);
+}
+
+std::string share_of(Picoseconds time, const CallDetail& detail) {
+  const Picoseconds latency = std::max<Picoseconds>(detail.latency(), 1);
+  return format_share(static_cast<double>(time) / static_cast<double>(latency));
+}
+
+/// The rows to print: all, or those that hold the most, which stay in order. Adds up the others.
+std::vector<const CallRow*> longest_rows(const std::vector<CallRow>& rows, Picoseconds& folded) {
+  std::vector<const CallRow*> chosen;
+  chosen.reserve(rows.size());
+  for (const CallRow& row : rows) chosen.push_back(&row);
+  folded = 0;
+  if (rows.size() <= kMostRows) return chosen;
+  std::stable_sort(chosen.begin(), chosen.end(), [](const CallRow* a, const CallRow* b) { return a->time > b->time; });
+  for (std::size_t index = kMostRows; index < chosen.size(); ++index) folded += chosen[index]->time;
+  chosen.resize(kMostRows);
+  std::sort(chosen.begin(), chosen.end());  // they lie in one array, in order of their first start
+  return chosen;
+}
+
+std::string main_holder(const ShownCall& call, const std::vector<CallRow>& rows, PageWidth width) {
+  const auto longest =
+      std::max_element(rows.begin(), rows.end(), [](const CallRow& a, const CallRow& b) { return a.time < b.time; });
+  if (longest == rows.end() || longest->iterator == kNoIterator) return {};
+  const std::string& name = call.view.host.iterators[index_of(longest->iterator)].long_name;
+  return fitted_lines("  mostly " + escape_for_terminal(name) + "\n", width, 4);
+}
+
+std::string chart(const ShownCall& call, PageWidth width) {
+  constexpr std::size_t kBesideBar = 64;  // columns that times and names want
+  const CallDetail& detail = *call.detail;
+  const std::vector<CallRow> rows = rows_of(detail);
+  Picoseconds folded = 0;
+  const std::vector<const CallRow*> shown = longest_rows(rows, folded);
+  const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideBar);
+  const std::size_t bar = std::clamp(spare, kCallBarWidth / 4, kCallBarWidth);
+  std::vector<TextRow> lines;
+  for (const CallRow* const row : shown) {
+    lines.push_back({fmt::format("  |{}| {:>8}", bar_of(row->spans, detail.span, bar), format_time(row->time)),
+                     fmt::format("{:>6}", share_of(row->time, detail)), row_name(call, *row, rows),
+                     std::string(words_of(row->kind)), thread_name(call, row->lane)});
+  }
+  std::string text = text_table({{"time"},
+                                 {"share", Align::right},
+                                 {"iterator", Align::left, Fit::shorten},
+                                 {"work", Align::left, Fit::keep, 1},
+                                 {"thread", Align::left, Fit::shorten, 2}},
+                                lines, width, /*has_titles=*/false);
+  if (shown.size() < rows.size()) {
+    text += fmt::format("   {:{}}  {:>8}  {:>6}  {} more\n", "", bar, format_time(folded), share_of(folded, detail),
+                        rows.size() - shown.size());
+  }
+  return text + main_holder(call, rows, width);
+}
+
+std::string call_title(const ShownCall& call, bool names_pipeline) {
+  const PipelineView& view = call.view;
+  std::string of = fmt::format("{}", view.pipeline.calls.size());
+  if (names_pipeline) {
+    of += fmt::format(" of pipeline {} on {}", pipeline_id(view.judgement, view.pipeline),
+                      clip(escape_for_terminal(host_name(view.host)), kCallTextWidth));
+  }
+  const double start = static_cast<double>(call.start()) / static_cast<double>(kPicosecondsPerSecond);
+  return fmt::format("call {} of {}: {}, from {:.6f} s on (thread {}){}\n", call.detail->number, of,
+                     format_time(call.detail->latency()), start, thread_name(call, call.detail->lane),
+                     call.is_warmup() ? ", warm-up" : "");
+}
+
+/// What the calls were chosen from.
+std::string list_title(const CallList& list) {
+  std::string text;
+  for (const PipelineView& view : list.pipelines) {
+    text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view.judgement, view.pipeline),
+                        clip(escape_for_terminal(host_name(view.host)), kCallTextWidth),
+                        format_count(view.pipeline.calls.size(), "call"), format_count(view.pipeline.slow_count),
+                        format_time(kSlowCall));
+  }
+  if (list.choice.number) return text;
+  if (!list.choice.top) return text + "all calls, the longest first\n";
+  const std::size_t slow = list.slow_count();
+  if (slow == 0) return text + "no call was slow; this is the longest\n";
+  if (list.calls.size() == slow) return text + "the slow calls, the longest first\n";
+  return text + fmt::format("{} of {}, the longest first; --top 0 shows all calls\n", format_count(list.calls.size()),
+                            format_count(slow, "slow call"));
+}
+
+}  // namespace
+
+CallDetailRequest CallChoice::wish() const {
+  return {top, number, pipeline ? root_of_pipeline_id(*pipeline) : std::nullopt};
+}
+
+std::size_t CallList::slow_count() const {
+  std::size_t count = 0;
+  for (const PipelineView& view : pipelines) count += view.pipeline.slow_count;
+  return count;
+}
+
+Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis& diagnosis, const CallChoice& choice) {
+  CallList list;
+  list.choice = choice;
+  list.shows_tf_data = shows_tf_data(measurements);
+  if (!list.shows_tf_data) return list;
+  Result<std::vector<PipelineView>> pipelines = choose_pipelines(measurements, diagnosis, choice.pipeline);
+  if (!pipelines) return Unexpected(pipelines.error());
+  if (choice.number) {
+    if (const Result<void> known = check_number(*pipelines, *choice.number); !known) return Unexpected(known.error());
+  }
+  for (const PipelineView& view : *pipelines) {
+    if (list.pipelines.empty() || !choice.number) list.pipelines.push_back(view);
+  }
+  for (const Candidate& call : sorted_calls(list.pipelines, choice)) {
+    list.calls.push_back({list.pipelines[call.pipeline], call.detail});
+  }
+  return list;
+}
+
+std::vector<CallRow> rows_of(const CallDetail& detail) {
+  std::map<std::tuple<IteratorId, SegmentKind, LaneId>, std::size_t> places;
+  std::vector<CallRow> rows;
+  for (const Segment& segment : detail.segments) {
+    const auto [place, is_new] = places.try_emplace({segment.iterator, segment.kind, segment.lane}, rows.size());
+    if (is_new) rows.push_back({segment.iterator, segment.kind, segment.lane, 0, {}});
+    CallRow& row = rows[place->second];
+    row.time += segment.span.end - segment.span.start;
+    row.spans.push_back(segment.span);
+  }
+  return rows;
+}
+
+std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width) {
+  static constexpr std::array<std::string_view, 9> kBlocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+  const double column = static_cast<double>(window.end - window.start) / static_cast<double>(width);
+  std::vector<double> covered(width, 0);  // of each column, as a part of it
+  for (const Interval& span : spans) {
+    const double start = static_cast<double>(span.start - window.start) / column;
+    const double end = static_cast<double>(span.end - window.start) / column;
+    for (auto at = static_cast<std::size_t>(start); at < width && static_cast<double>(at) < end; ++at) {
+      const auto left = static_cast<double>(at);
+      covered[at] += std::min(end, left + 1) - std::max(start, left);
+    }
+  }
+  std::string bar;
+  for (const double part : covered) {
+    // Rounded, but never to nothing.
+    const auto eighths = static_cast<std::size_t>(std::clamp(part * 8 + 0.5, part > 0 ? 1.0 : 0.0, 8.0));
+    bar += kBlocks[eighths];
+  }
+  return bar;
+}
+
+// The words of the schema: they never change.
+std::string_view to_word(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::self:
+      return "self";
+    case SegmentKind::function:
+      return "function";
+    case SegmentKind::handoff:
+      return "handoff";
+    case SegmentKind::unseen:
+      return "unseen";
+    case SegmentKind::outside:
+      break;
+  }
+  return "outside";
+}
+
+std::string render_calls_json(const CallList& list) {
+  OrderedJson pipelines = OrderedJson::array();
+  for (const PipelineView& view : list.pipelines) {
+    const bool has_root = view.pipeline.root != kNoIterator;
+    OrderedJson calls = OrderedJson::array();
+    for (const ShownCall& call : list.calls) {
+      if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
+    }
+    OrderedJson pipeline = {
+        {"id", pipeline_id(view.judgement, view.pipeline)},
+        {"host", host_name(view.host)},
+        {"root",
+         has_root ? OrderedJson(view.host.iterators[index_of(view.pipeline.root)].long_name) : OrderedJson(nullptr)},
+        {"call_count", view.pipeline.calls.size()},
+        {"slow_count", view.pipeline.slow_count},
+    };
+    pipeline["calls"] = std::move(calls);
+    pipelines.push_back(std::move(pipeline));
+  }
+  OrderedJson page = {{"schema", "tfdata-doctor.calls/1"}, {"tool", tool_json()}};
+  page["slow_threshold_us"] = to_microseconds(kSlowCall);
+  page["pipelines"] = std::move(pipelines);
+  return to_text(page);
+}
+
+std::string render_calls_csv(const CallList& list) {
+  DataTable table;
+  table.columns = {{"pipeline", {}},
+                   {"host", {}},
+                   {"call", {}, ColumnKind::count},
+                   {"call_start_us", {}, ColumnKind::time},
+                   {"latency_us", {}, ColumnKind::time},
+                   {"warmup", {}, ColumnKind::flag},
+                   {"segment_start_us", {}, ColumnKind::time},
+                   {"duration_us", {}, ColumnKind::time},
+                   {"kind", {}},
+                   {"long_name", {}},
+                   {"thread", {}}};
+  for (const ShownCall& call : list.calls) {
+    const HostMeasurement& host = call.view.host;
+    for (const Segment& segment : call.detail->segments) {
+      const bool has_iterator = segment.iterator != kNoIterator;
+      table.rows.push_back({pipeline_id(call.view.judgement, call.view.pipeline), host_name(host),
+                            static_cast<std::int64_t>(call.detail->number), call.start(), call.detail->latency(),
+                            call.is_warmup(), segment.span.start - host.window_start,
+                            segment.span.end - segment.span.start, std::string(to_word(segment.kind)),
+                            has_iterator ? host.iterators[index_of(segment.iterator)].long_name : std::string(),
+                            host.threads[index_of(segment.lane)]});
+    }
+  }
+  return table_csv(table);
+}
+
+std::string render_calls_text(const CallList& list, PageWidth width) {
+  if (!list.shows_tf_data) return "no tf.data iterator in this trace\n";
+  if (list.calls.empty()) return "no GetNext call of a consumer in this trace\n";
+  std::string text = fitted_lines(list_title(list), width, 2);
+  for (const ShownCall& call : list.calls) {
+    text += "\n" + fitted_lines(call_title(call, list.pipelines.size() > 1), width, 2) + chart(call, width);
+  }
+  return text;
+}
+
+}  // namespace doctor

@@ -1,0 +1,270 @@
+#include "report/explanation_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "diagnose/dataset_words.h"
+#include "report/pipeline_text.h"
+#include "report/selection.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
+
+namespace doctor {
+namespace {
+
+/// Where a number of an inquiry comes from. Holds foreign text.
+struct SeenAt {
+  std::string what;       ///< "GetNext call 3 of 8, the longest"
+  std::string long_name;  ///< of an iterator; empty for a GetNext call
+  std::string thread;     ///< name of the thread; may be empty
+  Picoseconds start = 0;  ///< since the trace begins
+  Picoseconds duration = 0;
+};
+
+std::string_view in_words(Relation relation, bool holds) {
+  switch (relation) {
+    case Relation::at_most:
+      return holds ? "at most" : "above";
+    case Relation::above:
+      return holds ? "above" : "at most";
+    case Relation::at_least:
+      break;
+  }
+  return holds ? "at least" : "below";
+}
+
+SeenAt seen(const HostMeasurement& host, const Sighting& sighting, std::string what, std::string long_name) {
+  const std::size_t lane = index_of(sighting.lane);
+  return {std::move(what), std::move(long_name), lane < host.threads.size() ? host.threads[lane] : std::string(),
+          sighting.span.start - host.window_start, sighting.duration()};
+}
+
+/// How far the number of a comparison is from its threshold, as a part of the threshold.
+double distance_of(const Comparison& comparison) {
+  constexpr double kSmallestLimit = 1e-9;
+  return std::abs(comparison.measured.value - comparison.limit) / std::max(kSmallestLimit, std::abs(comparison.limit));
+}
+
+/// What the rule named `rule` asked; empty if there is no such rule.
+const std::vector<Inquiry>& inquiries_of(const Diagnosis& diagnosis, std::string_view rule) {
+  static const std::vector<Inquiry> kNone;
+  const auto found = std::find_if(diagnosis.inquiries.begin(), diagnosis.inquiries.end(),
+                                  [&](const RuleInquiries& asked) { return asked.rule == rule; });
+  return found == diagnosis.inquiries.end() ? kNone : found->inquiries;
+}
+
+/// The silent inquiry that came closest to a finding, for the user to look at first: the one that asked most, of those
+/// the one whose number is nearest to its threshold, as a share of it. Null if none ended at a comparison.
+const Inquiry* nearest_to_firing(const std::vector<Inquiry>& inquiries) {
+  const Inquiry* nearest = nullptr;
+  for (const Inquiry& inquiry : inquiries) {
+    const Question* const question = deciding_question(inquiry);
+    if (question == nullptr || !question->comparison) continue;
+    const bool is_nearer = nearest == nullptr || inquiry.questions.size() > nearest->questions.size() ||
+                           (inquiry.questions.size() == nearest->questions.size() &&
+                            distance_of(*question->comparison) < distance_of(*nearest->questions.back().comparison));
+    if (is_nearer) nearest = &inquiry;
+  }
+  return nearest;
+}
+
+/// The events behind an inquiry about a pipeline: its longest GetNext call, and what the iterator asked about did
+/// longest.
+std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
+  std::vector<SeenAt> places;
+  const PipelineMeasurement& pipeline = view.pipeline;
+  if (!pipeline.calls.empty()) {
+    const Sighting slowest{pipeline.calls[pipeline.slowest], pipeline.slowest_lane};
+    places.push_back(
+        seen(view.host, slowest,
+             fmt::format("GetNext call {} of {}, the longest", pipeline.slowest + 1, pipeline.calls.size()), {}));
+  }
+  const IteratorId subject = inquiry.subject != kNoIterator ? inquiry.subject : view.judgement.culprit;
+  if (subject == kNoIterator) return places;
+  const IteratorMeasurement& iterator = view.host.iterators[index_of(subject)];
+  const Sighting held = view.phase().longest_held[index_of(subject)];
+  if (held.duration() > 0) {
+    places.push_back(seen(view.host, held, "the longest time that GetNext waited for it", iterator.long_name));
+  }
+  if (iterator.longest_call.duration() > 0) {
+    places.push_back(seen(view.host, iterator.longest_call, "its longest call", iterator.long_name));
+  }
+  return places;
+}
+
+// The words of the page's schema: they never change.
+
+std::string_view to_word(RuleOutcome outcome) {
+  switch (outcome) {
+    case RuleOutcome::fired:
+      return "fired";
+    case RuleOutcome::not_evaluated:
+      return "not_evaluated";
+    case RuleOutcome::silent:
+      break;
+  }
+  return "silent";
+}
+
+std::string_view to_word(Relation relation) {
+  switch (relation) {
+    case Relation::at_most:
+      return "at_most";
+    case Relation::above:
+      return "above";
+    case Relation::at_least:
+      break;
+  }
+  return "at_least";
+}
+
+OrderedJson question_json(const Question& question) {
+  OrderedJson json = {{"question", describe(question)}, {"holds", question.holds}};
+  if (!question.comparison) return json;
+  const Comparison& comparison = *question.comparison;
+  json["measured"] = comparison.measured.name;
+  json["value"] = comparison.measured.value;
+  json["unit"] = comparison.measured.unit;
+  json["relation"] = to_word(comparison.relation);
+  json["threshold"] = comparison.threshold;
+  json["limit"] = comparison.limit;
+  return json;
+}
+
+OrderedJson seen_json(const SeenAt& place) {
+  return {{"what", place.what},
+          {"long_name", text_or_null(place.long_name)},
+          {"thread", place.thread},
+          {"start_us", to_microseconds(place.start)},
+          {"duration_us", to_microseconds(place.duration)}};
+}
+
+OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>& views) {
+  const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
+  OrderedJson questions = OrderedJson::array();
+  for (const Question& question : inquiry.questions) questions.push_back(question_json(question));
+  OrderedJson places = OrderedJson::array();
+  if (view != nullptr) {
+    for (const SeenAt& place : seen_at(*view, inquiry)) places.push_back(seen_json(place));
+  }
+  OrderedJson json = OrderedJson::object();
+  json["pipeline"] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(view->judgement, view->pipeline));
+  json["host"] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host));
+  json["outcome"] = to_word(outcome_of(inquiry));
+  json["missing"] = text_or_null(inquiry.missing);
+  json["questions"] = std::move(questions);
+  json["seen"] = std::move(places);
+  return json;
+}
+
+void add_headline(const Rule& rule, RuleOutcome outcome, TextPage& page) {
+  switch (outcome) {
+    case RuleOutcome::fired:
+      return page.headline(fmt::format("{} FIRES", rule.id), std::string(rule.summary), Tone::bad);
+    case RuleOutcome::silent:
+      return page.headline(fmt::format("{} IS SILENT", rule.id), "the trace speaks against it", Tone::good);
+    case RuleOutcome::not_evaluated:
+      return page.headline(fmt::format("{} CANNOT BE EVALUATED", rule.id), "evidence is missing", Tone::unsure);
+  }
+}
+
+void add_inquiry(const Inquiry& inquiry, const std::vector<PipelineView>& views, TextPage& page) {
+  page.empty_line();
+  const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
+  page.row("about", view == nullptr
+                        ? "the whole trace"
+                        : fmt::format("pipeline {} on {} ({})", pipeline_id(view->judgement, view->pipeline),
+                                      host_name(view->host), describe_calls(view->pipeline)));
+  for (const Question& question : inquiry.questions) page.row(question.holds ? "yes" : "no", describe(question));
+  if (!inquiry.missing.empty()) page.row("missing", inquiry.missing);
+  if (inquiry.has_finding) page.row("so", "it fires");
+  if (view == nullptr) return;
+  for (const SeenAt& place : seen_at(*view, inquiry)) {
+    page.row("seen", fmt::format("{}: {} from {} on, thread {}{}", place.what, format_time(place.duration),
+                                 format_time(place.start), place.thread.empty() ? "without a name" : place.thread,
+                                 place.long_name.empty() ? "" : ", " + place.long_name));
+  }
+}
+
+/// What would have to be different.
+void add_nearest(const Rule& rule, const std::vector<Inquiry>& inquiries, TextPage& page) {
+  const Inquiry* const nearest = nearest_to_firing(inquiries);
+  if (nearest == nullptr) return;
+  const Comparison& comparison = *nearest->questions.back().comparison;
+  page.empty_line();
+  page.row("nearest",
+           fmt::format("{} is {}, and the threshold {} is {} (--set {}.{}=VALUE moves it)", comparison.measured.name,
+                       format_quantity(comparison.measured.value, comparison.measured.unit), comparison.threshold,
+                       format_quantity(comparison.limit, comparison.measured.unit), rule.id, comparison.threshold));
+}
+
+}  // namespace
+
+RuleOutcome outcome_of(const Inquiry& inquiry) {
+  if (inquiry.has_finding) return RuleOutcome::fired;
+  return inquiry.missing.empty() ? RuleOutcome::silent : RuleOutcome::not_evaluated;
+}
+
+RuleOutcome outcome_of(const std::vector<Inquiry>& inquiries) {
+  RuleOutcome outcome = RuleOutcome::silent;
+  for (const Inquiry& inquiry : inquiries) {
+    if (inquiry.has_finding) return RuleOutcome::fired;
+    if (!inquiry.missing.empty()) outcome = RuleOutcome::not_evaluated;
+  }
+  return outcome;
+}
+
+const Question* deciding_question(const Inquiry& inquiry) {
+  if (outcome_of(inquiry) != RuleOutcome::silent || inquiry.questions.empty()) return nullptr;
+  return inquiry.questions.back().holds ? nullptr : &inquiry.questions.back();
+}
+
+std::string describe(const Question& question) {
+  if (!question.comparison) return question.statement;
+  const Comparison& comparison = *question.comparison;
+  const Evidence& measured = comparison.measured;
+  return fmt::format("{} {} is {} {} ({})", measured.name, format_quantity(measured.value, measured.unit),
+                     in_words(comparison.relation, question.holds), format_quantity(comparison.limit, measured.unit),
+                     comparison.threshold);
+}
+
+std::string render_explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis) {
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  const std::vector<Inquiry>& inquiries = inquiries_of(diagnosis, rule.id);
+  OrderedJson list = OrderedJson::array();
+  for (const Inquiry& inquiry : inquiries) list.push_back(inquiry_json(inquiry, views));
+  OrderedJson page = {{"schema", "tfdata-doctor.explanation/1"}, {"tool", tool_json()}};
+  page["rule"] = rule.id;
+  page["outcome"] = to_word(outcome_of(inquiries));
+  page["inquiries"] = std::move(list);
+  return to_text(page);
+}
+
+std::string render_explanation_text(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis,
+                                    const TextStyle& style) {
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  const std::vector<Inquiry>& inquiries = inquiries_of(diagnosis, rule.id);
+  const RuleOutcome outcome = outcome_of(inquiries);
+  TextPage page(style.color, style.width);
+  add_headline(rule, outcome, page);
+  if (style.detail == Detail::verdict) return page.take();
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.rule == rule.id) page.row("finding", finding.message);
+  }
+  // A run may have a hundred pipelines; the first are the worst.
+  constexpr std::size_t kShownInquiries = 5;
+  const std::size_t shown =
+      style.detail == Detail::full ? inquiries.size() : std::min(kShownInquiries, inquiries.size());
+  for (std::size_t index = 0; index < shown; ++index) add_inquiry(inquiries[index], views, page);
+  if (shown < inquiries.size()) page.row("more", fmt::format("{} more with -v", inquiries.size() - shown));
+  if (outcome == RuleOutcome::silent) add_nearest(rule, inquiries, page);
+  page.empty_line();
+  page.command("more", fmt::format("tfdata-doctor explain {}", rule.id));
+  return page.take();
+}
+
+}  // namespace doctor

@@ -1,0 +1,348 @@
+#include "report/overview_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "diagnose/host_comparison.h"
+#include "report/ops_page.h"
+#include "report/selection.h"
+#include "report/steps_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
+
+namespace doctor {
+namespace {
+
+/// Shares that differ by less are the same to a person.
+constexpr double kSameShare = 0.05;
+
+/// What the share of the steps is taken of.
+std::string base_of_steps(const Measurements& measurements, const StepOverview& overview) {
+  const bool has_markers = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
+    return host.source == StepSource::markers || host.source == StepSource::session_runs;
+  });
+  const bool has_boundary = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
+    return !host.steps.empty() && host.steps.front().is_boundary;
+  });
+  std::size_t pipelines = 0;
+  for (const HostMeasurement& host : measurements.hosts) {
+    for (const PipelineMeasurement& pipeline : host.pipelines) pipelines += pipeline.feeds_another ? 0 : 1;
+  }
+  std::string base = has_markers ? "the marked steps" : "the time from one GetNext to the next";
+  if (has_boundary) base += " without the first and the last";
+  return pipelines > 1 ? base + ", with the waits of all pipelines" : base;
+}
+
+/// What the verdict's share is taken of.
+std::string base_of_verdict(const PipelineMeasurement& pipeline, double share) {
+  std::string base = "the time from one GetNext to the next";
+  const bool has_warmup = pipeline.warmup_count > 0;
+  const bool leaves_out = pipeline.judged_cadence().share - share >= kSameShare;
+  if (has_warmup || leaves_out) base += " without ";
+  if (has_warmup) base += leaves_out ? "the warm-up and " : "the warm-up";
+  if (leaves_out) base += "the slowest call";
+  return pipeline.exposed ? base + ", while no device computes" : base;
+}
+
+std::string verdict_note(const Measurements& measurements, const StepOverview& overview, const PipelineView& worst) {
+  const std::optional<double> share = input_share_of(worst);
+  if (!share || !overview.summary.input_share) return {};
+  if (std::abs(*share - *overview.summary.input_share) < kSameShare) return {};
+  return fmt::format("{} is of {}; the verdict's {} is of {}", format_share(*overview.summary.input_share),
+                     base_of_steps(measurements, overview), format_share(*share),
+                     base_of_verdict(worst.pipeline, *share));
+}
+
+/// What the job ran on.
+struct RunEnvironment {
+  std::vector<std::string> hosts;         ///< names; foreign text
+  std::vector<std::string> devices;       ///< of all hosts
+  std::string device_type;                ///< "GPU", "TPU", "CPU" without a device
+  std::optional<std::int64_t> cpu_cores;  ///< that tf.data may use on a host; nullopt where no trace says it
+};
+
+RunEnvironment run_environment(const Measurements& measurements) {
+  RunEnvironment environment;
+  environment.device_type = "CPU";
+  for (const HostMeasurement& host : measurements.hosts) {
+    environment.hosts.push_back(host_name(host));
+    environment.devices.insert(environment.devices.end(), host.devices.begin(), host.devices.end());
+    for (const PipelineMeasurement& pipeline : host.pipelines) {
+      if (pipeline.cpu_budget)
+        environment.cpu_cores = std::max(environment.cpu_cores.value_or(0), *pipeline.cpu_budget);
+    }
+  }
+  if (!environment.devices.empty()) {
+    // "/device:GPU:0" -> "GPU"
+    std::string_view type = environment.devices.front();
+    constexpr std::string_view kPrefix = "/device:";
+    if (type.starts_with(kPrefix)) type.remove_prefix(kPrefix.size());
+    environment.device_type = type.substr(0, type.find(':'));
+  }
+  return environment;
+}
+
+/// The ten ops with the most self time on the devices; on the hosts where no op ran on a device. Idle time is left out,
+/// and so are iterators, whose work has its own page.
+DataTable top_ops(const Measurements& measurements) {
+  constexpr std::size_t kShown = 10;
+  OpsChoice choice;
+  choice.with_iterators = false;
+  DataTable table = ops_table(measurements, choice);
+  const auto side_of = [](const std::vector<Cell>& row) { return std::get<std::string>(row[1]); };
+  const bool has_device = !table.rows.empty() && side_of(table.rows.front()) == "device";
+  if (has_device) std::erase_if(table.rows, [&](const std::vector<Cell>& row) { return side_of(row) != "device"; });
+  if (table.rows.size() > kShown) table.rows.resize(kShown);
+  return table;
+}
+
+/// "on the devices" or "on the hosts", as the rows of top_ops() are.
+std::string ops_side(const DataTable& ops) {
+  const bool is_on_device = !ops.rows.empty() && std::get<std::string>(ops.rows.front()[1]) == "device";
+  return is_on_device ? "on the devices" : "on the hosts (iterators left out)";
+}
+
+/// What to do next: the first change of each finding, then the pages that say more. Holds foreign text.
+std::vector<std::string> next_steps_of(const Diagnosis& diagnosis) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> next;
+  for (const Finding& finding : diagnosis.findings) {
+    if (next.size() == kMost || finding.advice.empty() || finding.severity == Severity::note) continue;
+    next.push_back(finding.rule + ": " + finding.advice.front().text);
+  }
+  next.emplace_back(next.empty() ? "'show ops' lists what the time goes to instead"
+                                 : "'show input' lists the work of the input pipeline, 'show calls' its slow calls");
+  return next;
+}
+
+double to_milliseconds(double picoseconds) {
+  return picoseconds / static_cast<double>(kPicosecondsPerMillisecond);
+}
+
+double part_ms(const StepSummary& summary, StepPart part) {
+  return to_milliseconds(summary.parts[static_cast<std::size_t>(part)]);
+}
+
+OrderedJson breakdown_json(const StepSummary& summary) {
+  return {
+      {"compilation", part_ms(summary, StepPart::compilation)},
+      {"output", part_ms(summary, StepPart::output)},
+      {"input", part_ms(summary, StepPart::input)},
+      {"kernel_launch", part_ms(summary, StepPart::kernel_launch)},
+      {"host_compute", part_ms(summary, StepPart::host_compute)},
+      {"device_to_device", part_ms(summary, StepPart::device_to_device)},
+      {"device_compute", part_ms(summary, StepPart::device_compute_16) + part_ms(summary, StepPart::device_compute_32)},
+      {"other", part_ms(summary, StepPart::other)}};
+}
+
+/// Null without device compute.
+OrderedJson precision_json(const StepSummary& summary) {
+  const double half = part_ms(summary, StepPart::device_compute_16);
+  const double whole = half + part_ms(summary, StepPart::device_compute_32);
+  if (whole <= 0) return nullptr;
+  return {{"bits_16_share", half / whole}, {"bits_32_share", (whole - half) / whole}};
+}
+
+OrderedJson environment_json(const Measurements& measurements, const StepOverview& overview) {
+  const RunEnvironment environment = run_environment(measurements);
+  OrderedJson json = {{"hosts", environment.hosts},
+                      {"host_count", environment.hosts.size()},
+                      {"device_type", environment.device_type},
+                      {"devices", environment.devices},
+                      {"device_count", environment.devices.size()}};
+  json["cpu_cores"] = or_null(environment.cpu_cores);
+  OrderedJson sources = OrderedJson::array();
+  for (const StepTable& host : overview.hosts) sources.push_back(to_word(host.source));
+  json["step_source"] = std::move(sources);
+  return json;
+}
+
+OrderedJson step_json(const StepMeasurement& step) {
+  OrderedJson json = {{"step", or_null(step.number)},
+                      {"duration_ms", to_milliseconds(static_cast<double>(step.duration()))},
+                      {"input_ms", to_milliseconds(static_cast<double>(step[StepPart::input]))},
+                      {"counted", !step.is_boundary}};
+  return json;
+}
+
+constexpr std::size_t kMostBars = 20;
+constexpr std::size_t kTimelineWidth = 50;
+
+/// What a bar of the graph is made of: the device at work, waiting for input, the host at work, nothing of these.
+struct BarPart {
+  std::string_view mark;
+  std::string_view words;
+  std::vector<StepPart> parts;
+};
+
+const std::vector<BarPart>& bar_parts() {
+  static const std::vector<BarPart> parts = {
+      {"█", "device compute", {StepPart::device_compute_16, StepPart::device_compute_32}},
+      {"▒", "input", {StepPart::input}},
+      {"▓", "host compute and launch", {StepPart::host_compute, StepPart::kernel_launch, StepPart::compilation}},
+      {"·", "other", {StepPart::output, StepPart::device_to_device, StepPart::other}}};
+  return parts;
+}
+
+Picoseconds time_of(const BarPart& bar, const StepMeasurement& step) {
+  Picoseconds time = 0;
+  for (const StepPart part : bar.parts) time += step[part];
+  return time;
+}
+
+std::string bar_of(const StepMeasurement& step, Picoseconds longest, std::size_t width) {
+  std::string bar;
+  double so_far = 0;
+  std::size_t drawn = 0;
+  for (const BarPart& part : bar_parts()) {
+    so_far += static_cast<double>(time_of(part, step));
+    const auto end =
+        static_cast<std::size_t>(std::lround(so_far / static_cast<double>(longest) * static_cast<double>(width)));
+    for (; drawn < end; ++drawn) bar += part.mark;
+  }
+  return bar;
+}
+
+void add_graph(const StepTable& table, PageWidth width, TextPage& page) {
+  constexpr std::size_t kBesideBar = 30;  // columns of labels, numbers and times
+  const std::size_t bar = std::min(width.value_or(SIZE_MAX) - kBesideBar, kTimelineWidth);
+  Picoseconds longest = 1;
+  for (const StepMeasurement& step : table.steps) longest = std::max(longest, step.duration());
+  std::string lines;
+  for (std::size_t index = 0; index < std::min(table.steps.size(), kMostBars); ++index) {
+    const StepMeasurement& step = table.steps[index];
+    lines += fmt::format("{:>6}  {:>8}  {}\n", step.number ? std::to_string(*step.number) : "-",
+                         format_time(step.duration()), bar_of(step, longest, bar));
+  }
+  page.lines("steps", lines);
+  if (table.steps.size() > kMostBars) {
+    page.row("steps", fmt::format("... and {} ('show steps --top 0' lists them)",
+                                  format_count(table.steps.size() - kMostBars, "more step")));
+  }
+  std::string legend;
+  for (const BarPart& part : bar_parts()) legend += fmt::format("{} {}   ", part.mark, part.words);
+  if (!width) return page.lines("steps", legend);
+  legend.erase(legend.find_last_not_of(' ') + 1);
+  page.row("steps", legend);
+}
+
+struct PartWords {
+  StepPart part;
+  std::string_view words;
+};
+
+constexpr std::array<PartWords, kStepPartCount> kPartWords = {{{StepPart::compilation, "compilation"},
+                                                               {StepPart::output, "output"},
+                                                               {StepPart::input, "input"},
+                                                               {StepPart::kernel_launch, "kernel launch"},
+                                                               {StepPart::host_compute, "host compute"},
+                                                               {StepPart::device_to_device, "device to device"},
+                                                               {StepPart::device_compute_16, "device compute 16-bit"},
+                                                               {StepPart::device_compute_32, "device compute 32-bit"},
+                                                               {StepPart::other, "all others"}}};
+
+void add_step_time(const StepOverview& steps, TextPage& page) {
+  const StepSummary& summary = steps.summary;
+  if (summary.count == 0) return page.row("step time", steps.note);
+  page.row("step time",
+           fmt::format("{} on average over {} (deviation {}, {} to {}); {}",
+                       format_time(static_cast<Picoseconds>(summary.average)), format_count(summary.count, "step"),
+                       format_time(static_cast<Picoseconds>(summary.deviation)), format_time(summary.shortest),
+                       format_time(summary.longest), steps.note));
+  std::string breakdown;
+  for (const auto& [part, words] : kPartWords) {
+    const double time = summary.parts[static_cast<std::size_t>(part)];
+    if (time <= 0) continue;
+    breakdown += fmt::format("{}{} {} ({})", breakdown.empty() ? "" : ", ", words,
+                             format_time(static_cast<Picoseconds>(time)), format_share(time / summary.average));
+  }
+  page.row("of it", breakdown);
+  if (!steps.verdict_note.empty()) page.row("input", steps.verdict_note);
+}
+
+void add_environment(const Measurements& measurements, TextPage& page) {
+  const RunEnvironment environment = run_environment(measurements);
+  std::string text = are_windows_of_one_host(measurements)
+                         ? fmt::format("{} windows of one host, ", environment.hosts.size())
+                         : format_count(environment.hosts.size(), "host") + ", ";
+  text += environment.devices.empty() ? "no device"
+                                      : format_count(environment.devices.size(), environment.device_type + " device");
+  if (environment.cpu_cores) {
+    text += fmt::format(", {} for tf.data", format_count(static_cast<std::uint64_t>(*environment.cpu_cores), "core"));
+  }
+  page.row("run", text);
+}
+
+}  // namespace
+
+StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis) {
+  StepOverview overview;
+  for (const HostMeasurement& host : measurements.hosts) overview.hosts.push_back(measure_steps(host));
+  overview.summary = summarize_steps(overview.hosts);
+  overview.note = step_note(measurements);
+  overview.input_share = overview.summary.input_share;
+  const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
+  if (pipelines.empty()) return overview;
+  if (!overview.input_share) overview.input_share = input_share_of(pipelines.front());
+  overview.verdict_note = verdict_note(measurements, overview, pipelines.front());
+  return overview;
+}
+
+OrderedJson step_time_json(const StepSummary& summary) {
+  return {{"count", summary.count},
+          {"average_ms", to_milliseconds(summary.average)},
+          {"stddev_ms", to_milliseconds(summary.deviation)},
+          {"min_ms", to_milliseconds(static_cast<double>(summary.shortest))},
+          {"max_ms", to_milliseconds(static_cast<double>(summary.longest))}};
+}
+
+std::string render_overview_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const StepOverview steps = step_overview(measurements, diagnosis);
+  OrderedJson overview = {{"step_time", step_time_json(steps.summary)},
+                          {"breakdown_ms", breakdown_json(steps.summary)},
+                          {"input_share", or_null(steps.input_share)},
+                          {"device_precision", precision_json(steps.summary)},
+                          {"environment", environment_json(measurements, steps)}};
+  OrderedJson graph = OrderedJson::array();
+  for (const StepTable& host : steps.hosts) {
+    OrderedJson rows = OrderedJson::array();
+    for (const StepMeasurement& step : host.steps) rows.push_back(step_json(step));
+    graph.push_back(std::move(rows));
+  }
+  overview["steps"] = std::move(graph);
+  overview["top_ops"] = table_json(top_ops(measurements));
+  OrderedJson next_steps = OrderedJson::array();
+  for (const std::string& next : next_steps_of(diagnosis)) next_steps.push_back(next);
+  overview["recommendation"] = {{"summary", summarize(measurements, diagnosis.judgement)}, {"next_steps", next_steps}};
+  OrderedJson page = {{"schema", "tfdata-doctor.overview/1"}, {"tool", tool_json()}};
+  page["overview"] = std::move(overview);
+  return to_text(page);
+}
+
+std::string render_overview_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
+  const StepOverview steps = step_overview(measurements, diagnosis);
+  TextPage page(style.color, style.width);
+  page.row("verdict", summarize(measurements, diagnosis.judgement));
+  add_step_time(steps, page);
+  add_environment(measurements, page);
+  for (const std::string& next : next_steps_of(diagnosis)) page.row("next", next);
+  for (const StepTable& table : steps.hosts) {
+    if (table.steps.empty()) continue;
+    page.empty_line();
+    add_graph(table, style.width, page);
+  }
+  const DataTable ops = top_ops(measurements);
+  std::string text = page.take();
+  if (!ops.rows.empty()) {
+    text += fitted_lines("\nops that ran the longest, " + ops_side(ops) + ":\n", style.width, 2);
+    text += table_text(ops, style.width);
+  }
+  return text;
+}
+
+}  // namespace doctor

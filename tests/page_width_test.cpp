@@ -1,0 +1,167 @@
+// Every page for a person at several widths of the terminal, and the commands on them pasted into a shell.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "pseudo_terminal.h"
+#include "run_tool.h"
+#include "text/columns.h"
+
+namespace doctor::page_width_test {
+namespace {
+
+const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+
+/// COLUMNS as a shell exports it.
+class Columns {
+ public:
+  explicit Columns(std::size_t columns) { ::setenv("COLUMNS", std::to_string(columns).c_str(), 1); }
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+  ~Columns() { ::unsetenv("COLUMNS"); }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string without_indent(const std::string& line) {
+  return line.substr(std::min(line.find_first_not_of(' '), line.size()));
+}
+
+/// Lines of code that the report on the trace may advise: they are pasted, so they stay whole.
+std::set<std::string> advised_code(const std::string& trace) {
+  std::set<std::string> code;
+  const auto report = nlohmann::json::parse(run_tool({"--format", "json", trace}).output);
+  for (const auto& finding : report["findings"]) {
+    for (const auto& advice : finding["advice"]) {
+      if (!advice["code"].is_string()) continue;
+      for (const std::string& line : lines_of(advice["code"].get<std::string>())) code.insert(without_indent(line));
+    }
+  }
+  return code;
+}
+
+/// Lines of the page that are too long, but for commands, and for code between fences or in `code`.
+std::string too_long(const std::string& page, std::size_t width, const std::set<std::string>& code = {}) {
+  std::string found;
+  bool is_code = false;
+  for (const std::string& line : lines_of(page)) {
+    is_code = is_code != line.starts_with("```");
+    const std::string content = without_indent(line);
+    const bool is_pasted = is_code || line.find("tfdata-doctor ") != std::string::npos ||
+                           content.starts_with("example  ") || code.count(content) > 0;
+    if (!is_pasted && column_count(line) > width) found += line + "\n";
+  }
+  return found;
+}
+
+TEST_CASE("every page about traces fits the width of the terminal") {
+  const std::vector<std::vector<std::string>> pages = {{},
+                                                       {"-v"},
+                                                       {"show", "tree"},
+                                                       {"show", "calls"},
+                                                       {"show", "autotune"},
+                                                       {"show", "overview"},
+                                                       {"show", "input"},
+                                                       {"show", "steps"},
+                                                       {"show", "ops"},
+                                                       {"show", "kernels"},
+                                                       {"explain", "input-bound"},
+                                                       {"query", "select * from iterators"}};
+  for (const std::string trace : {"keras_image_directory_tf2.21.xprof.trace.json.gz", "seed_example1.xplane.pb",
+                                  "cut_off_tf2.4.xplane.pb", "../field/gpu_multi_worker.xplane.pb.gz"}) {
+    const std::set<std::string> code = advised_code(kTraces + trace);
+    for (const std::size_t width : {60U, 80U, 100U, 132U}) {
+      const Columns columns(width);
+      for (std::vector<std::string> arguments : pages) {
+        CAPTURE(trace);
+        CAPTURE(width);
+        std::string page;
+        for (const std::string& argument : arguments) page += argument + " ";
+        CAPTURE(page);
+        arguments.push_back(kTraces + trace);
+        const Ended ended = run_tool(arguments);
+        CHECK(ended.code != 2);
+        CHECK(!ended.output.empty());
+        CHECK(too_long(ended.output, width, code).empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("pages about anything else fit, too") {
+  const TemporaryDirectory folder;
+  const std::string fleet = std::string(DOCTOR_SOURCE_DIR) + "/testdata/fleet/";
+  const std::string base = kTraces + "guide_naive.xplane.pb";
+  const std::string candidate = kTraces + "guide_prefetch.xplane.pb";
+  const std::vector<std::vector<std::string>> pages = {{"rules"},
+                                                       {"explain", "autotune-limited"},
+                                                       {"explain", "compare"},
+                                                       {"config", "show"},
+                                                       {"fleet", fleet + "january.ndjson", fleet + "february.ndjson"},
+                                                       {"compare", base, "--", candidate},
+                                                       {"compare", "-v", base, "--", candidate},
+                                                       {"query", "--schema"}};
+  for (const std::size_t width : {60U, 80U, 100U, 132U}) {
+    const Columns columns(width);
+    for (const std::vector<std::string>& arguments : pages) {
+      CAPTURE(width);
+      CAPTURE(arguments.front());
+      const Ended ended = run_tool(arguments);
+      CHECK(ended.code != 2);
+      CHECK(!ended.output.empty());
+      CHECK(too_long(ended.output, width).empty());
+    }
+  }
+}
+
+TEST_CASE("a terminal says its width itself; files and pipes get whole lines") {
+  const std::string trace = kTraces + "keras_image_directory_tf2.21.xprof.trace.json.gz";
+  const std::string whole = run_tool({"show", "ops", trace}).output;
+  CHECK(!too_long(whole, 100).empty());
+  const Columns misleading(132);
+  PseudoTerminal terminal(72);
+  Tool tool;
+  tool.output_to = terminal.descriptor();
+  CHECK(tool.run({"show", "ops", trace}).code == 0);
+  std::string shown = terminal.hang_up();
+  shown.erase(std::remove(shown.begin(), shown.end(), '\r'), shown.end());
+  CHECK(!shown.empty());
+  CHECK(too_long(shown, 72).empty());
+}
+
+TEST_CASE("a command on the page works as it is pasted, whatever the path holds") {
+  const TemporaryDirectory folder;
+  const std::string name = "my run's \"dir\" with a name that is longer than any line of a report can be and $HOME.pb";
+  std::filesystem::copy_file(kTraces + "guide_naive.xplane.pb", folder / name);
+  for (const std::size_t width : {60U, 0U}) {
+    const Columns columns(width);
+    const std::string page = run_tool({folder / name}).output;
+    const std::vector<std::string> lines = lines_of(page);
+    const auto more = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find("tfdata-doctor show ") != std::string::npos;
+    });
+    REQUIRE(more != lines.end());
+    const std::string arguments = more->substr(more->find(" show "));
+    const std::string output = folder / "pasted";
+    const std::string command = std::string("'") + DOCTOR_TOOL + "'" + arguments + " -o '" + output + "'";
+    CAPTURE(command);
+    CHECK(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
+    CHECK(read_whole_file(output).starts_with("pipeline 0:"));
+  }
+}
+
+}  // namespace
+}  // namespace doctor::page_width_test
