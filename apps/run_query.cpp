@@ -49,17 +49,18 @@ Result<std::string> sql_of(const QueryChoice& choice) {
 }
 
 /// What the statement asks about; with a database to keep, all.
-LoadWish wish_for(const QueryNeeds& needs, const QueryDatabase& database) {
-  if (!database.is_temporary()) return LoadWish::everything();
-  LoadWish wish;
-  wish.events.rows = needs.has("events") || needs.has(kEventRows) || needs.has(kEventLines) || needs.has(kEventNames);
-  wish.events.arguments = needs.arguments;
-  wish.measurements.diagnosis = needs.has("iterators") || needs.has("kernels") || needs.has("findings");
-  wish.measurements.calls = needs.has("calls") || needs.has("segments");
-  wish.measurements.profile = needs.has("steps") || needs.has("ops");
-  wish.files = needs.has("files");
-  wish.traces = needs.has("traces");
-  return wish;
+LoadRequest request_for(const QueryNeeds& needs, const QueryDatabase& database) {
+  if (!database.is_temporary()) return LoadRequest::everything();
+  LoadRequest request;
+  request.events.rows =
+      needs.has("events") || needs.has(kEventRows) || needs.has(kEventLines) || needs.has(kEventNames);
+  request.events.arguments = needs.arguments;
+  request.measurements.diagnosis = needs.has("iterators") || needs.has("kernels") || needs.has("findings");
+  request.measurements.calls = needs.has("calls") || needs.has("segments");
+  request.measurements.profile = needs.has("steps") || needs.has("ops");
+  request.files = needs.has("files");
+  request.traces = needs.has("traces");
+  return request;
 }
 
 /// With a limit, most of the memory is left to reading and sorting.
@@ -90,7 +91,7 @@ Result<bool> load(const Options& options, QueryDatabase& database, const QueryNe
     if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, names.size(), status_line());
     DiagnosisSetup setup = diagnosis_setup(options);
     setup.work.progress = &progress;
-    const Result<void> loaded = load_inputs(database, inputs, wish_for(needs, database), setup, faults);
+    const Result<void> loaded = load_inputs(database, inputs, request_for(needs, database), setup, faults);
     if (!loaded) return Unexpected(loaded.error());
   }
   if (!options.quiet) {

@@ -249,10 +249,10 @@ TEST_CASE("what is no baseline is refused and left as it is") {
     std::string word;
   };
   for (const Case& one : std::vector<Case>{
-           {"{\"traceEvents\":[]}", "is no baseline"},
-           {"not even JSON", "is no baseline"},
-           {std::string("\x0a\x00\x01", 3), "is no baseline"},
-           {json.substr(0, json.size() / 2), "is no baseline that this tool wrote"},
+           {"{\"traceEvents\":[]}", "is not a baseline"},
+           {"not even JSON", "is not a baseline"},
+           {std::string("\x0a\x00\x01", 3), "is not a baseline"},
+           {json.substr(0, json.size() / 2), "is not a baseline that this tool wrote"},
            {"{\"schema\":\"tfdata-doctor.baseline/2\",\"runs\":[]}", "another version, 'tfdata-doctor.baseline/2'"},
            {"{\"schema\":\"tfdata-doctor.baseline/1\"}", "'runs' is missing"},
            {"{\"schema\":\"tfdata-doctor.baseline/1\",\"runs\":[7]}", "missing or wrong in a run"},

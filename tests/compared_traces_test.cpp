@@ -36,8 +36,8 @@ TEST_CASE("each edit is told, and is a regression in one direction only") {
            {"parallelism_removed", ChangeKind::form_changed, "Dataset.map with num_parallel_calls became Dataset.map"},
            {"parallelism_fixed", ChangeKind::setting_changed, "AUTOTUNE (chose 2) -> 1"},
            {"cache_removed", ChangeKind::iterator_removed, "Dataset.cache is gone"},
-           {"batch_and_map_swapped", ChangeKind::calls_changed, "is called 8 times a step in place of 1 time"},
-           {"batch_and_map_swapped_default", ChangeKind::calls_changed, "is called 8 times a step in place of 1 time"},
+           {"batch_and_map_swapped", ChangeKind::calls_changed, "is called 8 times a step instead of 1 time"},
+           {"batch_and_map_swapped_default", ChangeKind::calls_changed, "is called 8 times a step instead of 1 time"},
        }) {
     CAPTURE(one.edit);
     const RunSummary base = summary_of(one.edit, "base");

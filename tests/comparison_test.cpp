@@ -111,7 +111,7 @@ TEST_CASE("one edit is found from one recording") {
            {"no threads", [](auto& run) { run["ParallelMap"].kind = run["ParallelMap"].words = "Map"; },
             ChangeKind::form_changed, "ParallelMap became Map", true},
            {"another kind", [](auto& run) { run["Shuffle"].kind = run["Shuffle"].words = "Take"; },
-            ChangeKind::iterator_removed, "Shuffle is gone; it stood below ParallelMap", false},
+            ChangeKind::iterator_removed, "Shuffle is gone; it was below ParallelMap", false},
        }) {
     CAPTURE(one.name);
     SummaryBuilder candidate = pipeline();
@@ -158,10 +158,10 @@ SummaryBuilder batched_maps() {
 }
 
 TEST_CASE("a map that moved below its batch is called for each element") {
-  check_found(mapped_batches(), batched_maps(), ChangeKind::calls_changed, "called 32 times a step in place of 1 time",
+  check_found(mapped_batches(), batched_maps(), ChangeKind::calls_changed, "called 32 times a step instead of 1 time",
               true);
   CHECK(find_change(compare_runs({mapped_batches()}, {batched_maps()}), ChangeKind::iterator_moved) != nullptr);
-  check_found(batched_maps(), mapped_batches(), ChangeKind::calls_changed, "called 1 time a step in place of 32 times",
+  check_found(batched_maps(), mapped_batches(), ChangeKind::calls_changed, "called 1 time a step instead of 32 times",
               false);
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("what is suppressed does not fail, until it expires") {
   CHECK(accepted.code == 0);
   CHECK(accepted.errors.empty());
   CHECK(holds(accepted.output, "accepted"));
-  CHECK(holds(accepted.output, "suppressed (-v tells why): "));
+  CHECK(holds(accepted.output, "suppressed (-v says why): "));
   const Json page = Json::parse(run_tool({slow, "--config", config, "--format", "json"}).output);
   CHECK(page["findings"][0]["suppressed"] == Json({{"reason", "known"}, {"expires", "9999-12-31"}}));
   CHECK(run_tool({slow, "--config", config, "--suppress", "cpu-saturated"}).errors.empty());

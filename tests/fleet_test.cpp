@@ -204,8 +204,8 @@ TEST_CASE("lines that are no rows are counted, and the first is told") {
   const Fleet fleet = fleet_of(text);
   CHECK(fleet.rows == 1);
   CHECK(fleet.not_rows == 3);
-  CHECK(fleet.first_not_row.find("rows.ndjson line 3: is no row: no JSON") != std::string::npos);
-  CHECK(render_fleet_text(fleet, 0, {}).find("3 lines are no row") != std::string::npos);
+  CHECK(fleet.first_not_row.find("rows.ndjson line 3: is not a row: invalid JSON") != std::string::npos);
+  CHECK(render_fleet_text(fleet, 0, {}).find("3 lines are not rows") != std::string::npos);
 }
 
 TEST_CASE("a pipeline that became slower is a regression where that is sure") {

@@ -178,7 +178,8 @@ TEST_CASE("a rule that must not fire is one that was looked at") {
   CHECK(outcome_of(run.check({forbid("slow-source", "*::Shuffle*")})) == BudgetOutcome::met);
   CHECK(outcome_of(run.check({forbid("slow-source", "*::TFRecord")})) == BudgetOutcome::exceeded);
   CHECK(outcome_of(run.check({forbid("slow-source", "device:*")})) == BudgetOutcome::unknown);
-  suppress(run.diagnosis.findings, std::vector<Suppression>{suppression_of("slow-source")}, std::chrono::year(2026) / 1 / 1);
+  suppress(run.diagnosis.findings, std::vector<Suppression>{suppression_of("slow-source")},
+           std::chrono::year(2026) / 1 / 1);
   CHECK(outcome_of(run.check({forbid("slow-source")})) == BudgetOutcome::met);
 }
 
@@ -248,7 +249,7 @@ TEST_CASE("reports tell budgets and suppressions, and advise nothing about what 
   CHECK(text.find("rules_must_not_fire tensor-cores-unused is not evaluated: the trace shows") != std::string::npos);
   CHECK(text.find("rules_must_not_fire slow-transformation is exceeded: 1 finding") != std::string::npos);
   CHECK(text.find("is met") == std::string::npos);
-  CHECK(text.find("accepted  1 finding suppressed (-v tells why): slow-source") != std::string::npos);
+  CHECK(text.find("accepted  1 finding suppressed (-v says why): slow-source") != std::string::npos);
   CHECK(text.find("slow-source is seen") == std::string::npos);
   TextStyle full;
   full.detail = Detail::full;

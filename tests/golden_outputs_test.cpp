@@ -24,9 +24,7 @@ namespace fs = std::filesystem;
 const fs::path kTestdata = golden::source_folder() / "testdata";
 
 Analysis analysis_of(const std::string& trace, const std::vector<CatalogEntry>& catalog) {
-  std::vector<Rule> rules;
-  rules.reserve(catalog.size());
-  for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
+  const std::vector<Rule> rules = rules_of(catalog);
   fs::current_path(kTestdata);
   return diagnose_files(std::vector{trace}, {.rules = rules});
 }

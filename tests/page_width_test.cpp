@@ -59,9 +59,11 @@ std::string too_long(const std::string& page, std::size_t width, const std::set<
   bool is_code = false;
   for (const std::string& line : lines_of(page)) {
     is_code = is_code != line.starts_with("```");
-    const std::string content = without_indent(line);
-    const bool is_pasted = is_code || line.find("tfdata-doctor ") != std::string::npos ||
-                           content.starts_with("example  ") || code.count(content) > 0;
+    std::string content = without_indent(line);
+    if (content.starts_with("code ")) content = without_indent(content.substr(5));
+    const bool is_pasted = is_code || line.find(" --set ") != std::string::npos ||
+                           line.find("tfdata-doctor ") != std::string::npos || content.starts_with("example  ") ||
+                           code.count(content) > 0;
     if (!is_pasted && column_count(line) > width) found += line + "\n";
   }
   return found;

@@ -42,7 +42,7 @@ QueryDatabase loaded(const std::vector<std::string>& paths) {
   std::vector<Error> unreadable;
   const QueryInputs inputs = examine_inputs(paths);
   REQUIRE(inputs.unreadable.empty());
-  REQUIRE(load_inputs(*database, inputs, LoadWish::everything(), {.rules = all_rules()}, unreadable));
+  REQUIRE(load_inputs(*database, inputs, LoadRequest::everything(), {.rules = all_rules()}, unreadable));
   REQUIRE(unreadable.empty());
   return std::move(*database);
 }

@@ -14,7 +14,7 @@ namespace {
 
 struct ShapesOfSide {
   std::vector<std::string> shapes;  ///< indexed by recording
-  std::size_t usual = 0;            ///< recording that stands for all
+  std::size_t usual = 0;            ///< recording that represents all
 };
 
 ShapesOfSide look_at(std::span<const RunSummary> runs) {

@@ -28,14 +28,14 @@ struct AlignedIterator {
 struct AlignedRuns {
   std::span<const RunSummary> base_runs;
   std::span<const RunSummary> candidate_runs;
-  /// The recording of each side that has the shape of most, which stands for its structure. Null without recordings.
+  /// The recording of each side that has the shape of most, which represents its structure. Null without recordings.
   const RunSummary* base = nullptr;
   const RunSummary* candidate = nullptr;
   /// Elements of the source that one call takes, as batch sizes at and below an iterator have it; indexed by the
   /// iterators of `base` and `candidate`.
   std::vector<double> base_elements;
   std::vector<double> candidate_elements;
-  std::size_t other_shapes = 0;  ///< recordings whose iterators nest in another way than those of their side's
+  std::size_t other_shapes = 0;            ///< recordings whose iterators nest differently from most of their side
   std::vector<AlignedIterator> iterators;  ///< those of the base in their order, then what is new
 
   /// Whether both sides show iterators at all: a TF1 timeline, or a trace of too low a level, shows none.

@@ -257,7 +257,8 @@ class RunParser {
 };
 
 Unexpected not_a_baseline(const std::string& where, const std::string& what) {
-  return fail("is no baseline that this tool wrote: " + what, where, "make it anew with 'tfdata-doctor baseline add'");
+  return fail("is not a baseline that this tool wrote: " + what, where,
+              "make a new one with 'tfdata-doctor baseline add'");
 }
 
 Result<StoredRun> read_run(dom::element element, const std::string& where) {
@@ -285,7 +286,7 @@ Result<StoredRun> parse_stored_run(std::string_view json, const std::string& whe
   dom::parser parser;
   dom::element element;
   if (parser.parse(json.data(), json.size()).get(element) != simdjson::SUCCESS) {
-    return not_a_baseline(where, "a run is no JSON");
+    return not_a_baseline(where, "a run is not JSON");
   }
   return read_run(element, where);
 }

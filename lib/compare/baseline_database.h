@@ -12,7 +12,7 @@
 namespace doctor {
 
 /// A baseline in an SQLite database: the table `runs` with a row for each, its summary as JSON. Readable by any program
-/// that knows SQLite.
+/// that reads SQLite.
 class BaselineDatabase {
  public:
   /// Errors: no database, one of another program or of a newer version, one that is locked for too long.

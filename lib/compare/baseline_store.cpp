@@ -34,7 +34,7 @@ Result<std::string> read_all(int file, const std::string& path) {
   }
 }
 
-/// What a file is, told by its first bytes; nullopt where there is none, or nothing in it.
+/// What a file is, determined by its first bytes; nullopt where there is none, or nothing in it.
 enum class Kind { json, database, other };
 
 Result<std::optional<Kind>> kind_of_file(const std::string& path) {
@@ -51,7 +51,7 @@ Result<std::optional<Kind>> kind_of_file(const std::string& path) {
 }
 
 Unexpected no_baseline(const std::string& path) {
-  return fail("is no baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
+  return fail("is not a baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
 }
 
 /// The file that a name leads to, which must be there, so that a link to a baseline stays one.

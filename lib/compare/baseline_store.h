@@ -21,7 +21,7 @@ bool sniff_baseline(std::string_view head);
 Result<std::vector<StoredRun>> load_baseline(const std::string& path);
 
 /// Adds runs that are not stored yet, and makes the file where there is none. How many were new. Several programs may
-/// add at once. Errors: the file is no baseline, or cannot be written.
+/// add at once. Errors: the file is not a baseline, or cannot be written.
 Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs);
 
 /// Takes out all but the `keep` runs that were added last. How many that were. Errors: as of add_to_baseline(), or no

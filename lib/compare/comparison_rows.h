@@ -19,7 +19,7 @@ enum class ChangeKind {
   form_changed,     ///< the same transformation in another form: map with and without num_parallel_calls
   setting_changed,  ///< parallelism, buffer, batch size, cycle length…
   op_added,         ///< an op that the function of an iterator did not run before
-  calls_changed,    ///< so many calls for one step, as batch sizes between it and the consumer say
+  calls_changed,    ///< so many calls for one step, as follows from the batch sizes between it and the consumer
   finding_new,
   finding_gone,
 };
@@ -71,7 +71,7 @@ struct TimeRow {
   Difference difference = Difference::unknown;
   bool is_judged = false;             ///< it can make a regression
   std::string reason;                 ///< why nothing can be said, or why it is not judged; empty else
-  std::optional<std::size_t> needed;  ///< recordings a side that would tell, where more of them would
+  std::optional<std::size_t> needed;  ///< recordings per side that would decide it, where more of them would
 
   /// 0 where the base has none.
   double ratio() const { return base_median > 0 ? candidate_median / base_median : 0; }

@@ -13,7 +13,7 @@ inline constexpr std::string_view kComparisonThresholds = "compare";
 
 std::vector<Threshold> comparison_thresholds();
 
-/// Page and thresholds for `explain compare`. It is no rule: it looks at no single trace.
+/// Page and thresholds for `explain compare`. It is not a rule: it does not look at a single trace.
 CatalogEntry comparison_catalog_entry();
 
 }  // namespace doctor

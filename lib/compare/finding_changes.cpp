@@ -10,7 +10,7 @@ namespace doctor {
 namespace {
 
 /// A finding, with its subject as a position in AlignedRuns::iterators where it is an iterator: names change with what
-/// stands around it.
+/// is around it.
 struct FindingKey {
   std::string rule;
   std::size_t iterator = kNoIndex;
@@ -86,12 +86,12 @@ class FindingComparer {
     StructureChange change;
     change.kind = is_new ? ChangeKind::finding_new : ChangeKind::finding_gone;
     change.subject = finding.subject;
-    change.message = fmt::format("{} {}", finding.rule, is_new ? "is a new finding" : "is no finding any more");
+    change.message = fmt::format("{} {}", finding.rule, is_new ? "is a new finding" : "is no longer a finding");
     if (count < all) change.message += fmt::format(" ({} of {} recordings)", count, all);
-    // A finding may hang on how busy the machine was: one recording proves nothing.
+    // A finding may depend on how busy the machine was: one recording proves nothing.
     const std::size_t fewest = std::min(runs_.base_runs.size(), runs_.candidate_runs.size());
     change.is_certain = count == all && fewest >= needed_count_ && !finding.hangs_on_load;
-    if (finding.hangs_on_load) change.message += "; it hangs on how busy the machine was";
+    if (finding.hangs_on_load) change.message += "; it depends on how busy the machine was";
     change.is_worse = is_new && choice_.fail_on && finding.severity >= *choice_.fail_on;
     return change;
   }

@@ -13,7 +13,7 @@ namespace {
 
 using OpTypes = std::set<std::string>;
 
-/// The recordings of one side, and where the iterator stands in each.
+/// The recordings of one side, and the position of the iterator in each.
 struct FunctionSide {
   std::span<const RunSummary> runs;
   const std::vector<std::size_t>& indices;

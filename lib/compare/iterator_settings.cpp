@@ -8,7 +8,8 @@
 namespace doctor {
 namespace {
 
-/// All that find_structure_changes() compares. Sizes whose effect has no direction are told, but are no regression.
+/// All that find_structure_changes() compares. Sizes whose effect has no direction are reported, but are not a
+/// regression.
 constexpr std::array<SettingKind, 6> kSettingKinds = {{
     {"parallelism", "num_parallel_calls", true, true},
     {"buffer_limit", "the buffer", true, true},

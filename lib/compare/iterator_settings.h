@@ -25,7 +25,7 @@ std::span<const SettingKind> setting_kinds();
 struct SettingRange {
   std::int64_t low = 0;
   std::int64_t high = 0;
-  std::size_t recordings = 0;  ///< that say it
+  std::size_t recordings = 0;  ///< that have it
   bool is_tuned = false;       ///< AUTOTUNE chose it
 
   bool is_known() const { return recordings > 0; }
@@ -35,7 +35,7 @@ struct SettingRange {
 SettingRange range_of(const SettingKind& kind, std::span<const RunSummary> runs,
                       const std::vector<std::size_t>& indices);
 
-/// Whether the setting is another one. What AUTOTUNE chose differs from run to run and is none.
+/// Whether the setting is another one. What AUTOTUNE chose differs from run to run and does not count.
 bool differ(const SettingKind& kind, const SettingRange& before, const SettingRange& after);
 
 /// Whether no recording of one side has a value that one of the other side has, or only one side is left to AUTOTUNE.

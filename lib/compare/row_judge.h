@@ -18,7 +18,7 @@ struct TimeLimits {
 
 TimeLimits time_limits(const ComparisonChoice& choice, const ThresholdValues& thresholds);
 
-/// The effect from which a row counts as different, in its own measure.
+/// The minimum effect for a row to count as different, in its own unit.
 struct Floor {
   double ratio = 1;     ///< candidate / base
   double increase = 0;  ///< candidate - base

@@ -32,7 +32,7 @@ std::vector<SettingSummary> settings_of(const IteratorMeasurement& iterator) {
   return settings;
 }
 
-/// Writes the iterators of one host behind those that are there already.
+/// Writes the iterators of one host after those that are there already.
 class HostSummary {
  public:
   HostSummary(const HostMeasurement& host, RunSummary& run)
@@ -109,7 +109,8 @@ class HostSummary {
   std::vector<std::size_t> index_of_iterator_;  ///< indexed by IteratorId: index into run_.iterators
 };
 
-/// Hosts in order of name, for the order of files is chance; those that cannot be told apart stay as they were given.
+/// Hosts in order of name, for the order of files is arbitrary; those that cannot be distinguished stay as they were
+/// given.
 std::vector<const HostMeasurement*> sorted_hosts(const Measurements& measurements) {
   std::vector<const HostMeasurement*> hosts;
   for (const HostMeasurement& host : measurements.hosts) hosts.push_back(&host);

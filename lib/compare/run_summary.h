@@ -70,7 +70,7 @@ struct RunSummary {
   VerdictStatus status = VerdictStatus::inconclusive;
   double confidence = 0;
   bool is_complete = true;                 ///< nothing of the traces was lost
-  bool is_torn = false;                    ///< a part of a file is missing, see trace/torn.h: times say little
+  bool is_torn = false;                    ///< a part of a file is missing, see trace/torn.h: times mean little
   std::vector<IteratorSummary> iterators;  ///< in pre-order: parents come first, then their inputs, in order of name
   std::vector<PipelineSummary> pipelines;  ///< by root, those without one last
   std::vector<FindingSummary> findings;    ///< sorted; suppressed ones left out

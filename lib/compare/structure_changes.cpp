@@ -13,7 +13,7 @@
 namespace doctor {
 namespace {
 
-/// Calls of 15 % more or less than batch sizes say come from where the window cuts (shared design "what-if").
+/// Up to 15 % more or fewer calls than batch sizes imply come from where the window cuts.
 constexpr double kWindowCut = 0.15;
 
 bool is_map_and_batch(const IteratorSummary& iterator) {
@@ -26,7 +26,7 @@ const IteratorSummary& root_of(const RunSummary& run, std::size_t iterator) {
 }
 
 /// How often an iterator does its work for one step, as the batch sizes above it have it, where the trace agrees. What
-/// is a map and a batch in one does its map's work so often.
+/// is a map and a batch in one does its map's work that often.
 std::optional<double> planned_calls_per_step(const RunSummary& run, std::size_t iterator) {
   double planned = 1;
   for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
@@ -149,7 +149,7 @@ class ChangeFinder {
   void add_removal(const AlignedIterator& iterator) {
     StructureChange& change =
         add(ChangeKind::iterator_removed, *iterator.base,
-            fmt::format("{} is gone; it stood {}", iterator.base->words, place_of(*runs_.base, iterator.base_index)));
+            fmt::format("{} is gone; it was {}", iterator.base->words, place_of(*runs_.base, iterator.base_index)));
     change.is_certain = is_everywhere(iterator.in_base) && is_nowhere(iterator.in_candidate);
     if (is_below_cache(*runs_.base, iterator.base_index)) {
       change.is_certain = false;
@@ -213,7 +213,7 @@ class ChangeFinder {
   void add_move(const AlignedIterator& before, const AlignedIterator& after) {
     StructureChange& change =
         add(ChangeKind::iterator_moved, *before.base,
-            fmt::format("{} moved: it stood {} and stands {}", before.base->words,
+            fmt::format("{} moved: it was {} and is now {}", before.base->words,
                         place_of(*runs_.base, before.base_index), place_of(*runs_.candidate, after.candidate_index)));
     change.is_certain = is_everywhere(before.in_base) && is_everywhere(after.in_candidate);
     compare_pair(before, after);
@@ -241,7 +241,7 @@ class ChangeFinder {
                                     fmt::format("{} of {}: {} -> {}", kind.words, before.base->words,
                                                 to_words(range_before), to_words(range_after)));
       change.is_certain = are_apart(range_before, range_after);
-      // What AUTOTUNE chose in this window is no choice of the user: it may choose more in the next.
+      // What AUTOTUNE chose in this window is not a choice of the user: it may choose more in the next.
       change.is_worse = kind.less_is_slower && !range_after.is_tuned && range_after.high < range_before.high;
     }
   }
@@ -255,7 +255,7 @@ class ChangeFinder {
     const double floor = thresholds_["calls_min_ratio"];
     if (ratio < floor && ratio > 1 / floor) return;
     StructureChange& change = add(ChangeKind::calls_changed, *before.base,
-                                  fmt::format("{} is called {} a step in place of {}", before.base->words,
+                                  fmt::format("{} is called {} a step instead of {}", before.base->words,
                                               times(*planned_after), times(*planned_before)));
     change.is_certain = agree_on_calls(runs_.base_runs, before.in_base, *planned_before) &&
                         agree_on_calls(runs_.candidate_runs, after.in_candidate, *planned_after);
@@ -265,7 +265,7 @@ class ChangeFinder {
   const AlignedRuns& runs_;
   const ThresholdValues& thresholds_;
   std::vector<StructureChange> changes_;
-  std::vector<std::size_t> moved_to_;  ///< indexed as the iterators: where one that is gone stands now
+  std::vector<std::size_t> moved_to_;  ///< indexed as the iterators: where one that is gone is now
   std::vector<bool> is_move_target_;
 };
 

@@ -22,7 +22,7 @@ std::string_view expectation(ConfigType type) {
   return "a string";
 }
 
-/// The value as it would stand on the command line; nothing if it has another type.
+/// The value as it would be on the command line; nothing if it has another type.
 std::optional<std::string> value_text(const toml::node& node, ConfigType type) {
   const bool takes_integer = type == ConfigType::integer || type == ConfigType::integer_or_text;
   const bool takes_text = type == ConfigType::text || type == ConfigType::integer_or_text;

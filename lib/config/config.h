@@ -25,15 +25,15 @@ enum class ConfigType {
   integer_or_text,  ///< a size: 500000000 or "512M"
 };
 
-/// A key of the top level: it stands for an option of the command line.
+/// A key of the top level: it is an option of the command line.
 struct ConfigKey {
   std::string_view name;
   ConfigType type = ConfigType::text;
-  /// Errors, said to be at `where`: the option cannot take the value.
+  /// Errors, located at `where`: the option cannot take the value.
   std::function<Result<void>(const std::string& value, const std::string& where)> check;
 };
 
-/// A key of the top level with its value, as it would stand on the command line; a boolean is "true" or "false".
+/// A key of the top level with its value, as it would be on the command line; a boolean is "true" or "false".
 struct ConfigOption {
   std::string key;
   std::string value;

@@ -19,7 +19,7 @@
 
 namespace doctor {
 
-/// What the parts of a configuration file share: where things stand, and the errors found so far.
+/// What the parts of a configuration file share: where things are, and the errors found so far.
 class TomlReader {
  public:
   explicit TomlReader(std::string path) : path_(std::move(path)) {}

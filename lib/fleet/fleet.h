@@ -61,8 +61,8 @@ struct FleetError {
 struct Fleet {
   std::uint64_t rows = 0;      ///< that count
   std::uint64_t repeated = 0;  ///< rows of a trace that another row counts for
-  std::uint64_t not_rows = 0;  ///< lines that are no rows
-  std::string first_not_row;   ///< where the first of them stands, and why
+  std::uint64_t not_rows = 0;  ///< lines that are not rows
+  std::string first_not_row;   ///< where the first of them is, and why
   std::uint64_t jobs = 0;
   std::int64_t window_ns = 0;  ///< of all recordings together
   std::int64_t lost_ns = 0;

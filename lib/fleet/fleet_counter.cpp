@@ -13,7 +13,7 @@
 namespace doctor {
 namespace {
 
-/// Recordings of a pipeline that its trend is told from. A median of so many is within some percent of that of all.
+/// Recordings of a pipeline that its trend is taken from. A median of that many is within some percent of that of all.
 constexpr std::size_t kSampleSize = 128;
 
 /// No trace is a year long: what a row claims beyond that is nonsense, and must not drown the others.
@@ -148,7 +148,7 @@ FleetCause FleetCounter::describe(const Group& group) const {
   return cause;
 }
 
-/// Appends a p-value where the pipeline was recorded often enough to tell whether it became slower.
+/// Appends a p-value where the pipeline was recorded often enough to say whether it became slower.
 FleetPipeline FleetCounter::describe(const std::string& signature, Pipeline& pipeline, std::vector<double>& p_values) {
   FleetPipeline result;
   result.signature = signature;

@@ -21,7 +21,7 @@ class FleetCounter {
   /// `hash` is the row's own, by which samples are drawn.
   void add(const TraceRow& row, std::uint64_t hash);
 
-  /// All but what only the reader of the rows knows (repeated, not_rows). The counter is empty afterwards.
+  /// All but what only the reader of the rows has (repeated, not_rows). The counter is empty afterwards.
   Fleet finish();
 
  private:

@@ -59,12 +59,13 @@ std::vector<std::string> cautions_of(const Fleet& fleet) {
   std::vector<std::string> cautions;
   if (fleet.repeated > 0) {
     cautions.push_back(
-        fmt::format("{} of contents that others have: each content counts once", format_count(fleet.repeated, "row")));
+        fmt::format("{} with the content of another: each content counts once", format_count(fleet.repeated, "row")));
   }
   if (fleet.not_rows > 0) {
-    cautions.push_back(fmt::format("{} no row, the first: {}",
-                                   fleet.not_rows == 1 ? "1 line is" : format_count(fleet.not_rows) + " lines are",
-                                   fleet.first_not_row));
+    cautions.push_back(
+        fmt::format("{}, the first: {}",
+                    fleet.not_rows == 1 ? "1 line is not a row" : format_count(fleet.not_rows) + " lines are not rows",
+                    fleet.first_not_row));
   }
   return cautions;
 }

@@ -23,7 +23,7 @@ std::string render_fleet_markdown(const Fleet& fleet, std::size_t top);
 /// `tfdata-doctor.fleet/1`.
 std::string render_fleet_json(const Fleet& fleet, std::size_t top);
 
-/// The causes alone: one table, a line for each culprit and each rule, told apart by its first column.
+/// The causes alone: one table, a line for each culprit and each rule, distinguished by its first column.
 std::string render_fleet_csv(const Fleet& fleet, std::size_t top);
 
 }  // namespace doctor

@@ -16,7 +16,7 @@ DataTable pipeline_table(const Fleet& fleet, std::size_t top);
 DataTable regression_table(const Fleet& fleet, std::size_t top);
 DataTable error_table(const Fleet& fleet, std::size_t top);
 
-/// Culprits and rules together, told apart by the first column.
+/// Culprits and rules together, distinguished by the first column.
 DataTable cause_table(const Fleet& fleet, std::size_t top);
 
 double to_hours(std::int64_t nanoseconds);

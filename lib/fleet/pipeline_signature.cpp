@@ -15,7 +15,7 @@
 namespace doctor {
 namespace {
 
-/// What stands in the tree only because of the runtime: its inputs take its place.
+/// What is in the tree only because of the runtime: its inputs take its place.
 bool is_passed_over(const IteratorMeasurement& iterator) {
   return has_trait(iterator, Trait::frame) || is_injected(iterator);
 }

@@ -81,7 +81,7 @@ class RowFiles {
 };
 
 Result<TraceRow> row_in(const Line& line) {
-  if (line.is_too_long) return fail("is no row: the line is too long", {});
+  if (line.is_too_long) return fail("is not a row: the line is too long", {});
   return parse_row(line.text);
 }
 

@@ -142,21 +142,21 @@ Result<TraceRow> parse_row(std::string_view line) {
   thread_local dom::parser parser;
   dom::element element;
   if (const auto error = parser.parse(line.data(), line.size()).get(element); error != simdjson::SUCCESS) {
-    return not_a_row(fmt::format("is no row: no JSON ({})", simdjson::error_message(error)));
+    return not_a_row(fmt::format("is not a row: invalid JSON ({})", simdjson::error_message(error)));
   }
   dom::object object;
-  if (element.get(object) != simdjson::SUCCESS) return not_a_row("is no row: no JSON object");
+  if (element.get(object) != simdjson::SUCCESS) return not_a_row("is not a row: not a JSON object");
   std::string_view schema;
   if (object.at_key("schema").get(schema) != simdjson::SUCCESS)
-    return not_a_row("is no row: column 'schema' is missing");
+    return not_a_row("is not a row: column 'schema' is missing");
   if (schema != kRowSchema) {
-    return not_a_row(fmt::format("is no row of this version: its schema is '{}', not '{}'", schema, kRowSchema));
+    return not_a_row(fmt::format("is not a row of this version: its schema is '{}', not '{}'", schema, kRowSchema));
   }
   TraceRow row;
   std::string wrong;
   Columns columns(object, "", wrong);
   read_columns(columns, row);
-  if (!wrong.empty()) return not_a_row("is no row: " + wrong);
+  if (!wrong.empty()) return not_a_row("is not a row: " + wrong);
   return row;
 }
 

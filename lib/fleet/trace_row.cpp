@@ -92,7 +92,7 @@ TraceRow row_of(RowFile file, const Measurements& measurements, const Diagnosis&
   TraceRow row = failed_row(std::move(file), reason_of(unreadable));
   describe_trace(measurements, row);
   if (unreadable.size() >= measurements.hosts.size()) return row;
-  row.error.clear();  // files of the trace that could be read have a diagnosis; `complete` tells that some could not
+  row.error.clear();  // files of the trace that could be read have a diagnosis; `complete` says that some could not
   row.verdict = to_word(diagnosis.judgement.status);
   row.confidence = diagnosis.judgement.confidence;
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);

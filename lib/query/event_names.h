@@ -28,7 +28,7 @@ class EventNames {
 
   struct Name {
     bool is_iterator = false;
-    std::int64_t number = 0;              ///< of what is no iterator
+    std::int64_t number = 0;              ///< of what is not an iterator
     std::map<Ids, std::int64_t> objects;  ///< of an iterator
   };
 

@@ -49,7 +49,7 @@ void EventRows::insert(const Statement& statement, std::size_t begin, std::size_
     if (row.arguments.empty()) {
       sqlite3_bind_null(statement.get(), parameter);
     } else {
-      // Not copied: it stands until the statement ran.
+      // Not copied: it lives until the statement has run.
       sqlite3_bind_text64(statement.get(), parameter, row.arguments.data(), row.arguments.size(), SQLITE_STATIC,
                           SQLITE_UTF8);
     }

@@ -7,11 +7,11 @@
 
 namespace doctor {
 
-EventLoader::EventLoader(QueryDatabase& database, std::string path, EventWish wish)
+EventLoader::EventLoader(QueryDatabase& database, std::string path, EventRequest request)
     : database_(database), number_(database.next_number(kEventClocks, "file")) {
   file_.path = std::move(path);
-  if (!wish.rows) return;
-  storage_.emplace(Storage{EventNames(database), EventRows(database, wish.arguments),
+  if (!request.rows) return;
+  storage_.emplace(Storage{EventNames(database), EventRows(database, request.arguments),
                            RowInserter(database, kEventLines, 10), database.next_number(kEventLines, "line")});
 }
 

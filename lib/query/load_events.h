@@ -15,7 +15,7 @@
 namespace doctor {
 
 /// Which events to store with what.
-struct EventWish {
+struct EventRequest {
   bool rows = false;       ///< the events at all: else they are only counted
   bool arguments = false;  ///< and what they carry, which is half of the work
 };
@@ -24,7 +24,7 @@ struct EventWish {
 class EventLoader final : public EventSink {
  public:
   /// `path` is what the tables call the file.
-  EventLoader(QueryDatabase& database, std::string path, EventWish wish);
+  EventLoader(QueryDatabase& database, std::string path, EventRequest request);
 
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;

@@ -162,7 +162,7 @@ Result<void> load_findings(QueryDatabase& database, std::int64_t trace, const Di
 
 }  // namespace
 
-AnalysisOptions MeasurementWish::options() const {
+AnalysisOptions MeasurementRequest::options() const {
   AnalysisOptions options;
   if (calls) options.measure.calls = CallDetailRequest{};
   options.profile = profile;
@@ -170,19 +170,19 @@ AnalysisOptions MeasurementWish::options() const {
 }
 
 Result<void> load_measurements(QueryDatabase& database, std::int64_t trace, const Analysis& analysis,
-                               const MeasurementWish& wish) {
+                               const MeasurementRequest& request) {
   using Loader = Result<void> (*)(QueryDatabase&, const TraceHost&);
   std::vector<Loader> loaders;
-  if (wish.diagnosis) loaders.insert(loaders.end(), {load_iterators, load_kernels});
-  if (wish.calls) loaders.push_back(load_calls);
-  if (wish.profile) loaders.insert(loaders.end(), {load_steps, load_ops});
+  if (request.diagnosis) loaders.insert(loaders.end(), {load_iterators, load_kernels});
+  if (request.calls) loaders.push_back(load_calls);
+  if (request.profile) loaders.insert(loaders.end(), {load_steps, load_ops});
   for (const HostMeasurement& host : analysis.measurements.hosts) {
     const TraceHost of = {trace, host, host_name(host)};
     for (const Loader load : loaders) {
       if (Result<void> loaded = load(database, of); !loaded) return loaded;
     }
   }
-  return wish.diagnosis ? load_findings(database, trace, analysis.diagnosis) : Result<void>();
+  return request.diagnosis ? load_findings(database, trace, analysis.diagnosis) : Result<void>();
 }
 
 }  // namespace doctor

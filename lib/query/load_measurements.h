@@ -10,7 +10,7 @@
 namespace doctor {
 
 /// Which tables of a diagnosis to fill, and so what must be measured.
-struct MeasurementWish {
+struct MeasurementRequest {
   bool diagnosis = false;  ///< iterators, kernels, findings, traces
   bool calls = false;      ///< calls, segments
   bool profile = false;    ///< steps, ops
@@ -21,6 +21,6 @@ struct MeasurementWish {
 
 /// Adds what is known of one trace under its number. Errors: the database cannot be changed.
 Result<void> load_measurements(QueryDatabase& database, std::int64_t trace, const Analysis& analysis,
-                               const MeasurementWish& wish);
+                               const MeasurementRequest& request);
 
 }  // namespace doctor

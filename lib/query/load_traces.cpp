@@ -43,9 +43,9 @@ std::vector<Group> groups_of(const QueryDatabase& database, const std::vector<Qu
 
 class TraceLoader {
  public:
-  TraceLoader(QueryDatabase& database, const LoadWish& wish, const DiagnosisSetup& setup,
+  TraceLoader(QueryDatabase& database, const LoadRequest& request, const DiagnosisSetup& setup,
               std::vector<Error>& unreadable)
-      : database_(database), wish_(wish), setup_(setup), unreadable_(unreadable) {}
+      : database_(database), request_(request), setup_(setup), unreadable_(unreadable) {}
 
   /// Errors: the database cannot be changed.
   Result<void> load(const Group& group) {
@@ -57,7 +57,7 @@ class TraceLoader {
   }
 
  private:
-  bool reads_events() const { return wish_.events.rows || wish_.files; }
+  bool reads_events() const { return request_.events.rows || request_.files; }
 
   /// False where no file could be read.
   Result<bool> load_whole(const Group& group) {
@@ -69,10 +69,10 @@ class TraceLoader {
       if (*read) readable.push_back(input);
     }
     if (readable.empty()) return false;
-    if (wish_.events.rows) {
+    if (request_.events.rows) {
       if (Result<void> set = set_event_clocks(database_); !set) return Unexpected(std::move(set.error()));
     }
-    return wish_.measurements.any() || wish_.traces ? diagnose(trace, readable) : Result<bool>(true);
+    return request_.measurements.any() || request_.traces ? diagnose(trace, readable) : Result<bool>(true);
   }
 
   /// False where it cannot be read, or another program added it meanwhile.
@@ -80,7 +80,7 @@ class TraceLoader {
     if (database_.has_content(input.sha256)) return false;
     if (!reads_events()) return added(input);
     if (Result<void> marked = database_.change("SAVEPOINT file"); !marked) return Unexpected(marked.error());
-    EventLoader events(database_, input.name, wish_.events);
+    EventLoader events(database_, input.name, request_.events);
     const Result<EventTotals> totals = read_events(input, events);
     if (!totals) {
       unreadable_.push_back(totals.error());
@@ -111,7 +111,7 @@ class TraceLoader {
 
   Result<void> add_file(std::int64_t trace, const QueryInput& input, const EventTotals& totals,
                         const std::string& host) {
-    if (!wish_.files) return {};
+    if (!request_.files) return {};
     const Result<std::unique_ptr<ByteSource>> source = open_source(input.path);
     RowInserter rows(database_, "files");
     rows.integer(trace).text(input.name).text(input.format->name);
@@ -128,18 +128,18 @@ class TraceLoader {
     DiagnosisSetup setup = setup_;
     // The bar follows the files; a second one within one would begin anew.
     setup.work.progress = nullptr;
-    setup.needed = wish_.measurements.options();
+    setup.needed = request_.measurements.options();
     Analysis analysis = diagnose_files(paths, setup);
     if (!analysis.has_readable_file()) {
       for (Error& error : analysis.unreadable) unreadable_.push_back(std::move(error));
       return false;
     }
     restore_names(group, analysis);
-    if (wish_.traces) {
+    if (request_.traces) {
       const TraceRow row = row_of(row_file(group, analysis), analysis.measurements, analysis.diagnosis, {});
       if (Result<void> added = load_trace_row(database_, trace, row); !added) return Unexpected(added.error());
     }
-    if (Result<void> stored = load_measurements(database_, trace, analysis, wish_.measurements); !stored) {
+    if (Result<void> stored = load_measurements(database_, trace, analysis, request_.measurements); !stored) {
       return Unexpected(stored.error());
     }
     return true;
@@ -167,7 +167,7 @@ class TraceLoader {
   }
 
   QueryDatabase& database_;
-  const LoadWish& wish_;
+  const LoadRequest& request_;
   const DiagnosisSetup& setup_;
   std::vector<Error>& unreadable_;
 };
@@ -199,11 +199,11 @@ std::vector<std::string> paths_of(const std::vector<Group>& groups) {
 
 }  // namespace
 
-LoadWish LoadWish::everything() {
+LoadRequest LoadRequest::everything() {
   return {{true, true}, {true, true, true}, true, true};
 }
 
-Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadWish& wish,
+Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadRequest& request,
                          const DiagnosisSetup& setup, std::vector<Error>& unreadable) {
   for (const QueryInput& input : inputs.rows) {
     if (Result<void> loaded = load_results(database, input, unreadable); !loaded) return loaded;
@@ -212,7 +212,7 @@ Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, con
   const std::vector<std::string> paths = paths_of(groups);
   FileProgress progress(setup.work.progress, paths);
   if (setup.work.progress != nullptr) setup.work.progress->stage = "load";
-  TraceLoader loader(database, wish, setup, unreadable);
+  TraceLoader loader(database, request, setup, unreadable);
   std::size_t index = 0;
   for (const Group& group : groups) {
     progress.begin_file(index);

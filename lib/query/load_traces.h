@@ -13,20 +13,20 @@
 namespace doctor {
 
 /// What to load: only what is asked for, because a diagnosis and the arguments of all events take their time.
-struct LoadWish {
-  EventWish events;
-  MeasurementWish measurements;
+struct LoadRequest {
+  EventRequest events;
+  MeasurementRequest measurements;
   bool files = false;
   bool traces = false;
 
-  static LoadWish everything();
+  static LoadRequest everything();
 };
 
 /// Adds files to the database, each trace whole or not at all, and none whose content is there already. TF1 timelines
 /// are one trace together, any other file is one. `setup` is how traces are diagnosed, but for what is needed of them.
 /// A file that cannot be read does not stop the others; why is added to `unreadable`. Errors: the database cannot be
 /// changed.
-Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadWish& wish,
+Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadRequest& request,
                          const DiagnosisSetup& setup, std::vector<Error>& unreadable);
 
 }  // namespace doctor

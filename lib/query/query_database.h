@@ -13,7 +13,7 @@
 namespace doctor {
 
 /// The SQLite database that traces are loaded into and SQL is asked of: one of the file that the user names, which any
-/// program that knows SQLite can read, or one that is gone with the object.
+/// program that reads SQLite can use, or one that is gone with the object.
 class QueryDatabase {
  public:
   /// What the database may keep in memory at most; what it holds beyond that goes to a temporary file.
@@ -37,7 +37,7 @@ class QueryDatabase {
   Result<void> change(const std::string& sql);
   Unexpected failure() const;
 
-  /// Whether what this text stands for, e.g. the SHA-256 of a file, was added already.
+  /// Whether what this text identifies, e.g. the SHA-256 of a file, was added already.
   bool has_content(std::string_view content) const;
   Result<void> add_content(std::string_view content);
 

@@ -26,8 +26,8 @@ struct QueryInputs {
   FileDescriptor standard_input;  ///< an unlinked copy of it, where it was named
 };
 
-/// Looks at what was named: rows of `batch` and traces are told apart by content. What cannot be read does not stop the
-/// others.
+/// Looks at what was named: rows of `batch` and traces are distinguished by content. What cannot be read does not stop
+/// the others.
 QueryInputs examine_inputs(const std::vector<std::string>& paths);
 
 }  // namespace doctor

@@ -13,7 +13,7 @@
 namespace doctor {
 
 /// Adds rows to one of the tables, value by value in the order of its columns. After a fault it goes on silently;
-/// finish() tells.
+/// finish() reports.
 class RowInserter {
  public:
   /// `table` has `column_count` columns.

@@ -19,7 +19,7 @@ namespace {
 const std::string kWhere = "SQL";
 constexpr std::string_view kReadOnly = "only SELECT, WITH, VALUES and EXPLAIN are run";
 
-/// What the statement would do, told while it is prepared.
+/// What the statement would do, collected while it is prepared.
 struct Watch {
   QueryNeeds needs;
   bool is_refused = false;
@@ -27,7 +27,7 @@ struct Watch {
 
 void note_read(Watch& watch, std::string_view table, std::string_view column, const char* view) {
   watch.needs.tables.emplace(table);
-  // Where no column of the view is named, only those behind it are told.
+  // Where no column of the view is named, only those below it are reported.
   if (view != nullptr && find_query_table(view) != nullptr) watch.needs.tables.emplace(view);
   const bool is_through_view = view != nullptr && std::string_view(view) == "events";
   const bool is_argument = (table == "events" && column == "args") || (table == kEventRows && !is_through_view);
@@ -106,8 +106,8 @@ std::string advice_for(std::string_view fault, std::string_view sql) {
 Unexpected fault_in(sqlite3* database, const std::string& sql) {
   const std::string fault = sqlite3_errmsg(database);
   std::optional<std::uint64_t> offset;
-  if (const int told = sqlite3_error_offset(database); told >= 0) offset = static_cast<std::uint64_t>(told);
-  // Of a table SQLite does not tell the place.
+  if (const int place = sqlite3_error_offset(database); place >= 0) offset = static_cast<std::uint64_t>(place);
+  // SQLite does not say where a table is named.
   constexpr std::string_view kNoTable = "no such table: ";
   if (!offset && fault.starts_with(kNoTable)) {
     const std::size_t found = sql.find(fault.substr(kNoTable.size()));
@@ -135,7 +135,7 @@ Result<void> check(sqlite3* database, const Statement& statement, const char* re
     return fail(std::string(kReadOnly), kWhere);
   }
   if (sqlite3_bind_parameter_count(statement.get()) > 0) {
-    return fail("a parameter has no value", kWhere, "write the value where '?' or ':name' stands");
+    return fail("a parameter has no value", kWhere, "write the value in place of '?' or ':name'");
   }
   return {};
 }
@@ -144,7 +144,7 @@ Result<void> check(sqlite3* database, const Statement& statement, const char* re
 
 Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string sql) {
   if (sql.size() > std::numeric_limits<int>::max() || sql.find('\0') != std::string::npos) {
-    return fail("is no text of SQL", kWhere);
+    return fail("is not SQL text", kWhere);
   }
   sqlite3* const handle = database.handle();
   // The file of a database may come from elsewhere; what is in it gets no more rights than a trace.

@@ -15,7 +15,7 @@ namespace doctor {
 
 /// What a statement reads.
 struct QueryNeeds {
-  std::set<std::string, std::less<>> tables;  ///< of query_tables(), and those behind `events`
+  std::set<std::string, std::less<>> tables;  ///< of query_tables(), and those below `events`
   bool arguments = false;                     ///< the column `args` of `events`
 
   bool has(std::string_view table) const { return tables.find(table) != tables.end(); }

@@ -136,7 +136,7 @@ std::string end_of_name(std::string_view long_name, std::size_t parts) {
   return name;
 }
 
-/// The short name, with what stands above the iterator as far as that tells it from others of that name in the call.
+/// The short name, with as many iterators above it as distinguish it from others of that name in the call.
 std::string row_name(const ShownCall& call, const CallRow& row, const std::vector<CallRow>& rows) {
   if (row.iterator == kNoIterator) return "GetNext";
   const std::vector<IteratorMeasurement>& iterators = call.view.host.iterators;
@@ -286,7 +286,7 @@ std::vector<CallRow> rows_of(const CallDetail& detail) {
 std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width) {
   static constexpr std::array<std::string_view, 9> kBlocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   const double column = static_cast<double>(window.end - window.start) / static_cast<double>(width);
-  std::vector<double> covered(width, 0);  // of each column, as a part of it
+  std::vector<double> covered(width, 0);  // of each column, as a share of it
   for (const Interval& span : spans) {
     const double start = static_cast<double>(span.start - window.start) / column;
     const double end = static_cast<double>(span.end - window.start) / column;

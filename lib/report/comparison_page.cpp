@@ -309,7 +309,7 @@ std::string describe_row(const TimeRow& row) {
   if (const std::string ratio = describe_ratio(row); !ratio.empty()) text += ", " + ratio;
   if (const std::string cost = describe_cost(row); !cost.empty()) text += ", " + cost + " a step";
   if (!row.reason.empty()) text += "; " + row.reason;
-  if (row.needed) text += fmt::format(" ({} a side would tell)", format_count(*row.needed, "recording"));
+  if (row.needed) text += fmt::format(" ({} per side would show it)", format_count(*row.needed, "recording"));
   return text;
 }
 

@@ -17,7 +17,7 @@ struct Kind {
   std::string_view title;
 };
 
-// Ids of what a comparison can find. They stand in documents that others keep, so they never change.
+// Ids of what a comparison can find. They are in documents that others keep, so they never change.
 constexpr Kind kStructure = {"pipeline-changed", "an iterator was added, removed, moved or became sequential"};
 constexpr Kind kSetting = {"setting-changed", "parallelism, a buffer, a batch size or another setting changed"};
 constexpr Kind kCalls = {"more-calls", "an iterator is called more often for each step"};
@@ -77,7 +77,7 @@ Problem problem_of(const StructureChange& change, const ProblemLocation& locatio
   problem.fails = is_regression(change);
   problem.severity = problem.fails ? Severity::error : Severity::note;
   problem.message = change.message;
-  // Settings of one iterator, and findings about it, are told apart by how their sentence begins.
+  // Settings of one iterator, and findings about it, are distinguished by how their sentence begins.
   problem.identity = fold_like_elements(change.subject) + '\n' + change.message.substr(0, change.message.find(':'));
   return problem;
 }

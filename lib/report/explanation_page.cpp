@@ -43,7 +43,7 @@ SeenAt seen(const HostMeasurement& host, const Sighting& sighting, std::string w
           sighting.span.start - host.window_start, sighting.duration()};
 }
 
-/// How far the number of a comparison is from its threshold, as a part of the threshold.
+/// How far the number of a comparison is from its threshold, as a share of the threshold.
 double distance_of(const Comparison& comparison) {
   constexpr double kSmallestLimit = 1e-9;
   return std::abs(comparison.measured.value - comparison.limit) / std::max(kSmallestLimit, std::abs(comparison.limit));

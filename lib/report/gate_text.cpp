@@ -66,7 +66,7 @@ void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page) {
   if (count == 0 || detail == Detail::full) return;
   std::string rules;
   for (const auto& [rule, times] : count_of_rule) rules += (rules.empty() ? "" : ", ") + rule;
-  page.row("accepted", fmt::format("{} suppressed (-v tells why): {}", format_count(count, "finding"), rules));
+  page.row("accepted", fmt::format("{} suppressed (-v says why): {}", format_count(count, "finding"), rules));
 }
 
 }  // namespace doctor

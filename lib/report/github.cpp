@@ -8,7 +8,7 @@ namespace doctor {
 namespace {
 
 constexpr std::string_view kLineBreak = "%0A";  // within the message of one command
-constexpr std::size_t kTitleWidth = 120;        // the whole name stands in the message
+constexpr std::size_t kTitleWidth = 120;        // the message has the whole name
 
 std::string_view command_of(Severity severity) {
   switch (severity) {

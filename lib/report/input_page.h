@@ -15,7 +15,7 @@ namespace doctor {
 std::string_view to_word(InputWork work);
 
 /// A row for each iterator and each kind of op that moves data to a device, the one that works most first: its self
-/// time and what its functions do on other threads. Waiting for other threads is no work and has a column of its own.
+/// time and what its functions do on other threads. Waiting for other threads is not work and has a column of its own.
 DataTable input_table(const Measurements& measurements);
 
 /// What is above the table: the input-bound share, the steps, and what the host spends its time on.

@@ -20,7 +20,7 @@ OrderedJson copies_json(const CopyStatistics& copies) {
 }
 
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
-  // TF1 timelines tell neither when a device idles nor which kernels its ops ran as.
+  // TF1 timelines show neither when a device idles nor which kernels its ops ran as.
   const bool is_aligned = host.device_profile.is_aligned;
   const auto known_time = [&](bool is_known, Picoseconds time) {
     return is_known ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);

@@ -14,14 +14,14 @@ namespace doctor {
 
 // `show overview`: the overview page of the guide of TensorFlow's profiler. Measurements need their profiles.
 
-/// What the overview and the input page say of the steps of all hosts.
+/// What the overview and the input page show of the steps of all hosts.
 struct StepOverview {
   std::vector<StepTable> hosts;  ///< indexed as Measurements::hosts
   StepSummary summary;
-  std::string note;  ///< how the steps were told
+  std::string note;  ///< how the steps were determined
   /// Of the time of the steps where there are any, else of the verdict; nullopt where no GetNext was seen.
   std::optional<double> input_share;
-  /// Why the verdict's share is another one, for a person; empty where the two are much the same.
+  /// Why the verdict's share differs, for a person; empty if the two are about the same.
   std::string verdict_note;
 };
 

@@ -11,7 +11,7 @@ namespace doctor {
 /// "30 calls, the first 1 set aside as warm-up, median 94 us, max 2.57 ms".
 std::string describe_calls(const PipelineMeasurement& pipeline);
 
-/// "Root > ForeverRepeat > BatchV2 > [Map] > FlatMap > TFRecord": from the root over the judged iterator, which stands
+/// "Root > ForeverRepeat > BatchV2 > [Map] > FlatMap > TFRecord": from the root by way of the judged iterator, which is
 /// in brackets with its parallelism, to the input that it waited for most. Long ways lose their middle.
 std::string describe_place(const PipelineView& view);
 

@@ -39,8 +39,8 @@ struct Problem {
   std::vector<Evidence> evidence;
   std::vector<Advice> advice;
   ProblemLocation location;
-  /// What tells the problem apart from others of its rule, the same on every machine and in every run: no numbers that
-  /// were measured, no ids, no names of hosts and files. set_fingerprints() makes the fingerprint of it.
+  /// What distinguishes the problem from others of its rule, the same on every machine and in every run: no numbers
+  /// that were measured, no ids, no names of hosts and files. set_fingerprints() makes the fingerprint of it.
   std::string identity;
   std::string fingerprint;                ///< set by set_fingerprints()
   bool fails = false;                     ///< a reason for the command to fail

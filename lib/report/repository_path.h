@@ -11,7 +11,7 @@ namespace doctor {
 /// URL, standard input, a file outside of the working directory, the directory itself. `working_directory` is absolute.
 std::optional<std::string> repository_path(std::string_view path, std::string_view working_directory);
 
-/// The same for a trace. One that lies elsewhere is called by its file's name alone, which tells nothing of the
+/// The same for a trace. One elsewhere is called by its file's name alone, which says nothing about the
 /// machine, and standard input "standard-input": CI systems refuse a whole document for a single problem without a
 /// path.
 std::string trace_location(std::string_view path, std::string_view working_directory);

@@ -27,7 +27,7 @@ struct PipelineView {
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
 
 /// Whether the judgement names an iterator that somebody waits for: in a pipeline that holds its consumer up, or held
-/// it up while it warmed up. The busiest iterator of a pipeline that keeps up is no bottleneck.
+/// it up while it warmed up. The busiest iterator of a pipeline that keeps up is not a bottleneck.
 bool has_bottleneck(const PipelineJudgement& judgement);
 
 /// Share of the time that the consumer waits; nullopt if no call was seen.
@@ -49,7 +49,7 @@ std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasur
 /// The ids of the pipelines that this one gets its elements from, as far as its waits show them. A host pipeline that
 /// only feeds devices has no call of a consumer, and then no entry of its own.
 std::vector<std::string> feeding_pipelines(const PipelineView& view);
-/// The root that an id of this form names, kNoIterator for bare GetNext ops; nullopt where it is no such id.
+/// The root that an id of this form names, kNoIterator for bare GetNext ops; nullopt if it is not such an id.
 std::optional<IteratorId> root_of_pipeline_id(std::string_view id);
 
 /// The losses of all files together.

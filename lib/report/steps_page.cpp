@@ -70,10 +70,10 @@ std::string_view describe(StepSource source) {
 
 std::string step_note(const Measurements& measurements) {
   std::string note;
-  std::set<StepSource> told;
+  std::set<StepSource> seen;
   for (const HostMeasurement& host : measurements.hosts) {
     const StepSource source = measure_steps(host).source;
-    if (told.insert(source).second) note += (note.empty() ? "" : "; ") + std::string(describe(source));
+    if (seen.insert(source).second) note += (note.empty() ? "" : "; ") + std::string(describe(source));
   }
   return note;
 }

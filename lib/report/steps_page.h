@@ -11,12 +11,12 @@ namespace doctor {
 /// The word of the schema for a part of a step, e.g. "kernel_launch".
 std::string_view to_word(StepPart part);
 
-/// How the steps were told, as a sentence for a person.
+/// How the steps were determined, as a sentence for a person.
 std::string_view describe(StepSource source);
 /// The same as a word of the schema.
 std::string_view to_word(StepSource source);
 
-/// How the steps of these hosts were told.
+/// How the steps of these hosts were determined.
 std::string step_note(const Measurements& measurements);
 
 /// `show steps`: a row for each step of each host, in order of time.

@@ -28,7 +28,7 @@ constexpr std::size_t kShownLosses = 3;
 constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
 constexpr double kSure = 0.7;          // what the confidence means: docs/configuration.md
 
-/// Where the step markers leave much of the waits out, or of the rest of the time, they tell another share.
+/// Where the step markers leave out much of the waits, or of the rest of the time, they yield a different share.
 std::string share_of_markers(const PipelineMeasurement& pipeline) {
   constexpr double kWorthAWord = 0.05;
   if (!pipeline.step_share || std::abs(*pipeline.step_share - pipeline.cadence.share) < kWorthAWord) return {};
@@ -73,7 +73,7 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
                        is_warmup ? "time of the first calls" : "wait", reason.empty() ? "" : "; " + reason));
 }
 
-/// What waits are told of the first epoch, where a cache is filled in it: the next one may have none of them. Empty
+/// That the waits are those of a first epoch in which a cache is filled: the next one may have none of them. Empty
 /// where nobody waits.
 std::string describe_first_epoch(const std::vector<PipelineView>& pipelines) {
   if (pipelines.empty() || !has_bottleneck(pipelines.front().judgement)) return {};
@@ -98,7 +98,7 @@ const Advice& main_advice(const Finding& finding) {
   return change == finding.advice.end() ? finding.advice.front() : *change;
 }
 
-/// What a finding tells to do, in one piece: the code if it is a line.
+/// What a finding advises, in one piece: the code if it is a line.
 std::string advice_line(const Finding& finding) {
   const Advice& advice = main_advice(finding);
   const bool is_short = advice.code && advice.code->find('\n') == std::string::npos;
@@ -141,7 +141,7 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
   }
   const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
   if (shown.empty() && judgement.status == VerdictStatus::healthy && judgement.confidence >= kSure) {
-    page.row("do", "nothing about the input; 'show overview' tells where the time of a step goes instead");
+    page.row("do", "nothing about the input; 'show overview' shows where the time of a step goes instead");
   }
   if (shown.empty() && !is_judged) {
     page.row("do", "record about thirty training steps: tf.profiler.experimental.start(logdir), then stop()");
@@ -273,7 +273,7 @@ void add_loss(const Measurements& measurements, const Detail detail, TextPage& p
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, format_count(count));
   }
   if (shown > kShownLosses && detail != Detail::full) text += fmt::format(" and {} more", shown - kShownLosses);
-  page.row("lost", text + "; the numbers rest on what is left");
+  page.row("lost", text + "; the numbers are based on what is left");
   if (detail != Detail::full) return;
   for (const std::string& note : loss.notes) page.row("lost", note);
 }
@@ -310,7 +310,7 @@ void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& sho
                                              [](const NotEvaluated& rule) { return !rule.is_inapplicable; }));
   if (unknown > 0 && style.detail != Detail::full) {
     page.row("unknown",
-             fmt::format("{} could not be evaluated on this trace (-v tells why)", format_count(unknown, "rule")));
+             fmt::format("{} could not be evaluated on this trace (-v says why)", format_count(unknown, "rule")));
   }
   const bool is_healthy = diagnosis.judgement.status == VerdictStatus::healthy;
   page.command("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree", style.rerun));

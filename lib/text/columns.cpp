@@ -9,41 +9,20 @@
 namespace doctor {
 namespace {
 
-struct CodeRange {
-  std::uint32_t first;
-  std::uint32_t last;
-};
-
-// As in Markus Kuhn's wcwidth(), with the blocks of emoji; sorted. Scripts that no trace was seen with are one column.
-constexpr std::array<CodeRange, 16> kWide = {{{0x1100, 0x115f},
-                                              {0x2e80, 0x303e},
-                                              {0x3041, 0x33ff},
-                                              {0x3400, 0x4dbf},
-                                              {0x4e00, 0x9fff},
-                                              {0xa000, 0xa4cf},
-                                              {0xa960, 0xa97f},
-                                              {0xac00, 0xd7a3},
-                                              {0xf900, 0xfaff},
-                                              {0xfe30, 0xfe6f},
-                                              {0xff00, 0xff60},
-                                              {0xffe0, 0xffe6},
-                                              {0x1f300, 0x1f64f},
-                                              {0x1f680, 0x1f6ff},
-                                              {0x1f900, 0x1f9ff},
-                                              {0x20000, 0x3fffd}}};
-constexpr std::array<CodeRange, 8> kCombining = {{{0x300, 0x36f},
-                                                  {0x483, 0x489},
-                                                  {0x591, 0x5bd},
-                                                  {0x64b, 0x65f},
-                                                  {0x1ab0, 0x1aff},
-                                                  {0x200b, 0x200d},
-                                                  {0x20d0, 0x20ff},
-                                                  {0xfe00, 0xfe0f}}};
+// First and last code of ranges, as in Markus Kuhn's wcwidth(), with the blocks of emoji.
+constexpr std::array<std::uint32_t, 32> kWide = {
+    0x1100, 0x115f, 0x2e80,  0x303e,  0x3041,  0x33ff,  0x3400,  0x4dbf,  0x4e00,  0x9fff, 0xa000,
+    0xa4cf, 0xa960, 0xa97f,  0xac00,  0xd7a3,  0xf900,  0xfaff,  0xfe30,  0xfe6f,  0xff00, 0xff60,
+    0xffe0, 0xffe6, 0x1f300, 0x1f64f, 0x1f680, 0x1f6ff, 0x1f900, 0x1f9ff, 0x20000, 0x3fffd};
+constexpr std::array<std::uint32_t, 16> kCombining = {0x300,  0x36f,  0x483,  0x489,  0x591,  0x5bd,  0x64b,  0x65f,
+                                                      0x1ab0, 0x1aff, 0x200b, 0x200d, 0x20d0, 0x20ff, 0xfe00, 0xfe0f};
 
 template <std::size_t Count>
-bool is_in(const std::array<CodeRange, Count>& ranges, std::uint32_t code) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+bool is_in(const std::array<std::uint32_t, Count>& ranges, std::uint32_t code) {
+  for (std::size_t index = 0; index < Count; index += 2) {
+    if (code >= ranges[index] && code <= ranges[index + 1]) return true;
+  }
+  return false;
 }
 
 struct Character {

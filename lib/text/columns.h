@@ -24,7 +24,7 @@ std::string clip(std::string_view escaped, std::size_t width);
 /// unless `breaks_words`.
 std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words);
 
-/// Lines of a page, each broken so that it fits; what it goes on with stands after `indent` blanks, which count.
+/// Lines of a page, each broken so that it fits; further lines begin with `indent` blanks, which count.
 /// Without a width they stay as they are.
 std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent = 0);
 

@@ -22,7 +22,7 @@ std::string escape_for_xml(std::string_view text);
 /// markup, no HTML, no links made of what looks like one, nobody is mentioned (`@name`) and no issue (`#1`).
 std::string escape_for_markdown(std::string_view text);
 
-/// Text as a code span of the same Markdown, also within a table's cell; empty text is no code span but empty.
+/// Text as a code span of the same Markdown, also within a table's cell; empty text stays empty.
 std::string markdown_code(std::string_view text);
 
 /// The message of a workflow command of GitHub Actions (`::error::MESSAGE`).

@@ -9,7 +9,7 @@
 namespace doctor {
 namespace {
 
-// U+2060 WORD JOINER: shows nothing and breaks no line, but keeps Markdown's extensions from seeing a name behind '@'.
+// U+2060 WORD JOINER: shows nothing and breaks no line, but keeps Markdown's extensions from seeing a name after '@'.
 constexpr std::string_view kJoiner = "&#8288;";
 
 bool is_alphanumeric(char c) {
@@ -43,7 +43,7 @@ std::string_view markup_entity(char c) {
   }
 }
 
-/// Whether '_' stands within a word, where it is no markup.
+/// Whether '_' is within a word, where it is not markup.
 bool is_within_word(std::string_view text, std::size_t at) {
   return at > 0 && at + 1 < text.size() && is_alphanumeric(text[at - 1]) && is_alphanumeric(text[at + 1]);
 }
@@ -117,7 +117,7 @@ std::string escape_for_markdown(std::string_view text) {
   std::string escaped;
   for (std::size_t at = 0; at < shown.size(); ++at) append_for_markdown(escaped, shown, at);
   for (const std::string_view start : {"://", "www", "WWW", "GH-"}) {
-    // Between the first character and the rest, or behind it: either way the word is not seen.
+    // Between the first character and the rest, or after it: either way the word is not seen.
     std::string broken(start.substr(0, 1));
     broken.append(kJoiner).append(start.substr(1));
     escaped = replaced(std::move(escaped), start, broken);

@@ -12,7 +12,7 @@
 namespace doctor {
 namespace {
 
-/// Bytes that stand in a JSON string as they are.
+/// Bytes that are written in a JSON string as they are.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (std::size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';

@@ -34,7 +34,7 @@ std::string in_hexadecimal(const Blob& blob) {
   return text;
 }
 
-/// With as many digits as tell it from its neighbours.
+/// With as many digits as distinguish it from its neighbours.
 std::string exact(double value) {
   return fmt::format("{}", value);
 }

@@ -34,7 +34,7 @@ struct Column {
   std::uint8_t spare = 0;            ///< TextColumn::spare
 };
 
-/// Bytes that are no text.
+/// Bytes that are not text.
 struct Blob {
   std::string bytes;
 

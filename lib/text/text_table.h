@@ -55,8 +55,8 @@ class TableLayout {
   std::vector<std::size_t> natural_;  ///< indexed as columns_
   std::vector<std::size_t> widths_;   ///< likewise
   PageWidth page_;
-  std::vector<std::size_t> shown_;     ///< indices of the columns that stand side by side
-  std::vector<std::size_t> left_out_;  ///< and of those that do not stand on the page
+  std::vector<std::size_t> shown_;     ///< indices of the columns side by side
+  std::vector<std::size_t> left_out_;  ///< and of those that are not on the page
   bool is_last_below_ = false;         ///< the last column has lines of its own
 };
 

@@ -13,7 +13,7 @@ using std::chrono::floor;
 constexpr std::int64_t kPerSecond = 1'000'000'000;
 constexpr std::int64_t kPerMicrosecond = 1'000;
 
-/// The form without its fraction: digits stand for '0'.
+/// The form without its fraction: '0' is any digit.
 constexpr std::string_view kForm = "0000-00-00T00:00:00";
 
 bool is_decimal_digit(char c) {
