@@ -368,8 +368,9 @@ TEST_CASE("no files include each other in a circle, and no two files have one na
   for (const std::set<std::string>& circle : circles_in(graph)) {
     CHECK_MESSAGE(is_known_circle(circle), "these include each other: " << joined(circle));
   }
-  for (const auto& [name, folders] : shared_names(paths)) {
-    CHECK_MESSAGE(kKnownNames.count(name) > 0, "several folders have a file named " << name << ": " << joined(folders));
+  for (const auto& shared : shared_names(paths)) {
+    CHECK_MESSAGE(kKnownNames.count(shared.first) > 0,
+                  "several folders have a file named " << shared.first << ": " << joined(shared.second));
   }
 }
 

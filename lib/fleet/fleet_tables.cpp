@@ -50,9 +50,9 @@ void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cau
 }
 
 Cell day_cell(std::int64_t nanoseconds) {
-  using std::chrono::days;
   if (nanoseconds == 0) return {};
-  return to_date(std::chrono::floor<days>(std::chrono::sys_time(std::chrono::nanoseconds(nanoseconds))));
+  const std::chrono::sys_time<std::chrono::nanoseconds> time{std::chrono::nanoseconds(nanoseconds)};
+  return to_date(std::chrono::floor<std::chrono::days>(time));
 }
 
 Cell half_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
