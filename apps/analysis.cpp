@@ -1,18 +1,19 @@
 #include "analysis.h"
 
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <optional>
+#include <thread>
+#include <utility>
 
+#include "command_line/option_values.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
-#include "documents.h"
-#include "gate.h"
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
-#include "process/memory_limit.h"
 #include "process/output.h"
 #include "process/progress_bar.h"
 #include "process/timings.h"
@@ -20,60 +21,86 @@
 namespace doctor {
 namespace {
 
-/// Finds the traces that the user named and analyses them. Files that could not be read beside others are told on
-/// standard error. Errors: no trace, a limit that cannot be set, no file that could be read.
-Result<Analysis> analyze_traces(const Options& options, const AnalysisOptions& needed) {
-  const Result<std::vector<std::string>> files = resolve_inputs(options.traces, options.run);
-  if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_outputs(outputs_of(options), *files); !kept) return Unexpected(kept.error());
-  // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
-  if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited)
-    return Unexpected(limited.error());
+constexpr unsigned kMostUsefulThreads = 4;  // more do not read faster
 
-  Analysis analysis = analyze_watched(options, *files, needed);
+/// Finds the traces that the user named and diagnoses them. Files that could not be read beside others are reported on
+/// standard error. Errors: no trace, a limit that cannot be set, no file that could be read.
+Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
+  const Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
+  if (!files) return Unexpected(files.error());
+  if (const Result<void> kept = check_outputs(output.targets, *files); !kept) return Unexpected(kept.error());
+  // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
+  if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
+
+  DiagnosisSetup setup = reading.setup;
+  setup.needed = page.needed;
+  Analysis analysis = diagnose_watched(*files, std::move(setup), output.quiet);
   for (const Error& error : analysis.unreadable) {
     const bool is_last = &error == &analysis.unreadable.back();
     if (!analysis.has_readable_file() && is_last) return Unexpected(error);
-    if (!options.quiet || !analysis.has_readable_file()) print_error(error);
+    if (!output.quiet || !analysis.has_readable_file()) print_error(error);
   }
-  if (options.command == Command::diagnose) apply_gate(options, analysis);
+  if (page.prepare) page.prepare(analysis);
   return analysis;
 }
 
 }  // namespace
 
-DiagnosisSetup diagnosis_setup(const Options& options) {
-  return {.rules = all_rules(),
-          .thresholds = in_force(options.settings.thresholds),
-          .suppressions = options.settings.suppressions,
-          .today = options.today,
-          .work = {.threads = options.threads}};
+unsigned usable_cores() {
+  // Not hardware_concurrency(): glibc counts the cores of the machine.
+  cpu_set_t cores;
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<unsigned>(CPU_COUNT(&cores));
+  return std::max(1U, std::thread::hardware_concurrency());
 }
 
-Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const AnalysisOptions& needed) {
+ReadingOptions reading_options(const Request& request) {
+  ReadingOptions reading;
+  reading.traces = request.all("TRACE");
+  if (const std::string run = request.text("run"); !run.empty()) reading.run = run;
+  const std::size_t usual_threads = std::min(usable_cores(), kMostUsefulThreads);
+  reading.setup = {.rules = all_rules(),
+                   .thresholds = in_force(request.thresholds),
+                   .suppressions = request.suppressions,
+                   .today = request.today,
+                   .work = {.threads = static_cast<unsigned>(request.number("threads").value_or(usual_threads))}};
+  if (const std::optional<std::string> size = request.given("max-memory")) {
+    reading.max_memory = MemoryLimit{*parse_memory_size(*size), *size};
+  }
+  reading.timings = request.is_set("timings");
+  return reading;
+}
+
+Result<ReadingOptions> reading_options_with_traces(const Request& request) {
+  if (!request.all("TRACE").empty()) return reading_options(request);
+  return fail("no trace given", {}, "see 'tfdata-doctor --help'");
+}
+
+void run_watched(const std::vector<std::string>& files, bool is_quiet, const std::function<void(Progress&)>& work) {
   Progress& progress = current_work().progress;
   name_current_files(files);
   std::optional<ProgressBar> bar;
-  if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, files.size(), status_line());
-  DiagnosisSetup setup = diagnosis_setup(options);
-  setup.work.progress = &progress;
-  setup.needed = needed;
-  return diagnose_files(files, setup);
+  if (wants_progress_bar(is_quiet, STDERR_FILENO)) bar.emplace(progress, files.size(), status_line());
+  work(progress);
 }
 
-int run_page(const Options& options, const AnalysisOptions& needed, const PageRenderer& render,
-             const std::function<int(const Analysis&)>& judge) {
-  const Result<Analysis> analysis = analyze_traces(options, needed);
-  if (!analysis) {
-    print_error(analysis.error());
-    return kExitFailure;
-  }
+Analysis diagnose_watched(const std::vector<std::string>& files, DiagnosisSetup setup, bool is_quiet) {
+  Analysis analysis;
+  run_watched(files, is_quiet, [&](Progress& progress) {
+    setup.work.progress = &progress;
+    analysis = diagnose_files(files, setup);
+  });
+  return analysis;
+}
+
+int run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
+  const Result<Analysis> analysis = analyze_traces(reading, output, page);
+  if (!analysis) return fail_with(analysis.error());
   current_work().progress.stage = "render and write";
   const auto begin = std::chrono::steady_clock::now();
-  const bool are_written = write_documents(options, [&](OutputFormat format) { return render(*analysis, format); });
+  const bool are_written = write_documents(output, [&](OutputFormat format) { return page.render(*analysis, format); });
   const auto rendered = std::chrono::steady_clock::now() - begin;
-  if (options.timings) print_note(render_timings(*analysis, rendered, options.threads));
-  return are_written ? judge(*analysis) : kExitFailure;
+  if (reading.timings) print_note(render_timings(*analysis, rendered, reading.setup.work.threads));
+  return are_written ? page.judge(*analysis) : kExitFailure;
 }
 
 }  // namespace doctor

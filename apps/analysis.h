@@ -1,28 +1,59 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/options.h"
+#include "command_line/request.h"
+#include "documents.h"
 #include "pipeline.h"
+#include "process/memory_limit.h"
 
 namespace doctor {
 
-/// The page in one of the formats that are wanted. Errors: what was asked for is not in the trace.
-using PageRenderer = std::function<Result<std::string>(const Analysis&, OutputFormat)>;
+/// What every command takes that reads traces.
+struct ReadingOptions {
+  std::vector<std::string> traces;  ///< files, directories, "-"
+  std::optional<std::string> run;   ///< name of a run in a log directory
+  DiagnosisSetup setup;             ///< rules, settings and threads
+  std::optional<MemoryLimit> max_memory;
+  bool timings = false;
+};
 
-/// Analyses the traces once and writes the page that `render` makes of them in each format that is wanted, with the
-/// timings if they are. `needed` is what the page shows beyond the diagnosis. Exit status: that of `judge`, or
-/// kExitFailure where something could not be read, rendered or written; that is told on standard error.
-int run_page(const Options& options, const AnalysisOptions& needed, const PageRenderer& render,
-             const std::function<int(const Analysis&)>& judge);
+/// Cores that this process may run on.
+unsigned usable_cores();
 
-/// How the user wants traces diagnosed.
-DiagnosisSetup diagnosis_setup(const Options& options);
+/// Takes TRACE, --run, --threads, --max-memory, --timings, --set and --suppress, as far as the command has them.
+ReadingOptions reading_options(const Request& request);
 
-/// Analyses the files with all rules, with a progress bar where a person waits.
-Analysis analyze_watched(const Options& options, const std::vector<std::string>& files, const AnalysisOptions& needed);
+/// The same where there must be a trace. Errors: there is none.
+Result<ReadingOptions> reading_options_with_traces(const Request& request);
+
+/// Runs the work on the files with a progress bar where a person waits.
+void run_watched(const std::vector<std::string>& files, bool is_quiet, const std::function<void(Progress&)>& work);
+
+/// Diagnoses the files with a progress bar where a person waits.
+Analysis diagnose_watched(const std::vector<std::string>& files, DiagnosisSetup setup, bool is_quiet);
+
+/// How a page is made of the traces.
+struct TracePage {
+  AnalysisOptions needed;  ///< beyond the diagnosis
+
+  /// Called first, for what else the command does to a diagnosis; may be empty.
+  std::function<void(Analysis&)> prepare;
+
+  /// The page in one of the formats that are wanted. Errors: what was asked for is not in the trace.
+  std::function<Result<std::string>(const Analysis&, OutputFormat)> render;
+
+  /// The exit status.
+  std::function<int(const Analysis&)> judge;
+};
+
+/// Diagnoses the traces once and writes the page in each format that is wanted, with the timings if they are. Exit
+/// status: that of `judge`, or kExitFailure where something could not be read, rendered or written, which is reported
+/// on standard error.
+int run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
 
 }  // namespace doctor

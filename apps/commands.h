@@ -1,27 +1,29 @@
 #pragma once
 
-#include "command_line/options.h"
-
 namespace doctor {
 
-// One function a command: runs it, prints what it found, returns the exit code.
+struct Request;
 
-int run_diagnose(const Options& options);
-int run_show(const Options& options);
-int run_compare(const Options& options);
-int run_baseline(const Options& options);
-int run_explain(const Options& options);
-int run_rules(const Options& options);
-int run_batch(const Options& options);
-int run_convert(const Options& options);
-int run_fleet(const Options& options);
-int run_query(const Options& options);
-int run_schema(const Options& options);
-int run_config(const Options& options);
-int run_completions(const Options& options);
-int run_man(const Options& options);
+// One function a command: takes its own options from the request, runs, prints what it found, returns the exit code.
 
-/// `--list-runs` of diagnose and show.
-int run_list_runs(const Options& options);
+int run_diagnose(const Request& request);
+int run_show(const Request& request);
+int run_compare(const Request& request);
+int run_baseline(const Request& request);
+int run_batch(const Request& request);
+int run_fleet(const Request& request);
+int run_convert(const Request& request);
+int run_query(const Request& request);
+int run_schema(const Request& request);
+int run_explain(const Request& request);
+int run_rules(const Request& request);
+int run_config(const Request& request);
+int run_completions(const Request& request);
+int run_man(const Request& request);
+int run_help(const Request& request);
+int run_complete(const Request& request);
+
+/// `--list-runs` of several commands.
+int run_list_runs(const Request& request);
 
 }  // namespace doctor

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
+#include "command_line/option_table.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "process/status_line.h"
@@ -16,13 +20,13 @@ namespace doctor {
 namespace {
 
 /// Whether pages for a person get colours.
-bool wants_color(const Options& options) {
-  if (options.color != ColorChoice::automatic) return options.color == ColorChoice::always;
+bool wants_color(const OutputOptions& output) {
+  if (output.color != ColorChoice::automatic) return output.color == ColorChoice::always;
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");
   const bool is_refused =
       (no_color != nullptr && *no_color != '\0') || (terminal != nullptr && std::string_view(terminal) == "dumb");
-  const bool is_to_terminal = (options.output.empty() || options.output == "-") && ::isatty(STDOUT_FILENO) != 0;
+  const bool is_to_terminal = output.targets.front().is_standard_output() && ::isatty(STDOUT_FILENO) != 0;
   return is_to_terminal && !is_refused;
 }
 
@@ -32,7 +36,13 @@ bool is_on_github() {
   return value != nullptr && std::string_view(value) == "true";
 }
 
-/// Writes one document. Errors: it cannot be made, or not be written. That a step has no summary is only told.
+/// The summary of the job's step; empty: there is none.
+std::string step_summary() {
+  const char* const file = std::getenv("GITHUB_STEP_SUMMARY");
+  return file == nullptr ? std::string() : file;
+}
+
+/// Writes one document. Errors: it cannot be made, or not be written. That a step has no summary is only reported.
 Result<void> write_document(const OutputTarget& target, const DocumentRenderer& render) {
   const Result<std::string> page = render(target.format);
   if (!page) return Unexpected(page.error());
@@ -47,15 +57,32 @@ Result<void> write_document(const OutputTarget& target, const DocumentRenderer& 
 
 }  // namespace
 
-std::vector<OutputTarget> outputs_of(const Options& options) {
-  std::vector<OutputTarget> targets = {{options.format, options.output}};
-  targets.insert(targets.end(), options.more_outputs.begin(), options.more_outputs.end());
-  return targets;
+Result<OutputOptions> output_options(const Request& request, std::vector<OutputFormat> formats, bool reports_problems) {
+  OutputOptions output;
+  if (find_option(request.command, "color") != nullptr) output.color = static_cast<ColorChoice>(request.word("color"));
+  output.quiet = request.is_set("quiet");
+  output.verbose = request.is_set("verbose");
+  if (reports_problems) {
+    formats.insert(formats.end(), {OutputFormat::sarif, OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github,
+                                   OutputFormat::markdown});
+  }
+  OutputRequest wanted = {request.given("format"), {}, std::move(formats), step_summary()};
+  for (const GivenValue& path : request.values.all("output")) wanted.outputs.push_back(path.text);
+  Result<std::vector<OutputTarget>> targets = choose_outputs(wanted);
+  if (!targets) return Unexpected(targets.error());
+  // One that writes FORMAT=FILE alone does not print a second document.
+  const bool is_one_file = targets->size() == 2 && wanted.outputs.size() == 1 && !wanted.format;
+  if (is_one_file && !reports_problems) targets->erase(targets->begin());
+  if (targets->size() > 1 && !reports_problems) {
+    return fail("several documents of a command that writes one", "--output", "run it once for each");
+  }
+  output.targets = *std::move(targets);
+  return output;
 }
 
-bool write_documents(const Options& options, const DocumentRenderer& render) {
+bool write_documents(const OutputOptions& output, const DocumentRenderer& render) {
   bool are_written = true;
-  for (const OutputTarget& target : outputs_of(options)) {
+  for (const OutputTarget& target : output.targets) {
     const Result<void> written = write_document(target, render);
     if (written) continue;
     print_error(written.error());
@@ -96,26 +123,43 @@ int exit_code_of(ProblemOutcome outcome) {
   return kExitNothing;
 }
 
-PageWidth page_width(const Options& options) {
+PageWidth page_width(const OutputOptions& output) {
   constexpr std::size_t kNarrowest = 40;  // less is no page
-  const std::vector<OutputTarget> targets = outputs_of(options);
-  const auto text = std::find_if(targets.begin(), targets.end(),
+  const auto text = std::find_if(output.targets.begin(), output.targets.end(),
                                  [](const OutputTarget& target) { return target.format == OutputFormat::text; });
-  const bool is_to_terminal = text != targets.end() && text->is_standard_output() && ::isatty(STDOUT_FILENO) != 0;
+  const bool is_to_terminal =
+      text != output.targets.end() && text->is_standard_output() && ::isatty(STDOUT_FILENO) != 0;
   const PageWidth columns = is_to_terminal ? columns_of(STDOUT_FILENO) : columns_of_environment();
   return columns ? std::max(*columns, kNarrowest) : columns;
 }
 
-TextStyle style_of(const Options& options) {
+TextStyle style_of(const OutputOptions& output, const std::vector<std::string>& traces) {
   TextStyle style;
-  style.color = wants_color(options);
-  style.width = page_width(options);
-  style.detail = options.quiet ? Detail::verdict : options.verbose ? Detail::full : Detail::screen;
-  style.rerun = shell_word(options.traces.front());
-  for (std::size_t index = 1; index < options.traces.size(); ++index) {
-    style.rerun += " " + shell_word(options.traces[index]);
-  }
+  style.width = page_width(output);
+  style.color = wants_color(output);
+  style.detail = output.quiet ? Detail::verdict : output.verbose ? Detail::full : Detail::screen;
+  if (!traces.empty()) style.rerun.clear();
+  for (const std::string& trace : traces) style.rerun += (style.rerun.empty() ? "" : " ") + shell_word(trace);
   return style;
+}
+
+std::optional<Severity> fail_on_of(const Request& request) {
+  const std::size_t chosen = request.word("fail-on");
+  constexpr std::size_t kNever = 3;  // the word after those of Severity
+  return chosen < kNever ? std::optional(static_cast<Severity>(chosen)) : std::nullopt;
+}
+
+Result<std::optional<ProblemLocation>> source_file_of(const Request& request) {
+  const std::optional<std::string> given = request.given("source-file");
+  if (!given) return std::nullopt;
+  Result<ProblemLocation> source = parse_source_file(*given, working_directory());
+  if (!source) return Unexpected(source.error());
+  return *std::move(source);
+}
+
+std::string working_directory() {
+  std::error_code ignored;  // no file lies below a directory that is gone
+  return std::filesystem::current_path(ignored).string();
 }
 
 }  // namespace doctor

@@ -1,27 +1,45 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/options.h"
 #include "command_line/output_targets.h"
+#include "command_line/request.h"
 #include "report/problem.h"
 #include "text/text_page.h"
 
 namespace doctor {
 
+enum class ColorChoice { automatic, always, never };
+
+/// What every command takes that prints documents: where to, in which format, and how pages for a person look.
+struct OutputOptions {
+  std::vector<OutputTarget> targets;  ///< at least one, the main one first
+  ColorChoice color = ColorChoice::automatic;
+  bool quiet = false;
+  bool verbose = false;
+
+  OutputFormat format() const { return targets.front().format; }
+
+  /// The file of the main document; empty or "-" is standard output.
+  const std::string& path() const { return targets.front().path; }
+};
+
+/// Takes --format, --output, --color, --quiet and --verbose, as far as the command has them. `formats` are those that
+/// it can write; one that reports problems has those for CI too, and can write several documents. Errors: a format that
+/// the command does not have, two documents for one place, several documents of a command that writes one.
+Result<OutputOptions> output_options(const Request& request, std::vector<OutputFormat> formats,
+                                     bool reports_problems = false);
+
 /// What a command found, as a document of one of the formats that are wanted. Errors: there is no such document.
 using DocumentRenderer = std::function<Result<std::string>(OutputFormat)>;
 
-/// The documents to write, the main one first.
-std::vector<OutputTarget> outputs_of(const Options& options);
-
-/// Writes all documents, whatever becomes of one. Says whether all were written; what was not is told on standard
-/// error.
-bool write_documents(const Options& options, const DocumentRenderer& render);
+/// Writes all documents, whatever becomes of one. Whether all were written; what was not is reported on standard error.
+bool write_documents(const OutputOptions& output, const DocumentRenderer& render);
 
 /// The problems in a format that is made for CI; nullopt for one that is not.
 std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format);
@@ -30,9 +48,18 @@ std::optional<std::string> render_problems(const ProblemReport& problems, Output
 int exit_code_of(ProblemOutcome outcome);
 
 /// Columns of the text that the options ask for: those of the terminal that it goes to, or of COLUMNS.
-PageWidth page_width(const Options& options);
+PageWidth page_width(const OutputOptions& output);
 
 /// How a page about the traces that the user named is to look.
-TextStyle style_of(const Options& options);
+TextStyle style_of(const OutputOptions& output, const std::vector<std::string>& traces);
+
+/// --fail-on; nullopt: never.
+std::optional<Severity> fail_on_of(const Request& request);
+
+/// --source-file. Errors: those of parse_source_file().
+Result<std::optional<ProblemLocation>> source_file_of(const Request& request);
+
+/// The working directory; empty where it is gone.
+std::string working_directory();
 
 }  // namespace doctor

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis.h"
-#include "documents.h"
 #include "report/autotune_page.h"
 #include "report/calls_page.h"
 #include "report/input_page.h"
@@ -18,50 +16,50 @@
 namespace doctor {
 namespace {
 
-AnalysisOptions nothing_more(const Options&) {
+AnalysisOptions diagnosis_alone(const ShowOptions&) {
   return {};
 }
 
-Result<std::string> render_tree(const Options& options, const Analysis& analysis) {
+Result<std::string> render_tree(const ShowOptions& options, const Analysis& analysis) {
   return options.format == OutputFormat::json
              ? render_tree_json(analysis.measurements, analysis.diagnosis)
-             : render_tree_text(analysis.measurements, analysis.diagnosis, page_width(options));
+             : render_tree_text(analysis.measurements, analysis.diagnosis, options.style.width);
 }
 
 /// A person reads a few charts; a program can take more.
-CallChoice call_choice(const Options& options) {
+CallChoice call_choice(const ShowOptions& options) {
   CallChoice choice = {options.call, options.pipeline, options.format == OutputFormat::text ? 10 : 100};
   if (options.top) choice.top = *options.top > 0 ? options.top : std::nullopt;
   return choice;
 }
 
-AnalysisOptions call_details(const Options& options) {
+AnalysisOptions call_details(const ShowOptions& options) {
   AnalysisOptions needed;
-  needed.measure.calls = call_choice(options).wish();
+  needed.measure.calls = call_choice(options).request();
   return needed;
 }
 
-Result<std::string> render_calls(const Options& options, const Analysis& analysis) {
+Result<std::string> render_calls(const ShowOptions& options, const Analysis& analysis) {
   const Result<CallList> list = choose_calls(analysis.measurements, analysis.diagnosis, call_choice(options));
   if (!list) return Unexpected(list.error());
   if (options.format == OutputFormat::json) return render_calls_json(*list);
-  return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list, page_width(options));
+  return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list, options.style.width);
 }
 
-AnalysisOptions attribute_history(const Options&) {
+AnalysisOptions attribute_history(const ShowOptions&) {
   AnalysisOptions needed;
   needed.read.attribute_history = true;
   return needed;
 }
 
-Result<std::string> render_autotune(const Options& options, const Analysis& analysis) {
+Result<std::string> render_autotune(const ShowOptions& options, const Analysis& analysis) {
   if (options.format == OutputFormat::json) return render_autotune_json(analysis.measurements, analysis.diagnosis);
   return options.format == OutputFormat::csv
              ? render_autotune_csv(analysis.measurements, analysis.diagnosis)
-             : render_autotune_text(analysis.measurements, analysis.diagnosis, page_width(options));
+             : render_autotune_text(analysis.measurements, analysis.diagnosis, options.style.width);
 }
 
-AnalysisOptions profile(const Options&) {
+AnalysisOptions profile(const ShowOptions&) {
   AnalysisOptions needed;
   needed.profile = true;
   return needed;
@@ -70,49 +68,49 @@ AnalysisOptions profile(const Options&) {
 /// What a table says of itself beside its rows.
 struct TableWords {
   std::string_view schema;
-  std::string note;  ///< a line above the rows on a terminal; empty: none
+  std::string note;  ///< a line above the rows in text; empty: none
 };
 
 /// A person reads the first rows of a table; a program can take all.
-RowChoice row_choice(const Options& options) {
+RowChoice row_choice(const ShowOptions& options) {
   constexpr std::size_t kScreenful = 20;
   RowChoice choice = {options.sort, options.format == OutputFormat::text ? std::optional(kScreenful) : std::nullopt};
   if (options.top) choice.top = *options.top > 0 ? options.top : std::nullopt;
   return choice;
 }
 
-Result<std::string> render_table(const Options& options, DataTable table, const TableWords& words) {
+Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words) {
   const std::size_t row_count = table.rows.size();
   if (const Result<void> chosen = choose_rows(table, row_choice(options)); !chosen) return Unexpected(chosen.error());
   if (options.format == OutputFormat::json) return render_table_json(table, words.schema);
   if (options.format == OutputFormat::csv) return table_csv(table);
-  return render_table_text(table, words.note, row_count, page_width(options));
+  return render_table_text(table, words.note, row_count, options.style.width);
 }
 
-Result<std::string> render_ops(const Options& options, const Analysis& analysis) {
+Result<std::string> render_ops(const ShowOptions& options, const Analysis& analysis) {
   OpsChoice choice;
   choice.by = options.by_type ? OpGrouping::type : OpGrouping::name;
   choice.with_idle = options.with_idle;
   return render_table(options, ops_table(analysis.measurements, choice), {"tfdata-doctor.ops/1", {}});
 }
 
-Result<std::string> render_kernels(const Options& options, const Analysis& analysis) {
+Result<std::string> render_kernels(const ShowOptions& options, const Analysis& analysis) {
   return render_table(options, kernels_table(analysis.measurements),
                       {"tfdata-doctor.kernels/1", kernels_note(analysis.measurements)});
 }
 
-Result<std::string> render_steps(const Options& options, const Analysis& analysis) {
+Result<std::string> render_steps(const ShowOptions& options, const Analysis& analysis) {
   return render_table(options, steps_table(analysis.measurements),
                       {"tfdata-doctor.steps/1", step_note(analysis.measurements)});
 }
 
-Result<std::string> render_input(const Options& options, const Analysis& analysis) {
+Result<std::string> render_input(const ShowOptions& options, const Analysis& analysis) {
   DataTable table = input_table(analysis.measurements);
   if (options.format != OutputFormat::json) {
     const std::string summary =
         options.format == OutputFormat::csv
             ? std::string()
-            : input_summary_text(analysis.measurements, analysis.diagnosis, page_width(options));
+            : input_summary_text(analysis.measurements, analysis.diagnosis, options.style.width);
     Result<std::string> page = render_table(options, std::move(table), {});
     return page ? Result<std::string>(summary + (summary.empty() ? "" : "\n") + *page) : page;
   }
@@ -121,10 +119,10 @@ Result<std::string> render_input(const Options& options, const Analysis& analysi
   return render_input_json(analysis.measurements, analysis.diagnosis, table);
 }
 
-Result<std::string> render_overview(const Options& options, const Analysis& analysis) {
+Result<std::string> render_overview(const ShowOptions& options, const Analysis& analysis) {
   return options.format == OutputFormat::json
              ? render_overview_json(analysis.measurements, analysis.diagnosis)
-             : render_overview_text(analysis.measurements, analysis.diagnosis, style_of(options));
+             : render_overview_text(analysis.measurements, analysis.diagnosis, options.style);
 }
 
 constexpr std::array<Page, 8> kPages = {{
@@ -136,19 +134,15 @@ constexpr std::array<Page, 8> kPages = {{
     {.name = "input",
      .summary = "the input pipeline: its share of the steps, each iterator's time and category",
      .has_csv = true,
-     .has_top = true,
-     .is_table = true,
      .needs = profile,
      .render = render_input},
     {.name = "tree",
      .summary = "the iterators with their calls and times",
-     .needs = nothing_more,
+     .needs = diagnosis_alone,
      .render = render_tree},
     {.name = "calls",
      .summary = "slow GetNext calls: who held them when, on which thread",
      .has_csv = true,
-     .shows_calls = true,
-     .has_top = true,
      .needs = call_details,
      .render = render_calls},
     {.name = "autotune",
@@ -159,26 +153,19 @@ constexpr std::array<Page, 8> kPages = {{
     {.name = "steps",
      .summary = "each step and what its time went to",
      .has_csv = true,
-     .has_top = true,
-     .is_table = true,
      .needs_tf_data = false,
      .needs = profile,
      .render = render_steps},
     {.name = "ops",
      .summary = "every op on host and device: occurrences, total and self time",
      .has_csv = true,
-     .has_top = true,
-     .is_table = true,
-     .shows_ops = true,
      .needs_tf_data = false,
      .needs = profile,
      .render = render_ops},
     {.name = "kernels",
      .summary = "every kernel on the GPUs: how it was launched, for which op, and its time",
      .has_csv = true,
-     .has_top = true,
-     .is_table = true,
-     .needs = nothing_more,
+     .needs = diagnosis_alone,
      .render = render_kernels},
 }};
 
@@ -192,14 +179,6 @@ std::vector<std::string_view> page_names() {
   std::vector<std::string_view> names;
   names.reserve(kPages.size());
   for (const Page& page : kPages) names.push_back(page.name);
-  return names;
-}
-
-std::string pages_with(bool Page::*ability) {
-  std::string names;
-  for (const Page& page : kPages) {
-    if (page.*ability) names += (names.empty() ? "'show " : ", 'show ") + std::string(page.name) + "'";
-  }
   return names;
 }
 

@@ -1,42 +1,49 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/options.h"
+#include "command_line/output_targets.h"
 #include "pipeline.h"
+#include "report/report.h"
 
 namespace doctor {
 
-/// A page of `show`: an entry in the one table of them.
+/// What `show` was asked for, beside the page.
+struct ShowOptions {
+  OutputFormat format = OutputFormat::text;
+  TextStyle style;
+  std::optional<std::size_t> call;      ///< number of one call in its pipeline, from 1
+  std::optional<std::string> pipeline;  ///< id of the pipeline to look at
+  std::optional<std::size_t> top;       ///< how many calls or rows; 0: all
+  std::optional<std::string> sort;      ///< key of the column that a table is sorted by
+  bool by_type = false;                 ///< a row for each type of op, not for each op
+  bool with_idle = false;               ///< with the time in which no op ran
+};
+
+/// A page of `show`: an entry in the one table of them. Which options a page takes is in the table of options.
 struct Page {
   std::string_view name;
   std::string_view summary;
   bool has_csv = false;
-  bool shows_calls = false;   ///< knows --call and --pipeline
-  bool has_top = false;       ///< knows --top
-  bool is_table = false;      ///< knows --sort
-  bool shows_ops = false;     ///< knows --by and --with-idle
   bool needs_tf_data = true;  ///< has nothing to show of a trace without tf.data
 
   /// What the page needs beyond a diagnosis.
-  AnalysisOptions (*needs)(const Options& options);
+  AnalysisOptions (*needs)(const ShowOptions& options);
 
   /// Errors: what was asked for is not in the trace.
-  Result<std::string> (*render)(const Options& options, const Analysis& analysis);
+  Result<std::string> (*render)(const ShowOptions& options, const Analysis& analysis);
 };
 
 /// All pages, in the order in which the help lists them.
 std::span<const Page> pages();
 
 std::vector<std::string_view> page_names();
-
-/// The pages that have it: "'show calls', 'show ops'".
-std::string pages_with(bool Page::*ability);
 
 /// The page of that name; null if there is none.
 const Page* find_page(std::string_view name);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "analysis.h"
 #include "compare/baseline_store.h"
 #include "io/file_descriptor.h"
 #include "io/trace_inputs.h"
@@ -16,7 +15,7 @@
 namespace doctor {
 namespace {
 
-/// Whether the path is a stored baseline, told by content. Pipes are left alone: what is read of them is gone.
+/// Whether the path is a stored baseline, by its content. Pipes are left alone: what is read of them is gone.
 bool is_baseline(const std::string& path) {
   struct stat status {};
   if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
@@ -27,7 +26,7 @@ bool is_baseline(const std::string& path) {
   return count > 0 && sniff_baseline(std::string_view(head, static_cast<std::size_t>(count)));
 }
 
-void add(StoredRun run, Recordings& recordings) {
+void add_once(StoredRun run, Recordings& recordings) {
   const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
   if (std::any_of(recordings.runs.begin(), recordings.runs.end(), is_same)) {
     recordings.repeats.push_back(run.summary.source);
@@ -36,45 +35,48 @@ void add(StoredRun run, Recordings& recordings) {
   recordings.runs.push_back(std::move(run));
 }
 
-void read_traces(const Options& options, const Run& recording, Recordings& recordings) {
-  AnalysisOptions needed;
-  needed.read.attribute_history = true;
-  needed.measure.call_times = true;
-  Analysis analysis = analyze_watched(options, recording.files, needed);
+/// Adds the summary of a run.
+void read_run(const Run& recording, const DiagnosisSetup& setup, const std::string& label, bool is_quiet,
+              Recordings& recordings) {
+  Analysis analysis = diagnose_watched(recording.files, setup, is_quiet);
   for (Error& error : analysis.unreadable) recordings.unreadable.push_back(std::move(error));
   if (!analysis.has_readable_file()) return;
   StoredRun run;
   run.summary = summarize_run(recording.directory, analysis.measurements, analysis.diagnosis);
   run.id = identifier_of(run.summary);
-  run.label = options.label;
-  add(std::move(run), recordings);
+  run.label = label;
+  add_once(std::move(run), recordings);
 }
 
 }  // namespace
 
-Result<Recordings> read_recordings(const Options& options, const std::vector<std::string>& paths) {
+Result<Recordings> read_recordings(const std::vector<std::string>& paths, const DiagnosisSetup& setup,
+                                   const std::string& label, bool is_quiet) {
+  DiagnosisSetup with_history = setup;
+  with_history.needed.read.attribute_history = true;
+  with_history.needed.measure.call_times = true;
   Recordings recordings;
   for (const std::string& path : paths) {
     if (is_baseline(path)) {
       recordings.files.push_back(path);
       Result<std::vector<StoredRun>> stored = load_baseline(path);
       if (!stored) return Unexpected(std::move(stored.error()));
-      for (StoredRun& run : *stored) add(std::move(run), recordings);
+      for (StoredRun& run : *stored) add_once(std::move(run), recordings);
       continue;
     }
     const Result<std::vector<Run>> runs = list_recordings(path);
     if (!runs) return Unexpected(runs.error());
     for (const Run& run : *runs) {
       recordings.files.insert(recordings.files.end(), run.files.begin(), run.files.end());
-      read_traces(options, run, recordings);
+      read_run(run, with_history, label, is_quiet, recordings);
     }
   }
   return recordings;
 }
 
-void print_missing(const Options& options, const Recordings& recordings) {
+void print_missing(const Recordings& recordings, bool is_quiet) {
   for (const Error& error : recordings.unreadable) print_error(error);
-  if (options.quiet) return;
+  if (is_quiet) return;
   for (const std::string& repeat : recordings.repeats) {
     print_error({"holds the same as a recording before it, so it does not count", repeat, {}, {}});
   }

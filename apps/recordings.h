@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis.h"
 #include "base/result.h"
-#include "command_line/options.h"
 #include "compare/baseline.h"
 
 namespace doctor {
@@ -17,11 +17,12 @@ struct Recordings {
   std::vector<std::string> repeats;  ///< recordings that hold the same as one before, left out
 };
 
-/// Reads what the paths stand for: traces, run directories, directories of recordings, baselines. A recording that
-/// cannot be read does not stop the others. Errors: a path without recordings.
-Result<Recordings> read_recordings(const Options& options, const std::vector<std::string>& paths);
+/// Reads the recordings in paths: traces, run directories, directories of recordings, baselines. Those of traces get
+/// the label. A recording that cannot be read does not stop the others. Errors: a path without recordings.
+Result<Recordings> read_recordings(const std::vector<std::string>& paths, const DiagnosisSetup& setup,
+                                   const std::string& label, bool is_quiet);
 
-/// Tells on standard error what is missing.
-void print_missing(const Options& options, const Recordings& recordings);
+/// Reports on standard error what is missing.
+void print_missing(const Recordings& recordings, bool is_quiet);
 
 }  // namespace doctor

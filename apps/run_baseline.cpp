@@ -2,9 +2,7 @@
 
 #include "commands.h"
 #include "compare/baseline_store.h"
-#include "documents.h"
 #include "process/exit_code.h"
-#include "process/memory_limit.h"
 #include "process/output.h"
 #include "recordings.h"
 #include "report/baseline_page.h"
@@ -13,49 +11,67 @@
 namespace doctor {
 namespace {
 
-int fail_with(const Error& error) {
-  print_error(error);
-  return kExitFailure;
+struct BaselineOptions {
+  std::string file;
+  ReadingOptions reading;
+  OutputOptions output;
+};
+
+Result<BaselineOptions> baseline_options(const Request& request, const std::string& action) {
+  BaselineOptions options = {request.argument("FILE"), reading_options(request), {}};
+  const std::string usage = "tfdata-doctor baseline " + action + " FILE";
+  if (action == "add" && options.reading.traces.empty()) return fail("no trace given", {}, usage + " TRACE...");
+  Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  if (!output) return Unexpected(output.error());
+  options.output = *std::move(output);
+  if (options.file.empty()) return fail("baseline needs a FILE", {}, usage);
+  if (action == "prune" && !request.number("keep")) {
+    return fail("prune needs the number of runs to keep", {}, usage + " --keep N");
+  }
+  return options;
 }
 
-int write_page(const Options& options, const std::string& page) {
-  const bool is_written = write_documents(options, [&](OutputFormat) { return Result<std::string>(page); });
-  return is_written ? kExitClean : kExitFailure;
-}
-
-int add(const Options& options) {
-  if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited) {
+int add_to(const BaselineOptions& options, const std::string& label) {
+  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return fail_with(limited.error());
   }
-  const Result<Recordings> recordings = read_recordings(options, options.traces);
+  const bool is_quiet = options.output.quiet;
+  const Result<Recordings> recordings = read_recordings(options.reading.traces, options.reading.setup, label, is_quiet);
   if (!recordings) return fail_with(recordings.error());
-  print_missing(options, *recordings);
-  const Result<std::size_t> added = add_to_baseline(*options.baseline, recordings->runs);
+  print_missing(*recordings, is_quiet);
+  const Result<std::size_t> added = add_to_baseline(options.file, recordings->runs);
   if (!added) return fail_with(added.error());
   const std::size_t known = recordings->runs.size() - *added;
-  const int code = write_page(options, fmt::format("{} added{}\n", format_count(*added, "run"),
-                                                   known > 0 ? fmt::format(", {} known already", known) : ""));
+  const int code = print_page(fmt::format("{} added{}\n", format_count(*added, "run"),
+                                          known > 0 ? fmt::format(", {} known already", known) : ""),
+                              options.output.path());
   return recordings->unreadable.empty() ? code : kExitFailure;
 }
 
-int show(const Options& options) {
-  const Result<std::vector<StoredRun>> runs = load_baseline(*options.baseline);
+int show_runs(const BaselineOptions& options) {
+  const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
   if (!runs) return fail_with(runs.error());
-  return write_page(options, options.format == OutputFormat::json ? to_baseline_json(*runs)
-                                                                  : render_baseline_text(*runs, page_width(options)));
+  return print_page(options.output.format() == OutputFormat::json
+                        ? to_baseline_json(*runs)
+                        : render_baseline_text(*runs, page_width(options.output)),
+                    options.output.path());
 }
 
-int prune(const Options& options) {
-  const Result<std::size_t> removed = prune_baseline(*options.baseline, *options.keep);
+int prune(const BaselineOptions& options, std::size_t keep) {
+  const Result<std::size_t> removed = prune_baseline(options.file, keep);
   if (!removed) return fail_with(removed.error());
-  return write_page(options, fmt::format("{} removed\n", format_count(*removed, "run")));
+  return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());
 }
 
 }  // namespace
 
-int run_baseline(const Options& options) {
-  if (options.action == "add") return add(options);
-  return options.action == "prune" ? prune(options) : show(options);
+int run_baseline(const Request& request) {
+  const Result<std::string> action = word_argument(request, "ACTION");
+  if (!action) return fail_with(action.error());
+  const Result<BaselineOptions> options = baseline_options(request, *action);
+  if (!options) return fail_with(options.error());
+  if (*action == "add") return add_to(*options, request.text("label"));
+  return *action == "prune" ? prune(*options, *request.number("keep")) : show_runs(*options);
 }
 
 }  // namespace doctor

@@ -1,16 +1,12 @@
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "compare/comparison.h"
 #include "compare/comparison_thresholds.h"
 #include "diagnose/threshold_settings.h"
-#include "documents.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
-#include "process/memory_limit.h"
 #include "process/output.h"
 #include "recordings.h"
 #include "report/comparison_page.h"
@@ -19,6 +15,56 @@
 namespace doctor {
 namespace {
 
+struct CompareOptions {
+  std::vector<std::string> base;
+  std::vector<std::string> candidate;
+  std::optional<std::string> baseline;  ///< a file, in place of `base`
+  std::string label;                    ///< of the runs in the baseline; empty: any
+  ComparisonChoice choice;
+  ReadingOptions reading;
+  OutputOptions output;
+  std::optional<ProblemLocation> source_file;
+};
+
+/// Parts the arguments at the "--". Without one all of them are candidates. Errors: a side is missing.
+Result<void> take_sides(const Request& request, CompareOptions& options) {
+  const std::string usage = "tfdata-doctor compare BASE... -- CANDIDATE..., or compare --baseline FILE CANDIDATE...";
+  const std::vector<std::string>& arguments = request.arguments.begin()->second;
+  const auto between = std::find(arguments.begin(), arguments.end(), kBetweenSides);
+  const bool has_sides = between != arguments.end();
+  if (has_sides) options.base.assign(arguments.begin(), between);
+  options.candidate.assign(has_sides ? between + 1 : arguments.begin(), arguments.end());
+  if (options.baseline && !options.base.empty()) {
+    return fail("compare takes BASE... or --baseline, not both", {}, usage);
+  }
+  if (!options.baseline && options.base.empty()) return fail("no base to compare with", {}, usage);
+  if (options.candidate.empty()) return fail("no candidate to compare", {}, usage);
+  if (!options.label.empty() && !options.baseline) return fail("is for runs of a --baseline", "--label", usage);
+  return {};
+}
+
+Result<CompareOptions> compare_options(const Request& request) {
+  CompareOptions options;
+  Result<OutputOptions> output =
+      output_options(request, {OutputFormat::text, OutputFormat::json}, /*reports_problems=*/true);
+  if (!output) return Unexpected(output.error());
+  options.output = *std::move(output);
+  Result<std::optional<ProblemLocation>> source = source_file_of(request);
+  if (!source) return Unexpected(source.error());
+  options.source_file = *std::move(source);
+  options.reading = reading_options(request);
+  options.baseline = request.given("baseline");
+  options.label = request.text("label");
+  options.choice.is_weak = request.is_set("weak");
+  options.choice.fail_on = fail_on_of(request);
+  for (const GivenValue& judged : request.values.all("judge")) {
+    options.choice.judges_get_next |= judged.text == "get-next";
+    options.choice.judges_step |= judged.text == "step";
+  }
+  if (const Result<void> taken = take_sides(request, options); !taken) return Unexpected(taken.error());
+  return options;
+}
+
 std::vector<RunSummary> summaries_of(const Recordings& recordings) {
   std::vector<RunSummary> summaries;
   for (const StoredRun& run : recordings.runs) summaries.push_back(run.summary);
@@ -26,17 +72,16 @@ std::vector<RunSummary> summaries_of(const Recordings& recordings) {
 }
 
 /// The runs of a baseline that have the label that is asked for, or all.
-Result<Recordings> read_baseline(const Options& options) {
-  Result<std::vector<StoredRun>> runs = load_baseline(*options.baseline);
+Result<Recordings> read_baseline(const std::string& file, const std::string& label) {
+  Result<std::vector<StoredRun>> runs = load_baseline(file);
   if (!runs) return Unexpected(std::move(runs.error()));
   Recordings recordings;
-  recordings.files = {*options.baseline};
+  recordings.files = {file};
   for (StoredRun& run : *runs) {
-    if (options.label.empty() || run.label == options.label) recordings.runs.push_back(std::move(run));
+    if (label.empty() || run.label == label) recordings.runs.push_back(std::move(run));
   }
-  if (recordings.runs.empty() && !options.label.empty()) {
-    return fail("holds no run with the label '" + options.label + "'", *options.baseline,
-                "'tfdata-doctor baseline show' lists its runs");
+  if (recordings.runs.empty() && !label.empty()) {
+    return fail("holds no run with the label '" + label + "'", file, "'tfdata-doctor baseline show' lists its runs");
   }
   return recordings;
 }
@@ -46,65 +91,68 @@ struct Sides {
   Recordings candidate;
 };
 
-Result<Sides> read_sides(const Options& options) {
-  if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited) {
+Result<Sides> read_sides(const CompareOptions& options) {
+  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
-  Result<Recordings> base = options.baseline ? read_baseline(options) : read_recordings(options, options.base);
+  const auto read = [&](const std::vector<std::string>& paths) {
+    return read_recordings(paths, options.reading.setup, options.label, options.output.quiet);
+  };
+  Result<Recordings> base = options.baseline ? read_baseline(*options.baseline, options.label) : read(options.base);
   if (!base) return Unexpected(std::move(base.error()));
-  Result<Recordings> candidate = read_recordings(options, options.traces);
+  Result<Recordings> candidate = read(options.candidate);
   if (!candidate) return Unexpected(std::move(candidate.error()));
   std::vector<std::string> files = base->files;
   files.insert(files.end(), candidate->files.begin(), candidate->files.end());
-  if (const Result<void> kept = check_outputs(outputs_of(options), files); !kept) return Unexpected(kept.error());
+  if (const Result<void> kept = check_outputs(options.output.targets, files); !kept) return Unexpected(kept.error());
   return Sides{*std::move(base), *std::move(candidate)};
 }
 
-/// A recording that stands on both sides is compared with itself.
+/// A recording on both sides is compared with itself.
 void warn_of_shared_runs(const Sides& sides) {
   for (const StoredRun& run : sides.candidate.runs) {
     const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
     if (std::any_of(sides.base.runs.begin(), sides.base.runs.end(), is_same)) {
-      print_error({"stands on both sides of the comparison", run.summary.source, {}, {}});
+      print_error({"is on both sides of the comparison", run.summary.source, {}, {}});
     }
   }
 }
 
-std::string render(const RunComparison& comparison, const ProblemReport& problems, OutputFormat format,
-                   const Options& options) {
-  if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(options));
-  if (format == OutputFormat::json) return render_comparison_json(comparison);
-  return render_problems(problems, format).value_or("");
+ProblemReport problems_between(const RunComparison& comparison, const Sides& sides, const CompareOptions& options) {
+  ComparisonContext context;
+  context.source = options.source_file;
+  if (!sides.candidate.files.empty()) context.candidate = sides.candidate.files.front();
+  context.working_directory = working_directory();
+  return problems_of(comparison, context);
+}
+
+int compare_sides(const Sides& sides, const CompareOptions& options) {
+  const OutputOptions& output = options.output;
+  print_missing(sides.base, output.quiet);
+  print_missing(sides.candidate, output.quiet);
+  if (!output.quiet) warn_of_shared_runs(sides);
+  current_work().progress.stage = "compare";
+  const ThresholdValues thresholds =
+      values_in_force(kComparisonThresholds, comparison_thresholds(), options.reading.setup.thresholds);
+  const RunComparison comparison =
+      compare(summaries_of(sides.base), summaries_of(sides.candidate), options.choice, thresholds);
+  const ProblemReport problems = problems_between(comparison, sides, options);
+  const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
+    if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));
+    if (format == OutputFormat::json) return render_comparison_json(comparison);
+    return render_problems(problems, format).value_or("");
+  });
+  const bool are_read = sides.base.unreadable.empty() && sides.candidate.unreadable.empty();
+  return are_written && are_read ? exit_code_of(problems.outcome) : kExitFailure;
 }
 
 }  // namespace
 
-int run_compare(const Options& options) {
-  const Result<Sides> sides = read_sides(options);
-  if (!sides) {
-    print_error(sides.error());
-    return kExitFailure;
-  }
-  print_missing(options, sides->base);
-  print_missing(options, sides->candidate);
-  if (!options.quiet) warn_of_shared_runs(*sides);
-  current_work().progress.stage = "compare";
-  ComparisonChoice choice = options.comparison;
-  choice.fail_on = options.fail_on;
-  const ThresholdValues thresholds =
-      values_in_force(kComparisonThresholds, comparison_thresholds(), in_force(options.settings.thresholds));
-  const RunComparison comparison =
-      compare(summaries_of(sides->base), summaries_of(sides->candidate), choice, thresholds);
-  ComparisonContext context;
-  context.source = options.source_file;
-  if (!sides->candidate.files.empty()) context.candidate = sides->candidate.files.front();
-  std::error_code ignored;  // without a working directory no file lies below it
-  context.working_directory = std::filesystem::current_path(ignored).string();
-  const ProblemReport problems = problems_of(comparison, context);
-  const bool are_written =
-      write_documents(options, [&](OutputFormat format) { return render(comparison, problems, format, options); });
-  const bool are_read = sides->base.unreadable.empty() && sides->candidate.unreadable.empty();
-  return are_written && are_read ? exit_code_of(problems.outcome) : kExitFailure;
+int run_compare(const Request& request) {
+  const Result<CompareOptions> options = compare_options(request);
+  if (!options) return fail_with(options.error());
+  const Result<Sides> sides = read_sides(*options);
+  return sides ? compare_sides(*sides, *options) : fail_with(sides.error());
 }
 
 }  // namespace doctor

@@ -7,8 +7,8 @@
 
 #include "command_line/settings_in_force.h"
 #include "commands.h"
+#include "config/config.h"
 #include "documents.h"
-#include "process/exit_code.h"
 #include "process/output.h"
 #include "report/json_values.h"
 #include "text/columns.h"
@@ -46,7 +46,8 @@ std::string settings_table(const std::vector<SettingInForce>& settings, const st
                     /*has_titles=*/false);
 }
 
-std::string settings_text(const std::vector<SettingInForce>& settings, const Settings& collected, PageWidth page) {
+std::string settings_text(const std::vector<SettingInForce>& settings, const std::optional<std::string>& config_file,
+                          PageWidth page) {
   std::size_t width = 0;
   std::vector<std::string> assignments;
   for (const SettingInForce& setting : settings) {
@@ -57,9 +58,8 @@ std::string settings_text(const std::vector<SettingInForce>& settings, const Set
     width = std::max(width, std::min(kWidest, column_count(assignments.back())));
   }
   std::string text =
-      collected.config_file
-          ? fmt::format("configuration file: {}\n", escape_for_terminal(*collected.config_file))
-          : fmt::format("configuration file: none ({} from the working directory upward)\n", kConfigFileName);
+      config_file ? fmt::format("configuration file: {}\n", escape_for_terminal(*config_file))
+                  : fmt::format("configuration file: none ({} from the working directory upward)\n", kConfigFileName);
   if (page) return fitted_lines(text, page, 2) + settings_table(settings, assignments, page);
   for (std::size_t index = 0; index < settings.size(); ++index) {
     text += fmt::format("{:<{}}  {}\n", assignments[index], width, escape_for_terminal(settings[index].source));
@@ -67,29 +67,32 @@ std::string settings_text(const std::vector<SettingInForce>& settings, const Set
   return text;
 }
 
-std::string settings_json(const std::vector<SettingInForce>& settings, const Settings& collected) {
+std::string settings_json(const std::vector<SettingInForce>& settings, const std::optional<std::string>& config_file) {
   OrderedJson list = OrderedJson::array();
   for (const SettingInForce& setting : settings) {
     list.push_back(
         {{"key", setting.key}, {"value", std::visit(ValueJson(), setting.value)}, {"source", setting.source}});
   }
   OrderedJson page = {{"schema", "tfdata-doctor.config/1"}, {"tool", tool_json()}};
-  page["file"] = or_null(collected.config_file);
+  page["file"] = or_null(config_file);
   page["settings"] = std::move(list);
   return to_text(page);
 }
 
 }  // namespace
 
-int run_config(const Options& options) {
-  const std::vector<SettingInForce> settings = settings_in_force(options.settings);
-  const Result<void> written = write_output(options.format == OutputFormat::json
-                                                ? settings_json(settings, options.settings)
-                                                : settings_text(settings, options.settings, page_width(options)),
-                                            options.output);
-  if (written) return kExitClean;
-  print_error(written.error());
-  return kExitFailure;
+int run_config(const Request& request) {
+  if (const Result<std::string> action = word_argument(request, "ACTION"); !action) return fail_with(action.error());
+  const std::vector<SettingInForce> settings = settings_in_force(request);
+  const Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  // Settings may name a format that this page does not have; it is shown as text then.
+  const GivenValue* const format = request.values.find("format");
+  const bool is_for_others = format != nullptr && format->origin != Origin::command_line;
+  if (!output && !is_for_others) return fail_with(output.error());
+  const bool is_json = output && output->format() == OutputFormat::json;
+  return print_page(is_json ? settings_json(settings, request.config_file)
+                            : settings_text(settings, request.config_file, output ? page_width(*output) : PageWidth()),
+                    request.text("output"));
 }
 
 }  // namespace doctor

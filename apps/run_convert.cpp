@@ -1,33 +1,88 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "analysis.h"
+#include "base/nearest.h"
 #include "commands.h"
 #include "convert/convert.h"
 #include "io/gzip_sink.h"
 #include "io/trace_inputs.h"
-#include "process/current_work.h"
 #include "process/exit_code.h"
-#include "process/memory_limit.h"
 #include "process/output.h"
-#include "process/progress_bar.h"
 #include "process/timings.h"
 #include "text/escape.h"
 
 namespace doctor {
 namespace {
 
-/// Writes the events of the files to `sink`, with a progress bar where a person waits.
-Conversion convert_watched(const Options& options, const std::vector<std::string>& files, EventWriter& writer) {
-  Progress& progress = current_work().progress;
-  name_current_files(files);
-  std::optional<ProgressBar> bar;
-  if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, files.size(), status_line());
-  return convert(files, writer, {.threads = options.threads, .progress = &progress});
+/// How `convert` writes.
+struct ConvertTarget {
+  ConvertFormat format = ConvertFormat::chrome;
+  bool is_compressed = false;
+};
+
+struct Extension {
+  std::string_view ending;
+  ConvertFormat format;
+};
+
+constexpr std::array<Extension, 3> kExtensions = {{
+    {".json", ConvertFormat::chrome},
+    {".ndjson", ConvertFormat::ndjson},
+    {".csv", ConvertFormat::csv},
+}};
+
+/// The format that the user named, else that of the output's name; standard output gets a Chrome trace. Gzipped where
+/// the name ends in ".gz". Errors: no such format, a name that shows none.
+Result<ConvertTarget> choose_convert_target(const std::optional<std::string>& format, const std::string& output) {
+  constexpr std::string_view kCompressed = ".gz";
+  ConvertTarget target;
+  std::string_view name = output;
+  target.is_compressed = name.ends_with(kCompressed);
+  if (target.is_compressed) name.remove_suffix(kCompressed.size());
+  if (format) {
+    const auto* const found = std::find(std::begin(kConvertFormatNames), std::end(kConvertFormatNames), *format);
+    if (found == std::end(kConvertFormatNames)) {
+      const std::vector<std::string_view> names(std::begin(kConvertFormatNames), std::end(kConvertFormatNames));
+      return fail("unknown value '" + *format + "'", "--format", suggestion(*format, names));
+    }
+    target.format = static_cast<ConvertFormat>(found - std::begin(kConvertFormatNames));
+    return target;
+  }
+  if (output.empty() || output == "-") return target;
+  const auto* const known = std::find_if(kExtensions.begin(), kExtensions.end(),
+                                         [&](const Extension& extension) { return name.ends_with(extension.ending); });
+  if (known == kExtensions.end()) {
+    return fail("the name does not say which format", output,
+                "end it in .json, .ndjson or .csv (and .gz to compress it), or say --format chrome, ndjson or csv");
+  }
+  target.format = known->format;
+  return target;
+}
+
+struct ConvertOptions {
+  ReadingOptions reading;
+  ConvertTarget target;
+  std::string output;
+  bool quiet = false;
+};
+
+Result<ConvertOptions> convert_options(const Request& request) {
+  Result<ReadingOptions> reading = reading_options_with_traces(request);
+  if (!reading) return Unexpected(reading.error());
+  const std::string output = request.text("output");
+  const Result<ConvertTarget> target = choose_convert_target(request.given("format"), output);
+  if (!target) return Unexpected(target.error());
+  return ConvertOptions{*std::move(reading), *target, output, request.is_set("quiet")};
 }
 
 /// "tfdata-doctor: FILE: not everything could be converted: 3 flow_events, 1 events_malformed".
@@ -44,24 +99,27 @@ void print_losses(const Conversion& conversion) {
 }
 
 /// Nothing is written where nothing could be read. Errors: that, or output that cannot be written.
-Result<Conversion> write_events(const Options& options, const std::vector<std::string>& files) {
+Result<Conversion> write_events(const ConvertOptions& options, const std::vector<std::string>& files) {
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
   if (!file) return Unexpected(std::move(file.error()));
-  const std::unique_ptr<ByteSink> compressed = options.convert.is_compressed ? gzip_sink(**file) : nullptr;
+  const std::unique_ptr<ByteSink> compressed = options.target.is_compressed ? gzip_sink(**file) : nullptr;
   OutputBuffer output(compressed != nullptr ? *compressed : **file);
-  const std::unique_ptr<EventWriter> writer = make_event_writer(options.convert.format, output);
-  Conversion conversion = convert_watched(options, files, *writer);
+  const std::unique_ptr<EventWriter> writer = make_event_writer(options.target.format, output);
+  Conversion conversion;
+  run_watched(files, options.quiet, [&](Progress& progress) {
+    conversion = convert(files, *writer, {.threads = options.reading.setup.work.threads, .progress = &progress});
+  });
   if (conversion.files.empty() && !output.has_failed()) return conversion;
   writer->end_document();
   if (Result<void> finished = output.finish(); !finished) return Unexpected(std::move(finished.error()));
   return conversion;
 }
 
-Result<Conversion> convert_traces(const Options& options) {
-  const Result<std::vector<std::string>> files = resolve_inputs(options.traces, options.run);
+Result<Conversion> convert_traces(const ConvertOptions& options) {
+  const Result<std::vector<std::string>> files = resolve_inputs(options.reading.traces, options.reading.run);
   if (!files) return Unexpected(files.error());
   if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
-  if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited) {
+  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
   return write_events(options, *files);
@@ -69,17 +127,17 @@ Result<Conversion> convert_traces(const Options& options) {
 
 }  // namespace
 
-int run_convert(const Options& options) {
+int run_convert(const Request& request) {
+  const Result<ConvertOptions> options = convert_options(request);
+  if (!options) return fail_with(options.error());
   const auto begin = std::chrono::steady_clock::now();
-  const Result<Conversion> conversion = convert_traces(options);
-  if (!conversion) {
-    print_error(conversion.error());
-    return kExitFailure;
-  }
+  const Result<Conversion> conversion = convert_traces(*options);
+  if (!conversion) return fail_with(conversion.error());
   for (const Error& error : conversion->unreadable) print_error(error);
-  if (!options.quiet) print_losses(*conversion);
-  if (options.timings) {
-    print_note(render_conversion_timings(*conversion, std::chrono::steady_clock::now() - begin, options.threads));
+  if (!options->quiet) print_losses(*conversion);
+  if (options->reading.timings) {
+    print_note(render_conversion_timings(*conversion, std::chrono::steady_clock::now() - begin,
+                                         options->reading.setup.work.threads));
   }
   return conversion->unreadable.empty() ? kExitClean : kExitFailure;
 }

@@ -8,34 +8,37 @@
 namespace doctor {
 namespace {
 
-/// Entries of each ranking that a person wants to see.
-constexpr std::size_t kShownEntries = 10;
-
-std::string render(const Fleet& fleet, const Options& options) {
-  if (options.format == OutputFormat::json) return render_fleet_json(fleet, options.top.value_or(0));
-  if (options.format == OutputFormat::csv) return render_fleet_csv(fleet, options.top.value_or(0));
-  if (options.format == OutputFormat::markdown) {
-    return render_fleet_markdown(fleet, options.top.value_or(kShownEntries));
+std::string fleet_page(const Fleet& fleet, const OutputOptions& output, std::optional<std::size_t> top) {
+  constexpr std::size_t kShownEntries = 10;  // of each ranking, for a person
+  const TextStyle style = style_of(output, {});
+  switch (output.format()) {
+    case OutputFormat::json:
+      return render_fleet_json(fleet, top.value_or(0));
+    case OutputFormat::csv:
+      return render_fleet_csv(fleet, top.value_or(0));
+    case OutputFormat::markdown:
+      return render_fleet_markdown(fleet, top.value_or(kShownEntries));
+    default:
+      return output.quiet ? render_fleet_summary(fleet, style)
+                          : render_fleet_text(fleet, top.value_or(kShownEntries), style);
   }
-  if (options.quiet) return render_fleet_summary(fleet, style_of(options));
-  return render_fleet_text(fleet, options.top.value_or(kShownEntries), style_of(options));
 }
 
 }  // namespace
 
-int run_fleet(const Options& options) {
-  Result<void> done = check_output(options.output, options.traces);
-  if (done) {
-    const Result<Fleet> fleet = read_fleet(options.traces);
-    if (fleet) {
-      done = write_output(render(*fleet, options), options.output);
-      if (done) return fleet->has_verdict() ? kExitClean : kExitNothing;
-    } else {
-      done = Unexpected(fleet.error());
-    }
+int run_fleet(const Request& request) {
+  const std::vector<std::string>& files = request.all("RESULTS");
+  if (files.empty()) {
+    return fail_with({"fleet needs the files of rows that batch wrote", {}, {}, "see 'tfdata-doctor fleet --help'"});
   }
-  print_error(done.error());
-  return kExitFailure;
+  const Result<OutputOptions> output =
+      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::csv, OutputFormat::markdown});
+  if (!output) return fail_with(output.error());
+  if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
+  const Result<Fleet> fleet = read_fleet(files);
+  if (!fleet) return fail_with(fleet.error());
+  const int code = print_page(fleet_page(*fleet, *output, request.number("top")), output->path());
+  return code == kExitClean && !fleet->has_verdict() ? kExitNothing : code;
 }
 
 }  // namespace doctor

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "documents.h"
 #include "io/trace_inputs.h"
-#include "process/exit_code.h"
 #include "process/output.h"
 #include "report/json_values.h"
 #include "text/columns.h"
@@ -49,14 +49,16 @@ Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
 
 }  // namespace
 
-int run_list_runs(const Options& options) {
-  const Result<std::vector<Run>> runs = runs_of(options.traces);
-  const bool is_json = options.format == OutputFormat::json;
-  const Result<void> written =
-      runs ? write_output(is_json ? runs_json(*runs) : runs_text(*runs), options.output) : Unexpected(runs.error());
-  if (written) return kExitClean;
-  print_error(written.error());
-  return kExitFailure;
+int run_list_runs(const Request& request) {
+  if (request.all("TRACE").empty()) return fail_with({"no directory given", {}, {}, "see 'tfdata-doctor --help'"});
+  // The formats of `convert` are those of events.
+  const bool is_about_events = request.command == Command::convert;
+  const Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  if (!output && !is_about_events) return fail_with(output.error());
+  const Result<std::vector<Run>> runs = runs_of(request.all("TRACE"));
+  if (!runs) return fail_with(runs.error());
+  const bool is_json = output && output->format() == OutputFormat::json;
+  return print_page(is_json ? runs_json(*runs) : runs_text(*runs), output ? output->path() : request.text("output"));
 }
 
 }  // namespace doctor

@@ -1,23 +1,18 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis.h"
 #include "commands.h"
-#include "diagnose/catalog.h"
-#include "diagnose/threshold_settings.h"
-#include "documents.h"
 #include "io/byte_source.h"
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
-#include "process/memory_limit.h"
 #include "process/output.h"
-#include "process/progress_bar.h"
 #include "process/timings.h"
 #include "query/examples.h"
 #include "query/load_traces.h"
@@ -29,8 +24,33 @@
 namespace doctor {
 namespace {
 
+struct QueryOptions {
+  std::string sql;
+  std::string sql_file;  ///< holds the SQL instead; empty: none
+  std::string database;  ///< file that traces are kept in; empty: none
+  ReadingOptions reading;
+  OutputOptions output;
+};
+
+/// Errors: nothing to ask, or nothing to ask about.
+Result<QueryOptions> query_options(const Request& request, OutputOptions output) {
+  const std::string usage = "tfdata-doctor query SQL TRACE..., 'query --schema' lists the tables";
+  QueryOptions options = {request.argument("SQL"), request.text("sql-file"), request.text("db"),
+                          reading_options(request), std::move(output)};
+  std::vector<std::string>& traces = options.reading.traces;
+  if (!options.sql_file.empty() && !options.sql.empty()) {
+    traces.insert(traces.begin(), std::exchange(options.sql, {}));
+  }
+  if (options.sql.empty() && options.sql_file.empty()) return fail("query needs SQL", {}, usage);
+  if (traces.empty() && options.database.empty()) return fail("no trace given", {}, usage);
+  if (options.sql == "-" && std::count(traces.begin(), traces.end(), "-") > 0) {
+    return fail("both the SQL and a trace are to be standard input", {}, usage);
+  }
+  return options;
+}
+
 /// The SQL as it was given, or as the file holds it.
-Result<std::string> sql_of(const QueryChoice& choice) {
+Result<std::string> sql_of(const QueryOptions& choice) {
   if (choice.sql_file.empty() && choice.sql != "-") return choice.sql;
   constexpr std::size_t kLongest = std::size_t{1} << 20;
   const Result<std::unique_ptr<ByteSource>> source = open_source(choice.sql_file.empty() ? "-" : choice.sql_file);
@@ -49,54 +69,49 @@ Result<std::string> sql_of(const QueryChoice& choice) {
 }
 
 /// What the statement asks about; with a database to keep, all.
-LoadRequest request_for(const QueryNeeds& needs, const QueryDatabase& database) {
+LoadRequest load_request(const QueryNeeds& needs, const QueryDatabase& database) {
   if (!database.is_temporary()) return LoadRequest::everything();
-  LoadRequest request;
-  request.events.rows =
-      needs.has("events") || needs.has(kEventRows) || needs.has(kEventLines) || needs.has(kEventNames);
-  request.events.arguments = needs.arguments;
-  request.measurements.diagnosis = needs.has("iterators") || needs.has("kernels") || needs.has("findings");
-  request.measurements.calls = needs.has("calls") || needs.has("segments");
-  request.measurements.profile = needs.has("steps") || needs.has("ops");
-  request.files = needs.has("files");
-  request.traces = needs.has("traces");
-  return request;
+  LoadRequest load;
+  load.events.rows = needs.has("events") || needs.has(kEventRows) || needs.has(kEventLines) || needs.has(kEventNames);
+  load.events.arguments = needs.arguments;
+  load.measurements.diagnosis = needs.has("iterators") || needs.has("kernels") || needs.has("findings");
+  load.measurements.calls = needs.has("calls") || needs.has("segments");
+  load.measurements.profile = needs.has("steps") || needs.has("ops");
+  load.files = needs.has("files");
+  load.traces = needs.has("traces");
+  return load;
 }
 
 /// With a limit, most of the memory is left to reading and sorting.
-Result<QueryDatabase> open_database(const Options& options) {
-  const std::string& path = options.query.database;
-  if (path.empty()) {
-    std::uint64_t cache = QueryDatabase::kCacheBytes;
-    if (options.max_memory) cache = std::min(cache, options.max_memory->bytes / 4);
-    return QueryDatabase::temporary(cache);
+Result<QueryDatabase> open_database(const QueryOptions& options) {
+  if (!options.database.empty()) {
+    return QueryDatabase::open(options.database,
+                               options.reading.traces.empty() ? DatabaseMode::read : DatabaseMode::change);
   }
-  return QueryDatabase::open(path, options.traces.empty() ? DatabaseMode::read : DatabaseMode::change);
+  const std::optional<MemoryLimit>& limit = options.reading.max_memory;
+  return QueryDatabase::temporary(limit ? std::min(QueryDatabase::kCacheBytes, limit->bytes / 4)
+                                        : QueryDatabase::kCacheBytes);
 }
 
-/// What went wrong with single files is told on standard error. Says whether all could be read. Errors: no file could
+/// What went wrong with single files is reported on standard error. Whether all could be read. Errors: no file could
 /// be read, the database cannot be changed.
-Result<bool> load(const Options& options, QueryDatabase& database, const QueryNeeds& needs) {
-  const Result<std::vector<std::string>> files = resolve_inputs(options.traces, options.run);
+Result<bool> load(const QueryOptions& options, QueryDatabase& database, const QueryNeeds& needs) {
+  const Result<std::vector<std::string>> files = resolve_inputs(options.reading.traces, options.reading.run);
   if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
+  if (const Result<void> kept = check_output(options.output.path(), *files); !kept) return Unexpected(kept.error());
   QueryInputs inputs = examine_inputs(*files);
   std::vector<std::string> names;
   for (const QueryInput& input : inputs.traces) names.push_back(input.name);
   std::vector<Error> faults;
-  {
-    Progress& progress = current_work().progress;
-    name_current_files(names);
-    std::optional<ProgressBar> bar;
-    if (wants_progress_bar(options, STDERR_FILENO)) bar.emplace(progress, names.size(), status_line());
-    DiagnosisSetup setup = diagnosis_setup(options);
+  Result<void> loaded;
+  run_watched(names, options.output.quiet, [&](Progress& progress) {
+    DiagnosisSetup setup = options.reading.setup;
     setup.work.progress = &progress;
-    const Result<void> loaded = load_inputs(database, inputs, request_for(needs, database), setup, faults);
-    if (!loaded) return Unexpected(loaded.error());
-  }
-  if (!options.quiet) {
-    for (const std::string& name : inputs.repeated)
-      print_error({"counts once: the same as another file", name, {}, {}});
+    loaded = load_inputs(database, inputs, load_request(needs, database), setup, faults);
+  });
+  if (!loaded) return Unexpected(loaded.error());
+  for (const std::string& name : inputs.repeated) {
+    if (!options.output.quiet) print_error({"counts once: the same as another file", name, {}, {}});
   }
   const bool has_readable = faults.size() < inputs.traces.size() + inputs.rows.size();
   std::vector<Error> unreadable = std::move(inputs.unreadable);
@@ -108,8 +123,8 @@ Result<bool> load(const Options& options, QueryDatabase& database, const QueryNe
   return unreadable.empty();
 }
 
-TableFormat format_of(const Options& options) {
-  switch (options.format) {
+TableFormat row_format(OutputFormat format) {
+  switch (format) {
     case OutputFormat::csv:
       return TableFormat::csv;
     case OutputFormat::json:
@@ -121,53 +136,52 @@ TableFormat format_of(const Options& options) {
   }
 }
 
-/// Says whether all traces could be read.
-Result<bool> ask(const Options& options) {
-  Result<std::string> sql = sql_of(options.query);
+/// Whether all traces could be read.
+Result<bool> ask(const QueryOptions& options) {
+  Result<std::string> sql = sql_of(options);
   if (!sql) return Unexpected(sql.error());
-  if (const Result<void> limited = limit_memory_if_wanted(options.max_memory); !limited) {
+  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
   Result<QueryDatabase> database = open_database(options);
   if (!database) return Unexpected(database.error());
-  // Before anything is loaded: what is wrong with the SQL is told at once.
+  // Before anything is loaded: what is wrong with the SQL is reported at once.
   Result<UserQuery> query = UserQuery::prepare(*database, std::move(*sql));
   if (!query) return Unexpected(query.error());
   const auto begin = std::chrono::steady_clock::now();
-  Result<bool> loaded = options.traces.empty() ? Result<bool>(true) : load(options, *database, query->needs());
+  Result<bool> loaded = options.reading.traces.empty() ? Result<bool>(true) : load(options, *database, query->needs());
   if (!loaded) return loaded;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
-  Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
+  Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output.path());
   if (!file) return Unexpected(std::move(file.error()));
   OutputBuffer output(**file);
-  if (Result<void> printed = print_rows(*query, format_of(options), page_width(options), output); !printed) {
+  if (Result<void> printed =
+          print_rows(*query, row_format(options.output.format()), page_width(options.output), output);
+      !printed) {
     return Unexpected(printed.error());
   }
   if (Result<void> finished = output.finish(); !finished) return Unexpected(finished.error());
-  if (options.timings) {
+  if (options.reading.timings) {
     print_note(render_query_timings(current_work().progress, asked - begin, std::chrono::steady_clock::now() - asked,
-                                    options.threads));
+                                    options.reading.setup.work.threads));
   }
   return loaded;
 }
 
-int write_text(const Options& options, const std::string& text) {
-  const Result<void> written = write_output(text, options.output);
-  if (written) return kExitClean;
-  print_error(written.error());
-  return kExitFailure;
-}
-
 }  // namespace
 
-int run_query(const Options& options) {
-  if (options.query.shows_schema) return write_text(options, tables_text(page_width(options)));
-  if (options.query.shows_examples) return write_text(options, examples_text());
-  const Result<bool> asked = ask(options);
-  if (asked) return *asked ? kExitClean : kExitFailure;
-  print_error(asked.error());
-  return kExitFailure;
+int run_query(const Request& request) {
+  Result<OutputOptions> output =
+      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::csv, OutputFormat::markdown});
+  if (!output) return fail_with(output.error());
+  if (request.is_set("schema")) return print_page(tables_text(page_width(*output)), output->path());
+  if (request.is_set("examples")) return print_page(examples_text(), output->path());
+  const Result<QueryOptions> options = query_options(request, *std::move(output));
+  if (!options) return fail_with(options.error());
+  const Result<bool> asked = ask(*options);
+  if (!asked) return fail_with(asked.error());
+  return *asked ? kExitClean : kExitFailure;
 }
 
 }  // namespace doctor

@@ -1,16 +1,16 @@
+#include "command_line/request.h"
 #include "commands.h"
-#include "process/exit_code.h"
 #include "process/output.h"
 #include "query/warehouse.h"
 
 namespace doctor {
 
-int run_schema(const Options& options) {
-  const std::string text = warehouse_schema(*options.schema.engine, options.schema.table);
-  const Result<void> written = write_output(text, options.output);
-  if (written) return kExitClean;
-  print_error(written.error());
-  return kExitFailure;
+int run_schema(const Request& request) {
+  if (!request.given("for")) {
+    return fail_with({"schema needs --for", {}, {}, "tfdata-doctor schema --for bigquery|clickhouse|duckdb|spark"});
+  }
+  const auto engine = static_cast<Warehouse>(request.word("for"));
+  return print_page(warehouse_schema(engine, static_cast<LoadedTable>(request.word("of"))), request.text("output"));
 }
 
 }  // namespace doctor

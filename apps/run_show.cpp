@@ -1,22 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "analysis.h"
+#include "base/nearest.h"
+#include "command_line/option_table.h"
 #include "commands.h"
 #include "pages.h"
 #include "process/exit_code.h"
+#include "process/output.h"
 #include "report/selection.h"
 
 namespace doctor {
+namespace {
 
-int run_show(const Options& options) {
-  const Page& page = *find_page(options.page);
+/// "'show calls', 'show ops'".
+std::string list_of_pages(std::span<const std::string_view> names) {
+  std::string list;
+  for (const std::string_view name : names) list += fmt::format("{}'show {}'", list.empty() ? "" : ", ", name);
+  return list;
+}
+
+std::vector<std::string_view> pages_with_csv() {
+  std::vector<std::string_view> names;
+  for (const Page& page : pages()) {
+    if (page.has_csv) names.push_back(page.name);
+  }
+  return names;
+}
+
+/// The page, which must take all options that were given. Errors: no such page, an option of others.
+Result<const Page*> find_page_for(const Request& request) {
+  const std::string name = request.argument("PAGE");
+  if (name.empty()) return fail("show needs a page and a trace", {}, suggestion({}, page_names()));
+  const Page* const page = find_page(name);
+  if (page == nullptr) return fail("no page '" + name + "' to show", {}, suggestion(name, page_names()));
+  for (const OptionEntry* option : options_of(Command::show)) {
+    const bool is_taken =
+        option->pages.empty() || std::find(option->pages.begin(), option->pages.end(), name) != option->pages.end();
+    if (is_taken || request.values.find(option->name) == nullptr) continue;
+    return fail(fmt::format("unknown option '{}' of show {}", flag_of(*option), name), {},
+                "it is for " + list_of_pages(option->pages));
+  }
+  if (request.text("format") == "csv" && !page->has_csv) {
+    return fail("no csv output for this page", "--format", list_of_pages(pages_with_csv()) + " can be written as CSV");
+  }
+  return page;
+}
+
+ShowOptions show_options(const Request& request, const OutputOptions& output) {
+  return {.format = output.format(),
+          .style = style_of(output, request.all("TRACE")),
+          .call = request.number("call"),
+          .pipeline = request.given("pipeline"),
+          .top = request.number("top"),
+          .sort = request.given("sort"),
+          .by_type = request.text("by") == "type",
+          .with_idle = request.is_set("with-idle")};
+}
+
+}  // namespace
+
+int run_show(const Request& request) {
+  const Result<const Page*> page = find_page_for(request);
+  if (!page) return fail_with(page.error());
+  const Result<ReadingOptions> reading = reading_options_with_traces(request);
+  if (!reading) return fail_with(reading.error());
+  std::vector<OutputFormat> formats = {OutputFormat::text, OutputFormat::json};
+  if ((*page)->has_csv) formats.push_back(OutputFormat::csv);
+  const Result<OutputOptions> output = output_options(request, std::move(formats));
+  if (!output) return fail_with(output.error());
+  const ShowOptions options = show_options(request, *output);
+  const auto render = [&](const Analysis& analysis, OutputFormat) { return (*page)->render(options, analysis); };
   // Numbers are shown, nothing is judged: findings do not count here.
-  return run_page(
-      options, page.needs(options),
-      [&](const Analysis& analysis, OutputFormat) { return page.render(options, analysis); },
-      [&](const Analysis& analysis) {
-        const bool has_subject =
-            page.needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;
-        return has_subject ? kExitClean : kExitNothing;
-      });
+  const auto judge = [&](const Analysis& analysis) {
+    const bool has_subject =
+        (*page)->needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;
+    return has_subject ? kExitClean : kExitNothing;
+  };
+  return run_page(*reading, *output, {(*page)->needs(options), {}, render, judge});
 }
 
 }  // namespace doctor

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 
+#include "command_line/command_line.h"
 #include "commands.h"
 #include "process/exit_code.h"
 #include "process/memory_limit.h"
@@ -22,53 +23,16 @@ void reserve_standard_streams() {
   }
 }
 
-int run(const Options& options) {
-  if (options.list_runs) return run_list_runs(options);
-  switch (options.command) {
-    case Command::diagnose:
-      return run_diagnose(options);
-    case Command::show:
-      return run_show(options);
-    case Command::compare:
-      return run_compare(options);
-    case Command::baseline:
-      return run_baseline(options);
-    case Command::batch:
-      return run_batch(options);
-    case Command::fleet:
-      return run_fleet(options);
-    case Command::explain:
-      return run_explain(options);
-    case Command::rules:
-      return run_rules(options);
-    case Command::convert:
-      return run_convert(options);
-    case Command::query:
-      return run_query(options);
-    case Command::schema:
-      return run_schema(options);
-    case Command::config:
-      return run_config(options);
-    case Command::completions:
-      return run_completions(options);
-    case Command::man:
-      return run_man(options);
-  }
-  return kExitFailure;
-}
-
 int run(int count, char** values) {
-  const tl::expected<std::variant<Options, Answer>, Errors> parsed =
+  const tl::expected<std::variant<Request, Answer>, Errors> parsed =
       parse_command_line({values + (count > 0 ? 1 : 0), values + count}, surroundings());
   if (!parsed) {
     for (const Error& error : parsed.error()) print_error(error);
     return kExitFailure;
   }
-  if (const Options* const options = std::get_if<Options>(&*parsed)) return run(*options);
-  const Result<void> written = write_output(std::get<Answer>(*parsed).text, {});
-  if (written) return kExitClean;
-  print_error(written.error());
-  return kExitFailure;
+  if (const Answer* const answer = std::get_if<Answer>(&*parsed)) return print_page(answer->text, {});
+  const Request& request = std::get<Request>(*parsed);
+  return request.is_set("list-runs") ? run_list_runs(request) : entry_of(request.command).run(request);
 }
 
 }  // namespace

@@ -175,26 +175,34 @@ TEST_CASE("resuming leaves out what has a row, and mends a line that was cut off
 
   store.folder.write("rows.ndjson", "not a row\n" + first);
   const Ended strange = run_tool({"batch", traces, "-o", out, "--resume"});
-  CHECK(contains(strange.errors, "1 line that hold no row"));
+  CHECK(contains(strange.errors, "left 1 line unchanged"));
   CHECK(read_whole_file(out) == "not a row\n" + first);
 }
 
-/// Starts a batch and kills it when so many rows stand in the file.
-void kill_in_the_middle(const std::string& traces, const std::string& out, std::size_t rows) {
+/// Starts a batch and sends it a signal when so many rows are in the file.
+Ended end_in_the_middle(const std::string& traces, const std::string& out, std::size_t rows, int signal) {
+  const TemporaryDirectory folder;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 2, (folder / "errors").c_str(), O_WRONLY | O_CREAT, 0600);
   std::vector<std::string> owned = {DOCTOR_TOOL, "batch", traces, "-o", out, "--resume", "-q"};
   std::vector<char*> values;
   values.reserve(owned.size() + 1);
   for (std::string& value : owned) values.push_back(value.data());
   values.push_back(nullptr);
   pid_t process = 0;
-  REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, nullptr, nullptr, values.data(), environ) == 0);
+  REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, &actions, nullptr, values.data(), environ) == 0);
+  posix_spawn_file_actions_destroy(&actions);
   const auto count = [&] {
     const std::string text = read_whole_file(out);
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   };
-  while (count() < rows && ::waitpid(process, nullptr, WNOHANG) == 0) ::sched_yield();
-  ::kill(process, SIGKILL);
-  ::waitpid(process, nullptr, 0);
+  int status = 0;
+  pid_t ended = 0;
+  while (count() < rows && (ended = ::waitpid(process, &status, WNOHANG)) == 0) ::sched_yield();
+  ::kill(process, signal);
+  if (ended == 0) ::waitpid(process, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), {}, read_whole_file(folder / "errors")};
 }
 
 TEST_CASE("a batch that is killed leaves whole rows, and goes on from there") {
@@ -202,11 +210,22 @@ TEST_CASE("a batch that is killed leaves whole rows, and goes on from there") {
   const std::string out = store.folder / "rows.ndjson";
   const std::string traces = store.folder.path();
   for (const std::size_t rows : {3U, 15U, 30U}) {
-    kill_in_the_middle(traces, out, rows);
+    end_in_the_middle(traces, out, rows, SIGKILL);
     for (const std::string& line : lines_of(read_whole_file(out))) CHECK(parse_row(line));
   }
   run_tool({"batch", traces, "-o", out, "--resume"});
   CHECK(row_set(read_whole_file(out)) == row_set(run_tool({"batch", traces}).output));
+}
+
+TEST_CASE("a batch that is interrupted says how many rows are written, and how to go on") {
+  const Store store(6);
+  const std::string out = store.folder / "rows.ndjson";
+  const Ended ended = end_in_the_middle(store.folder.path(), out, 3, SIGINT);
+  CHECK(ended.code == -SIGINT);
+  const std::size_t rows = lines_of(read_whole_file(out)).size();
+  CHECK(ended.errors == "tfdata-doctor: interrupted; " + std::to_string(rows) +
+                            " rows written; the same command with --resume goes on\n");
+  for (const std::string& line : lines_of(read_whole_file(out))) CHECK(parsed(line).error.empty());
 }
 
 TEST_CASE("a trace that takes too long has a row that says so") {
@@ -249,7 +268,7 @@ TEST_CASE("a trace that needs too much memory has a row that says so") {
 
 TEST_CASE("wrong usage") {
   CHECK(contains(run_tool({"batch"}).errors, "no trace given"));
-  CHECK(contains(run_tool({"batch", "x", "--shard", "3/2"}).errors, "'3/2' is no part of several"));
+  CHECK(contains(run_tool({"batch", "x", "--shard", "3/2"}).errors, "'3/2' is not a shard like 2/8"));
   CHECK(contains(run_tool({"batch", "x", "--resume"}).errors, "--resume: needs a file to go on with"));
   CHECK(contains(run_tool({"batch", "x", "--name", "y"}).errors, "--name: is for the trace on standard input"));
   CHECK(contains(run_tool({"batch", "-", "--files-from", "-"}).errors, "cannot be a trace and a list"));

@@ -22,7 +22,7 @@ constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 
 Analysis analyze_for(const CallChoice& choice, const std::vector<std::string>& files, unsigned threads = 1) {
   AnalysisOptions options;
-  options.measure.calls = choice.wish();
+  options.measure.calls = choice.request();
   return diagnose_files(files, {.work = {.threads = threads}, .needed = options});
 }
 

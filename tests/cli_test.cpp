@@ -340,15 +340,37 @@ TEST_CASE("a reader that goes away is no reason to complain or to die of a signa
 TEST_CASE("help and version go to standard output") {
   const Ended help = run_tool({"--help"});
   CHECK(help.code == 0);
-  CHECK(help.output.find("Usage: tfdata-doctor [diagnose] [OPTIONS] TRACE...") != std::string::npos);
-  CHECK(help.output.find("Exit status: 0") != std::string::npos);
+  for (const std::string usage :
+       {"[diagnose] [OPTIONS] TRACE...", "batch [OPTIONS] TRACE...", "fleet [OPTIONS] RESULTS...",
+        "query SQL [OPTIONS] TRACE...", "schema --for ENGINE", "man [OPTIONS]"}) {
+    CHECK_MESSAGE(help.output.find("  tfdata-doctor " + usage) != std::string::npos, usage);
+  }
+  CHECK(help.output.find("complete WORD") == std::string::npos);
   const std::string diagnose = run_tool({"diagnose", "--help"}).output;
-  CHECK(diagnose.find("Usage: tfdata-doctor diagnose [OPTIONS]") != std::string::npos);
-  for (const std::string option : {"--fail-on", "--threads N", "--max-memory SIZE"}) {
-    CHECK(diagnose.find(option) != std::string::npos);
+  for (const std::string part : {"Usage:\n  tfdata-doctor [diagnose] [OPTIONS]", "--fail-on SEVERITY", "--threads N",
+                                 "--max-memory SIZE", "Exit status:\n  0   analysed"}) {
+    CHECK(diagnose.find(part) != std::string::npos);
   }
   CHECK(run_tool({"explain", "--help"}).output.find("--set") != std::string::npos);
   CHECK(run_tool({"--version"}).output == "tfdata-doctor " DOCTOR_VERSION "\n");
+  CHECK(run_tool({"-V"}).output == run_tool({"--version"}).output);
+  CHECK(run_tool({"help"}).output == help.output);
+  CHECK(run_tool({"help", "compare"}).output == run_tool({"compare", "--help"}).output);
+  CHECK(is_error_line(run_tool({"help", "comapre"}).errors, "did you mean 'compare'?"));
+}
+
+TEST_CASE("the help of a command speaks of that command alone") {
+  const auto help_has = [](const std::string& command, const std::string& part) {
+    return run_tool({command, "--help"}).output.find(part) != std::string::npos;
+  };
+  CHECK(help_has("diagnose", "its newest run is taken"));
+  CHECK(help_has("compare", "1   a regression"));
+  CHECK(help_has("compare", "3   inconclusive"));
+  CHECK(help_has("compare", "on a new finding"));
+  CHECK_FALSE(help_has("compare", "newest run"));
+  CHECK_FALSE(help_has("batch", "compare"));
+  CHECK_FALSE(help_has("batch", "newest run is taken"));
+  for (const std::string command : {"fleet", "schema", "rules", "config"}) CHECK_FALSE(help_has(command, "TRACE"));
 }
 
 TEST_CASE("rules are listed and each can be explained") {
@@ -374,11 +396,12 @@ TEST_CASE("options of one page are errors on another, and so is CSV where there 
   CHECK(is_error_line(error_of({"show", "tree", "--top", "1", "x.pb"}), "unknown option '--top' of show tree"));
   CHECK(is_error_line(error_of({"show", "tree", "--pipeline", "0:0", "x.pb"}), "unknown option '--pipeline'"));
   CHECK(is_error_line(error_of({"--top", "1", "x.pb"}), "unknown option '--top' of diagnose"));
-  CHECK(is_error_line(error_of({"show", "tree", "--format", "csv", "x.pb"}), "there is no CSV of this; 'show input'"));
-  CHECK(is_error_line(error_of({"x.pb", "--format", "csv"}), "there is no CSV of this; 'show input'"));
+  CHECK(is_error_line(error_of({"show", "tree", "--format", "csv", "x.pb"}),
+                      "no csv output for this page; 'show input'"));
+  CHECK(is_error_line(error_of({"x.pb", "--format", "csv"}), "no csv output for this command; known: text, json"));
   CHECK(is_error_line(error_of({"show", "calls", "--format", "cvs", "x.pb"}), "did you mean 'csv'?"));
-  CHECK(is_error_line(error_of({"show", "calls", "--call", "0", "x.pb"}), "'0' is no whole number from 1 up"));
-  CHECK(is_error_line(error_of({"show", "calls", "--top", "-1", "x.pb"}), "'-1' is no whole number from 0 up"));
+  CHECK(is_error_line(error_of({"show", "calls", "--call", "0", "x.pb"}), "'0' is not a whole number from 1 up"));
+  CHECK(is_error_line(error_of({"show", "calls", "--top", "-1", "x.pb"}), "'-1' is not a whole number from 0 up"));
 }
 
 TEST_CASE("show calls does not judge; a call that is not there is an error") {
@@ -542,7 +565,7 @@ TEST_CASE("the number of threads leaves the report as it is, and a wrong one is 
     const Ended ended = run_tool({slow, "--threads", count});
     CHECK(ended.code == 2);
     CHECK(ended.output.empty());
-    CHECK(is_error_line(ended.errors, "--threads: '" + count + "' is no whole number from 1 to 256"));
+    CHECK(is_error_line(ended.errors, "--threads: '" + count + "' is not a whole number from 1 to 256"));
   }
   CHECK(is_error_line(run_tool({"rules", "--threads", "1"}).errors, "unknown option '--threads'"));
 }
@@ -580,7 +603,8 @@ TEST_CASE("a size of memory that is none is an error that says what is one") {
   for (const std::string size : {"abc", "0", "-1", "1e3M", "nan", "10 M"}) {
     const Ended ended = run_tool({"x.pb", "--max-memory", size});
     CHECK(ended.code == 2);
-    CHECK(is_error_line(ended.errors, "--max-memory: '" + size + "' is no size; a size is a number of bytes, or"));
+    CHECK(is_error_line(ended.errors,
+                        "--max-memory: '" + size + "' is not a valid size; a size is a number of bytes, or"));
   }
 }
 

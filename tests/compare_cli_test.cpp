@@ -89,7 +89,7 @@ TEST_CASE("a recording that is given twice counts once") {
   CHECK(ended.code == 3);
   CHECK(contains(ended.output, "there are 1 and 5"));
   CHECK(contains(ended.errors, "holds the same as a recording before it"));
-  CHECK(contains(run_tool({"compare", kBase, "--", kBase}).errors, "stands on both sides"));
+  CHECK(contains(run_tool({"compare", kBase, "--", kBase}).errors, "is on both sides"));
 }
 
 TEST_CASE("thresholds of the comparison are set like those of a rule") {

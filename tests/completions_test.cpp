@@ -13,8 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_table.h"
 #include "command_line/completion.h"
 #include "command_line/man_page.h"
+#include "command_line/option_table.h"
 #include "run_tool.h"
 
 namespace doctor::completions_test {
@@ -52,6 +54,10 @@ const std::vector<Case> kCases = {
     {"tfdata-doctor host.tr", {"host.trace.json"}, "show"},
     {"tfdata-doctor show tree host.tr", {"host.trace.json"}, "calls"},
     {"tfdata-doctor -o host.tr", {"host.trace.json"}, "show"},
+    {"tfdata-doctor --output sar", {"sarif="}, "markdown="},
+    {"tfdata-doctor show tree logs --run 2026", {"2026_11_22"}, "show"},
+    {"tfdata-doctor help com", {"compare", "completions"}, "show"},
+    {"tfdata-doctor compl", {"completions"}, "complete"},
 };
 
 bool is_installed(const std::string& shell) {
@@ -62,8 +68,17 @@ bool is_installed(const std::string& shell) {
   return is_there;
 }
 
+std::string shell_quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return result + "'";
+}
+
 /// The lines that a script of `shell` prints, run in `folder`. Fails where it complains.
 std::set<std::string> lines_of(const std::string& shell, const std::string& script, const TemporaryDirectory& folder) {
+  const std::string tool = DOCTOR_TOOL;
+  const char* const path = std::getenv("PATH");
+  const EnvironmentVariable with_tool("PATH", tool.substr(0, tool.rfind('/')) + ":" + (path == nullptr ? "" : path));
   const std::string file = folder.write("script", script);
   const std::string command = "cd " + shell_quoted(folder.path()) + " && HOME=. XDG_CONFIG_HOME=. " + shell + " " +
                               shell_quoted(file) + " 2> errors";
@@ -93,6 +108,7 @@ void check(const Case& test, const std::set<std::string>& offered) {
 void fill(const TemporaryDirectory& folder, const std::string& script) {
   folder.write("completion", script);
   folder.write("host.trace.json", "");
+  folder.write("logs/plugins/profile/2026_11_22/host.xplane.pb", "");
 }
 
 /// The words of a line as bash cuts them for completion: blanks and "=" end a word, and "=" is one.
@@ -111,7 +127,7 @@ std::string bash_words(const std::string& line) {
       word += letter;
     }
   }
-  // Behind a blank begins an empty word; behind "=" the cursor is still at that.
+  // After a blank begins an empty word; after "=" the cursor is still at that.
   if (word.empty() && line.back() == ' ') words += "''";
   end_word();
   return words;
@@ -122,7 +138,7 @@ std::string bash_words(const std::string& line) {
 TEST_CASE("bash completes commands, pages, rules, options and their words") {
   if (!is_installed("bash")) return;
   const TemporaryDirectory folder;
-  fill(folder, bash_completions());
+  fill(folder, completion_script("bash"));
   for (const Case& test : kCases) {
     // Readline's part: complete's own fallback to files, where the function offers nothing.
     const std::string script = "compopt() { :; }\n. ./completion\nCOMP_WORDS=(" + bash_words(test.line) +
@@ -137,8 +153,8 @@ TEST_CASE("bash completes commands, pages, rules, options and their words") {
 TEST_CASE("zsh completes commands, pages, rules, options and their words") {
   if (!is_installed("zsh")) return;
   const TemporaryDirectory folder;
-  fill(folder, zsh_completions());
-  folder.write("site/_tfdata-doctor", zsh_completions());
+  fill(folder, completion_script("zsh"));
+  folder.write("site/_tfdata-doctor", completion_script("zsh"));
   bool is_sourced = false;
   for (const Case& test : kCases) {
     // By turns as people try it and as it is installed.
@@ -166,7 +182,7 @@ cat offered
 TEST_CASE("fish completes commands, pages, rules, options and their words") {
   if (!is_installed("fish")) return;
   const TemporaryDirectory folder;
-  fill(folder, fish_completions());
+  fill(folder, completion_script("fish"));
   for (const Case& test : kCases) {
     const std::string script =
         "source ./completion\ncomplete -C " + shell_quoted(test.line) + " | string replace -r '\\t.*' ''; true\n";
@@ -199,7 +215,9 @@ TEST_CASE("the manual has every command and option, and mandoc finds nothing wro
     for (std::size_t at = 0; (at = text.find('-', at)) != std::string::npos; at += 2) text.insert(at, "\\");
     return page.find("\\fB" + text + "\\fR") != std::string::npos;
   };
-  for (const CommandEntry& command : command_table()) CHECK_MESSAGE(has(std::string(command.name)), command.name);
+  for (const CommandEntry& command : command_table()) {
+    CHECK_MESSAGE(has(std::string(command.name)) != command.is_hidden, command.name);
+  }
   for (const OptionEntry& option : option_table()) {
     const std::string letter = option.letter == '\0' ? "" : std::string("-") + option.letter + ", ";
     CHECK_MESSAGE(has(letter + flag_of(option)), option.name);

@@ -151,7 +151,7 @@ TEST_CASE("config show prints every setting with its source, and ends with 2 whe
   CHECK(broken.code == 2);
   CHECK(broken.output.empty());
   CHECK(broken.errors == "tfdata-doctor: " + wrong + ":1:1: unknown key 'fail-onn'; did you mean 'fail-on'?\n" +
-                             "tfdata-doctor: " + wrong + ":2:11: threads: '0' is no whole number from 1 to 256\n");
+                             "tfdata-doctor: " + wrong + ":2:11: threads: '0' is not a whole number from 1 to 256\n");
   CHECK(run_tool({"config", "sho"}).errors == "tfdata-doctor: config: unknown value 'sho'; did you mean 'show'?\n");
   CHECK(run_tool({"config", "show", "x"}).code == 2);
 }

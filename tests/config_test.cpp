@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "command_line/settings.h"
+#include "command_line/setting_sources.h"
 #include "config/config_file.h"
 #include "temporary_directory.h"
 
@@ -111,10 +111,10 @@ TEST_CASE("whatever is wrong is told with its place and the nearest word") {
       {"fail-on = 1", "c.toml:1:11: 'fail-on' is an integer, expected a string"},
       {"format = \"jsno\"", "c.toml:1:10: format: unknown value 'jsno'; did you mean 'json'?"},
       {"threads = \"2\"", "c.toml:1:11: 'threads' is a string, expected an integer"},
-      {"threads = 0", "c.toml:1:11: threads: '0' is no whole number from 1 to 256"},
-      {"threads = -1", "c.toml:1:11: threads: '-1' is no whole number from 1 to 256"},
+      {"threads = 0", "c.toml:1:11: threads: '0' is not a whole number from 1 to 256"},
+      {"threads = -1", "c.toml:1:11: threads: '-1' is not a whole number from 1 to 256"},
       {"quiet = \"yes\"", "c.toml:1:9: 'quiet' is a string, expected true or false"},
-      {"max-memory = \"12 apples\"", "c.toml:1:14: max-memory: '12 apples' is no size; a size is "},
+      {"max-memory = \"12 apples\"", "c.toml:1:14: max-memory: '12 apples' is not a valid size; a size is "},
       {"max-memory = 1.5", "c.toml:1:14: 'max-memory' is a float, expected an integer or a string"},
       {"output = \"x\"", "c.toml:1:1: unknown key 'output'"},
       {"thresholds = 1", "c.toml:1:14: 'thresholds' is an integer, expected tables like [thresholds.input-bound]"},

@@ -99,7 +99,7 @@ TEST_CASE("convert says what is wrong and ends with 2") {
   };
   const std::vector<Row> rows = {
       {{"convert"}, "no trace given"},
-      {{"convert", trace, "-o", folder / "a.txt"}, "the name does not tell the format"},
+      {{"convert", trace, "-o", folder / "a.txt"}, "the name does not say which format"},
       {{"convert", trace, "--format", "chrom"}, "did you mean 'chrome'?"},
       {{"convert", trace, "-o", trace}, "is a trace that is read"},
       {{"convert", folder / "missing.pb", "-o", folder / "a.json"}, "no such file"},

@@ -216,7 +216,7 @@ TEST_CASE("includes that follow the order of the stages are accepted") {
       {"apps/run_query.cpp", "query/user_query.h"},
       {"lib/config/config.h", "diagnose/catalog.h"},
       {"lib/config/config.cpp", "config/config.h"},
-      {"apps/command_line/settings.cpp", "config/config.h"},
+      {"apps/command_line/setting_sources.cpp", "config/config.h"},
       {"lib/pipeline.cpp", "pipeline.h"},
       {"lib/pipeline.cpp", "report/report.h"},
       {"lib/pipeline.h", "diagnose/rule.h"},
@@ -224,7 +224,7 @@ TEST_CASE("includes that follow the order of the stages are accepted") {
       {"rules/slow-source.cpp", "measure/measurements.h"},
       {"rules/slow-source.cpp", "base/time.h"},
       {"apps/tfdata_doctor.cpp", "pipeline.h"},
-      {"apps/tfdata_doctor.cpp", "command_line/options.h"},
+      {"apps/tfdata_doctor.cpp", "command_line/request.h"},
       {"apps/tfdata_doctor.cpp", "report/report.h"},
   };
   for (const Pair& pair : pairs) {
@@ -254,8 +254,8 @@ TEST_CASE("includes against the order of the stages are refused") {
       {"lib/report/text.cpp", "pipeline.h"},
       {"lib/diagnose/diagnose.cpp", "rules/slow-source.h"},
       {"lib/pipeline.cpp", "rules/slow-source.h"},
-      {"lib/pipeline.cpp", "apps/command_line/options.h"},
-      {"lib/report/text.cpp", "apps/command_line/options.h"},
+      {"lib/pipeline.cpp", "apps/command_line/request.h"},
+      {"lib/report/text.cpp", "apps/command_line/request.h"},
       {"lib/trace/xspace.cpp", "../tree/iterator_forest.h"},
       {"lib/trace/xspace.cpp", "trace/../tree/iterator_forest.h"},
       {"lib/trace/xspace.cpp", "format.h"},

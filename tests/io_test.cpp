@@ -577,6 +577,7 @@ TEST_CASE("what cannot be opened says why and what to do") {
   const TemporaryDirectory directory;
   directory.write("host.trace.json.gz", "");
   directory.write("quite_another_thing", "");
+  std::filesystem::create_symlink("gone", directory / "broken.xplane.pb");
   struct Case {
     std::string path;
     std::string what;
@@ -588,6 +589,7 @@ TEST_CASE("what cannot be opened says why and what to do") {
       {directory / "hots.trace.json.gz", "no such file or directory",
        "did you mean '" + directory / "host.trace.json.gz" + "'?"},
       {directory / "nothing_like_it.pb", "no such file or directory", ""},
+      {directory / "brokn.xplane.pb", "no such file or directory", ""},
       {directory / "missing/host.trace.json.gz", "no such file or directory",
        "there is no directory '" + directory / "missing" + "' either"},
       {directory.path(), "is a directory, not a trace file", "name a trace file in it"},

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "command_line/memory_size.h"
+#include "command_line/option_values.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
 #include "sanitizer.h"

@@ -11,7 +11,7 @@
 namespace doctor::output_targets_test {
 namespace {
 
-OutputWishes wishes(std::vector<std::string> outputs, std::optional<std::string> format = std::nullopt) {
+OutputRequest request_for(std::vector<std::string> outputs, std::optional<std::string> format = std::nullopt) {
   return {std::move(format),
           std::move(outputs),
           {OutputFormat::text, OutputFormat::json, OutputFormat::sarif, OutputFormat::github, OutputFormat::markdown},
@@ -19,8 +19,8 @@ OutputWishes wishes(std::vector<std::string> outputs, std::optional<std::string>
 }
 
 /// "text:- sarif:a.sarif"; of an error its text.
-std::string chosen(const OutputWishes& wished) {
-  const Result<std::vector<OutputTarget>> targets = choose_outputs(wished);
+std::string chosen(const OutputRequest& wanted) {
+  const Result<std::vector<OutputTarget>> targets = choose_outputs(wanted);
   if (!targets) return to_string(targets.error());
   std::string text;
   for (const OutputTarget& target : *targets) {
@@ -34,52 +34,53 @@ std::string chosen(const OutputWishes& wished) {
 
 TEST_CASE("the main document goes to standard output, unless it has a file or another is there") {
   struct Row {
-    OutputWishes wished;
+    OutputRequest wanted;
     std::string expected;
   };
   const std::vector<Row> rows = {
-      {wishes({}), "text:-"},
-      {wishes({}, "sarif"), "sarif:-"},
-      {wishes({"report"}), "text:report"},
-      {wishes({"-"}), "text:-"},
-      {wishes({"report"}, "json"), "json:report"},
-      {wishes({"sarif=a"}), "text:- sarif:a"},
-      {wishes({"sarif=a", "markdown=b"}), "text:- sarif:a markdown:b"},
-      {wishes({"sarif=a"}, "github"), "github:- sarif:a"},
-      {wishes({"sarif=a", "report"}), "text:report sarif:a"},
-      {wishes({"sarif=a", "json=-"}), "json:- sarif:a"},
-      {wishes({"json=-", "report"}), "text:report json:-"},
-      {wishes({"a=b"}), "text:a=b"},
-      {wishes({"=b"}), "text:=b"},
-      {wishes({"./json=x"}), "text:./json=x"},
-      {wishes({"Json=x"}), "text:Json=x"},
-      {wishes({"json=a=b"}), "text:- json:a=b"},
-      {wishes({"json=-", "sarif=-"}), "--output: two documents for standard output; write one of them to a file"},
-      {wishes({"json=-"}, "text"), "--output: two documents for standard output; write one of them to a file"},
-      {wishes({"json=-", "-"}), "--output: two documents for standard output; write one of them to a file"},
-      {wishes({"a", "b"}), "b: a second file without a format; say which document it gets, e.g. --output json=FILE"},
-      {wishes({"json="}), "--output: no file after 'json='; '-' is standard output"},
-      {wishes({"csv=x"}), "--output: there is no 'csv' of this; known: text, json, sarif, github, markdown"},
-      {wishes({}, "srif"), "--format: unknown value 'srif'; did you mean 'sarif'?"},
+      {request_for({}), "text:-"},
+      {request_for({}, "sarif"), "sarif:-"},
+      {request_for({"report"}), "text:report"},
+      {request_for({"-"}), "text:-"},
+      {request_for({"report"}, "json"), "json:report"},
+      {request_for({"sarif=a"}), "text:- sarif:a"},
+      {request_for({"sarif=a", "markdown=b"}), "text:- sarif:a markdown:b"},
+      {request_for({"sarif=a"}, "github"), "github:- sarif:a"},
+      {request_for({"sarif=a", "report"}), "text:report sarif:a"},
+      {request_for({"sarif=a", "json=-"}), "json:- sarif:a"},
+      {request_for({"json=-", "report"}), "text:report json:-"},
+      {request_for({"a=b"}), "text:a=b"},
+      {request_for({"=b"}), "text:=b"},
+      {request_for({"./json=x"}), "text:./json=x"},
+      {request_for({"Json=x"}), "text:Json=x"},
+      {request_for({"json=a=b"}), "text:- json:a=b"},
+      {request_for({"json=-", "sarif=-"}), "--output: two documents for standard output; write one of them to a file"},
+      {request_for({"json=-"}, "text"), "--output: two documents for standard output; write one of them to a file"},
+      {request_for({"json=-", "-"}), "--output: two documents for standard output; write one of them to a file"},
+      {request_for({"a", "b"}),
+       "b: a second file without a format; say which document it gets, e.g. --output json=FILE"},
+      {request_for({"json="}), "--output: no file after 'json='; '-' is standard output"},
+      {request_for({"csv=x"}), "--output: no csv output for this command; known: text, json, sarif, github, markdown"},
+      {request_for({}, "srif"), "--format: unknown value 'srif'; did you mean 'sarif'?"},
   };
-  for (const Row& row : rows) CHECK(chosen(row.wished) == row.expected);
+  for (const Row& row : rows) CHECK(chosen(row.wanted) == row.expected);
 }
 
 TEST_CASE("annotations bring the step's summary with them") {
   const TemporaryDirectory folder;
-  OutputWishes wished = wishes({}, "github");
-  wished.step_summary = folder / "summary";
-  CHECK(chosen(wished) == "github:- markdown:" + wished.step_summary + "+");
-  wished.outputs = {"sarif=a"};
-  CHECK(chosen(wished) == "github:- sarif:a markdown:" + wished.step_summary + "+");
-  wished.outputs = {"markdown=" + wished.step_summary};
-  CHECK(chosen(wished) == "github:- markdown:" + wished.step_summary);
-  wished = wishes({"github=-"});
-  wished.step_summary = folder / "summary";
-  CHECK(chosen(wished) == "github:- markdown:" + wished.step_summary + "+");
-  wished = wishes({});
-  wished.step_summary = folder / "summary";
-  CHECK(chosen(wished) == "text:-");
+  OutputRequest wanted = request_for({}, "github");
+  wanted.step_summary = folder / "summary";
+  CHECK(chosen(wanted) == "github:- markdown:" + wanted.step_summary + "+");
+  wanted.outputs = {"sarif=a"};
+  CHECK(chosen(wanted) == "github:- sarif:a markdown:" + wanted.step_summary + "+");
+  wanted.outputs = {"markdown=" + wanted.step_summary};
+  CHECK(chosen(wanted) == "github:- markdown:" + wanted.step_summary);
+  wanted = request_for({"github=-"});
+  wanted.step_summary = folder / "summary";
+  CHECK(chosen(wanted) == "github:- markdown:" + wanted.step_summary + "+");
+  wanted = request_for({});
+  wanted.step_summary = folder / "summary";
+  CHECK(chosen(wanted) == "text:-");
 }
 
 TEST_CASE("no document replaces an input or another document") {

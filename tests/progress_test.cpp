@@ -304,13 +304,11 @@ TEST_CASE("a bar is wanted where a person looks at a terminal that can draw") {
   const PseudoTerminal terminal(80);
   const TemporaryDirectory folder;
   const FileDescriptor file(::open(folder.write("errors", "").c_str(), O_WRONLY | O_CLOEXEC));
-  CHECK(wants_progress_bar({}, terminal.descriptor()));
-  CHECK_FALSE(wants_progress_bar({}, file.number()));
-  Options quiet;
-  quiet.quiet = true;
-  CHECK_FALSE(wants_progress_bar(quiet, terminal.descriptor()));
+  CHECK(wants_progress_bar(false, terminal.descriptor()));
+  CHECK_FALSE(wants_progress_bar(false, file.number()));
+  CHECK_FALSE(wants_progress_bar(true, terminal.descriptor()));
   const EnvironmentVariable dumb("TERM", "dumb");
-  CHECK_FALSE(wants_progress_bar({}, terminal.descriptor()));
+  CHECK_FALSE(wants_progress_bar(false, terminal.descriptor()));
 }
 
 }  // namespace doctor::progress_test

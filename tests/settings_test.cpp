@@ -1,7 +1,5 @@
 // Which of command line, environment, configuration file and defaults counts, and what is said where they are wrong.
 
-#include "command_line/settings.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,9 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_line.h"
 #include "command_line/option_table.h"
-#include "command_line/options.h"
+#include "command_line/setting_sources.h"
 #include "command_line/settings_in_force.h"
+#include "documents.h"
+#include "pages.h"
 #include "temporary_directory.h"
 
 namespace doctor::settings_test {
@@ -29,7 +30,7 @@ class Job {
     if (!toml.empty()) file_ = folder_.write(kConfigFileName, toml);
   }
 
-  tl::expected<std::variant<Options, Answer>, Errors> parse(const std::vector<std::string>& arguments) const {
+  tl::expected<std::variant<Request, Answer>, Errors> parse(const std::vector<std::string>& arguments) const {
     const auto variable = [this](const std::string& name) {
       const auto found = variables_.find(name);
       return found == variables_.end() ? std::nullopt : std::optional(found->second);
@@ -37,17 +38,29 @@ class Job {
     return parse_command_line(arguments, {variable, folder_.path(), std::chrono::year(2026) / 6 / 1});
   }
 
-  Options options(const std::vector<std::string>& arguments) const {
+  Request request(const std::vector<std::string>& arguments) const {
     const auto parsed = parse(arguments);
     if (!parsed) FAIL_CHECK(to_string(parsed.error().front()));
     REQUIRE(parsed.has_value());
-    return std::get<Options>(*parsed);
+    return std::get<Request>(*parsed);
   }
 
   std::string error(const std::vector<std::string>& arguments) const {
     const auto parsed = parse(arguments);
     REQUIRE_FALSE(parsed.has_value());
     return to_string(parsed.error().front());
+  }
+
+  std::optional<Severity> fail_on(const std::vector<std::string>& arguments) const {
+    return fail_on_of(request(arguments));
+  }
+
+  /// How `show` or a report is printed.
+  OutputOptions output(const std::vector<std::string>& arguments) const {
+    const Result<OutputOptions> output =
+        output_options(request(arguments), {OutputFormat::text, OutputFormat::json, OutputFormat::csv});
+    REQUIRE(output);
+    return *output;
   }
 
   const std::string& file() const { return file_; }
@@ -60,8 +73,8 @@ class Job {
 };
 
 /// "value from source" of a setting in force; empty if it is not listed.
-std::string in_force(const Options& options, std::string_view key) {
-  for (const SettingInForce& setting : settings_in_force(options.settings)) {
+std::string in_force(const Request& request, std::string_view key) {
+  for (const SettingInForce& setting : settings_in_force(request)) {
     if (setting.key != key) continue;
     struct Text {
       std::string operator()(std::monostate) const { return "nothing"; }
@@ -81,26 +94,26 @@ TEST_CASE("the command line counts more than the environment, that more than the
   const Job none("");
   const Job file("fail-on = \"error\"\ncolor = \"always\"\n");
   const Job both("fail-on = \"error\"\ncolor = \"always\"\n", variables);
-  CHECK(none.options({"x.pb"}).fail_on == Severity::warning);
-  CHECK(file.options({"x.pb"}).fail_on == Severity::error);
-  CHECK(both.options({"x.pb"}).fail_on == Severity::note);
-  CHECK(both.options({"x.pb", "--fail-on", "never"}).fail_on == std::nullopt);
+  CHECK(none.fail_on({"x.pb"}) == Severity::warning);
+  CHECK(file.fail_on({"x.pb"}) == Severity::error);
+  CHECK(both.fail_on({"x.pb"}) == Severity::note);
+  CHECK(both.fail_on({"x.pb", "--fail-on", "never"}) == std::nullopt);
   // An empty variable is none.
-  CHECK(both.options({"x.pb"}).color == ColorChoice::always);
-  CHECK(in_force(none.options({"config", "show"}), "fail-on") == "warning from default");
-  CHECK(in_force(file.options({"config", "show"}), "fail-on") == "error from " + file.file() + ":1");
-  CHECK(in_force(both.options({"config", "show"}), "fail-on") == "note from environment TFDATA_DOCTOR_FAIL_ON");
-  CHECK(in_force(both.options({"config", "show", "--fail-on", "never"}), "fail-on") == "never from --fail-on");
-  CHECK(in_force(none.options({"config", "show"}), "max-memory") == "nothing from default");
-  CHECK(in_force(none.options({"config", "show"}), "quiet") == "false from default");
+  CHECK(both.output({"x.pb"}).color == ColorChoice::always);
+  CHECK(in_force(none.request({"config", "show"}), "fail-on") == "warning from default");
+  CHECK(in_force(file.request({"config", "show"}), "fail-on") == "error from " + file.file() + ":1");
+  CHECK(in_force(both.request({"config", "show"}), "fail-on") == "note from environment TFDATA_DOCTOR_FAIL_ON");
+  CHECK(in_force(both.request({"config", "show", "--fail-on", "never"}), "fail-on") == "never from --fail-on");
+  CHECK(in_force(none.request({"config", "show"}), "max-memory") == "nothing from default");
+  CHECK(in_force(none.request({"config", "show"}), "quiet") == "false from default");
 }
 
 TEST_CASE("a flag of the file can be taken back") {
   const Job job("quiet = true\nverbose = true\n", {{"TFDATA_DOCTOR_VERBOSE", "0"}});
-  CHECK(job.options({"x.pb"}).quiet);
-  CHECK_FALSE(job.options({"x.pb", "--quiet=false"}).quiet);
-  CHECK_FALSE(job.options({"x.pb"}).verbose);
-  CHECK(job.options({"x.pb", "-v"}).verbose);
+  CHECK(job.output({"x.pb"}).quiet);
+  CHECK_FALSE(job.output({"x.pb", "--quiet=false"}).quiet);
+  CHECK_FALSE(job.output({"x.pb"}).verbose);
+  CHECK(job.output({"x.pb", "-v"}).verbose);
 }
 
 TEST_CASE("thresholds, budgets and suppressions add up, and of several about the same the nearest counts") {
@@ -110,20 +123,20 @@ TEST_CASE("thresholds, budgets and suppressions add up, and of several about the
       {{"TFDATA_DOCTOR_SET", "input-bound.min_share=0.4"},
        {"TFDATA_DOCTOR_FORBID_RULE", "python-function,device:*=cpu-saturated"},
        {"TFDATA_DOCTOR_SUPPRESS", "slow-source:*::TFRecord"}});
-  const Options options = job.options({"config", "show", "--set", "input-bound.min_share=0.5", "--max-input-share",
+  const Request request = job.request({"config", "show", "--set", "input-bound.min_share=0.5", "--max-input-share",
                                        "0.2", "--max-input-share", "*a=b*=0.3", "--max-get-next-p95", "5e3"});
-  CHECK(in_force(options, "thresholds.input-bound.min_share") == "0.500000 from --set");
-  CHECK(in_force(options, "thresholds.input-bound.min_confidence") == "0.400000 from " + job.file() + ":3");
-  CHECK(in_force(options, "budgets.max_input_share") == "0.200000 from --max-input-share");
-  CHECK(in_force(options, "budgets.pipeline '*a=b*' max_input_share") == "0.300000 from --max-input-share");
-  CHECK(in_force(options, "budgets.max_get_next_p95_us") == "5000.000000 from --max-get-next-p95");
-  CHECK(in_force(options, "budgets.rules_must_not_fire") == "slow-source from " + job.file() + ":6");
-  CHECK(in_force(options, "budgets.pipeline 'device:*' rules_must_not_fire") ==
+  CHECK(in_force(request, "thresholds.input-bound.min_share") == "0.500000 from --set");
+  CHECK(in_force(request, "thresholds.input-bound.min_confidence") == "0.400000 from " + job.file() + ":3");
+  CHECK(in_force(request, "budgets.max_input_share") == "0.200000 from --max-input-share");
+  CHECK(in_force(request, "budgets.pipeline '*a=b*' max_input_share") == "0.300000 from --max-input-share");
+  CHECK(in_force(request, "budgets.max_get_next_p95_us") == "5000.000000 from --max-get-next-p95");
+  CHECK(in_force(request, "budgets.rules_must_not_fire") == "slow-source from " + job.file() + ":6");
+  CHECK(in_force(request, "budgets.pipeline 'device:*' rules_must_not_fire") ==
         "cpu-saturated from environment TFDATA_DOCTOR_FORBID_RULE");
-  CHECK(in_force(options, "suppress") == "low-parallelism, known from " + job.file() + ":7");
-  REQUIRE(options.settings.suppressions.size() == 2);
-  CHECK(options.settings.suppressions[1].subject == "*::TFRecord");
-  CHECK(options.today == std::chrono::year(2026) / 6 / 1);
+  CHECK(in_force(request, "suppress") == "low-parallelism, known from " + job.file() + ":7");
+  REQUIRE(request.suppressions.size() == 2);
+  CHECK(request.suppressions[1].subject == "*::TFRecord");
+  CHECK(request.today == std::chrono::year(2026) / 6 / 1);
 }
 
 TEST_CASE("a wrong value names the place where it stands") {
@@ -133,16 +146,16 @@ TEST_CASE("a wrong value names the place where it stands") {
   CHECK(error_of({{"TFDATA_DOCTOR_FAIL_ON", "warnings"}}, {"x.pb"}) ==
         "environment TFDATA_DOCTOR_FAIL_ON: unknown value 'warnings'; did you mean 'warning'?");
   CHECK(error_of({{"TFDATA_DOCTOR_THREADS", "0"}}, {"x.pb"}) ==
-        "environment TFDATA_DOCTOR_THREADS: '0' is no whole number from 1 to 256");
+        "environment TFDATA_DOCTOR_THREADS: '0' is not a whole number from 1 to 256");
   CHECK(error_of({{"TFDATA_DOCTOR_QUIET", "yes"}}, {"x.pb"}) ==
         "environment TFDATA_DOCTOR_QUIET: 'yes' is neither true nor false");
   CHECK(error_of({{"TFDATA_DOCTOR_SET", "input-bond.min_share=1"}}, {"x.pb"}) ==
         "environment TFDATA_DOCTOR_SET input-bond.min_share=1: no rule 'input-bond'; did you mean 'input-bound'?");
-  CHECK(error_of({}, {"x.pb", "--max-input-share", "10"}) == "--max-input-share: '10' is no share between 0 and 1");
-  CHECK(error_of({}, {"x.pb", "--max-input-share", "*=x"}) == "--max-input-share: 'x' is no share between 0 and 1");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "10"}) == "--max-input-share: '10' is not a share between 0 and 1");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "*=x"}) == "--max-input-share: 'x' is not a share between 0 and 1");
   CHECK(error_of({}, {"x.pb", "--max-input-share", "=0.1"}) == "--max-input-share: the pattern before '=' is empty");
   CHECK(error_of({}, {"x.pb", "--max-get-next-p95=-1"}) ==
-        "--max-get-next-p95: '-1' is no number of microseconds from 0 up");
+        "--max-get-next-p95: '-1' is not a number of microseconds from 0 up");
   CHECK(error_of({}, {"x.pb", "--forbid-rule", "slow-sorce"}) ==
         "--forbid-rule: no rule 'slow-sorce'; did you mean 'slow-source'?");
   CHECK(error_of({}, {"x.pb", "--suppress", "slow-sorce:*"}) ==
@@ -158,15 +171,15 @@ TEST_CASE("a wrong value names the place where it stands") {
 TEST_CASE("the file is the nearest, the one named, or none") {
   const Job job("fail-on = \"error\"\n", {});
   const std::string other = job.folder().write("other.toml", "fail-on = \"note\"\n");
-  CHECK(job.options({"x.pb"}).fail_on == Severity::error);
-  CHECK(job.options({"x.pb", "--config", other}).fail_on == Severity::note);
-  CHECK(job.options({"x.pb", "--no-config"}).fail_on == Severity::warning);
-  CHECK(job.options({"config", "show"}).settings.config_file == job.file());
-  CHECK_FALSE(job.options({"config", "show", "--no-config"}).settings.config_file);
+  CHECK(job.fail_on({"x.pb"}) == Severity::error);
+  CHECK(job.fail_on({"x.pb", "--config", other}) == Severity::note);
+  CHECK(job.fail_on({"x.pb", "--no-config"}) == Severity::warning);
+  CHECK(job.request({"config", "show"}).config_file == job.file());
+  CHECK_FALSE(job.request({"config", "show", "--no-config"}).config_file);
   const Job with_variable("fail-on = \"error\"\n", {{"TFDATA_DOCTOR_NO_CONFIG", "1"}});
-  CHECK(with_variable.options({"x.pb"}).fail_on == Severity::warning);
+  CHECK(with_variable.fail_on({"x.pb"}) == Severity::warning);
   // The command line is nearer than the variable.
-  CHECK(with_variable.options({"x.pb", "--config", with_variable.file()}).fail_on == Severity::error);
+  CHECK(with_variable.fail_on({"x.pb", "--config", with_variable.file()}) == Severity::error);
   // What reads no settings is not kept from its work by a broken file.
   const Job broken("fail-on = ");
   CHECK(broken.parse({"completions", "bash"}).has_value());
@@ -177,12 +190,12 @@ TEST_CASE("the file is the nearest, the one named, or none") {
 
 TEST_CASE("a format that a command does not have is left to those that have it") {
   const Job job("format = \"csv\"\n");
-  CHECK(job.options({"show", "calls", "x.pb"}).format == OutputFormat::csv);
-  CHECK(job.options({"show", "tree", "x.pb"}).format == OutputFormat::text);
-  CHECK(job.options({"x.pb"}).format == OutputFormat::text);
-  CHECK(job.options({"convert", "x.pb"}).convert.format == ConvertFormat::chrome);
-  CHECK(in_force(job.options({"config", "show"}), "format") == "csv from " + job.file() + ":1");
-  CHECK(job.error({"x.pb", "--format", "csv"}).find("there is no CSV of this") != std::string::npos);
+  CHECK(job.output({"show", "calls", "x.pb"}).format() == OutputFormat::csv);
+  CHECK(job.output({"show", "tree", "x.pb"}).format() == OutputFormat::text);
+  CHECK(job.output({"x.pb"}).format() == OutputFormat::text);
+  CHECK_FALSE(job.request({"convert", "x.pb"}).given("format"));
+  CHECK(in_force(job.request({"config", "show"}), "format") == "csv from " + job.file() + ":1");
+  CHECK_FALSE(output_options(job.request({"x.pb", "--format", "csv"}), {OutputFormat::text}));
 }
 
 TEST_CASE("every command has an entry, and no two options of a command share a name or a letter") {
@@ -211,6 +224,36 @@ TEST_CASE("every option explains itself, and what stands in the file stands in t
   }
   CHECK(variable_of(*find_option(Command::diagnose, "fail-on")) == "TFDATA_DOCTOR_FAIL_ON");
   CHECK(find_option(Command::rules, "fail-on") == nullptr);
+}
+
+TEST_CASE("every example in the help is a command line that is understood") {
+  const Job job("");
+  for (const CommandEntry& command : command_table()) {
+    CHECK((command.is_hidden || command.examples.size() >= 1));
+    for (const CommandExample& example : command.examples) {
+      CAPTURE(example.line);
+      std::vector<std::string> words = {""};
+      bool is_quoted = false;
+      for (const char letter : example.line.substr(0, example.line.find(" > "))) {
+        if (letter == '\'') {
+          is_quoted = !is_quoted;
+        } else if (letter == ' ' && !is_quoted) {
+          words.emplace_back();
+        } else {
+          words.back() += letter;
+        }
+      }
+      // The file is not there.
+      std::replace(words.begin(), words.end(), std::string("ci.toml"), job.folder().write("ci.toml", ""));
+      CHECK(job.request(words).command == command.command);
+    }
+  }
+}
+
+TEST_CASE("options that only some pages take name pages that there are") {
+  for (const OptionEntry& option : option_table()) {
+    for (const std::string_view page : option.pages) CHECK_MESSAGE(find_page(page) != nullptr, page);
+  }
 }
 
 }  // namespace doctor::settings_test

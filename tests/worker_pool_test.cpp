@@ -16,8 +16,8 @@ namespace doctor::worker_pool_test {
 namespace {
 
 /// Does what its task says.
-std::string work(const std::string& task, const WorkerPool::Say& say) {
-  say("began " + task);
+std::string work(const std::string& task, const WorkerPool::Notify& notify) {
+  notify("began " + task);
   if (task == "crash") {
     static_cast<void>(std::fputs("something is wrong", stderr));
     ::raise(SIGKILL);

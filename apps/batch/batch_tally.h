@@ -10,7 +10,7 @@
 
 namespace doctor {
 
-/// What came out of a batch so far.
+/// What a batch has come to so far.
 struct BatchTally {
   std::array<std::uint64_t, 4> verdicts{};  ///< indexed by VerdictStatus, of traces that could be read
   std::uint64_t traces = 0;                 ///< with a row
@@ -19,8 +19,9 @@ struct BatchTally {
   std::uint64_t timed_out = 0;
   std::uint64_t out_of_memory = 0;
   std::uint64_t crashed = 0;
-  std::uint64_t skipped = 0;             ///< that stood in the output already
-  std::uint64_t unreadable_folders = 0;  ///< no row stands for these
+  std::uint64_t skipped = 0;             ///< that were in the output already
+  std::uint64_t unreadable_folders = 0;  ///< have no row
+  int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
 
   void add(const DiagnosedTrace& trace);
 

@@ -11,7 +11,7 @@
 namespace doctor {
 
 /// The NDJSON file that rows are appended to, or standard output. A row is handed to the kernel whole, in one piece, as
-/// soon as it is there, so that what was done stays if the program is killed.
+/// soon as it is made, so that it is kept if the program is killed.
 class RowOutput {
  public:
   /// "" and "-" are standard output. A file that is there is an error unless `resumes`: then the paths of its rows are
@@ -22,7 +22,7 @@ class RowOutput {
   /// Errors: the row was not stored.
   Result<void> append(std::string_view row);
 
-  /// Lines of the file that was resumed which are no rows, and the number of the first of them, from 1.
+  /// Lines of the resumed file that are not rows, and the number of the first of them, from 1.
   std::size_t strange_lines() const { return strange_lines_; }
   std::size_t first_strange_line() const { return first_strange_line_; }
 

@@ -1,18 +1,31 @@
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "batch/path_set.h"
-#include "batch/shard.h"
 #include "io/trace_walk.h"
 
 namespace doctor {
+
+/// One of several parts of a list of traces, chosen by a hash of the path: the same path is in the same part wherever
+/// and whenever the list is cut.
+struct Shard {
+  std::uint64_t index = 1;  ///< from 1
+  std::uint64_t count = 1;
+
+  bool has(std::string_view path) const;
+};
+
+/// "2/8". nullopt for any other text.
+std::optional<Shard> parse_shard(std::string_view text);
 
 /// The traces that a batch is about, one after another, each once; never all of their names at a time. Paths are files,
 /// "-", and directories, which are searched at any depth.

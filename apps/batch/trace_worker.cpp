@@ -5,11 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis.h"
 #include "diagnose/catalog.h"
 #include "documents.h"
 #include "fleet/trace_row.h"
-#include "pipeline.h"
 #include "process/exit_code.h"
 #include "report/diagnosis_problems.h"
 
@@ -22,10 +20,10 @@ const std::vector<CatalogEntry>& catalog() {
   return kEntries;
 }
 
-/// What standard input was stored under says nothing to a reader of the row.
-void name_inputs(std::vector<Error>& errors, const std::string& input, const std::string& path) {
+/// The name under which standard input was stored means nothing to a reader of the row.
+void name_inputs(std::vector<Error>& errors, const BatchInput& trace) {
   for (Error& error : errors) {
-    if (error.where == input) error.where = path;
+    if (error.where == trace.input) error.where = trace.path;
   }
 }
 
@@ -45,22 +43,19 @@ std::uint64_t stored_bytes(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-DiagnosedTrace diagnose_trace(const Options& options, const std::string& input, const std::string& path,
-                              const WorkerPool::Say& say) {
-  RowFile file = {path, stored_bytes(input), sha256_of_file(input).value_or("")};
-  say(file.sha256);
-  DiagnosisSetup setup = diagnosis_setup(options);
-  setup.work.threads = 1;
-  Analysis analysis = diagnose_files({&input, 1}, setup);
-  name_inputs(analysis.unreadable, input, path);
+DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, std::optional<Severity> fail_on, const BatchInput& trace,
+                              const WorkerPool::Notify& notify) {
+  RowFile file = {trace.path, stored_bytes(trace.input), sha256_of_file(trace.input).value_or("")};
+  notify(file.sha256);
+  Analysis analysis = diagnose_files({&trace.input, 1}, setup);
+  name_inputs(analysis.unreadable, trace);
 
   DiagnosedTrace diagnosed;
   diagnosed.status = analysis.diagnosis.judgement.status;
-  diagnosed.exit_code = analysis.has_readable_file()
-                            ? exit_code_of(problems_of(analysis.measurements, analysis.diagnosis,
-                                                       {.catalog = catalog(), .fail_on = options.fail_on})
-                                               .outcome)
-                            : kExitFailure;
+  const auto outcome = [&] {
+    return problems_of(analysis.measurements, analysis.diagnosis, {.catalog = catalog(), .fail_on = fail_on}).outcome;
+  };
+  diagnosed.exit_code = analysis.has_readable_file() ? exit_code_of(outcome()) : kExitFailure;
   diagnosed.row = render_row(row_of(std::move(file), analysis.measurements, analysis.diagnosis, analysis.unreadable));
   return diagnosed;
 }

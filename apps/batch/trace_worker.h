@@ -1,10 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "command_line/options.h"
 #include "diagnose/judgement.h"
+#include "pipeline.h"
 #include "process/worker_pool.h"
 
 namespace doctor {
@@ -20,12 +21,17 @@ struct DiagnosedTrace {
 std::string encode(const DiagnosedTrace& trace);
 DiagnosedTrace decode_diagnosed_trace(std::string_view text);
 
-/// Size of a file as stored; 0 if it cannot be told.
+/// Size of a file as stored; 0 if it is not known.
 std::uint64_t stored_bytes(const std::string& path);
 
-/// Diagnoses one trace on one thread. `input` is where it is read from, `path` what its row calls it. Says its SHA-256
-/// first, which is dear for a large file, in case the diagnosis comes to no end.
-DiagnosedTrace diagnose_trace(const Options& options, const std::string& input, const std::string& path,
-                              const WorkerPool::Say& say);
+/// A trace of a batch.
+struct BatchInput {
+  std::string input;  ///< where it is read from
+  std::string path;   ///< what its row calls it
+};
+
+/// Diagnoses one trace. Notes its SHA-256 first, which is costly for a large file, in case the diagnosis does not end.
+DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, std::optional<Severity> fail_on, const BatchInput& trace,
+                              const WorkerPool::Notify& notify);
 
 }  // namespace doctor

@@ -6,25 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <utility>
 
 #include "base/nearest.h"
 #include "command_line/help_text.h"
 #include "command_line/option_table.h"
-#include "pages.h"
 
 namespace doctor {
 namespace {
-
-/// CLI11's help with usage lines that show what people type.
-class HelpPage : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    const bool is_program = app->get_parent() == nullptr;
-    return is_program ? program_usage() : CLI::Formatter::make_usage(app, name);
-  }
-};
 
 /// Whether an option's next argument is its value: that is not mistaken for the command.
 bool takes_next_argument(const std::string& argument) {
@@ -46,7 +35,7 @@ std::size_t first_plain_argument(const std::vector<std::string>& arguments) {
   return arguments.size();
 }
 
-/// Whether a word in place of the command is a slip of a command's name and no file.
+/// Whether a word in place of the command is a misspelt name of a command, not a file.
 bool is_misspelt_command(const std::string& word) {
   struct stat ignored {};
   const bool may_be_path = word == "-" || word.find_first_of("/.") != std::string::npos;
@@ -58,24 +47,24 @@ Result<void> put_command_first(std::vector<std::string>& arguments) {
   const std::size_t index = first_plain_argument(arguments);
   const bool is_after_dashes = index > 0 && index <= arguments.size() && arguments[index - 1] == "--";
   if (index < arguments.size() && !is_after_dashes) {
-    const std::vector<std::string_view> names = command_names();
     const std::string word = arguments[index];
-    if (std::find(names.begin(), names.end(), word) != names.end()) {
+    if (find_command(word) != nullptr) {
       arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(index));
       arguments.insert(arguments.begin(), word);
       return {};
     }
-    if (is_misspelt_command(word)) return fail("no command or file '" + word + "'", {}, suggestion(word, names));
+    if (is_misspelt_command(word))
+      return fail("no command or file '" + word + "'", {}, suggestion(word, command_names()));
   }
   const auto is_for_program = [](const std::string& argument) {
-    return argument == "--help" || argument == "-h" || argument == "--version";
+    return argument == "--help" || argument == "-h" || argument == "--version" || argument == "-V";
   };
   const bool is_answered = std::any_of(arguments.begin(), arguments.end(), is_for_program);
   if (index < arguments.size() || !is_answered) arguments.insert(arguments.begin(), "diagnose");
   return {};
 }
 
-/// In `compare` the first "--" stands between the sides; options may follow it. A second one ends the options, as in
+/// In `compare` the first "--" separates the sides; options may follow it. A second one ends the options, as in
 /// other commands.
 void mark_sides(std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != entry_of(Command::compare).name) return;
@@ -83,7 +72,7 @@ void mark_sides(std::vector<std::string>& arguments) {
   if (dashes != arguments.end()) *dashes = kBetweenSides;
 }
 
-/// A command as CLI11 reads it, with what it puts where.
+/// A command as CLI11 reads it, and where it puts the values.
 struct BoundCommand {
   struct BoundOption {
     const OptionEntry* entry;
@@ -106,36 +95,37 @@ void bind_option(const OptionEntry& entry, BoundCommand& command) {
   const std::string names = entry.letter != '\0' ? fmt::format("-{},--{}", entry.letter, entry.name) : flag_of(entry);
   BoundCommand::BoundOption& bound = command.options.emplace_back(BoundCommand::BoundOption{&entry, nullptr, {}});
   if (entry.kind == ValueKind::none) {
-    bound.option = command.app->add_flag(names, bound.values, std::string(entry.help));
+    bound.option = command.app->add_flag(names, bound.values);
     return;
   }
-  bound.option = command.app->add_option(names, bound.values, std::string(entry.help));
-  bound.option->type_name(std::string(entry.value_name))->allow_extra_args(false);
+  bound.option = command.app->add_option(names, bound.values);
+  bound.option->allow_extra_args(false);
   if (!entry.repeats) bound.option->expected(1);
-  if (!entry.default_text.empty()) bound.option->default_str(std::string(entry.default_text));
 }
 
 void bind_argument(const ArgumentEntry& entry, BoundCommand& command) {
   BoundCommand::BoundArgument& bound = command.arguments.emplace_back(BoundCommand::BoundArgument{&entry, {}, {}});
   const std::string name(entry.name);
-  const std::string help = entry.kind == ArgumentKind::page ? page_help() : std::string(entry.help);
-  (entry.repeats ? command.app->add_option(name, bound.values, help) : command.app->add_option(name, bound.value, help))
-      ->type_name("");
+  if (entry.repeats) {
+    command.app->add_option(name, bound.values);
+  } else {
+    command.app->add_option(name, bound.value);
+  }
 }
 
 void bind_command(const CommandEntry& entry, CLI::App& program, BoundCommand& command) {
   command.entry = &entry;
-  command.app = program.add_subcommand(std::string(entry.name), std::string(entry.summary));
+  command.app = program.add_subcommand(std::string(entry.name));
   command.app->allow_extras();
-  command.app->footer(std::string(kHelpFooter));
   for (const ArgumentEntry& argument : entry.arguments) bind_argument(argument, command);
   for (const OptionEntry* option : options_of(entry.command)) bind_option(*option, command);
 }
 
-/// Arguments that the command does not know.
+/// There must be no arguments that the command does not take.
 Result<void> check_extras(const BoundCommand& command) {
   std::vector<std::string> extras = command.app->remaining();
-  extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());  // ends the options, is none itself
+  extras.erase(std::remove(extras.begin(), extras.end(), "--"),
+               extras.end());  // ends the options, and is not one itself
   if (extras.empty()) return {};
   const std::string& extra = extras.front();
   if (extra.front() != '-') return fail("unexpected argument '" + extra + "'", {}, "see 'tfdata-doctor --help'");
@@ -149,50 +139,66 @@ Result<void> check_extras(const BoundCommand& command) {
                            : fmt::format("did you mean '{}'?", near));
 }
 
-CommandLine take_values(const BoundCommand& command) {
-  CommandLine line;
-  line.command = command.entry->command;
+Request take_values(const BoundCommand& command) {
+  Request request;
+  request.command = command.entry->command;
   for (const BoundCommand::BoundArgument& argument : command.arguments) {
-    std::vector<std::string>& values = line.arguments[std::string(argument.entry->name)];
+    std::vector<std::string>& values = request.arguments[std::string(argument.entry->name)];
     values = argument.values;
     if (!argument.value.empty()) values.push_back(argument.value);
   }
   for (const BoundCommand::BoundOption& option : command.options) {
     if (option.option->count() == 0) continue;
     const std::string flag = flag_of(*option.entry);
-    for (const std::string& value : option.values) line.values.add(option.entry->name, {value, flag});
+    for (const std::string& value : option.values) request.values.add(option.entry->name, {value, flag});
   }
-  return line;
+  return request;
 }
 
-}  // namespace
-
-Result<std::variant<CommandLine, Answer>> read_command_line(std::vector<std::string> arguments) {
+/// What is on the command line; the values are not checked yet.
+Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == entry_of(Command::complete).name) {
+    // Its words are a command line themselves.
+    return Request{.command = Command::complete, .arguments = {{"WORD", {arguments.begin() + 1, arguments.end()}}}};
+  }
   if (const Result<void> ordered = put_command_first(arguments); !ordered) return Unexpected(ordered.error());
   mark_sides(arguments);
-  CLI::App program("Reads TensorFlow profiler traces and says what holds a tf.data input pipeline back.",
-                   "tfdata-doctor");
+  CLI::App program;
   program.require_subcommand(0, 1);  // else a trace named like a command would be taken for one
-  program.formatter(std::make_shared<HelpPage>());
-  program.set_version_flag("--version", "tfdata-doctor " DOCTOR_VERSION);
-  program.footer("'tfdata-doctor COMMAND --help' lists the options of a command.\n\n" + std::string(kHelpFooter));
+  program.set_version_flag("-V,--version", "tfdata-doctor " DOCTOR_VERSION);
   std::deque<BoundCommand> commands;
   for (const CommandEntry& entry : command_table()) bind_command(entry, program, commands.emplace_back());
+  const auto parsed = [&] {
+    return std::find_if(commands.begin(), commands.end(),
+                        [](const BoundCommand& command) { return command.app->parsed(); });
+  };
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     program.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    return Answer{program.help()};
+    return Answer{parsed() == commands.end() ? program_help() : command_help(*parsed()->entry)};
   } catch (const CLI::CallForVersion&) {
     return Answer{program.version() + "\n"};
   } catch (const CLI::ParseError& error) {
     return fail(error.what(), {}, "see 'tfdata-doctor --help'");
   }
-  const auto parsed =
-      std::find_if(commands.begin(), commands.end(), [](const BoundCommand& command) { return command.app->parsed(); });
-  if (parsed == commands.end()) return fail("no command given", {}, "see 'tfdata-doctor --help'");
-  if (const Result<void> known = check_extras(*parsed); !known) return Unexpected(known.error());
-  return take_values(*parsed);
+  if (parsed() == commands.end()) return fail("no command given", {}, "see 'tfdata-doctor --help'");
+  if (const Result<void> known = check_extras(*parsed()); !known) return Unexpected(known.error());
+  return take_values(*parsed());
+}
+
+}  // namespace
+
+tl::expected<std::variant<Request, Answer>, Errors> parse_command_line(std::vector<std::string> arguments,
+                                                                       const Surroundings& around) {
+  Result<std::variant<Request, Answer>> read = read_arguments(std::move(arguments));
+  if (!read) return tl::unexpected(Errors{read.error()});
+  if (Request* const request = std::get_if<Request>(&*read)) {
+    if (tl::expected<void, Errors> added = add_settings(*request, around); !added) {
+      return tl::unexpected(std::move(added.error()));
+    }
+  }
+  return *std::move(read);
 }
 
 }  // namespace doctor

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "pages.h"
 #include "query/warehouse.h"
 
 namespace doctor {
@@ -14,7 +13,12 @@ constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
 constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
 constexpr std::size_t kMostJobs = 1'024;
 
-/// What only comparisons and baselines know.
+constexpr std::array<std::string_view, 1> kCallPages = {"calls"};
+constexpr std::array<std::string_view, 1> kOpPages = {"ops"};
+constexpr std::array<std::string_view, 4> kTablePages = {"input", "steps", "ops", "kernels"};
+constexpr std::array<std::string_view, 5> kRankedPages = {"calls", "input", "steps", "ops", "kernels"};
+
+/// For comparisons and baselines alone.
 const std::vector<OptionEntry> kComparisonOptions = {
     {.name = "baseline",
      .value_name = "FILE",
@@ -24,7 +28,7 @@ const std::vector<OptionEntry> kComparisonOptions = {
     {.name = "label",
      .value_name = "NAME",
      .kind = ValueKind::text,
-     .help = "Take only the runs of the baseline that have this label",
+     .help = "Use only the runs of the baseline that have this label",
      .commands = {compare}},
     {.name = "label",
      .value_name = "NAME",
@@ -34,10 +38,11 @@ const std::vector<OptionEntry> kComparisonOptions = {
     {.name = "keep",
      .value_name = "N",
      .kind = ValueKind::number,
-     .help = "prune: how many runs stay, those that were added last",
+     .help = "prune: how many runs to keep, those that were added last",
      .commands = {baseline}},
     {.name = "weak",
-     .help = "Judge from 3 recordings against 3 on, and only what is 5 % slower: fires on identical code more often",
+     .help =
+         "Judge with as few as 3 recordings a side, and only what is 5 % slower: fires on identical code more often",
      .commands = {compare, config},
      .is_setting = true,
      .key = "weak"},
@@ -45,17 +50,17 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .value_name = "get-next|step",
      .kind = ValueKind::word,
      .words = kJudgedTimes,
-     .help = "Let a longer GetNext or step be a regression too, from 25 % on; may be repeated",
+     .help = "Count a GetNext or step that is at least 25 % longer as a regression too; may be repeated",
      .commands = {compare},
      .repeats = true},
 };
 
-/// What only batches know.
+/// For batches alone.
 const std::vector<OptionEntry> kBatchOptions = {
     {.name = "files-from",
      .value_name = "FILE",
      .kind = ValueKind::file,
-     .help = "Take the paths in this file too, one a line; - is standard input",
+     .help = "Read more paths from this file, one a line; - is standard input",
      .commands = {batch}},
     {.name = "jobs",
      .letter = 'j',
@@ -63,17 +68,17 @@ const std::vector<OptionEntry> kBatchOptions = {
      .kind = ValueKind::number,
      .least = 1,
      .most = kMostJobs,
-     .help = "Traces that are diagnosed at once, each in a process of its own (default: the cores)",
+     .help = "Traces that are diagnosed at once, each in a process of its own (default: one for each core)",
      .commands = {batch}},
     {.name = "timeout",
      .value_name = "SECONDS",
      .kind = ValueKind::number,
      .default_text = "600",
-     .help = "Give a trace up that takes longer, 0: never; its row says so",
+     .help = "Give up on a trace that takes longer, 0: never; its row says so",
      .commands = {batch}},
     {.name = "shard",
      .value_name = "I/N",
-     .kind = ValueKind::shard,
+     .kind = ValueKind::text,
      .help = "Take only the traces of part I of N, from 1/N to N/N: the path decides, so the parts never change",
      .commands = {batch}},
     {.name = "resume",
@@ -82,14 +87,14 @@ const std::vector<OptionEntry> kBatchOptions = {
     {.name = "name",
      .value_name = "NAME",
      .kind = ValueKind::text,
-     .help = "What the row of the trace on standard input says for its path",
+     .help = "The path that the row of the trace on standard input gets",
      .commands = {batch}},
     {.name = "exit-zero",
-     .help = "Exit with 0 whatever the rows say, where all were written: for engines that take all else for a failure",
+     .help = "Exit with 0 if all rows were written, whatever they say: for engines that take all else for a failure",
      .commands = {batch}},
 };
 
-/// What only some pages of `show` know.
+/// For some pages of `show` alone.
 const std::vector<OptionEntry> kPageOptions = {
     {.name = "call",
      .value_name = "N",
@@ -97,20 +102,20 @@ const std::vector<OptionEntry> kPageOptions = {
      .least = 1,
      .help = "calls: only the call of this number in its pipeline",
      .commands = {show},
-     .ability = &Page::shows_calls},
+     .pages = kCallPages},
     {.name = "pipeline",
      .value_name = "ID",
      .kind = ValueKind::text,
      .help = "calls: only this pipeline, an id as 'show tree' prints it",
      .commands = {show},
-     .ability = &Page::shows_calls},
+     .pages = kCallPages},
     {.name = "top",
      .value_name = "N",
      .kind = ValueKind::number,
      .help = "How many calls or rows, 0: all (default: calls the 10 longest slow ones, json and csv 100, 0: slow or "
              "not; tables 20, json and csv all)",
      .commands = {show},
-     .ability = &Page::has_top},
+     .pages = kRankedPages},
     {.name = "top",
      .value_name = "N",
      .kind = ValueKind::number,
@@ -121,26 +126,23 @@ const std::vector<OptionEntry> kPageOptions = {
      .kind = ValueKind::text,
      .help = "Tables: sort by this column, a name as --format csv prints it",
      .commands = {show},
-     .ability = &Page::is_table},
+     .pages = kTablePages},
     {.name = "by",
      .value_name = "name|type",
      .kind = ValueKind::word,
      .words = kOpGroupings,
      .help = "ops: a row for each name (default) or for each type",
      .commands = {show},
-     .ability = &Page::shows_ops},
-    {.name = "with-idle",
-     .help = "ops: with the time in which no op ran",
-     .commands = {show},
-     .ability = &Page::shows_ops},
+     .pages = kOpPages},
+    {.name = "with-idle", .help = "ops: include the time in which no op ran", .commands = {show}, .pages = kOpPages},
 };
 
-/// What only `query` and `schema` know.
+/// For `query` and `schema` alone.
 const std::vector<OptionEntry> kQueryOptions = {
     {.name = "db",
      .value_name = "FILE",
      .kind = ValueKind::file,
-     .help = "Keep the traces in this SQLite database and ask all that are in it; each is loaded once",
+     .help = "Keep the traces in this SQLite database and ask about all that are in it; each is loaded once",
      .commands = {query}},
     {.name = "sql-file",
      .value_name = "FILE",
@@ -148,7 +150,7 @@ const std::vector<OptionEntry> kQueryOptions = {
      .help = "Read the SQL from FILE; then all arguments are traces",
      .commands = {query}},
     {.name = "schema", .help = "Print all tables with their columns", .commands = {query}},
-    {.name = "examples", .help = "Print SQL for questions that people have", .commands = {query}},
+    {.name = "examples", .help = "Print SQL for common questions", .commands = {query}},
     {.name = "for",
      .value_name = "ENGINE",
      .kind = ValueKind::word,

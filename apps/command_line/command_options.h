@@ -2,11 +2,12 @@
 
 #include <span>
 
-#include "command_line/option_table.h"
+#include "command_line/option_entry.h"
 
 namespace doctor {
 
-// Parts of the table of options: what one command alone knows, or two of a kind. In the order in which help lists them.
+// Parts of the table of options: those of one command alone, or of two of a kind. In the order in which help lists
+// them.
 
 std::span<const OptionEntry> comparison_options();
 std::span<const OptionEntry> batch_options();

@@ -2,62 +2,233 @@
 
 #include <algorithm>
 
+#include "commands.h"
+#include "pages.h"
+#include "process/exit_code.h"
+
 namespace doctor {
 namespace {
 
-const ArgumentEntry kTraces = {"TRACE", ArgumentKind::trace, "Trace files, -, a run directory or a log directory",
+constexpr std::string_view kTraceNotes =
+    "TRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), - for standard input, the directory "
+    "of a profiling run, or a TensorBoard log directory (its newest run is taken). Several files are hosts of one run; "
+    "TF1 timelines are steps of one host.";
+constexpr std::string_view kRecordingNotes =
+    "A recording is a trace file, the directory of a profiling run, or a baseline. A directory of several recordings "
+    "is all of them: every run of a log directory counts. Five recordings a side make a sound comparison.";
+constexpr std::string_view kBatchNotes =
+    "Every trace file below a directory is diagnosed, each by itself: all runs, not only the newest.";
+
+constexpr ExitMeaning kFailed = {kExitFailure,
+                                 "wrong usage, unreadable input, output that could not be written, or more memory "
+                                 "needed than --max-memory allows"};
+constexpr ExitMeaning kFailedPlainly = {kExitFailure,
+                                        "wrong usage, unreadable input, or output that could not be written"};
+constexpr ExitMeaning kPrinted = {kExitClean, "printed"};
+constexpr ExitMeaning kNotPrinted = {kExitFailure, "wrong usage, or output that could not be written"};
+
+const ArgumentEntry kTraces = {"TRACE", ArgumentKind::path, "Trace files, -, a run directory or a log directory",
                                /*repeats=*/true};
+
+const std::vector<CommandEntry> kTraceCommands = {
+    {.name = "diagnose",
+     .command = Command::diagnose,
+     .run = run_diagnose,
+     .summary = "Say what holds the input pipeline back (the default command)",
+     .usage = "[OPTIONS] TRACE...",
+     .arguments = {kTraces},
+     .examples = {{"logs/", "the newest run of a TensorBoard log directory"},
+                  {"host.xplane.pb -v", "one trace file, with all evidence"},
+                  {"--format json -o report.json trace.json.gz", "a report for programs"},
+                  {"--max-input-share 0.1 --output sarif=doctor.sarif logs/",
+                   "in CI: a budget, and a document for it"}},
+     .notes = kTraceNotes,
+     .exits = {{kExitClean, "analysed; no finding at or above --fail-on and no budget exceeded"},
+               {kExitFinding, "analysed; a finding at or above --fail-on, or a budget exceeded"},
+               kFailed,
+               {kExitNothing,
+                "nothing to judge: no tf.data events, too little evidence, or a budget that could not be evaluated"}}},
+    {.name = "show",
+     .command = Command::show,
+     .run = run_show,
+     .summary = "Show the numbers behind a diagnosis",
+     .usage = "PAGE [OPTIONS] TRACE...",
+     .arguments = {{"PAGE", ArgumentKind::word, "Which numbers", false, page_names()}, kTraces},
+     .examples = {{"show overview logs/", "step time and what it goes to"},
+                  {"show calls --top 3 host.xplane.pb", "the three longest slow GetNext calls"},
+                  {"show ops --sort self_us --format csv trace.json.gz", "every op, for a spreadsheet"}},
+     .notes = kTraceNotes,
+     .exits = {{kExitClean, "shown; findings do not count"},
+               kFailed,
+               {kExitNothing, "nothing to show: no tf.data events, or for overview, steps and ops no events at all"}}},
+    {.name = "compare",
+     .command = Command::compare,
+     .run = run_compare,
+     .summary = "Say whether candidate recordings are slower than base recordings, and where",
+     .usage = "[OPTIONS] BASE... -- CANDIDATE...",
+     .arguments = {{"BASE... -- CANDIDATE", ArgumentKind::path,
+                    "Recordings: trace files, run directories, directories of them, baselines", /*repeats=*/true}},
+     .examples = {{"compare main/ -- branch/", "two directories of recordings"},
+                  {"compare --baseline doctor.json branch/", "against the runs of a baseline"},
+                  {"compare --format markdown -o comment.md main/ -- branch/", "a comment on a pull request"}},
+     .notes = kRecordingNotes,
+     .exits = {{kExitClean, "compared; no regression and no new finding at or above --fail-on"},
+               {kExitFinding, "a regression, or a new finding at or above --fail-on"},
+               kFailed,
+               {kExitNothing, "inconclusive: too few recordings, or nothing in them to compare"}}},
+    {.name = "baseline",
+     .command = Command::baseline,
+     .run = run_baseline,
+     .summary = "Keep small summaries of recordings for later comparisons",
+     .usage = "add|show|prune FILE [OPTIONS] [TRACE...]",
+     .arguments = {{"ACTION", ArgumentKind::word, "What to do: add, show or prune", false, {"add", "show", "prune"}},
+                   {"FILE", ArgumentKind::path,
+                    "The baseline: JSON to commit where a new one ends in .json, else SQLite"},
+                   kTraces},
+     .examples = {{"baseline add doctor.json --label v1.2 logs/", "add all runs of a log directory"},
+                  {"baseline show doctor.json", "list its runs"},
+                  {"baseline prune doctor.json --keep 20", "keep the newest 20"}},
+     .notes = kRecordingNotes,
+     .exits = {{kExitClean, "done"}, kFailed}},
+    {.name = "batch",
+     .command = Command::batch,
+     .run = run_batch,
+     .summary = "Diagnose many traces, each by itself: a row of NDJSON each",
+     .usage = "[OPTIONS] TRACE...",
+     .arguments = {{"TRACE", ArgumentKind::path, "Trace files, -, directories that are searched at any depth",
+                    /*repeats=*/true}},
+     .examples = {{"batch -o rows.ndjson traces/", "every trace below a directory"},
+                  {"batch -o rows.ndjson --resume traces/", "go on after an interruption"},
+                  {"batch --shard 2/8 --files-from list.txt", "the second of eight parts of a list"}},
+     .notes = kBatchNotes,
+     .exits = {{kExitClean, "every trace has a row, and none has a finding at or above --fail-on"},
+               {kExitFinding, "a trace has a finding at or above --fail-on"},
+               {kExitFailure,
+                "wrong usage, a trace or a directory that could not be read, or rows that could not be "
+                "written"},
+               {kExitNothing, "no trace shows an input pipeline that could be judged"}}},
+};
+
+const std::vector<CommandEntry> kTableCommands = {
+    {.name = "convert",
+     .command = Command::convert,
+     .run = run_convert,
+     .summary = "Write all events of traces as a Chrome trace, NDJSON or CSV",
+     .usage = "[OPTIONS] TRACE... -o FILE",
+     .arguments = {kTraces},
+     .examples = {{"convert host.xplane.pb -o host.trace.json.gz", "to open in ui.perfetto.dev"},
+                  {"convert logs/ -o events.ndjson.gz", "an event a line, for a warehouse"},
+                  {"convert --format csv trace.json.gz", "to standard output"}},
+     .notes = kTraceNotes,
+     .exits = {{kExitClean, "converted"}, kFailed}},
+    {.name = "fleet",
+     .command = Command::fleet,
+     .run = run_fleet,
+     .summary = "Rank what holds many stored traces up, from the rows of batch",
+     .usage = "[OPTIONS] RESULTS...",
+     .arguments = {{"RESULTS", ArgumentKind::path, "Files of rows (NDJSON, also gzip), - for standard input",
+                    /*repeats=*/true}},
+     .examples = {{"fleet rows.ndjson", "causes by the hours that they cost"},
+                  {"fleet --top 3 --format markdown shard*.ndjson", "for a report"},
+                  {"fleet --format csv rows.ndjson.gz -o causes.csv", "for a spreadsheet"}},
+     .exits = {{kExitClean, "ranked"}, kFailedPlainly, {kExitNothing, "no row holds a verdict"}}},
+    {.name = "query",
+     .command = Command::query,
+     .run = run_query,
+     .summary = "Ask in SQL about traces, or about what batch wrote about them",
+     .usage = "SQL [OPTIONS] TRACE...",
+     .arguments = {{"SQL", ArgumentKind::text, "One statement that reads; - takes it from standard input"}, kTraces},
+     .examples = {{"query 'select verdict, culprit from traces' logs/", "what diagnose says, as a row"},
+                  {"query 'select count(*) from traces' rows.ndjson", "about the rows of batch"},
+                  {"query --schema", "the tables and their columns; --examples prints more SQL"}},
+     .notes = kTraceNotes,
+     .exits = {{kExitClean, "answered, whatever the answer"}, kFailed}},
+    {.name = "schema",
+     .command = Command::schema,
+     .run = run_schema,
+     .summary = "Print the table that a warehouse loads events or rows of batch into",
+     .usage = "--for ENGINE [OPTIONS]",
+     .arguments = {},
+     .examples = {{"schema --for duckdb", "the table of events, as 'convert --format ndjson' writes them"},
+                  {"schema --for bigquery --of rows -o rows.json", "the table of the rows of batch"}},
+     .exits = {kPrinted, kNotPrinted}},
+    {.name = "explain",
+     .command = Command::explain,
+     .run = run_explain,
+     .summary = "Print the page of a rule, or why it fired on a trace or did not",
+     .usage = "RULE [OPTIONS] [TRACE...]",
+     .arguments = {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces},
+     .examples = {{"explain slow-source", "what it sees, why it matters, what to do"},
+                  {"explain slow-source trace.json.gz", "every question that it asked of a trace"}},
+     .notes = kTraceNotes,
+     .exits = {{kExitClean, "explained; findings do not count"},
+               kFailed,
+               {kExitNothing, "a trace without tf.data events"}}},
+    {.name = "rules",
+     .command = Command::rules,
+     .run = run_rules,
+     .summary = "List all rules",
+     .usage = "[OPTIONS]",
+     .arguments = {},
+     .examples = {{"rules", "a line each"}, {"rules --format json", "with their thresholds"}},
+     .exits = {kPrinted, kNotPrinted}},
+};
+
+const std::vector<CommandEntry> kOwnCommands = {
+    {.name = "config",
+     .command = Command::config,
+     .run = run_config,
+     .summary = "Show the settings in force and where each comes from",
+     .usage = "show [OPTIONS]",
+     .arguments = {{"ACTION", ArgumentKind::word, "What to do: show", false, {"show"}}},
+     .examples = {{"config show", "the settings in this directory"},
+                  {"config show --config ci.toml --format json", "those of another file, for programs"}},
+     .exits = {kPrinted, {kExitFailure, "wrong usage, or a configuration file with a fault"}}},
+    {.name = "completions",
+     .command = Command::completions,
+     .run = run_completions,
+     .summary = "Print what completes the command line in a shell",
+     .usage = "bash|zsh|fish [OPTIONS]",
+     .arguments = {{"SHELL", ArgumentKind::word, "bash, zsh or fish", false, {"bash", "zsh", "fish"}}},
+     .examples = {{"completions bash > ~/.local/share/bash-completion/completions/tfdata-doctor", "for bash"},
+                  {"completions fish > ~/.config/fish/completions/tfdata-doctor.fish", "for fish"}},
+     .exits = {kPrinted, kNotPrinted}},
+    {.name = "man",
+     .command = Command::man,
+     .run = run_man,
+     .summary = "Print the manual page, for man -l",
+     .usage = "[OPTIONS]",
+     .arguments = {},
+     .examples = {{"man -o tfdata-doctor.1", "then man -l tfdata-doctor.1"}},
+     .exits = {kPrinted, kNotPrinted}},
+    {.name = "help",
+     .command = Command::help,
+     .run = run_help,
+     .summary = "Print the help of a command, as COMMAND --help does",
+     .usage = "[COMMAND]",
+     .arguments = {{"COMMAND", ArgumentKind::text, "Name of the command"}},
+     .examples = {{"help", "all commands"}, {"help compare", "one command, with its options"}},
+     .exits = {kPrinted, kNotPrinted}},
+    {.name = "complete",
+     .command = Command::complete,
+     .run = run_complete,
+     .summary = "Print what may follow the words of a command line",
+     .usage = "WORD...",
+     .arguments = {{"WORD", ArgumentKind::text, "The words up to the cursor", /*repeats=*/true}},
+     .examples = {},
+     .exits = {},
+     .is_hidden = true},
+};
 
 }  // namespace
 
 std::span<const CommandEntry> command_table() {
-  static const std::vector<CommandEntry> kCommands = {
-      {"diagnose", Command::diagnose, "Say what holds the input pipeline back (the default command)", {kTraces}},
-      {"show",
-       Command::show,
-       "Show the numbers behind a diagnosis",
-       {{"PAGE", ArgumentKind::page, "Which numbers"}, kTraces}},
-      {"compare",
-       Command::compare,
-       "Say whether candidate recordings are slower than base recordings, and where",
-       {{"BASE... -- CANDIDATE", ArgumentKind::trace,
-         "Recordings: trace files, run directories, directories of them, baselines", /*repeats=*/true}}},
-      {"baseline",
-       Command::baseline,
-       "Keep small summaries of recordings for later comparisons",
-       {{"ACTION", ArgumentKind::word, "What to do: add, show or prune", false, {"add", "show", "prune"}},
-        {"FILE", ArgumentKind::trace, "The baseline: JSON to commit where a new one ends in .json, else SQLite"},
-        kTraces}},
-      {"batch",
-       Command::batch,
-       "Diagnose many traces, each by itself: a row of NDJSON each",
-       {{"TRACE", ArgumentKind::trace, "Trace files, -, directories that are searched at any depth",
-         /*repeats=*/true}}},
-      {"convert", Command::convert, "Write all events of traces as a Chrome trace, NDJSON or CSV", {kTraces}},
-      {"fleet",
-       Command::fleet,
-       "Rank what holds many stored traces up, from the rows of batch",
-       {{"RESULTS", ArgumentKind::trace, "Files of rows (NDJSON, also gzip), - for standard input", /*repeats=*/true}}},
-      {"query",
-       Command::query,
-       "Ask in SQL about traces, or about what batch wrote about them",
-       {{"SQL", ArgumentKind::text, "One statement that reads; - takes it from standard input"}, kTraces}},
-      {"schema", Command::schema, "Print the table that a warehouse loads events or rows of batch into", {}},
-      {"explain",
-       Command::explain,
-       "Print the page of a rule, or why it fired on a trace or did not",
-       {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces}},
-      {"rules", Command::rules, "List all rules", {}},
-      {"config",
-       Command::config,
-       "Show the settings in force and where each comes from",
-       {{"ACTION", ArgumentKind::word, "What to do: show", false, {"show"}}}},
-      {"completions",
-       Command::completions,
-       "Print what completes the command line in a shell",
-       {{"SHELL", ArgumentKind::word, "bash, zsh or fish", false, {"bash", "zsh", "fish"}}}},
-      {"man", Command::man, "Print the manual page, for man -l", {}},
-  };
+  static const std::vector<CommandEntry> kCommands = [] {
+    std::vector<CommandEntry> commands = kTraceCommands;
+    commands.insert(commands.end(), kTableCommands.begin(), kTableCommands.end());
+    commands.insert(commands.end(), kOwnCommands.begin(), kOwnCommands.end());
+    return commands;
+  }();
   return kCommands;
 }
 
@@ -67,9 +238,18 @@ const CommandEntry& entry_of(Command command) {
                        [&](const CommandEntry& entry) { return entry.command == command; });
 }
 
+const CommandEntry* find_command(std::string_view name) {
+  const std::span<const CommandEntry> commands = command_table();
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const CommandEntry& entry) { return entry.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
 std::vector<std::string_view> command_names() {
   std::vector<std::string_view> names;
-  for (const CommandEntry& entry : command_table()) names.push_back(entry.name);
+  for (const CommandEntry& entry : command_table()) {
+    if (!entry.is_hidden) names.push_back(entry.name);
+  }
   return names;
 }
 

@@ -8,6 +8,8 @@
 
 namespace doctor {
 
+struct Request;
+
 enum class Command {
   diagnose,
   show,
@@ -22,7 +24,9 @@ enum class Command {
   rules,
   config,
   completions,
-  man
+  man,
+  help,
+  complete
 };
 
 /// Some of the commands.
@@ -38,14 +42,13 @@ class CommandSet {
   std::uint32_t bits_ = 0;
 };
 
-/// What stands between the two sides of `compare` in CommandLine::arguments: "--" where it was written first. No
-/// argument of a program can hold a zero byte.
+/// What separates the two sides of `compare` in Request::arguments: "--" where it was written first. No argument of a
+/// program can hold a zero byte.
 inline constexpr std::string_view kBetweenSides{"\0--", 3};
 
 /// What an argument without dashes names: what a shell offers to complete it.
 enum class ArgumentKind {
-  trace,
-  page,
+  path,  ///< a file or a directory
   rule,
   text,  ///< anything: nothing completes it
   word,  ///< one of ArgumentEntry::words
@@ -53,17 +56,36 @@ enum class ArgumentKind {
 
 struct ArgumentEntry {
   std::string_view name;  ///< "TRACE", as help shows it
-  ArgumentKind kind = ArgumentKind::trace;
+  ArgumentKind kind = ArgumentKind::path;
   std::string_view help;
   bool repeats = false;
   std::vector<std::string_view> words = {};  ///< of ArgumentKind::word, one of which must be given
 };
 
+/// A line to try, and what it does.
+struct CommandExample {
+  std::string_view line;  ///< after "tfdata-doctor"
+  std::string_view meaning;
+};
+
+/// What an exit status of a command means.
+struct ExitMeaning {
+  int status;
+  std::string_view meaning;
+};
+
+/// A command: one entry of the one table that parsing, help, the manual and completion are made from.
 struct CommandEntry {
   std::string_view name;
   Command command;
+  int (*run)(const Request& request);
   std::string_view summary;
+  std::string_view usage;  ///< what follows the name
   std::vector<ArgumentEntry> arguments;
+  std::vector<CommandExample> examples = {};
+  std::string_view notes = {};  ///< what TRACE or the like may be; empty: nothing to add
+  std::vector<ExitMeaning> exits = {};
+  bool is_hidden = false;  ///< for shells, not for people
 };
 
 /// All commands, in the order in which help lists them.
@@ -72,6 +94,10 @@ std::span<const CommandEntry> command_table();
 /// The entry of a command.
 const CommandEntry& entry_of(Command command);
 
+/// The entry of that name; null if there is none.
+const CommandEntry* find_command(std::string_view name);
+
+/// The names that are not hidden.
 std::vector<std::string_view> command_names();
 
 }  // namespace doctor

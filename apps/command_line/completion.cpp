@@ -1,111 +1,257 @@
 #include "command_line/completion.h"
 
-#include <algorithm>
+#include <sys/stat.h>
 
-#include "command_line/man_page.h"
-#include "commands.h"
-#include "diagnose/catalog.h"
-#include "pages.h"
-#include "process/exit_code.h"
-#include "process/output.h"
+#include <utility>
+
+#include "command_line/command_table.h"
+#include "command_line/option_table.h"
+#include "command_line/setting_sources.h"
+#include "io/trace_inputs.h"
 
 namespace doctor {
 namespace {
 
-std::vector<std::string> rule_names() {
-  std::vector<std::string> names;
-  for (const CatalogEntry& entry : settable_catalog()) names.emplace_back(entry.rule.id);
-  return names;
+constexpr std::string_view kBash = R"(# bash completion for tfdata-doctor, printed by 'tfdata-doctor completions bash'
+_tfdata_doctor() {
+  local line
+  COMPREPLY=()
+  compopt +o bashdefault +o default
+  while IFS= read -r line; do
+    if [[ $line == :files ]]; then compopt -o bashdefault -o default; continue; fi
+    line=${line%%$'\t'*}
+    if [[ $line == *= ]]; then compopt -o nospace; fi
+    COMPREPLY+=("$line")
+  done < <("${COMP_WORDS[0]}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+}
+complete -F _tfdata_doctor tfdata-doctor
+)";
+
+constexpr std::string_view kZsh = R"zsh(#compdef tfdata-doctor
+# zsh completion for tfdata-doctor, printed by 'tfdata-doctor completions zsh'
+_tfdata-doctor() {
+  local line files= tab=$'\t'
+  local -a words_offered described open
+  for line in ${(f)"$($words[1] complete "${(@)words[2,CURRENT]}" 2> /dev/null)"}; do
+    if [[ $line == :files ]]; then
+      files=1
+    elif [[ ${line%%$tab*} == *= ]]; then
+      open+=(${line%%$tab*})
+    else
+      words_offered+=(${line%%$tab*})
+      described+=("${line/$tab/  -- }")
+    fi
+  done
+  compset -P '--*='
+  (( $#words_offered )) && compadd -l -d described -a words_offered
+  (( $#open )) && compadd -S '' -a open
+  if [[ -n $files ]]; then
+    compset -P '[a-z]##='
+    _files
+  fi
+}
+# Sourced, it registers itself; found in $fpath, its first call is the first completion.
+if [[ $funcstack[1] == _tfdata-doctor ]]; then
+  _tfdata-doctor "$@"
+else
+  compdef _tfdata-doctor tfdata-doctor
+fi
+)zsh";
+
+constexpr std::string_view kFish = R"(# fish completion for tfdata-doctor, printed by 'tfdata-doctor completions fish'
+function __tfdata_doctor_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l before (string match -r -- '^--[^=]*=' "$current")
+  for line in ($words[1] complete $words[2..] "$current" 2> /dev/null)
+    if test "$line" = :files
+      __fish_complete_path (string replace -r -- '^--[^=]*=' '' "$current") | string replace -r '^' "$before"
+    else
+      echo "$before$line"
+    end
+  end
+end
+complete -c tfdata-doctor -f -a '(__tfdata_doctor_complete)'
+)";
+
+/// Words that fit what is typed.
+class Offer {
+ public:
+  explicit Offer(std::string typed) : typed_(std::move(typed)) {}
+
+  void add(std::string_view word, std::string_view meaning = {}) {
+    if (!word.starts_with(typed_)) return;
+    lines_ += word;
+    if (!meaning.empty()) (lines_ += '\t') += meaning;
+    lines_ += '\n';
+  }
+  void add_files() { lines_ += ":files\n"; }
+  std::string take() { return std::move(lines_); }
+
+ private:
+  std::string typed_;
+  std::string lines_;
+};
+
+/// A line as far as it is typed.
+struct TypedLine {
+  const CommandEntry* command = nullptr;  ///< null: none yet
+  std::vector<std::string> arguments;     ///< after the command
+  const OptionEntry* waiting = nullptr;   ///< the option whose value comes next
+  bool has_dashes = false;                ///< whether "--" came
+};
+
+const OptionEntry* option_of(const CommandEntry* command, std::string_view flag) {
+  for (const OptionEntry& option : option_table()) {
+    const bool is_known = command == nullptr ? true : option.commands.has(command->command);
+    const bool is_letter = option.letter != '\0' && flag == std::string("-") + option.letter;
+    if (is_known && (is_letter || flag == flag_of(option))) return &option;
+  }
+  return nullptr;
 }
 
-std::vector<std::string> threshold_names() {
-  std::vector<std::string> names;
+void take_word(const std::string& word, TypedLine& line) {
+  if (line.waiting != nullptr) {
+    line.waiting = nullptr;
+  } else if (word == "--") {
+    line.has_dashes = true;
+  } else if (word.size() > 1 && word.front() == '-') {
+    const OptionEntry* const option = option_of(line.command, word);
+    if (option != nullptr && option->kind != ValueKind::none) line.waiting = option;
+  } else if (line.command == nullptr && !line.has_dashes && find_command(word) != nullptr) {
+    line.command = find_command(word);
+  } else {
+    if (line.command == nullptr) line.command = &entry_of(Command::diagnose);
+    line.arguments.push_back(word);
+  }
+}
+
+void offer_rules(Offer& offer) {
+  for (const CatalogEntry& entry : settable_catalog()) offer.add(entry.rule.id);
+}
+
+void offer_thresholds(Offer& offer) {
   for (const CatalogEntry& entry : settable_catalog()) {
     for (const Threshold& threshold : entry.rule.thresholds) {
-      names.push_back(std::string(entry.rule.id) + "." + std::string(threshold.name) + "=");
+      offer.add(std::string(entry.rule.id) + "." + std::string(threshold.name) + "=", threshold.meaning);
     }
   }
-  return names;
 }
 
-int write_text(const std::string& text, const Options& options) {
-  const Result<void> written = write_output(text, options.output);
-  if (written) return kExitClean;
-  print_error(written.error());
-  return kExitFailure;
+/// The runs of the log directories that were named before.
+void offer_runs(const TypedLine& line, Offer& offer) {
+  for (const std::string& argument : line.arguments) {
+    struct stat status {};
+    if (::stat(argument.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) continue;
+    const Result<std::vector<Run>> runs = list_runs(argument);
+    if (!runs) continue;
+    for (const Run& run : *runs) offer.add(run.name);
+  }
+}
+
+/// `option` is of no command yet: then of the default one.
+void offer_values(const OptionEntry& option, const TypedLine& line, Offer& offer) {
+  const Command command = line.command == nullptr ? Command::diagnose : line.command->command;
+  const OptionEntry* const own = find_option(command, option.name);
+  const OptionEntry& entry = own == nullptr ? option : *own;
+  switch (entry.kind) {
+    case ValueKind::word:
+      for (const std::string_view word : entry.words) offer.add(word);
+      break;
+    case ValueKind::threshold:
+      return offer_thresholds(offer);
+    case ValueKind::rule_budget:
+    case ValueKind::suppression:
+      return offer_rules(offer);
+    case ValueKind::run:
+      return offer_runs(line, offer);
+    case ValueKind::file: {
+      // "[FORMAT=]FILE".
+      const OptionEntry* const format = entry.repeats ? find_option(command, "format") : nullptr;
+      if (format != nullptr && entry.name == "output") {
+        for (const std::string_view word : format->words) offer.add(std::string(word) + "=");
+      }
+      return offer.add_files();
+    }
+    default:
+      break;
+  }
+}
+
+void offer_options(const TypedLine& line, Offer& offer) {
+  const CommandEntry& command = line.command == nullptr ? entry_of(Command::diagnose) : *line.command;
+  offer.add("--help", "Print help");
+  if (line.command == nullptr) offer.add("--version", "Print the version");
+  for (const OptionEntry* option : options_of(command.command)) {
+    offer.add(flag_of(*option), option->help);
+    if (option->letter != '\0') offer.add(std::string("-") + option->letter, option->help);
+  }
+}
+
+void offer_commands(Offer& offer) {
+  for (const CommandEntry& command : command_table()) {
+    if (!command.is_hidden) offer.add(command.name, command.summary);
+  }
+}
+
+void offer_arguments(const TypedLine& line, Offer& offer) {
+  if (line.command == nullptr) {
+    if (!line.has_dashes) offer_commands(offer);
+    return offer.add_files();
+  }
+  if (line.command->command == Command::help) return offer_commands(offer);
+  const std::vector<ArgumentEntry>& arguments = line.command->arguments;
+  const std::size_t position = line.arguments.size();
+  const bool is_last = position >= arguments.size();
+  if (arguments.empty() || (is_last && !arguments.back().repeats)) return;
+  const ArgumentEntry& argument = is_last ? arguments.back() : arguments[position];
+  for (const std::string_view word : argument.words) offer.add(word);
+  if (argument.kind == ArgumentKind::rule) offer_rules(offer);
+  if (argument.kind == ArgumentKind::path) offer.add_files();
+}
+
+/// Undoes what bash does to "--format=json".
+std::vector<std::string> joined_at_equals(const std::vector<std::string>& words) {
+  std::vector<std::string> joined;
+  bool is_open = false;
+  for (const std::string& word : words) {
+    const bool is_equals = word == "=" && !joined.empty();
+    if (is_equals || is_open) {
+      joined.back() += word;
+    } else {
+      joined.push_back(word);
+    }
+    is_open = is_equals;
+  }
+  return joined;
 }
 
 }  // namespace
 
-std::vector<std::string> value_candidates(const OptionEntry& option) {
-  switch (option.kind) {
-    case ValueKind::word:
-      return {option.words.begin(), option.words.end()};
-    case ValueKind::threshold:
-      return threshold_names();
-    case ValueKind::rule_budget:
-    case ValueKind::suppression:
-      return rule_names();
-    default:
-      return {};
+std::string completions_of(const std::vector<std::string>& words) {
+  std::vector<std::string> typed = joined_at_equals(words);
+  const std::string last = typed.empty() ? std::string() : typed.back();
+  if (!typed.empty()) typed.pop_back();
+  TypedLine line;
+  for (const std::string& word : typed) take_word(word, line);
+
+  const std::size_t equals = last.find('=');
+  const bool is_option = line.waiting == nullptr && !line.has_dashes && last.starts_with("-");
+  const OptionEntry* option = line.waiting;
+  if (is_option && equals != std::string::npos) option = option_of(line.command, last.substr(0, equals));
+  Offer offer(is_option && equals != std::string::npos ? last.substr(equals + 1) : last);
+  if (option != nullptr) {
+    offer_values(*option, line, offer);
+  } else if (is_option) {
+    offer_options(line, offer);
+  } else {
+    offer_arguments(line, offer);
   }
+  return offer.take();
 }
 
-bool takes_file(const OptionEntry& option) {
-  return option.kind == ValueKind::file;
-}
-
-std::vector<std::string> argument_candidates(const ArgumentEntry& argument) {
-  switch (argument.kind) {
-    case ArgumentKind::page: {
-      const std::vector<std::string_view> names = page_names();
-      return {names.begin(), names.end()};
-    }
-    case ArgumentKind::rule:
-      return rule_names();
-    case ArgumentKind::word:
-      return {argument.words.begin(), argument.words.end()};
-    case ArgumentKind::text:
-    case ArgumentKind::trace:
-      break;
-  }
-  return {};
-}
-
-std::vector<std::string> flags_with_value() {
-  std::vector<std::string> flags;
-  for (const OptionEntry& option : option_table()) {
-    if (option.kind == ValueKind::none) continue;
-    flags.push_back(flag_of(option));
-    if (option.letter != '\0') flags.push_back(std::string("-") + option.letter);
-  }
-  std::sort(flags.begin(), flags.end());
-  flags.erase(std::unique(flags.begin(), flags.end()), flags.end());
-  return flags;
-}
-
-std::string join(const std::vector<std::string>& words, std::string_view between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : std::string(between)) + word;
-  return text;
-}
-
-std::string shell_quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return result + "'";
-}
-
-int run_completions(const Options& options) {
-  const bool is_zsh = options.shell == "zsh";
-  return write_text(options.shell == "bash" ? bash_completions()
-                    : is_zsh                ? zsh_completions()
-                                            : fish_completions(),
-                    options);
-}
-
-int run_man(const Options& options) {
-  return write_text(man_page(), options);
+std::string completion_script(std::string_view shell) {
+  return std::string(shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish);
 }
 
 }  // namespace doctor

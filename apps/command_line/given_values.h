@@ -20,7 +20,7 @@ struct GivenValue {
 };
 
 /// The values that were given, by the name of the option (without dashes). An option that is not there was not given;
-/// a flag has the value "true" or "false". An option that does not repeat has one value.
+/// a flag has the value "true" or "false".
 class GivenValues {
  public:
   void add(std::string_view option, GivenValue value) { values_[std::string(option)].push_back(std::move(value)); }
@@ -38,13 +38,10 @@ class GivenValues {
     return values.empty() ? nullptr : &values.back();
   }
 
-  /// The text that counts; empty if the option was not given.
-  std::string text(std::string_view option) const {
-    const GivenValue* const value = find(option);
-    return value == nullptr ? std::string() : value->text;
+  bool is_set(std::string_view flag) const {
+    const GivenValue* const value = find(flag);
+    return value != nullptr && value->text == "true";
   }
-
-  bool is_set(std::string_view flag) const { return text(flag) == "true"; }
 
  private:
   std::map<std::string, std::vector<GivenValue>, std::less<>> values_;

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
 #include "command_line/command_table.h"
+#include "command_line/help_text.h"
 #include "command_line/option_table.h"
 #include "config/config.h"
 #include "pages.h"
@@ -14,10 +14,7 @@
 namespace doctor {
 namespace {
 
-/// The day of the last change worth a new manual; a page without one is no valid page.
-constexpr std::string_view kDate = "2026-11-22";
-
-/// Text that roff prints as it stands.
+/// Text that roff prints unchanged.
 std::string roff(std::string_view text) {
   std::string result;
   if (!text.empty() && (text.front() == '.' || text.front() == '\'')) result = "\\&";
@@ -37,15 +34,7 @@ std::string roff(std::string_view text) {
 std::string paragraph(std::string_view text) {
   constexpr std::size_t kWidth = 72;
   std::string result;
-  while (!text.empty()) {
-    std::size_t end = text.size();
-    if (end > kWidth) {
-      end = text.rfind(' ', kWidth);
-      if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
-    }
-    result += roff(text.substr(0, end)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string_view line : wrapped(text, kWidth)) result += roff(line) + "\n";
   return result;
 }
 
@@ -61,16 +50,14 @@ std::string entry(const std::string& term, std::string_view value, std::string_v
 }
 
 std::string synopsis() {
-  std::string text = section("SYNOPSIS");
+  std::string text;
   for (const CommandEntry& command : command_table()) {
-    if (&command != &command_table().front()) text += ".br\n";
+    if (command.is_hidden) continue;
+    text += text.empty() ? section("SYNOPSIS") : ".br\n";
     const bool is_default = command.command == Command::diagnose;
     text += "\\fBtfdata\\-doctor\\fR ";
     text += is_default ? "[\\fBdiagnose\\fR]" : "\\fB" + roff(command.name) + "\\fR";
-    for (const ArgumentEntry& argument : command.arguments) {
-      text += " \\fI" + roff(argument.name) + "\\fR" + (argument.repeats ? "..." : "");
-    }
-    text += " [\\fIOPTIONS\\fR]\n";
+    text += " \\fI" + roff(command.usage) + "\\fR\n";
   }
   return text;
 }
@@ -78,11 +65,36 @@ std::string synopsis() {
 std::string commands() {
   std::string text = section("COMMANDS");
   for (const CommandEntry& command : command_table()) {
+    if (command.is_hidden) continue;
     text += entry(std::string(command.name), {}, std::string(command.summary) + ".");
     if (command.command != Command::show) continue;
     text += ".RS\n";
     for (const Page& page : pages()) text += entry(std::string(page.name), {}, page.summary);
     text += ".RE\n";
+  }
+  return text;
+}
+
+/// What each command exits with.
+std::string exit_statuses() {
+  std::string text = section("EXIT STATUS");
+  for (const CommandEntry& command : command_table()) {
+    if (command.is_hidden) continue;
+    std::string meanings;
+    for (const ExitMeaning& exit : command.exits) {
+      meanings += fmt::format("{}{}: {}", meanings.empty() ? "" : "; ", exit.status, exit.meaning);
+    }
+    text += entry(std::string(command.name), {}, meanings + ".");
+  }
+  return text;
+}
+
+std::string examples() {
+  std::string text = section("EXAMPLES");
+  for (const CommandEntry& command : command_table()) {
+    for (const CommandExample& example : command.examples) {
+      text += entry("tfdata-doctor " + std::string(example.line), {}, std::string(example.meaning) + ".");
+    }
   }
   return text;
 }
@@ -98,7 +110,7 @@ std::string names_of(const CommandSet& set) {
 
 std::string options() {
   std::string text = section("OPTIONS");
-  text += paragraph("Flags take =false, as in --quiet=false, to undo what environment or configuration file say.");
+  text += paragraph("Flags take =false, as in --quiet=false, to override the environment or the configuration file.");
   for (const OptionEntry& option : option_table()) {
     std::string term = flag_of(option);
     if (option.letter != '\0') term.insert(0, fmt::format("-{}, ", option.letter));
@@ -113,8 +125,8 @@ std::string options() {
 std::string environment() {
   std::string text = section("ENVIRONMENT");
   text += paragraph(
-      "A variable counts less than an option and more than the configuration file. Of options that may be repeated it "
-      "holds values with commas between them; of flags true or false.");
+      "Options take precedence over variables, and variables over the configuration file. For options that may be "
+      "repeated, a variable holds values separated by commas; for flags, true or false.");
   std::string last;
   for (const OptionEntry& option : option_table()) {
     if (!option.is_setting || variable_of(option) == last) continue;
@@ -139,7 +151,7 @@ std::string files() {
 }  // namespace
 
 std::string man_page() {
-  std::string text = ".TH TFDATA\\-DOCTOR 1 " + std::string(kDate) + " \"tfdata\\-doctor " DOCTOR_VERSION "\"\n";
+  std::string text = ".TH TFDATA\\-DOCTOR 1 " DOCTOR_DATE " \"tfdata\\-doctor " DOCTOR_VERSION "\"\n";
   text += section("NAME") + "tfdata\\-doctor \\- say what holds a tf.data input pipeline back\n";
   text += synopsis();
   text += section("DESCRIPTION") +
@@ -149,22 +161,7 @@ std::string man_page() {
               "change. A trace is a file, - for standard input, the directory of a profiling run, or a TensorBoard "
               "log directory, of which the newest run is taken. Several files are hosts of one run.");
   text += commands() + options() + environment() + files();
-  text += section("EXIT STATUS");
-  text += entry("0", {}, "Analysed; no finding at or above --fail-on, no budget exceeded.");
-  text += entry("1", {}, "Analysed; such a finding, or a budget that is exceeded.");
-  text += entry("2", {},
-                "Wrong usage, unreadable input, output that could not be written, or more memory needed than "
-                "--max-memory allows.");
-  text += entry("3", {},
-                "Nothing to judge: no tf.data events, too little evidence, or a budget that could not be evaluated.");
-  text += section("EXAMPLES");
-  for (const std::string_view line :
-       {"tfdata-doctor logs/", "tfdata-doctor show calls host.xplane.pb",
-        "tfdata-doctor explain slow-source trace.json.gz",
-        "tfdata-doctor --max-input-share 0.1 --format json -o report.json trace.json.gz"}) {
-    text += ".nf\n" + roff(line) + "\n.fi\n";
-  }
-  return text;
+  return text + exit_statuses() + examples();
 }
 
 }  // namespace doctor

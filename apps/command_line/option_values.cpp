@@ -3,15 +3,69 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <system_error>
+#include <vector>
 
 #include "base/nearest.h"
-#include "batch/shard.h"
-#include "command_line/memory_size.h"
+#include "diagnose/threshold_settings.h"
 
 namespace doctor {
 namespace {
+
+struct SizeUnit {
+  std::string_view name;
+  double bytes;
+};
+
+constexpr double kKilo = 1e3;
+constexpr double kKibi = 1024;
+
+// GNU's meaning of the letters: alone and with "iB" powers of 1024, with "B" of 1000.
+constexpr std::array<SizeUnit, 14> kUnits = {{
+    {"", 1},
+    {"b", 1},
+    {"k", kKibi},
+    {"kib", kKibi},
+    {"kb", kKilo},
+    {"m", kKibi* kKibi},
+    {"mib", kKibi* kKibi},
+    {"mb", kKilo* kKilo},
+    {"g", kKibi* kKibi* kKibi},
+    {"gib", kKibi* kKibi* kKibi},
+    {"gb", kKilo* kKilo* kKilo},
+    {"t", kKibi* kKibi* kKibi* kKibi},
+    {"tib", kKibi* kKibi* kKibi* kKibi},
+    {"tb", kKilo* kKilo* kKilo* kKilo},
+}};
+
+constexpr double kMostBytes = 9e18;  // fits a signed number of 64 bits, which is more than any machine has
+
+constexpr std::string_view kMemorySizes =
+    "a size is a number of bytes, or a number with K, M, G or T (KiB, MiB, ...: powers of 1024) or KB, MB, GB or TB "
+    "(powers of 1000), as in 500000000, 512M, 1.5GiB";
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lower;
+}
+
+Result<double> parse_limit(BudgetKind kind, const std::string& text, const std::string& where) {
+  double limit = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, limit);
+  const bool is_number = error == std::errc() && end == text_end && std::isfinite(limit) && limit >= 0;
+  if (kind == BudgetKind::input_share && !(is_number && limit <= 1)) {
+    return fail("'" + text + "' is not a share between 0 and 1", where);
+  }
+  if (!is_number) return fail("'" + text + "' is not a number of microseconds from 0 up", where);
+  return limit;
+}
 
 Result<void> check_number(const OptionEntry& option, const GivenValue& value) {
   const std::optional<std::size_t> number = parse_number(value.text);
@@ -19,21 +73,12 @@ Result<void> check_number(const OptionEntry& option, const GivenValue& value) {
   const bool is_bounded = option.most != std::numeric_limits<std::size_t>::max();
   const std::string range =
       is_bounded ? fmt::format("from {} to {}", option.least, option.most) : fmt::format("from {} up", option.least);
-  return fail(fmt::format("'{}' is no whole number {}", value.text, range), value.where);
+  return fail(fmt::format("'{}' is not a whole number {}", value.text, range), value.where);
 }
 
-Result<void> check_word(const OptionEntry& option, const GivenValue& value) {
-  const Result<std::size_t> chosen = choose(value.where, value.text, option.words);
-  return chosen ? Result<void>() : Unexpected(chosen.error());
-}
-
-/// All entries of one name: commands may differ in the words that they take.
-std::vector<const OptionEntry*> namesakes(std::string_view name) {
-  std::vector<const OptionEntry*> entries;
-  for (const OptionEntry& option : option_table()) {
-    if (option.name == name && option.is_setting) entries.push_back(&option);
-  }
-  return entries;
+Result<void> check_word(const GivenValue& value, std::span<const std::string_view> words) {
+  if (std::find(words.begin(), words.end(), value.text) != words.end()) return {};
+  return fail("unknown value '" + value.text + "'", value.where, suggestion(value.text, {words.begin(), words.end()}));
 }
 
 }  // namespace
@@ -45,10 +90,52 @@ std::optional<std::size_t> parse_number(std::string_view text) {
   return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
 }
 
-Result<std::size_t> choose(const std::string& where, std::string_view word, std::span<const std::string_view> words) {
-  const auto found = std::find(words.begin(), words.end(), word);
-  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  return fail("unknown value '" + std::string(word) + "'", where, suggestion(word, {words.begin(), words.end()}));
+std::optional<std::uint64_t> parse_memory_size(std::string_view text) {
+  double number = 0;
+  const char* const text_end = text.data() + text.size();
+  // Fixed: an exponent is not a way to write a size.
+  const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
+  if (error != std::errc()) return std::nullopt;
+  const std::string unit_name = in_lower_case({end, static_cast<std::size_t>(text_end - end)});
+  const auto* const unit =
+      std::find_if(kUnits.begin(), kUnits.end(), [&](const SizeUnit& known) { return known.name == unit_name; });
+  if (unit == kUnits.end()) return std::nullopt;
+  const double bytes = number * unit->bytes;
+  if (!(bytes >= 1 && bytes <= kMostBytes)) return std::nullopt;  // nan, too
+  return static_cast<std::uint64_t>(bytes);
+}
+
+Result<Budget> parse_budget(BudgetKind kind, const GivenValue& value, std::span<const CatalogEntry> catalog) {
+  Budget budget;
+  budget.kind = kind;
+  budget.source = value.where;
+  // The last one: a pattern may hold an equals sign, a limit cannot.
+  const std::size_t equals = value.text.rfind('=');
+  if (equals != std::string::npos) budget.pipeline = value.text.substr(0, equals);
+  if (equals == 0) return fail("the pattern before '=' is empty", value.where);
+  const std::string text = equals == std::string::npos ? value.text : value.text.substr(equals + 1);
+  if (kind == BudgetKind::forbidden_rule) {
+    const Result<const CatalogEntry*> entry = find_rule(text, catalog, value.where);
+    if (!entry) return Unexpected(entry.error());
+    budget.rule = text;
+    return budget;
+  }
+  const Result<double> limit = parse_limit(kind, text, value.where);
+  if (!limit) return Unexpected(limit.error());
+  budget.limit = *limit;
+  return budget;
+}
+
+Result<Suppression> parse_suppression(const GivenValue& value, std::span<const CatalogEntry> catalog) {
+  Suppression suppression;
+  const std::size_t colon = value.text.find(':');
+  suppression.rule = value.text.substr(0, colon);
+  if (colon != std::string::npos) suppression.subject = value.text.substr(colon + 1);
+  const Result<const CatalogEntry*> entry = find_rule(suppression.rule, catalog, value.where);
+  if (!entry) return Unexpected(entry.error());
+  suppression.reason = "asked for by " + value.where;
+  suppression.source = value.where;
+  return suppression;
 }
 
 Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
@@ -57,41 +144,29 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
       if (value.text == "true" || value.text == "false") return {};
       return fail("'" + value.text + "' is neither true nor false", value.where);
     case ValueKind::word:
-      return check_word(option, value);
+      return check_word(value, option.words);
     case ValueKind::number:
       return check_number(option, value);
     case ValueKind::size:
       if (parse_memory_size(value.text)) return {};
-      return fail("'" + value.text + "' is no size", value.where, std::string(kMemorySizes));
-    case ValueKind::shard:
-      if (parse_shard(value.text)) return {};
-      return fail("'" + value.text + "' is no part of several", value.where,
-                  "the first of 8 parts is 1/8, the last 8/8");
-    case ValueKind::text:
-    case ValueKind::file:
-    case ValueKind::threshold:
-    case ValueKind::share_budget:
-    case ValueKind::time_budget:
-    case ValueKind::rule_budget:
-    case ValueKind::suppression:
-      break;  // rules and numbers in them are checked by who reads them
+      return fail("'" + value.text + "' is not a valid size", value.where, std::string(kMemorySizes));
+    default:
+      return {};
   }
-  return {};
 }
 
 Result<void> check_for_any_command(std::string_view name, const GivenValue& value) {
   std::vector<std::string_view> words;
   Result<void> last;
-  for (const OptionEntry* option : namesakes(name)) {
-    last = check_value(*option, value);
+  for (const OptionEntry& option : option_table()) {
+    if (option.name != name || !option.is_setting) continue;
+    last = check_value(option, value);
     if (last) return {};
-    for (const std::string_view word : option->words) {
+    for (const std::string_view word : option.words) {
       if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
     }
   }
-  if (words.empty()) return last;
-  const Result<std::size_t> chosen = choose(value.where, value.text, words);
-  return chosen ? Result<void>() : Unexpected(chosen.error());
+  return words.empty() ? last : check_word(value, words);
 }
 
 }  // namespace doctor

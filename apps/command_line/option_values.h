@@ -1,26 +1,39 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "command_line/given_values.h"
 #include "command_line/option_table.h"
+#include "diagnose/budget.h"
+#include "diagnose/catalog.h"
+#include "diagnose/suppression.h"
 
 namespace doctor {
 
-/// A whole number; nullopt if the text is none.
+// What the texts of values mean. Errors name the place where a value was written.
+
+/// A whole number; nullopt for any other text.
 std::optional<std::size_t> parse_number(std::string_view text);
 
-/// The index of `word` in `words`. Errors: it is none of them, with the nearest; `where` is where it was written.
-Result<std::size_t> choose(const std::string& where, std::string_view word, std::span<const std::string_view> words);
+/// The bytes of "512M" or "1.5GB", at least 1; nullopt for any other text.
+std::optional<std::uint64_t> parse_memory_size(std::string_view text);
 
-/// Whether the value is one that the option can take. Errors name the place where it was written.
+/// Reads "[PIPELINE=]LIMIT", for rules "[PIPELINE=]RULE". Errors: not a limit that the budget can have, no such rule.
+Result<Budget> parse_budget(BudgetKind kind, const GivenValue& value, std::span<const CatalogEntry> catalog);
+
+/// Reads "RULE[:SUBJECT]". Errors: no such rule.
+Result<Suppression> parse_suppression(const GivenValue& value, std::span<const CatalogEntry> catalog);
+
+/// Whether the value is one that the option can take. Rules and what is said of them are checked by their parsers.
 Result<void> check_value(const OptionEntry& option, const GivenValue& value);
 
-/// Whether any command knows a setting of that name that can take the value: file and environment are for all of them.
+/// Whether any command has a setting of that name that can take the value: file and environment are for all of them.
 Result<void> check_for_any_command(std::string_view name, const GivenValue& value);
 
 }  // namespace doctor

@@ -36,21 +36,21 @@ constexpr std::array<FormatName, 8> kFormats = {{
 
 constexpr std::string_view kOutputOption = "--output";
 
-Result<OutputFormat> parse_format(const std::string& word, const std::string& option, const OutputWishes& wishes) {
+Result<OutputFormat> parse_format(const std::string& word, const std::string& option, const OutputRequest& request) {
   std::vector<std::string_view> names;
   for (const FormatName& known : kFormats) {
     const bool is_allowed =
-        std::find(wishes.allowed.begin(), wishes.allowed.end(), known.format) != wishes.allowed.end();
+        std::find(request.allowed.begin(), request.allowed.end(), known.format) != request.allowed.end();
     if (is_allowed && known.name == word) return known.format;
     if (is_allowed) names.push_back(known.name);
   }
   const bool is_known =
       std::any_of(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.name == word; });
-  if (is_known) return fail("there is no '" + word + "' of this", option, suggestion({}, names));
+  if (is_known) return fail("no " + word + " output for this command", option, suggestion({}, names));
   return fail("unknown value '" + word + "'", option, suggestion(word, names));
 }
 
-/// Position of the '=' behind the word of a format; npos if the text is a file's name.
+/// Position of the '=' after the word of a format; npos if the text is a file's name.
 std::size_t end_of_format(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string_view word = std::string_view(text).substr(0, equals);
@@ -66,9 +66,9 @@ struct Named {
   std::optional<std::string> plain;
 };
 
-Result<Named> sort_out(const OutputWishes& wishes) {
+Result<Named> sort_out(const OutputRequest& request) {
   Named named;
-  for (const std::string& output : wishes.outputs) {
+  for (const std::string& output : request.outputs) {
     const std::size_t equals = end_of_format(output);
     if (equals == std::string::npos) {
       if (named.plain) {
@@ -77,7 +77,7 @@ Result<Named> sort_out(const OutputWishes& wishes) {
       named.plain = output;
       continue;
     }
-    const Result<OutputFormat> format = parse_format(output.substr(0, equals), std::string(kOutputOption), wishes);
+    const Result<OutputFormat> format = parse_format(output.substr(0, equals), std::string(kOutputOption), request);
     if (!format) return Unexpected(format.error());
     OutputTarget target = {*format, output.substr(equals + 1)};
     if (target.path.empty()) {
@@ -92,7 +92,7 @@ bool is_to_standard_output(const OutputTarget& target) {
   return target.is_standard_output();
 }
 
-/// Whether two names are one regular file; one that is not there yet is known by its name.
+/// Whether two names are one regular file; one that does not exist yet is compared by name.
 bool is_same_file(const std::string& left, const std::string& right) {
   struct stat status {};
   if (::stat(left.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return false;  // devices take any number
@@ -127,20 +127,20 @@ std::string_view to_word(OutputFormat format) {
   return found == kFormats.end() ? std::string_view() : found->name;
 }
 
-Result<std::vector<OutputTarget>> choose_outputs(const OutputWishes& wishes) {
-  Result<Named> named = sort_out(wishes);
+Result<std::vector<OutputTarget>> choose_outputs(const OutputRequest& request) {
+  Result<Named> named = sort_out(request);
   if (!named) return Unexpected(named.error());
   std::vector<OutputTarget> targets = std::move(named->with_format);
   const auto standard = std::find_if(targets.begin(), targets.end(), is_to_standard_output);
-  if (!wishes.format && !named->plain && standard != targets.end()) {
+  if (!request.format && !named->plain && standard != targets.end()) {
     std::rotate(targets.begin(), standard, standard + 1);  // it is the main one, in place of the text
   } else {
-    const Result<OutputFormat> format = parse_format(wishes.format.value_or("text"), "--format", wishes);
+    const Result<OutputFormat> format = parse_format(request.format.value_or("text"), "--format", request);
     if (!format) return Unexpected(format.error());
     targets.insert(targets.begin(), {*format, named->plain.value_or("")});
   }
   if (const Result<void> checked = check_standard_output(targets); !checked) return Unexpected(checked.error());
-  add_step_summary(targets, wishes.step_summary);
+  add_step_summary(targets, request.step_summary);
   return targets;
 }
 
@@ -168,12 +168,12 @@ Result<ProblemLocation> parse_source_file(const std::string& text, std::string_v
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), location.line);
     constexpr std::size_t kLastLine = 2'147'483'647;  // of SARIF's readers
     if (error != std::errc() || location.line < 1 || location.line > kLastLine) {
-      return fail("'" + digits + "' is no line of a file", "--source-file", "lines are counted from 1");
+      return fail("'" + digits + "' is not a line of a file", "--source-file", "lines are counted from 1");
     }
   }
   std::optional<std::string> relative = repository_path(path, working_directory);
   if (!relative) {
-    return fail("'" + path + "' is no file below the working directory", "--source-file",
+    return fail("'" + path + "' is not a file below the working directory", "--source-file",
                 "name it relative to the root of the repository, and run there");
   }
   location.path = *std::move(relative);

@@ -20,13 +20,13 @@ std::string_view to_word(OutputFormat format);
 struct OutputTarget {
   OutputFormat format = OutputFormat::text;
   std::string path;              ///< empty or "-": standard output
-  bool is_step_summary = false;  ///< appended to what the file holds; that it cannot be written is no failure
+  bool is_step_summary = false;  ///< appended to what the file holds; it is not a failure if it cannot be written
 
   bool is_standard_output() const { return path.empty() || path == "-"; }
 };
 
-/// What the user said about output.
-struct OutputWishes {
+/// What the user asked for.
+struct OutputRequest {
   std::optional<std::string> format;  ///< of --format
   std::vector<std::string> outputs;   ///< of -o and --output: FILE, or FORMAT=FILE
   std::vector<OutputFormat> allowed;  ///< formats that the command has
@@ -37,7 +37,7 @@ struct OutputWishes {
 /// output, in the format of --format, else as text. Only the word of a format before '=' makes FORMAT=FILE; what else
 /// holds a '=' is a file, and so is "./json=x". Where annotations for GitHub are written and the step has a summary, it
 /// is appended to. Errors: an unknown format, a FORMAT= without file, two documents for one place.
-Result<std::vector<OutputTarget>> choose_outputs(const OutputWishes& wishes);
+Result<std::vector<OutputTarget>> choose_outputs(const OutputRequest& request);
 
 /// Refuses documents that would replace one of the inputs or each other.
 Result<void> check_outputs(std::span<const OutputTarget> targets, std::span<const std::string> inputs);

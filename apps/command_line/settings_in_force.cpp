@@ -36,18 +36,18 @@ std::string describe(const Suppression& suppression) {
   return text + ", " + suppression.reason;
 }
 
-void add_options(const Settings& settings, std::vector<SettingInForce>& list) {
+void add_options(const Request& request, std::vector<SettingInForce>& list) {
   for (const OptionEntry* option : options_of(Command::config)) {
     if (!is_plain(*option) || option->key.empty()) continue;
-    const GivenValue* const given = settings.on_top.find(option->name);
+    const GivenValue* const given = request.values.find(option->name);
     list.push_back({std::string(option->key),
                     value_of(*option, given != nullptr ? given->text : std::string(option->default_text)),
                     given != nullptr ? given->where : std::string(kDefault)});
   }
 }
 
-void add_thresholds(const Settings& settings, std::vector<SettingInForce>& list) {
-  for (const ThresholdSetting& setting : settings.thresholds) {
+void add_thresholds(const Request& request, std::vector<SettingInForce>& list) {
+  for (const ThresholdSetting& setting : request.thresholds) {
     const std::string key = fmt::format("thresholds.{}.{}", setting.rule, setting.name);
     // What counts more comes later.
     std::erase_if(list, [&](const SettingInForce& earlier) { return earlier.key == key; });
@@ -57,15 +57,15 @@ void add_thresholds(const Settings& settings, std::vector<SettingInForce>& list)
 
 }  // namespace
 
-std::vector<SettingInForce> settings_in_force(const Settings& settings) {
+std::vector<SettingInForce> settings_in_force(const Request& request) {
   std::vector<SettingInForce> list;
-  add_options(settings, list);
-  add_thresholds(settings, list);
-  for (const Budget& budget : budgets_in_force(settings.budgets)) {
+  add_options(request, list);
+  add_thresholds(request, list);
+  for (const Budget& budget : budgets_in_force(request.budgets)) {
     const bool is_rule = budget.kind == BudgetKind::forbidden_rule;
     list.push_back({key_of(budget), is_rule ? Value(budget.rule) : Value(budget.limit), budget.source});
   }
-  for (const Suppression& suppression : settings.suppressions) {
+  for (const Suppression& suppression : request.suppressions) {
     list.push_back({"suppress", describe(suppression), suppression.source});
   }
   return list;

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "command_line/settings.h"
+#include "command_line/request.h"
 
 namespace doctor {
 
@@ -18,6 +18,6 @@ struct SettingInForce {
 
 /// Every setting with its value and where that comes from: options first, in the order of the table, then thresholds,
 /// budgets and suppressions that were given.
-std::vector<SettingInForce> settings_in_force(const Settings& settings);
+std::vector<SettingInForce> settings_in_force(const Request& request);
 
 }  // namespace doctor

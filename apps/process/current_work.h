@@ -7,7 +7,8 @@
 
 namespace doctor {
 
-/// What the program is at. One for the process, because memory can run out in any thread and the message says where.
+/// What the program is working on. One for the process, because memory can run out in any thread and the message says
+/// where.
 struct CurrentWork {
   Progress progress;
   /// The traces in the order they are read, ready to be printed to a terminal. Set before threads start.

@@ -5,10 +5,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -42,7 +44,7 @@ class FixedText {
 
 struct Exhaustion {
   std::string limit;  ///< as the user wrote it; empty if there is none
-  std::mutex mutex;   ///< of several threads without memory one speaks
+  std::mutex mutex;   ///< of several threads without memory, one prints
 };
 
 Exhaustion& exhaustion() {
@@ -93,6 +95,17 @@ bool can_map(std::size_t length) {
   return true;
 }
 
+/// A file without a number, "max" for one, limits nothing.
+std::uint64_t limit_in(const char* path, std::uint64_t otherwise) {
+  std::ifstream file(path);
+  std::uint64_t bytes = 0;
+  return file >> bytes && bytes > 0 ? bytes : otherwise;
+}
+
+std::uint64_t page_size() {
+  return static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGE_SIZE)));
+}
+
 }  // namespace
 
 void end_without_memory() {
@@ -124,8 +137,22 @@ Result<void> limit_memory(std::uint64_t bytes, const std::string& text) {
   return {};
 }
 
-Result<void> limit_memory_if_wanted(const std::optional<MemoryLimit>& limit) {
+Result<void> limit_memory(const std::optional<MemoryLimit>& limit) {
   return limit ? limit_memory(limit->bytes, limit->text) : Result<void>();
+}
+
+std::uint64_t machine_memory() {
+  const std::uint64_t physical = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES))) * page_size();
+  return std::min({physical, limit_in("/sys/fs/cgroup/memory.max", physical),
+                   limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", physical)});
+}
+
+std::uint64_t memory_in_use() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t ignored = 0;
+  std::uint64_t data = 0;  // the sixth number
+  for (int field = 1; field < 6; ++field) file >> ignored;
+  return file >> data ? data * page_size() : 0;
 }
 
 void use_small_thread_stacks() {

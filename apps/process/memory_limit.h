@@ -5,9 +5,14 @@
 #include <string>
 
 #include "base/result.h"
-#include "command_line/options.h"
 
 namespace doctor {
+
+/// The most memory that may be used.
+struct MemoryLimit {
+  std::uint64_t bytes = 0;
+  std::string text;  ///< as written
+};
 
 /// From here on memory that cannot be had ends the program, in whatever thread: one line on standard error, exit
 /// status kExitFailure. No exception: one could be swallowed on its way (simdjson turns it into a parse error, and a
@@ -23,7 +28,14 @@ void end_when_memory_runs_out();
 Result<void> limit_memory(std::uint64_t bytes, const std::string& text);
 
 /// The same for a limit that the user may have given.
-Result<void> limit_memory_if_wanted(const std::optional<MemoryLimit>& limit);
+Result<void> limit_memory(const std::optional<MemoryLimit>& limit);
+
+/// Bytes that this process and its children may fill together: the machine's memory, or less where a control group
+/// (version 2 or 1) allows less.
+std::uint64_t machine_memory();
+
+/// Bytes that this process can write to already, as a limit on memory counts them.
+std::uint64_t memory_in_use();
 
 /// Gives threads that are started later a stack of 1 MiB in place of 8, for a stack counts as a whole. With or without
 /// a limit, so that one does not change what the program can do.

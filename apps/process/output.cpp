@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "io/write_all.h"
+#include "process/exit_code.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -49,7 +50,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
   struct stat status {};
   if (path.empty() || path == "-") {
     output->where_ = kStandardOutput;
-    // A copy is closed at the end: some file systems tell only then that the bytes were lost.
+    // A copy is closed at the end: some file systems report only then that the bytes were lost.
     output->file_ = FileDescriptor(::dup(STDOUT_FILENO));
     if (!output->file_.is_open()) return write_error(kStandardOutput, errno);
     return output;
@@ -150,9 +151,19 @@ void print_error(const Error& error) {
   print_note("tfdata-doctor: " + escape_for_terminal(to_string(error)) + "\n");
 }
 
+int fail_with(const Error& error) {
+  print_error(error);
+  return kExitFailure;
+}
+
+int print_page(const Result<std::string>& page, const std::string& path) {
+  const Result<void> written = page ? write_output(*page, path) : Unexpected(page.error());
+  return written ? kExitClean : fail_with(written.error());
+}
+
 void print_note(std::string_view text) {
   status_line().erase();
-  // Nothing is left to tell it to where standard error cannot be written.
+  // Where standard error cannot be written, there is nowhere else to report it.
   static_cast<void>(write_all(STDERR_FILENO, text));
 }
 

@@ -16,7 +16,7 @@ namespace doctor {
 
 /// Writes to `path`, or to standard output if it is empty or "-", piece by piece. A regular file appears with finish(),
 /// as a whole: until then its bytes lie in a temporary file beside it, without a name where the file system allows
-/// that, so that nothing is left behind by a program that is ended. Without finish() nothing appears.
+/// that, so that a program that is killed leaves nothing. Without finish() nothing appears.
 class OutputFile final : public ByteSink {
  public:
   /// Errors: the file cannot be written.
@@ -52,6 +52,12 @@ Result<void> check_output(const std::string& path, std::span<const std::string> 
 /// Writes "tfdata-doctor: " and the error on one line to standard error, its foreign text escaped. Silent where the
 /// reader of our output went away on purpose (`tfdata-doctor … | head`).
 void print_error(const Error& error);
+
+/// Prints the error. The exit status of a program that ends with it.
+int fail_with(const Error& error);
+
+/// Writes a page that could be made to `path`, as write_output() does. The exit status.
+int print_page(const Result<std::string>& page, const std::string& path);
 
 /// Timings and warnings: standard error, escaped by the caller. In place of the status line where one is shown.
 void print_note(std::string_view text);

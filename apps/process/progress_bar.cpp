@@ -10,10 +10,9 @@
 
 namespace doctor {
 
-bool wants_progress_bar(const Options& options, int descriptor) {
+bool wants_progress_bar(bool is_quiet, int descriptor) {
   const char* const terminal = std::getenv("TERM");
-  const bool can_draw = ::isatty(descriptor) != 0 && (terminal == nullptr || std::string_view(terminal) != "dumb");
-  return can_draw && !options.quiet;
+  return !is_quiet && ::isatty(descriptor) != 0 && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 ProgressBar::ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line, Timing timing)

@@ -7,14 +7,13 @@
 #include <thread>
 
 #include "base/work.h"
-#include "command_line/options.h"
 #include "process/progress_watch.h"
 #include "process/status_line.h"
 
 namespace doctor {
 
 /// Whether progress is shown on standard error, were it the terminal or file behind `descriptor`.
-bool wants_progress_bar(const Options& options, int descriptor);
+bool wants_progress_bar(bool is_quiet, int descriptor);
 
 /// Shows on the status line how far the work has come, from construction to destruction. Short work shows nothing.
 class ProgressBar {

@@ -78,7 +78,7 @@ double share_of(const ProgressView& view) {
   return static_cast<double>(view.bytes_done) / static_cast<double>(view.bytes_total);
 }
 
-/// " [####----]" of at most `width` characters; nothing where that is too few to say something.
+/// " [####----]" of at most `width` characters; empty where that is too few to show anything.
 std::string bar(double share, std::size_t width) {
   if (width < kBarFrame + kShortestBar) return {};
   const std::size_t cells = std::min(width - kBarFrame, kLongestBar);
@@ -100,7 +100,7 @@ struct Part {
 
 constexpr int kBarPlace = 2;
 
-/// What may stand on the line but for the bar, the most important first.
+/// The parts of the line except the bar, the most important first.
 std::vector<Part> parts_of(const ProgressView& view) {
   std::vector<Part> parts = {{0, headline(view)}};
   const bool is_reading = view.stage == "read";
@@ -145,7 +145,7 @@ std::string progress_line(const ProgressView& view, std::size_t width) {
   std::vector<Part> shown;
   std::size_t room = width;
   for (Part& part : parts_of(view)) {
-    if (part.text.size() > room) break;  // less important parts would be no help without it
+    if (part.text.size() > room) break;  // less important parts would not help without it
     room -= part.text.size();
     shown.push_back(std::move(part));
   }

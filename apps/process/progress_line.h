@@ -28,7 +28,7 @@ bool is_about_one_file(std::string_view stage);
 /// How much is read of how much, in the unit that suits the larger: 412 and 1,027 MB.
 struct BytesDone {
   std::uint64_t done = 0;
-  std::optional<std::uint64_t> total;  ///< nothing where it is unknown, or wrong because a file grew
+  std::optional<std::uint64_t> total;  ///< empty where it is unknown, or wrong because a file grew
   std::string_view unit;
 };
 

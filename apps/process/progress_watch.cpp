@@ -7,10 +7,10 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-// A speed that was measured over less says little.
+// A speed measured over less time means little.
 constexpr Seconds kShortestMeasure{0.5};
 
-// What is said to take longer is not worth waiting for; and the number would mean nothing.
+// A longer estimate would mean nothing, and nobody waits that long.
 constexpr Seconds kLongestTimeLeft{24 * 3600.0};
 
 }  // namespace
@@ -46,7 +46,7 @@ std::optional<std::chrono::seconds> ProgressWatch::time_left(std::chrono::nanose
   // A pass that finds no events only prepares the one that does: its end is not the end of the file.
   const double position = event_count_ > 0 ? static_cast<double>(position_) : 0;
   const double rest = static_cast<double>(progress_.bytes_total) - before - position;
-  // Whole files tell what a file costs with all its passes and stages, so they count as soon as there are any.
+  // Whole files show what a file costs with all its passes and stages, so they count as soon as there are any.
   const double measured = before > 0 ? before : position - static_cast<double>(events_position_);
   const Seconds during = before > 0 ? file_began_ : now - events_began_;
   if (rest <= 0 || measured <= 0 || during < kShortestMeasure) return std::nullopt;

@@ -10,7 +10,7 @@
 
 namespace doctor {
 
-/// What can be said about the work at one moment.
+/// What is known of the work at one moment.
 struct ProgressView {
   std::string_view stage;                    ///< as in the timings; empty before the first
   std::size_t file_index = 0;                ///< the file that is worked on
@@ -20,7 +20,7 @@ struct ProgressView {
   std::uint64_t bytes_total = 0;             ///< of all files, as stored; 0 while unknown
   std::uint64_t event_count = 0;             ///< of all files
   std::chrono::seconds in_stage{};           ///< time since the stage of this file began
-  std::optional<std::chrono::seconds> left;  ///< until the last file is read; nothing while that would be a guess
+  std::optional<std::chrono::seconds> left;  ///< until the last file is read; empty while that would be a guess
 };
 
 /// Follows a Progress from its start: the passes over a file and the speed show only over time. Has no clock of its

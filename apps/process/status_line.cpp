@@ -37,7 +37,7 @@ std::size_t columns_of(int descriptor) {
 void StatusLine::show(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;
-  // In one call, so that the line does not flicker. A terminal that is gone is no reason to end the work.
+  // In one call, so that the line does not flicker. The work goes on where the terminal is gone.
   const iovec parts[] = {part(kLineStart), part(text), part(kEraseToEnd)};
   static_cast<void>(::writev(descriptor_, parts, 3));
   is_shown_ = true;

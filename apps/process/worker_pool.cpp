@@ -169,6 +169,9 @@ Result<void> WorkerPool::launch(Worker& worker) {
 
 void WorkerPool::run_worker(int requests, int replies, int last_words) {
   if (last_words >= 0) ::dup2(last_words, STDERR_FILENO);
+  // A Ctrl-C is for the parent, which ends all workers.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
   int status = 0;
   try {
     if (limits_.prepare) {
@@ -184,8 +187,8 @@ void WorkerPool::run_worker(int requests, int replies, int last_words) {
     while (is_heard) {
       const std::optional<Message> request = receive(requests, unread);
       if (!request) break;
-      const Say say = [&](std::string_view note) { static_cast<void>(send(replies, MessageKind::note, note)); };
-      is_heard = send(replies, MessageKind::result, work_(request->text, say));
+      const Notify notify = [&](std::string_view note) { static_cast<void>(send(replies, MessageKind::note, note)); };
+      is_heard = send(replies, MessageKind::result, work_(request->text, notify));
     }
   } catch (const std::bad_alloc&) {
     status = kOutOfMemory;

@@ -19,22 +19,23 @@ namespace doctor {
 /// Why a task has no result.
 enum class TaskFailure { timed_out, out_of_memory, crashed };
 
-/// A task that came to its end.
+/// A task that ended.
 struct FinishedTask {
   std::string task;
-  std::string note;                   ///< what the work said of it last; empty if nothing
+  std::string note;                   ///< what the work noted of it last; empty if nothing
   std::optional<std::string> result;  ///< nullopt where the task failed
   TaskFailure failure = TaskFailure::crashed;
   std::string last_words;  ///< of a worker that crashed: how it ended, and what it printed last
 };
 
-/// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory takes no other
-/// with it. Linux. Make it before any thread is started: workers are forked, also later, in place of those that ended.
+/// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
+/// the others. Linux. Make it before any thread is started: workers are forked, also later, in place of those that
+/// ended.
 class WorkerPool {
  public:
-  /// What a worker does with a task. It may say something about the task before it is done.
-  using Say = std::function<void(std::string_view note)>;
-  using Work = std::function<std::string(const std::string& task, const Say& say)>;
+  /// What a worker does with a task. It may note something about the task before it is done.
+  using Notify = std::function<void(std::string_view note)>;
+  using Work = std::function<std::string(const std::string& task, const Notify& notify)>;
 
   struct Limits {
     std::size_t workers = 1;

@@ -1,5 +1,7 @@
 #include "io/path_error.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -49,7 +51,9 @@ std::string nearest_name(const fs::path& directory, const std::string& name) {
     const std::string candidate = entry->path().filename().string();
     const std::size_t distance = edit_distance(name, candidate);
     const bool is_close = distance * kLettersPerMistake <= std::max(name.size(), candidate.size());
-    if (is_close && (distance < least || (distance == least && candidate < nearest))) {
+    const bool is_nearer = distance < least || (distance == least && candidate < nearest);
+    // Not the target of a broken link, and not what this user may not read.
+    if (is_close && is_nearer && ::access(entry->path().c_str(), R_OK) == 0) {
       least = distance;
       nearest = candidate;
     }

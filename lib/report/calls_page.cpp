@@ -241,7 +241,7 @@ std::string list_title(const CallList& list) {
 
 }  // namespace
 
-CallDetailRequest CallChoice::wish() const {
+CallDetailRequest CallChoice::request() const {
   return {top, number, pipeline ? root_of_pipeline_id(*pipeline) : std::nullopt};
 }
 

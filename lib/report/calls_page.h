@@ -23,7 +23,7 @@ struct CallChoice {
   std::optional<std::size_t> top;       ///< how many of the slow calls; nullopt: all calls, slow or not
 
   /// What must be measured for it.
-  CallDetailRequest wish() const;
+  CallDetailRequest request() const;
 };
 
 /// A call on the page.
@@ -46,7 +46,7 @@ struct CallList {
   std::size_t slow_count() const;
 };
 
-/// Chooses from calls that were measured with `choice.wish()`. Errors: no such pipeline, no such call in it.
+/// Chooses from calls that were measured with `choice.request()`. Errors: no such pipeline, no such call in it.
 Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis& diagnosis, const CallChoice& choice);
 
 /// The part of a call that one iterator held in one way on one thread.

@@ -1,10 +1,13 @@
-#include "command_line/settings.h"
+#include "command_line/setting_sources.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
-#include "command_line/gate_values.h"
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
 #include "compare/comparison_thresholds.h"
@@ -15,12 +18,37 @@
 namespace doctor {
 namespace {
 
-/// Whether this command can use a value that was not given to it in particular.
-bool is_possible(const OptionEntry& option, const GivenValue& value, const CommandLine& line) {
+/// Whether this command can use a value that was not given to it in particular. `config` shows those of all commands.
+bool is_possible(const OptionEntry& option, const GivenValue& value, const Request& request) {
+  if (request.command == Command::config && !option.key.empty()) return true;
   if (!option.is_setting || !check_value(option, value)) return false;
-  if (option.name != "format" || value.text != "csv" || line.command != Command::show) return true;
-  const Page* const page = find_page(line.argument("PAGE"));
+  if (option.name != "format" || value.text != "csv" || request.command != Command::show) return true;
+  const Page* const page = find_page(request.argument("PAGE"));
   return page == nullptr || page->has_csv;
+}
+
+std::optional<std::string> variable_of_process(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::chrono::year_month_day today_in_utc() {
+  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// People write "1" and "0" into variables.
+std::string as_flag(const std::string& text) {
+  return text == "1" ? "true" : text == "0" ? "false" : text;
 }
 
 ConfigType config_type(ValueKind kind) {
@@ -34,6 +62,28 @@ ConfigType config_type(ValueKind kind) {
     default:
       return ConfigType::text;
   }
+}
+
+/// The options of the command that are set in the environment. An empty variable sets nothing; values of an option that
+/// repeats are separated by commas. Errors: a value that no command can take.
+Result<GivenValues> read_environment(Command command, const Surroundings& around) {
+  GivenValues values;
+  for (const OptionEntry* option : options_of(command)) {
+    if (!option->is_setting) continue;
+    const std::optional<std::string> text = around.variable(variable_of(*option));
+    if (!text || text->empty()) continue;
+    const std::string where = "environment " + variable_of(*option);
+    const std::vector<std::string> parts = option->repeats ? split_at_commas(*text) : std::vector{*text};
+    for (const std::string& part : parts) {
+      const bool is_flag = option->kind == ValueKind::none;
+      const GivenValue value = {is_flag ? as_flag(part) : part, where, Origin::environment};
+      if (const Result<void> checked = check_for_any_command(option->name, value); !checked) {
+        return Unexpected(checked.error());
+      }
+      values.add(option->name, value);
+    }
+  }
+  return values;
 }
 
 /// The last value of the layers, from the command line down.
@@ -52,13 +102,13 @@ std::optional<std::string> choose_config_file(const GivenValues& environment, co
   const GivenValue* const named = value_on_top("config", layers);
   const GivenValue* const refused = value_on_top("no-config", layers);
   const bool is_refused = refused != nullptr && refused->text == "true";
-  // Of a file that is named and a refusal, what stands nearer to the command line counts.
+  // Of a file that is named and a refusal, the one nearer to the command line counts.
   if (is_refused && (named == nullptr || named->origin <= refused->origin)) return std::nullopt;
   return named != nullptr ? named->text : find_config_file(around.directory);
 }
 
 /// The settings of one layer that are more than a value.
-Result<void> take_tables(const GivenValues& layer, std::span<const CatalogEntry> catalog, Settings& settings) {
+Result<void> take_tables(const GivenValues& layer, std::span<const CatalogEntry> catalog, Request& request) {
   constexpr std::array<std::pair<std::string_view, BudgetKind>, 3> kBudgets = {
       {{"max-input-share", BudgetKind::input_share},
        {"max-get-next-p95", BudgetKind::get_next_p95},
@@ -66,24 +116,24 @@ Result<void> take_tables(const GivenValues& layer, std::span<const CatalogEntry>
   for (const GivenValue& value : layer.all("set")) {
     const Result<ThresholdSetting> setting = parse_threshold_setting(value.text, value.where, catalog);
     if (!setting) return Unexpected(setting.error());
-    settings.thresholds.push_back(*setting);
+    request.thresholds.push_back(*setting);
   }
   for (const auto& [option, kind] : kBudgets) {
     for (const GivenValue& value : layer.all(option)) {
       const Result<Budget> budget = parse_budget(kind, value, catalog);
       if (!budget) return Unexpected(budget.error());
-      settings.budgets.push_back(*budget);
+      request.budgets.push_back(*budget);
     }
   }
   for (const GivenValue& value : layer.all("suppress")) {
     const Result<Suppression> suppression = parse_suppression(value, catalog);
     if (!suppression) return Unexpected(suppression.error());
-    settings.suppressions.push_back(*suppression);
+    request.suppressions.push_back(*suppression);
   }
   return {};
 }
 
-/// What a configuration file says, as the other layers say it.
+/// A configuration file as a layer like the others.
 GivenValues layer_of(const Config& config) {
   GivenValues values;
   for (const ConfigOption& option : config.options) {
@@ -103,14 +153,14 @@ tl::expected<Config, Errors> read_file(const std::string& path, std::span<const 
   return std::move(reading.config);
 }
 
-/// For each option of the command the value on top that it can use; all of those that add up.
-GivenValues merge(const CommandLine& line, std::span<const GivenValues* const> layers) {
+/// For each option of the command the value that counts and that it can use; all of those that add up.
+GivenValues merge(const Request& request, std::span<const GivenValues* const> layers) {
   GivenValues merged;
-  for (const OptionEntry* option : options_of(line.command)) {
+  for (const OptionEntry* option : options_of(request.command)) {
     const GivenValue* top = nullptr;
     for (const GivenValues* layer : layers) {
       for (const GivenValue& value : layer->all(option->name)) {
-        const bool is_wanted = value.origin == Origin::command_line || is_possible(*option, value, line);
+        const bool is_wanted = value.origin == Origin::command_line || is_possible(*option, value, request);
         if (is_wanted && option->repeats) merged.add(option->name, value);
         if (is_wanted) top = &value;
       }
@@ -120,7 +170,25 @@ GivenValues merge(const CommandLine& line, std::span<const GivenValues* const> l
   return merged;
 }
 
+/// The values on the command line must be ones that their options can take. Formats are checked where they are written:
+/// they depend on the page.
+Result<void> check_values(const Request& request) {
+  for (const OptionEntry* option : options_of(request.command)) {
+    if (option->name == "format") continue;
+    for (const GivenValue& value : request.values.all(option->name)) {
+      if (value.origin != Origin::command_line) continue;
+      if (Result<void> checked = check_value(*option, value); !checked) return checked;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Surroundings surroundings() {
+  std::error_code ignored;  // a working directory that is gone holds no configuration
+  return {variable_of_process, std::filesystem::current_path(ignored).string(), today_in_utc()};
+}
 
 std::vector<ConfigKey> config_keys() {
   std::vector<ConfigKey> keys;
@@ -142,34 +210,32 @@ std::vector<CatalogEntry> settable_catalog() {
   return catalog;
 }
 
-tl::expected<Settings, Errors> collect_settings(const CommandLine& line, const Surroundings& around) {
-  Settings settings;
+tl::expected<void, Errors> add_settings(Request& request, const Surroundings& around) {
   const std::vector<CatalogEntry> catalog = settable_catalog();
-  const Result<GivenValues> environment = read_environment(line.command, around);
+  request.today = around.today;
+  const Result<GivenValues> environment = read_environment(request.command, around);
   if (!environment) return tl::unexpected(Errors{environment.error()});
   GivenValues file;
-  if (find_option(line.command, "config") != nullptr) {
-    settings.config_file = choose_config_file(*environment, line.values, around);
+  if (find_option(request.command, "config") != nullptr) {
+    request.config_file = choose_config_file(*environment, request.values, around);
   }
-  if (settings.config_file) {
-    tl::expected<Config, Errors> config = read_file(*settings.config_file, catalog);
+  if (request.config_file) {
+    tl::expected<Config, Errors> config = read_file(*request.config_file, catalog);
     if (!config) return tl::unexpected(std::move(config.error()));
     file = layer_of(*config);
-    settings.thresholds = std::move(config->thresholds);
-    settings.budgets = std::move(config->budgets);
-    settings.suppressions = std::move(config->suppressions);
+    request.thresholds = std::move(config->thresholds);
+    request.budgets = std::move(config->budgets);
+    request.suppressions = std::move(config->suppressions);
   }
-  for (const GivenValues* layer : {&*environment, &line.values}) {
-    if (const Result<void> taken = take_tables(*layer, catalog, settings); !taken) {
+  for (const GivenValues* layer : {&*environment, &std::as_const(request.values)}) {
+    if (const Result<void> taken = take_tables(*layer, catalog, request); !taken) {
       return tl::unexpected(Errors{taken.error()});
     }
   }
-  const std::array<const GivenValues*, 3> layers = {&file, &*environment, &line.values};
-  settings.values = merge(line, layers);
-  for (const OptionEntry* option : options_of(line.command)) {
-    if (const GivenValue* const top = value_on_top(option->name, layers)) settings.on_top.add(option->name, *top);
-  }
-  return settings;
+  const std::array<const GivenValues*, 3> layers = {&file, &*environment, &request.values};
+  request.values = merge(request, layers);
+  if (const Result<void> checked = check_values(request); !checked) return tl::unexpected(Errors{checked.error()});
+  return {};
 }
 
 }  // namespace doctor

@@ -1,0 +1,253 @@
+#include "batch/batch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "batch/row_output.h"
+#include "batch/trace_worker.h"
+#include "fleet/trace_row.h"
+#include "io/stored_input.h"
+#include "process/memory_limit.h"
+#include "process/output.h"
+#include "process/progress_bar.h"
+#include "process/worker_pool.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::chrono::milliseconds kDrawInterval{100};
+constexpr std::chrono::seconds kDrawDelay{1};
+
+/// What the program itself and the diagnosis of a small trace take.
+constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
+
+/// The memory of all workers together.
+struct BatchMemory {
+  std::uint64_t bytes = 0;
+  std::string words;  ///< "--max-memory 2G allows"
+};
+
+BatchMemory memory_of(const std::optional<MemoryLimit>& limit) {
+  if (limit) return {limit->bytes, "--max-memory " + limit->text + " allows"};
+  // The rest is for the page cache, through which all traces go.
+  const std::uint64_t bytes = machine_memory() / 4 * 3;
+  return {bytes, fmt::format("three quarters of this machine's, {} MiB", bytes >> 20)};
+}
+
+/// Set by the signals that end a batch.
+volatile std::sig_atomic_t interrupted_by = 0;
+
+/// While it exists, Ctrl-C and `kill` end the batch after a whole row.
+class InterruptionGuard {
+ public:
+  InterruptionGuard() {
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { interrupted_by = signal; };
+    action.sa_flags = SA_RESETHAND;  // a second Ctrl-C does not wait
+    for (std::size_t index = 0; index < kSignals.size(); ++index)
+      ::sigaction(kSignals[index], &action, &before_[index]);
+  }
+  InterruptionGuard(const InterruptionGuard&) = delete;
+  InterruptionGuard& operator=(const InterruptionGuard&) = delete;
+  ~InterruptionGuard() {
+    for (std::size_t index = 0; index < kSignals.size(); ++index)
+      ::sigaction(kSignals[index], &before_[index], nullptr);
+  }
+
+ private:
+  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
+  std::array<struct sigaction, 2> before_{};
+};
+
+class Batch {
+ public:
+  explicit Batch(const BatchOptions& options) : options_(options), memory_(memory_of(options.max_memory)) {}
+
+  /// Errors: nothing could be begun, or a row could not be stored.
+  Result<BatchTally> run() {
+    if (std::find(options_.traces.begin(), options_.traces.end(), "-") != options_.traces.end()) {
+      Result<FileDescriptor> stored = store_standard_input();
+      if (!stored) return Unexpected(std::move(stored.error()));
+      standard_input_ = std::move(*stored);
+    }
+    Result<std::unique_ptr<RowOutput>> rows = RowOutput::open(options_.output, options_.resumes, done_);
+    if (!rows) return Unexpected(std::move(rows.error()));
+    rows_ = std::move(*rows);
+    warn_of_strange_lines();
+    if (shows_progress_) total_ = count_traces();
+    const InterruptionGuard guard;
+    if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
+    if (Result<void> second = run_large_ones(); !second) return Unexpected(std::move(second.error()));
+    status_line().erase();
+    tally_.interrupted_by = interrupted_by;
+    return tally_;
+  }
+
+ private:
+  TraceList::Source source() const { return {options_.traces, options_.files_from, options_.shard}; }
+
+  void warn_of_strange_lines() const {
+    if (rows_->strange_lines() == 0 || options_.quiet) return;
+    print_error({fmt::format("left {} unchanged that cannot be read as rows; the first is line {}",
+                             format_count(rows_->strange_lines(), "line"), rows_->first_strange_line()),
+                 options_.output,
+                 {},
+                 {}});
+  }
+
+  /// Reads no trace. Not possible where their names come from a pipe.
+  std::optional<std::uint64_t> count_traces() const {
+    if (options_.files_from == "-") return std::nullopt;
+    const Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
+    if (!list) return std::nullopt;
+    std::uint64_t count = 0;
+    while (const std::optional<Result<std::string>> trace = (*list)->next()) count += *trace ? 1U : 0U;
+    return count;
+  }
+
+  std::size_t worker_count() const {
+    return std::min<std::size_t>(options_.jobs, std::max<std::uint64_t>(1, memory_.bytes / kLeastMemory));
+  }
+
+  WorkerPool make_pool(std::size_t workers) const {
+    const std::uint64_t share = memory_.bytes / workers;
+    return {[this](const std::string& path, const WorkerPool::Notify& notify) {
+              return encode(diagnose_trace(options_.setup, options_.fail_on, {input_of(path), name_of(path)}, notify));
+            },
+            {workers, options_.time_limit, [this, share] { return prepare_worker(share); }}};
+  }
+
+  /// A limit that nobody asked for must not keep a program from starting that is large by itself, as one built with a
+  /// sanitizer is.
+  Result<void> prepare_worker(std::uint64_t share) const {
+    if (!options_.max_memory && memory_in_use() >= share) return {};
+    return limit_memory(share, fmt::format("{}M", share >> 20));
+  }
+
+  Result<void> run_all() {
+    Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
+    if (!list) return Unexpected(std::move(list.error()));
+    WorkerPool pool = make_pool(worker_count());
+    keeps_large_ones_ = worker_count() > 1;
+    return work_off(pool, [&] { return next_trace(**list); });
+  }
+
+  /// What did not fit into a worker's share gets all of the memory, alone: how many workers there are changes no row.
+  Result<void> run_large_ones() {
+    if (large_ones_.empty()) return {};
+    WorkerPool pool = make_pool(1);
+    keeps_large_ones_ = false;
+    std::vector<std::string> traces = std::exchange(large_ones_, {});
+    std::size_t index = 0;
+    return work_off(pool, [&] { return index < traces.size() ? std::optional(traces[index++]) : std::nullopt; });
+  }
+
+  std::optional<std::string> next_trace(TraceList& list) {
+    while (std::optional<Result<std::string>> trace = list.next()) {
+      if (!*trace) {
+        ++tally_.unreadable_folders;
+        print_error(trace->error());
+      } else if (done_.contains(name_of(**trace))) {
+        ++tally_.skipped;
+      } else {
+        return **trace;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Result<void> work_off(WorkerPool& pool, const std::function<std::optional<std::string>()>& next) {
+    bool is_at_end = false;
+    while (interrupted_by == 0) {
+      while (!is_at_end && pool.has_free_worker()) {
+        std::optional<std::string> trace = next();
+        is_at_end = !trace;
+        if (is_at_end) break;
+        if (Result<void> started = pool.start(std::move(*trace)); !started) return started;
+      }
+      if (!pool.has_tasks()) return {};
+      for (FinishedTask& task : pool.wait(kDrawInterval)) {
+        // What the same signal ended did not crash.
+        if (interrupted_by != 0 && !task.result) continue;
+        if (Result<void> taken = take(std::move(task)); !taken) return taken;
+      }
+      draw();
+    }
+    return {};
+  }
+
+  Result<void> take(FinishedTask task) {
+    if (!task.result && task.failure == TaskFailure::out_of_memory && keeps_large_ones_) {
+      large_ones_.push_back(std::move(task.task));
+      return {};
+    }
+    if (!task.result) return rows_->append(failed(task));
+    const DiagnosedTrace diagnosed = decode_diagnosed_trace(*task.result);
+    tally_.add(diagnosed);
+    return rows_->append(diagnosed.row);
+  }
+
+  /// The row of a trace whose worker failed, which is counted.
+  std::string failed(const FinishedTask& task) {
+    ++tally_.traces;
+    std::string error;
+    switch (task.failure) {
+      case TaskFailure::timed_out:
+        ++tally_.timed_out;
+        error = fmt::format("takes longer than --timeout {} allows", options_.time_limit->count());
+        break;
+      case TaskFailure::out_of_memory:
+        ++tally_.out_of_memory;
+        error = "needs more memory than " + memory_.words;
+        break;
+      case TaskFailure::crashed:
+        ++tally_.crashed;
+        error = "the diagnosis " + task.last_words + "; please report it";
+        break;
+    }
+    return render_row(failed_row({name_of(task.task), stored_bytes(input_of(task.task)), task.note}, error));
+  }
+
+  std::string input_of(const std::string& path) const { return path == "-" ? path_of(standard_input_) : path; }
+  std::string name_of(const std::string& path) const { return path == "-" && options_.name ? *options_.name : path; }
+
+  void draw() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!shows_progress_ || now - begin_ < kDrawDelay || now - drawn_ < kDrawInterval) {
+      return;
+    }
+    drawn_ = now;
+    status_line().show(batch_progress_line(tally_, total_, now - begin_, status_line().width()));
+  }
+
+  const BatchOptions& options_;
+  const BatchMemory memory_;
+  const bool shows_progress_ = wants_progress_bar(options_.quiet, STDERR_FILENO);
+  FileDescriptor standard_input_;
+  PathSet done_;
+  std::unique_ptr<RowOutput> rows_;
+  std::optional<std::uint64_t> total_;
+  BatchTally tally_;
+  bool keeps_large_ones_ = false;
+  std::vector<std::string> large_ones_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point drawn_ = begin_;
+};
+
+}  // namespace
+
+Result<BatchTally> diagnose_batch(const BatchOptions& options) {
+  return Batch(options).run();
+}
+
+}  // namespace doctor

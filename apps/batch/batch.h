@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "batch/batch_tally.h"
+#include "batch/trace_list.h"
+#include "diagnose/finding.h"
+#include "pipeline.h"
+#include "process/memory_limit.h"
+
+namespace doctor {
+
+/// What `batch` is asked for.
+struct BatchOptions {
+  std::vector<std::string> traces;  ///< files, directories, "-"
+  std::optional<std::string> files_from;
+  Shard shard;
+  std::optional<std::string> name;  ///< of the trace on standard input
+  std::string output;               ///< file of rows; empty or "-" is standard output
+  bool resumes = false;
+  std::size_t jobs = 1;
+  std::optional<std::chrono::seconds> time_limit;  ///< of one trace
+  std::optional<MemoryLimit> max_memory;           ///< of all workers together
+  std::optional<Severity> fail_on;                 ///< nullopt: never
+  DiagnosisSetup setup;
+  bool quiet = false;
+};
+
+/// Diagnoses every trace in a worker process and writes its row. Ctrl-C ends it early, after a whole row. Errors:
+/// nothing could be begun, or a row could not be stored.
+Result<BatchTally> diagnose_batch(const BatchOptions& options);
+
+}  // namespace doctor

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "command_line/command_table.h"
+
+namespace doctor {
+
+/// What the value of an option is: how it is checked, and what a shell offers to complete it.
+enum class ValueKind {
+  none,  ///< a flag: it is there or not
+  text,
+  file,
+  run,           ///< a run of a log directory
+  word,          ///< one of OptionEntry::words
+  number,        ///< a whole number within OptionEntry::least and most
+  size,          ///< of memory: "512M"
+  threshold,     ///< "rule.threshold=value"
+  share_budget,  ///< "[pipeline=]share"
+  time_budget,   ///< "[pipeline=]microseconds"
+  rule_budget,   ///< "[pipeline=]rule"
+  suppression,   ///< "rule[:subject]"
+};
+
+/// An option: one entry of the one table that the command line, its help, the environment, the configuration file,
+/// completion and the manual are made from.
+struct OptionEntry {
+  std::string_view name = {};        ///< without the dashes
+  char letter = '\0';                ///< its short form; none: '\0'
+  std::string_view value_name = {};  ///< "FILE", as help shows it; empty for a flag
+  ValueKind kind = ValueKind::none;
+  std::span<const std::string_view> words = {};  ///< of ValueKind::word
+  std::size_t least = 0;                         ///< of ValueKind::number
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  std::string_view default_text = {};  ///< the value where none is given; empty: help says it, or there is none
+  std::string_view help = {};
+  CommandSet commands = {};                      ///< that take it. Entries of one name share no command
+  bool repeats = false;                          ///< may be given several times; all values count
+  bool is_setting = false;                       ///< may be set in the environment, as variable_of() names it
+  std::string_view key = {};                     ///< in the configuration file; empty: it cannot be set there
+  std::span<const std::string_view> pages = {};  ///< of `show` that take it; empty: all
+};
+
+}  // namespace doctor

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "base/result.h"
+#include "command_line/command_table.h"
+#include "command_line/given_values.h"
+#include "diagnose/budget.h"
+#include "diagnose/suppression.h"
+#include "diagnose/threshold_settings.h"
+
+namespace doctor {
+
+/// Everything that is wrong, never empty.
+using Errors = std::vector<Error>;
+
+/// What the program is asked to do: a command, its arguments, and the values of its options, wherever they were given.
+/// Every value is one that its option can take; what they mean together is checked by who runs the command.
+struct Request {
+  Command command = Command::diagnose;
+  std::map<std::string, std::vector<std::string>, std::less<>> arguments = {};  ///< by ArgumentEntry::name
+  GivenValues values = {};
+  std::vector<ThresholdSetting> thresholds = {};
+  std::vector<Budget> budgets = {};
+  std::vector<Suppression> suppressions = {};
+  std::optional<std::string> config_file = {};  ///< the one that was read
+  std::chrono::year_month_day today{};          ///< for what expires
+
+  /// All arguments of that name; none if it is not there.
+  const std::vector<std::string>& all(std::string_view argument) const;
+
+  /// The argument of that name; empty if it is not there.
+  std::string argument(std::string_view name) const;
+
+  /// The value of an option, else its default; empty if it has none.
+  std::string text(std::string_view option) const;
+
+  /// The value of an option; nullopt if it was not given.
+  std::optional<std::string> given(std::string_view option) const;
+
+  /// The value of a numeric option, else its default; nullopt if it has none.
+  std::optional<std::size_t> number(std::string_view option) const;
+
+  /// The index of the value, or of the default, among the words of an option.
+  std::size_t word(std::string_view option) const;
+
+  bool is_set(std::string_view flag) const { return values.is_set(flag); }
+};
+
+/// The word of an argument of ArgumentKind::word. Errors: it is missing or none of them.
+Result<std::string> word_argument(const Request& request, std::string_view name);
+
+}  // namespace doctor
