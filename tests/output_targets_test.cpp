@@ -116,11 +116,11 @@ TEST_CASE("a source file is a path of the repository, with a line or without") {
   CHECK(parsed("src/a:1:2") == "src/a:1 2");
   for (const char* outside : {"../input.py", "/tmp/input.py", "https://example.org/input.py", "", ":3", "-", "src/"}) {
     CAPTURE(outside);
-    CHECK(parsed(outside).find("is no file below the working directory") != std::string::npos);
+    CHECK(parsed(outside).find("is not a file below the working directory") != std::string::npos);
   }
   for (const char* wrong : {"input.py:0", "input.py:99999999999999999999", "input.py:3000000000"}) {
     CAPTURE(wrong);
-    CHECK(parsed(wrong).find("is no line of a file") != std::string::npos);
+    CHECK(parsed(wrong).find("is not a line of a file") != std::string::npos);
   }
 }
 
