@@ -15,7 +15,7 @@
 #include "batch/row_output.h"
 #include "batch/trace_worker.h"
 #include "fleet/trace_row.h"
-#include "io/stored_input.h"
+#include "io/file_io.h"
 #include "process/memory_limit.h"
 #include "process/output.h"
 #include "process/progress_bar.h"

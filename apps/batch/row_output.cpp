@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "fleet/trace_row.h"
+#include "io/file_io.h"
 #include "io/path_error.h"
-#include "io/write_all.h"
 
 namespace doctor {
 namespace {

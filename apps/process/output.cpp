@@ -10,7 +10,7 @@
 #include <new>
 #include <system_error>
 
-#include "io/write_all.h"
+#include "io/file_io.h"
 #include "process/exit_code.h"
 #include "text/escape.h"
 

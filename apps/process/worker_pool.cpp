@@ -17,7 +17,7 @@
 #include <new>
 #include <utility>
 
-#include "io/write_all.h"
+#include "io/file_io.h"
 
 namespace doctor {
 namespace {

@@ -17,7 +17,7 @@
 #include "compare/baseline_database.h"
 #include "io/file_descriptor.h"
 #include "io/path_error.h"
-#include "io/write_all.h"
+#include "io/file_io.h"
 
 namespace doctor {
 namespace {

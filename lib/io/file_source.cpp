@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/file_io.h"
 #include "io/path_error.h"
 #include "io/stored_source.h"
 
@@ -31,10 +32,8 @@ class FileSource final : public ByteSource {
 
   Result<std::size_t> read(char* buffer, std::size_t capacity) override {
     if (capacity == 0) return std::size_t{0};
-    ssize_t count = 0;
-    do {
-      count = ::pread(file_.number(), buffer, capacity, static_cast<off_t>(start_ + position_));
-    } while (count < 0 && errno == EINTR);
+    const auto offset = static_cast<off_t>(start_ + position_);
+    const ssize_t count = uninterrupted([&] { return ::pread(file_.number(), buffer, capacity, offset); });
     if (count < 0) return fail("cannot be read: " + std::system_category().message(errno), name_, {}, position_);
     if (count == 0 && position_ < size_) {
       return fail("the file became shorter while it was read", name_, "wait until it is written, then try again",

@@ -9,9 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "io/file_io.h"
 #include "io/stored_source.h"
-#include "io/unnamed_file.h"
-#include "io/write_all.h"
 
 namespace doctor {
 namespace {
@@ -22,14 +21,10 @@ constexpr std::size_t kKeptInMemory = std::size_t{1024} * 1024;
 /// Waits for bytes even when whoever started us left the descriptor non-blocking.
 ssize_t read_waiting(int descriptor, char* buffer, std::size_t capacity) {
   for (;;) {
-    const ssize_t count = ::read(descriptor, buffer, capacity);
-    if (count >= 0) return count;
-    if (errno == EAGAIN) {
-      pollfd readable{descriptor, POLLIN, 0};
-      ::poll(&readable, 1, -1);
-    } else if (errno != EINTR) {
-      return -1;
-    }
+    const ssize_t count = read_some(descriptor, buffer, capacity);
+    if (count >= 0 || errno != EAGAIN) return count;
+    pollfd readable{descriptor, POLLIN, 0};
+    ::poll(&readable, 1, -1);
   }
 }
 
@@ -97,10 +92,8 @@ class SpooledSource final : public ByteSource {
   Result<std::size_t> read_kept(char* buffer, std::size_t capacity) {
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(capacity, received_ - position_));
     if (position_ < memory_.size()) return memory_.copy(buffer, wanted, static_cast<std::size_t>(position_));
-    ssize_t count = 0;
-    do {
-      count = ::pread(spool_.number(), buffer, wanted, static_cast<off_t>(position_ - memory_.size()));
-    } while (count < 0 && errno == EINTR);
+    const auto offset = static_cast<off_t>(position_ - memory_.size());
+    const ssize_t count = uninterrupted([&] { return ::pread(spool_.number(), buffer, wanted, offset); });
     if (count > 0) return static_cast<std::size_t>(count);
     const std::string reason = count < 0 ? std::system_category().message(errno) : "it became shorter";
     return fail("the temporary copy cannot be read: " + reason, name_, {}, position_);

@@ -8,7 +8,7 @@
 
 #include "fleet/trace_row.h"
 #include "io/byte_source.h"
-#include "io/stored_input.h"
+#include "io/file_io.h"
 
 namespace doctor {
 namespace {

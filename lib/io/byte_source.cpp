@@ -1,9 +1,18 @@
+#include "io/byte_source.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <utility>
 
-#include "io/byte_source.h"
+#include "io/file_descriptor.h"
+#include "io/file_io.h"
 #include "io/gzip_source.h"
+#include "io/path_error.h"
+#include "io/stored_source.h"
 
 namespace doctor {
 namespace {
@@ -41,7 +50,22 @@ class MemorySource final : public ByteSource {
   std::size_t position_ = 0;
 };
 
+/// Opening a named pipe waits for its writer.
+int open_waiting(const char* path) {
+  return uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC); });
+}
+
 }  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+  const bool is_standard_input = path == "-";
+  const std::string name = is_standard_input ? "standard input" : path;
+  FileDescriptor input(is_standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open_waiting(path.c_str()));
+  if (!input.is_open()) return Unexpected(path_error(name, errno));
+  Result<std::unique_ptr<ByteSource>> stored = descriptor_source(std::move(input), name);
+  if (!stored) return stored;
+  return inflated_if_gzip(std::move(*stored));
+}
 
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name) {
   // Reading memory cannot fail, so neither can looking at its first bytes.
