@@ -58,9 +58,14 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
 }
 
 ChromeArgumentDecoder::Meaning ChromeArgumentDecoder::meaning_of(std::string_view key, TraceBuilder& builder) {
-  constexpr std::size_t kMostKeys = 64;  // a hostile file has any number of keys
-  for (const KnownKey& known : known_keys_) {
-    if (known.text == key) return known.meaning;
+  // Nearly all keys of a file differ in their size or in their first character.
+  std::uint8_t& likely =
+      likely_keys_[(key.size() * 5 + (key.empty() ? 0 : static_cast<unsigned char>(key[0]))) % kMostKeys];
+  if (likely < known_keys_.size() && known_keys_[likely].text == key) return known_keys_[likely].meaning;
+  for (std::size_t index = 0; index < known_keys_.size(); ++index) {
+    if (known_keys_[index].text != key) continue;
+    likely = static_cast<std::uint8_t>(index);
+    return known_keys_[index].meaning;
   }
   Meaning meaning{role_of(key), {}};
   if (meaning.role == Role::attribute) meaning.name = builder.intern(key);

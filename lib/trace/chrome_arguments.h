@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -56,11 +58,14 @@ class ChromeArgumentDecoder {
     Meaning meaning;
   };
 
+  static constexpr std::size_t kMostKeys = 64;  ///< a hostile file has any number of keys
+
   static Role role_of(std::string_view key);
   Meaning meaning_of(std::string_view key, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
   std::vector<KnownKey> known_keys_;
+  std::array<std::uint8_t, kMostKeys> likely_keys_{};  ///< indices into known_keys_, by a hash
   ChromeArguments arguments_;
   std::string long_name_text_;
   std::string dataset_name_text_;

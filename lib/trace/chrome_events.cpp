@@ -11,12 +11,11 @@ namespace {
 /// Why a number of an event cannot be used.
 const char* reason_for(NumberText text, const char* reason_if_missing) {
   if (text == NumberText::missing) return reason_if_missing;
-  return text == NumberText::malformed ? "events_malformed" : kReasonOutOfRange;
+  return text == NumberText::malformed ? "events_malformed" : kOutsideTimeRange;
 }
 
 }  // namespace
 
-const char* const kReasonOutOfRange = "events_outside_time_range";
 const char* const kReasonUnpaired = "events_unpaired";
 const char* const kReasonWithoutPhase = "events_without_phase";
 

@@ -15,6 +15,7 @@
 #include "trace/json_event.h"
 #include "trace/json_events.h"
 #include "trace/trace.h"
+#include "trace/trace_builder.h"
 
 namespace doctor {
 
@@ -63,7 +64,6 @@ class OpenChromeEvents {
 const char* reason_without_time(NumberText text);      ///< why a time that is not valid cannot be used
 const char* reason_without_duration(NumberText text);  ///< likewise a duration
 const char* reason_to_leave_out(char phase);           ///< of an event that is not on a thread
-extern const char* const kReasonOutOfRange;
 extern const char* const kReasonUnpaired;
 extern const char* const kReasonWithoutPhase;
 
@@ -109,21 +109,21 @@ class ChromeDecoder {
     const ChromeEvent* const begun = open_.end(event);
     if (begun == nullptr) return consumer_.lose(kReasonUnpaired, 1);
     ChromeEvent whole = *begun;
-    if (__builtin_sub_overflow(end, whole.start, &whole.duration)) return consumer_.lose(kReasonOutOfRange, 1);
+    if (__builtin_sub_overflow(end, whole.start, &whole.duration)) return consumer_.lose(kOutsideTimeRange, 1);
     consumer_.take(whole);
   }
 
   std::optional<Picoseconds> time_of(const JsonEvent& event) {
     const bool is_valid = event.start_text == NumberText::valid;
     const std::optional<Picoseconds> time = is_valid ? origin_.since(event.start) : std::nullopt;
-    if (!time) consumer_.lose(is_valid ? kReasonOutOfRange : reason_without_time(event.start_text), 1);
+    if (!time) consumer_.lose(is_valid ? kOutsideTimeRange : reason_without_time(event.start_text), 1);
     return time;
   }
 
   std::optional<Picoseconds> duration_of(const JsonEvent& event) {
     const bool is_valid = event.duration_text == NumberText::valid;
     const std::optional<Picoseconds> duration = is_valid ? to_picoseconds(event.duration, 0) : std::nullopt;
-    if (!duration) consumer_.lose(is_valid ? kReasonOutOfRange : reason_without_duration(event.duration_text), 1);
+    if (!duration) consumer_.lose(is_valid ? kOutsideTimeRange : reason_without_duration(event.duration_text), 1);
     return duration;
   }
 

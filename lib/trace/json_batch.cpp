@@ -6,40 +6,34 @@
 #include <new>
 #include <span>
 
+#include "base/hash.h"
 #include "trace/json_text.h"
 
 namespace doctor {
 namespace {
 
-std::string_view trim_end(std::string_view text) {
+inline std::string_view trim_end(std::string_view text) {
   while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
 /// The text between the quotes of a string token; any other token as it stands.
-std::string_view unquoted(std::string_view token) {
+inline std::string_view unquoted(std::string_view token) {
   const bool is_string = token.size() >= 2 && token.front() == '"' && token.back() == '"';
   return is_string ? std::string_view(token.data() + 1, token.size() - 2) : token;
 }
 
 /// Whether `key` is the string literal `name`, whose size the compiler knows.
 template <std::size_t kSize>
-bool is_key(std::string_view key, const char (&name)[kSize]) {
+inline bool is_key(std::string_view key, const char (&name)[kSize]) {
   return key.size() == kSize - 1 && std::memcmp(key.data(), name, kSize - 1) == 0;
-}
-
-/// FNV-1a, so that the key of a name is the same in every run.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3u;
-  return hash;
 }
 
 /// A process or thread: TF writes integers, other tools names.
 std::uint64_t key_of(std::string_view token) {
   const std::string_view text = unquoted(token);
   if (const std::optional<std::uint64_t> number = parse_token(text)) return *number;
-  return hash_of(text);
+  return fnv1a_64(text);
 }
 
 void take_name(std::string_view token, JsonEvent& event, JsonEventBatch& batch) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kFractionDigits = 6;  // of a microsecond, down to picoseconds
 constexpr std::int32_t kOneMicrosecond = 1'000'000;
-constexpr auto kMaxMicroseconds = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+constexpr auto kMaxInteger = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -29,7 +29,7 @@ NumberText parse_plain(std::string_view digits, bool is_negative, MicrosecondTim
   std::size_t at = 0;
   for (; at < digits.size() && is_digit(digits[at]); ++at) {
     const auto digit = static_cast<std::uint64_t>(digits[at] - '0');
-    if (at >= kSafeDigits && whole > (kMaxMicroseconds - digit) / 10) return NumberText::out_of_range;
+    if (at >= kSafeDigits && whole > (kMaxInteger - digit) / 10) return NumberText::out_of_range;
     whole = whole * 10 + digit;
   }
   if (at == 0) return NumberText::malformed;
@@ -44,7 +44,7 @@ NumberText parse_plain(std::string_view digits, bool is_negative, MicrosecondTim
     }
     if (places.size() > kFractionDigits && places[kFractionDigits] >= '5') ++fraction;
     if (fraction == kOneMicrosecond) {
-      if (whole == kMaxMicroseconds) return NumberText::out_of_range;
+      if (whole == kMaxInteger) return NumberText::out_of_range;
       ++whole;
       fraction = 0;
     }
@@ -93,6 +93,21 @@ Digits leading_digits(std::string_view text, std::size_t at) {
            (joined >> 16 & 0x0000'00ff'0000'00ffu) * 0x0000'2710'0000'0001u;
   digits.value = joined >> 32;
   return digits;
+}
+
+/// A number of decimal digits that fits 64 bits; nothing for any other text, which may be a number all the same.
+std::optional<std::uint64_t> parse_digits(std::string_view text) {
+  constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+  if (std::endian::native != std::endian::little || text.empty()) return std::nullopt;
+  std::uint64_t value = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Digits digits = leading_digits(text, at);
+    const bool overflows = __builtin_mul_overflow(value, kPowers[digits.count], &value) ||
+                           __builtin_add_overflow(value, digits.value, &value);
+    if (digits.count == 0 || overflows) return std::nullopt;
+    at += digits.count;
+  }
+  return value;
 }
 
 /// `fraction` in picoseconds, up to a whole microsecond.
@@ -243,6 +258,7 @@ std::int64_t TimeOrigin::nanoseconds() const {
 }
 
 std::optional<std::uint64_t> parse_token(std::string_view text) {
+  if (const std::optional<std::uint64_t> token = parse_digits(text)) return token;
   if (text.starts_with('-')) {
     const std::optional<std::int64_t> number = parse_integer(text);
     if (!number) return std::nullopt;
@@ -256,6 +272,8 @@ std::optional<std::uint64_t> parse_token(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
+  const std::optional<std::uint64_t> digits = parse_digits(text);
+  if (digits && *digits <= kMaxInteger) return static_cast<std::int64_t>(*digits);
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
   const std::from_chars_result parsed = std::from_chars(text.data(), end, number);

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/trace.h"
@@ -21,7 +20,7 @@ class QueueSampler {
 
   /// Ids other than 0 are opaque. Where an id comes again before its other half, the later event counts.
   void queued(std::uint64_t id, Picoseconds start);
-  /// A closure that starts before it was queued is none: its id was used again.
+  /// A closure that starts before it was queued is not a closure: its id was used again.
   void started(std::uint64_t id, Picoseconds start, LaneId lane);
 
   /// Hands over the pairs. The sampler is empty afterwards.
@@ -30,6 +29,7 @@ class QueueSampler {
  private:
   /// One of the two events, as long as the other has not come.
   struct Half {
+    std::uint64_t id = 0;  ///< 0: the place is free
     Picoseconds start = 0;
     LaneId lane{};
     bool is_started = false;
@@ -40,11 +40,18 @@ class QueueSampler {
   };
 
   bool is_sampled(std::uint64_t id) const;
-  void take(std::uint64_t id, const Half& half);
+  void take(const Half& half);
   void thin_out();
 
+  std::size_t home_of(std::uint64_t id) const;
+  std::size_t place_of(std::uint64_t id) const;
+  void free_place(std::size_t place);
+  void rebuild(std::size_t size);
+
   unsigned halvings_ = 0;  ///< one of 2^halvings_ closures is kept
-  std::unordered_map<std::uint64_t, Half> halves_;
+  /// A hash table with open addressing, at most three quarters full: a power of two of places, or none.
+  std::vector<Half> halves_;
+  std::size_t half_count_ = 0;
   std::vector<Pair> pairs_;
 };
 

@@ -31,9 +31,9 @@ void sort_and_unite(std::vector<Row>& rows, KeyOf key_of) {
 }  // namespace
 
 const char* timeline_time_fault(Picoseconds start, Picoseconds duration) {
-  if (duration < 0) return "events_negative_duration";
+  if (duration < 0) return kNegativeDuration;
   const bool fits = start >= -kFarthest && start <= kFarthest && duration <= PackedSpan::kMaxDuration;
-  return fits ? nullptr : "events_outside_time_range";
+  return fits ? nullptr : kOutsideTimeRange;
 }
 
 TimelineReader::Arguments TimelineReader::decode(std::span<const JsonMember> members) {

@@ -71,7 +71,7 @@ void fit_times(TimelineEvents& events) {
     return !fits(span.start);
   };
   const std::size_t lost = std::erase_if(events.spans, move);
-  if (lost > 0) events.loss.add("events_outside_time_range", lost);
+  if (lost > 0) events.loss.add(kOutsideTimeRange, lost);
   std::erase_if(events.get_next_ops, move);
   std::erase_if(events.other_get_next, move);
   std::erase_if(events.calls, [&](TimelineCall& call) { return move(call.span); });

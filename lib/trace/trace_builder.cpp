@@ -41,6 +41,11 @@ void add_to_structure(PipelineMaking& making, std::uint16_t name_length) {
   making.structure = ((making.structure == 0 ? kOffset : making.structure) ^ name_length) * kPrime;
 }
 
+bool can_hold_others(EventKind kind) {
+  return kind == EventKind::iterator || kind == EventKind::get_next || kind == EventKind::captured_function ||
+         kind == EventKind::produce || kind == EventKind::executor || kind == EventKind::make_iterator;
+}
+
 std::uint32_t row_count(const auto& table) {
   return static_cast<std::uint32_t>(table.size());
 }
@@ -61,12 +66,8 @@ std::uint16_t name_length_of(std::string_view name) {
   return static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), std::numeric_limits<std::uint16_t>::max()));
 }
 
-const char* time_fault(Picoseconds start, Picoseconds duration) {
-  if (duration < 0) return "events_negative_duration";
-  const bool fits =
-      start >= PackedSpan::kMinStart && start <= PackedSpan::kMaxStart && duration <= PackedSpan::kMaxDuration;
-  return fits ? nullptr : "events_outside_time_range";
-}
+const char* const kNegativeDuration = "events_negative_duration";
+const char* const kOutsideTimeRange = "events_outside_time_range";
 
 /// What is open on a thread at one moment. Each entry carries the answers for the events nested in it, so that
 /// nesting an event looks at the innermost entry only.
@@ -145,40 +146,44 @@ InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
   return place->second;
 }
 
+TraceBuilder::Place TraceBuilder::place_of(LaneId lane) {
+  return {lane, trace_.lanes[index_of(lane)], lane_states_[index_of(lane)]};
+}
+
 void TraceBuilder::add(LaneId lane, std::span<const LaneEvent> events) {
   trace_.event_count += events.size();
+  const Place place = place_of(lane);
   if (order_ == Order::any) {
-    std::vector<LaneEvent>& held = lane_states_[index_of(lane)].held;
-    held.insert(held.end(), events.begin(), events.end());
+    place.state.held.insert(place.state.held.end(), events.begin(), events.end());
     return;
   }
-  for (std::size_t next = 0; next < events.size() && !saw_disorder_;) next = take_group(lane, events, next);
+  for (std::size_t next = 0; next < events.size() && !saw_disorder_;) next = take_group(place, events, next);
 }
 
 /// Takes the events from `begin` on that start at one time; returns the index of the first one after them. The last
 /// group stays held, for the next call may bring more of it.
-std::size_t TraceBuilder::take_group(LaneId lane, std::span<const LaneEvent> events, std::size_t begin) {
-  LaneState& state = lane_states_[index_of(lane)];
+std::size_t TraceBuilder::take_group(const Place& place, std::span<const LaneEvent> events, std::size_t begin) {
+  LaneState& state = place.state;
   const Picoseconds start = events[begin].start;
   std::size_t end = begin + 1;
   while (end < events.size() && events[end].start == start) ++end;
-  if (!state.held.empty() && state.held.front().start != start) nest_held(lane);
+  if (!state.held.empty() && state.held.front().start != start) nest_held(place);
   if (start < state.latest_start) {
     saw_disorder_ = true;
   } else if (end - begin == 1 && end < events.size() && state.held.empty()) {
-    nest(lane, events[begin]);
+    nest(place, events[begin]);
   } else {
     const std::span<const LaneEvent> group = events.subspan(begin, end - begin);
     state.held.insert(state.held.end(), group.begin(), group.end());
-    if (end < events.size()) nest_held(lane);
+    if (end < events.size()) nest_held(place);
   }
   return end;
 }
 
-void TraceBuilder::nest_held(LaneId lane) {
-  std::vector<LaneEvent>& held = lane_states_[index_of(lane)].held;
+void TraceBuilder::nest_held(const Place& place) {
+  std::vector<LaneEvent>& held = place.state.held;
   if (held.size() > 1) std::stable_sort(held.begin(), held.end(), comes_before);
-  for (const LaneEvent& event : held) nest(lane, event);
+  for (const LaneEvent& event : held) nest(place, event);
   held.clear();
 }
 
@@ -201,31 +206,31 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
   }
 }
 
-void TraceBuilder::nest(LaneId lane, const LaneEvent& event) {
+void TraceBuilder::nest(const Place& place, const LaneEvent& event) {
   const Picoseconds end = event.start + event.duration;
   window_.start = std::min(window_.start, event.start);
   window_.end = std::max(window_.end, end);
-  LaneState& state = lane_states_[index_of(lane)];
-  Lane& tables = trace_.lanes[index_of(lane)];
+  LaneState& state = place.state;
   state.latest_start = event.start;
-  close_until(tables, state, event.start, end);
+  close_until(place.tables, state, event.start, end);
+  if (!can_hold_others(event.kind)) return add_leaf(place, event);
 
-  OpenEvent opened = state.open.empty() ? OpenEvent{} : state.open.back();
+  if (state.open.empty()) {
+    state.open.emplace_back();
+  } else {
+    state.open.push_back(state.open.back());
+  }
+  OpenEvent& opened = state.open.back();
   opened.kind = event.kind;
   opened.start = event.start;
   opened.end = end;
   opened.own_row = kNoRow;
-  add_row(lane, event, opened);
-
-  const bool can_hold_others = event.kind == EventKind::iterator || event.kind == EventKind::get_next ||
-                               event.kind == EventKind::captured_function || event.kind == EventKind::produce ||
-                               event.kind == EventKind::executor || event.kind == EventKind::make_iterator;
-  if (can_hold_others) state.open.push_back(opened);
+  add_row(place, event, opened);
 }
 
-void TraceBuilder::add_row(LaneId lane, const LaneEvent& event, OpenEvent& opened) {
-  Lane& tables = trace_.lanes[index_of(lane)];
-  LaneState& state = lane_states_[index_of(lane)];
+/// An event that others are nested in. `opened` has what is around it.
+void TraceBuilder::add_row(const Place& place, const LaneEvent& event, OpenEvent& opened) {
+  Lane& tables = place.tables;
   const PackedSpan span(event.start, event.duration);
   switch (event.kind) {
     case EventKind::iterator:
@@ -254,14 +259,33 @@ void TraceBuilder::add_row(LaneId lane, const LaneEvent& event, OpenEvent& opene
       opened.own_row = opened.produce = row_count(tables.produced);
       tables.produced.push_back({PackedToken(event.id), kNoRow, kNoRow});
       break;
-    case EventKind::consume:
-      if (opened.iterator_row != kNoRow && event.id != 0) {
-        tables.consumed.push_back({PackedToken(event.id), opened.iterator_row});
-      }
-      break;
     case EventKind::executor:
       opened.function_id = event.id;
       opened.in_executor = true;
+      break;
+    case EventKind::make_iterator:
+      // Inside of an iterator call a transformation makes the iterators of its elements.
+      if (opened.iterator_row != kNoRow) break;
+      if (opened.making == kNoMaking) {
+        opened.making = row_count(trace_.makings);
+        trace_.makings.push_back({{event.start, event.start + event.duration}, place.lane, 0});
+      }
+      add_to_structure(trace_.makings[opened.making], event.name_length);
+      break;
+    default:  // leaves
+      break;
+  }
+}
+
+/// An event that nothing is nested in.
+void TraceBuilder::add_leaf(const Place& place, const LaneEvent& event) {
+  Lane& tables = place.tables;
+  LaneState& state = place.state;
+  switch (event.kind) {
+    case EventKind::consume:
+      if (!state.open.empty() && state.open.back().iterator_row != kNoRow && event.id != 0) {
+        tables.consumed.push_back({PackedToken(event.id), state.open.back().iterator_row});
+      }
       break;
     case EventKind::region_start:
       state.region_start = event.start;
@@ -271,23 +295,16 @@ void TraceBuilder::add_row(LaneId lane, const LaneEvent& event, OpenEvent& opene
       if (state.region_is_open) tables.pool_regions.push_back({state.region_start, event.start - state.region_start});
       state.region_is_open = false;
       break;
-    case EventKind::op:
-      tables.ops.push_back({span, PackedToken(opened.function_id), static_cast<StringId>(event.subject)});
+    case EventKind::op: {
+      const std::uint64_t function_id = state.open.empty() ? 0 : state.open.back().function_id;
+      tables.ops.push_back(
+          {PackedSpan(event.start, event.duration), PackedToken(function_id), static_cast<StringId>(event.subject)});
       break;
+    }
     case EventKind::step:
       trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
       break;
-    case EventKind::make_iterator:
-      // Inside of an iterator call a transformation makes the iterators of its elements.
-      if (opened.iterator_row != kNoRow) break;
-      if (opened.making == kNoMaking) {
-        opened.making = row_count(trace_.makings);
-        trace_.makings.push_back({{event.start, event.start + event.duration}, lane, 0});
-      }
-      add_to_structure(trace_.makings[opened.making], event.name_length);
-      break;
-    case EventKind::region_queued:  // nests in nothing: readers pair it themselves
-    case EventKind::other:
+    default:  // others are no leaves, or not kept: readers pair `region_queued` themselves
       break;
   }
 }
@@ -307,7 +324,7 @@ void TraceBuilder::keep_makings_of_pipelines() {
 Trace TraceBuilder::finish() {
   for (std::size_t index = 0; index < lane_states_.size(); ++index) {
     const auto lane = static_cast<LaneId>(index);
-    nest_held(lane);
+    nest_held(place_of(lane));
     for (; !lane_states_[index].open.empty(); lane_states_[index].open.pop_back()) {
       close(trace_.lanes[index], lane_states_[index].open.back());
     }

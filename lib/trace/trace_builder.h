@@ -67,9 +67,17 @@ bool is_iterator_attribute(std::string_view name);
 /// The length of an event's name as LaneEvent holds it.
 std::uint16_t name_length_of(std::string_view name);
 
+extern const char* const kNegativeDuration;
+extern const char* const kOutsideTimeRange;
+
 /// Why an event with these times cannot be kept, as a reason of Loss; null if it can. Durations of no event are
 /// negative, and times must fit PackedSpan.
-const char* time_fault(Picoseconds start, Picoseconds duration);
+inline const char* time_fault(Picoseconds start, Picoseconds duration) {
+  if (duration < 0) return kNegativeDuration;
+  const bool fits =
+      start >= PackedSpan::kMinStart && start <= PackedSpan::kMaxStart && duration <= PackedSpan::kMaxDuration;
+  return fits ? nullptr : kOutsideTimeRange;
+}
 
 /// Turns the events of a trace into a Trace, resolving the nesting of each thread with one stack as they arrive.
 ///
@@ -115,13 +123,22 @@ class TraceBuilder {
   struct LaneState;
 
   using ThreadKey = std::pair<std::uint64_t, std::uint64_t>;
-  std::size_t take_group(LaneId lane, std::span<const LaneEvent> events, std::size_t begin);
-  void nest_held(LaneId lane);
-  void nest(LaneId lane, const LaneEvent& event);
+  /// A lane that is worked on, with its tables and its state.
+  struct Place {
+    LaneId lane{};
+    Lane& tables;
+    LaneState& state;
+  };
+
+  Place place_of(LaneId lane);
+  std::size_t take_group(const Place& place, std::span<const LaneEvent> events, std::size_t begin);
+  void nest_held(const Place& place);
+  void nest(const Place& place, const LaneEvent& event);
   static void close_until(Lane& tables, LaneState& state, Picoseconds start, Picoseconds end);
   static void close(Lane& tables, const OpenEvent& event);
   void keep_makings_of_pipelines();
-  void add_row(LaneId lane, const LaneEvent& event, OpenEvent& opened);
+  void add_row(const Place& place, const LaneEvent& event, OpenEvent& opened);
+  void add_leaf(const Place& place, const LaneEvent& event);
 
   Order order_;
   bool saw_disorder_ = false;

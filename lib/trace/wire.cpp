@@ -1,36 +1,12 @@
 #include "trace/wire.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace doctor {
-namespace {
-
-/// The 7-bit groups of up to 8 varint bytes, lowest byte first, as one number. The top bits must be clear.
-std::uint64_t join_groups(std::uint64_t bytes) {
-  bytes = (bytes & 0x007f'007f'007f'007fu) | (bytes & 0x7f00'7f00'7f00'7f00u) >> 1;
-  bytes = (bytes & 0x0000'3fff'0000'3fffu) | (bytes & 0x3fff'0000'3fff'0000u) >> 2;
-  return (bytes & 0x0000'0000'0fff'ffffu) | (bytes & 0x0fff'ffff'0000'0000u) >> 4;
-}
-
-}  // namespace
-
-ParsedVarint parse_long_varint(const char* at, const char* end) {
+ParsedVarint parse_varint_bytewise(const char* at, const char* end) {
   std::uint64_t value = 0;
-  unsigned shift = 0;
-  // Times take five or six bytes, ids nine or ten: eight are joined at once.
-  constexpr std::uint64_t kTopBits = 0x8080'8080'8080'8080u;
-  if (std::endian::native == std::endian::little && end - at >= 8) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, at, sizeof bytes);
-    const std::uint64_t ends = ~bytes & kTopBits;
-    value = join_groups(bytes & (ends ^ (ends - 1)) & ~kTopBits);  // all eight bytes where none is the last
-    if (ends != 0) return {at + std::countr_zero(ends) / 8 + 1, value};
-    at += 8;
-    shift = 56;
-  }
-  for (; shift < 64 && at != end; shift += 7) {
+  for (unsigned shift = 0; shift < 64 && at != end; shift += 7) {
     const auto byte = static_cast<unsigned char>(*at++);
     value |= static_cast<std::uint64_t>(byte & 0x7fu) << shift;
     if (byte < 0x80) return {at, value};
@@ -44,6 +20,7 @@ std::uint64_t read_fixed(std::string_view bytes) {
     value = value << 8 | static_cast<unsigned char>(bytes[byte - 1]);
   return value;
 }
+
 WireStream::WireStream(ByteSource& source, std::size_t window_size)
     : source_(source), window_size_(window_size), window_(window_size) {}
 

@@ -1,6 +1,8 @@
 #include "trace/xspace_events.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "trace/xspace_wire.h"
 
@@ -39,8 +41,15 @@ class WindowDecoder {
   DecodedEvents& decoded_;
   bool with_history_;
   EventStats stats_;
-  bool wants_closure_ = false;  ///< of the event that is decoded: many others carry such ids too
+  unsigned wanted_ = 0;  ///< roles of statistics whose values are read with the event that is decoded, as bits
 };
+
+constexpr unsigned bit_of(StatRole role) {
+  return 1u << static_cast<unsigned>(role);
+}
+
+constexpr unsigned kAlwaysWanted =
+    bit_of(StatRole::id) | bit_of(StatRole::parent_id) | bit_of(StatRole::element_id) | bit_of(StatRole::step_number);
 
 /// Calls `visit(StatName, value)` for the statistics of an event that have a role.
 template <typename Visit>
@@ -124,7 +133,9 @@ void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start, s
 bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, const EventName& name,
                                  LaneEvent& event) {
   stats_ = {};
-  wants_closure_ = name.kind == EventKind::region_queued || name.kind == EventKind::region_start;
+  // Many others carry ids of closures too.
+  const bool wants_closure = name.kind == EventKind::region_queued || name.kind == EventKind::region_start;
+  wanted_ = kAlwaysWanted | (wants_closure ? bit_of(StatRole::closure) : 0);
   EventTimes times;
   const bool is_whole = read_event(
       message, times, [&](WireMessage& rest) { skip_stats(plane, rest); },
@@ -136,7 +147,7 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   event.kind = name.kind;
   event.id = stats_.id.value_or(0);
   if (name.kind == EventKind::produce || name.kind == EventKind::consume) event.id = stats_.element_id;
-  if (wants_closure_) event.id = stats_.closure;
+  if (wants_closure) event.id = stats_.closure;
   if (name.kind == EventKind::op) event.subject = static_cast<std::uint32_t>(index_of(name.subject));
   if (name.kind == EventKind::other && stats_.has_step_number) {
     // Whatever its name: user code names its steps.
@@ -147,28 +158,28 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
 }
 
 /// Whether the value of a statistic is read with each event. Of an attribute only the signature is noted for now.
-bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
+inline bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
   if (role == StatRole::attribute) stats_.signature = (stats_.signature ^ id) * 0x100'0000'01b3u;  // FNV-1a
-  if (role == StatRole::closure) return wants_closure_;
-  return role != StatRole::unused && role != StatRole::dataset_name && role != StatRole::attribute;
+  return (wanted_ & bit_of(role)) != 0;
 }
 
 /// Goes over the statistics that are not decoded, by their first four bytes in practice: tag, length, tag of the id,
 /// id. They are four of five.
-void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
-  constexpr std::size_t kHead = 4;
-  constexpr char kStatTag = kStat << 3 | static_cast<int>(WireType::bytes);
-  constexpr char kIdTag = kMetadataId << 3 | static_cast<int>(WireType::varint);
+inline void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
+  if constexpr (std::endian::native != std::endian::little) return;
+  constexpr std::uint32_t kOneByteNumbers = 0x80ff'80ff;  // length and id have no second byte
+  constexpr std::uint32_t kTags = (kStat << 3 | static_cast<std::uint32_t>(WireType::bytes)) |
+                                  (kMetadataId << 3 | static_cast<std::uint32_t>(WireType::varint)) << 16;
   std::string_view rest = message.rest();
-  while (rest.size() >= kHead && rest[0] == kStatTag && rest[2] == kIdTag) {
-    const auto length = static_cast<unsigned char>(rest[1]);
-    const auto id = static_cast<unsigned char>(rest[3]);
-    const std::size_t size = 2 + std::size_t{length};
-    if (length >= 0x80 || id >= 0x80 || size < kHead || size > rest.size()) return;
-    if (wants_value(plane.role_of_stat(id), id)) return;
-    message.skip(size);
+  for (std::uint32_t head = 0; rest.size() >= sizeof head;) {
+    std::memcpy(&head, rest.data(), sizeof head);
+    const std::size_t size = 2 + (head >> 8 & 0x7f);
+    const std::uint32_t id = head >> 24;
+    if ((head & kOneByteNumbers) != kTags || size < sizeof head || size > rest.size()) break;
+    if (wants_value(plane.role_of_stat(id), id)) break;
     rest.remove_prefix(size);
   }
+  message.skip(message.rest().size() - rest.size());
 }
 
 bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes) {
