@@ -69,7 +69,7 @@ void ChromeWriter::begin_document(std::int64_t origin_ns) {
       DOCTOR_VERSION, origin_ns);
 }
 
-/// Hosts and devices are told by processes, so each gets one even if it has no events.
+/// Hosts and devices are processes in this format, so each gets one even if it has no events.
 void ChromeWriter::begin_file(const EventFile& file) {
   if (!has_begun_) begin_document(file.origin_ns);
   file_ = &file;
@@ -78,7 +78,7 @@ void ChromeWriter::begin_file(const EventFile& file) {
   tracks_.clear();
   const std::vector<std::string>& hosts = file.header.hosts;
   for (const std::string& host : hosts) reserve(title_of(host, "/host:CPU"));
-  if (hosts.size() > 1) return;  // whose device it is is told with its events
+  if (hosts.size() > 1) return;  // only its events say whose device it is
   for (const std::string& device : file.header.devices) reserve(title_of(hosts.empty() ? "" : hosts[0], device));
 }
 

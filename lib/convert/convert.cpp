@@ -99,7 +99,7 @@ class Sources {
   std::vector<std::unique_ptr<ByteSource>> kept_;
 };
 
-/// Looks at the header of every file. What cannot be read is told when it is converted.
+/// Looks at the header of every file. What cannot be read is reported when it is converted.
 void set_clock(std::span<const std::string> files, Sources& sources, CommonClock& clock, const WorkOptions& work) {
   for (std::size_t index = 0; index < files.size(); ++index) {
     Result<std::unique_ptr<ByteSource>> source = sources.take(index);

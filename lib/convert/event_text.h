@@ -14,7 +14,8 @@ namespace doctor {
 /// Microseconds, exact to the picosecond: "-12.000345", "7".
 void append_microseconds(std::string& out, Picoseconds time);
 
-/// The value of an argument as text: integers in decimal, reals with as many digits as tell them apart.
+/// The value of an argument as text: integers in decimal, reals with as many digits as are needed to read the same
+/// value.
 void append_value(std::string& out, const EventArgument& argument);
 
 /// The arguments as a JSON object of strings, as TensorFlow writes `args`. With a `long_name` that is not empty, it is

@@ -22,7 +22,7 @@ struct EventFile {
 };
 
 /// Writes events as a document of one format, piece by piece: holds nothing of a trace but the names of its threads.
-/// After an error of the output it goes on silently; OutputBuffer::finish() tells.
+/// After an error of the output it goes on silently; OutputBuffer::finish() reports the error.
 class EventWriter {
  public:
   explicit EventWriter(OutputBuffer& output) : output_(output) {}

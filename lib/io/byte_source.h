@@ -40,8 +40,8 @@ class ByteSource {
   virtual bool is_compressed() const = 0;
 };
 
-/// Opens a file, or standard input for "-". Compression is told by content, not by name: gzip is inflated, with any
-/// number of members. Errors: missing, unreadable, a directory.
+/// Opens a file, or standard input for "-". Compression is recognised by content, not by name: gzip is inflated, with
+/// any number of members. Errors: missing, unreadable, a directory.
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 
 /// The same over bytes in memory, which must outlive the source: for tests and fuzzing, no disk involved.

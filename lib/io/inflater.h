@@ -1,11 +1,18 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string_view>
 
 namespace doctor {
+
+/// Both libraries count 32 bits: of a longer piece they get the beginning.
+inline std::uint32_t clamped_length(std::size_t length) {
+  return static_cast<std::uint32_t>(std::min<std::size_t>(length, std::numeric_limits<std::uint32_t>::max()));
+}
 
 /// Inflates one raw deflate stream (RFC 1951) at a time: what ISA-L and zlib have in common.
 class Inflater {

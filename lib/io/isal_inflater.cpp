@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t kLongestMatch = 258;  // RFC 1951
 
-std::uint32_t clamped(std::size_t length) {
-  return static_cast<std::uint32_t>(std::min<std::size_t>(length, std::numeric_limits<std::uint32_t>::max()));
-}
-
 class IsalInflater final : public Inflater {
  public:
   IsalInflater() { restart(); }
@@ -40,8 +36,8 @@ class IsalInflater final : public Inflater {
 
  private:
   Step inflate_step(std::string_view input, char* output, std::size_t capacity) {
-    const std::uint32_t available = clamped(input.size());
-    const std::uint32_t room = clamped(capacity);
+    const std::uint32_t available = clamped_length(input.size());
+    const std::uint32_t room = clamped_length(capacity);
     state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));  // ISA-L does not write to it
     state_.avail_in = available;
     state_.next_out = reinterpret_cast<std::uint8_t*>(output);

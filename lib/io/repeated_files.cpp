@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Nothing for what cannot be examined or is no regular file: a pipe can be read once only.
+/// Nothing for what cannot be examined or is not a regular file: a pipe can be read once only.
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;

@@ -32,7 +32,7 @@ Result<Database> open_database(const std::string& path, const DatabaseIdentity& 
   // opens for reading by itself.
   const int flags = SQLITE_OPEN_READWRITE | (mode == DatabaseMode::change ? SQLITE_OPEN_CREATE : 0);
   sqlite3* raw = nullptr;
-  // A path is no URI, and "" or ":memory:" would be no file.
+  // A path is not a URI, and "" or ":memory:" would not be a file.
   const std::string file = path.starts_with('/') ? path : "./" + path;
   const int opened = sqlite3_open_v2(file.c_str(), &raw, flags, nullptr);
   Database database(raw);

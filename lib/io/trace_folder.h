@@ -21,7 +21,7 @@ struct NamedTrace {
   int richness = 0;  ///< of two files of one host the one with the higher richness is read
 };
 
-/// What the name of a file says; nothing for one that is no trace by its name.
+/// What the name of a file says; nothing if it is not the name of a trace.
 std::optional<NamedTrace> as_trace_file(std::string_view name);
 
 struct TraceFolder {

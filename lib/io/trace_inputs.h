@@ -19,15 +19,15 @@ struct Run {
 /// modification time of a run's files, then by name. Follows no directory loops. Errors: not a directory, unreadable.
 Result<std::vector<Run>> list_runs(const std::string& log_directory);
 
-/// The recordings that a path stands for where runs are compared: a file is one; a run directory is one, its files are
+/// The recordings that a path means where runs are compared: a file is one; a run directory is one, its files are
 /// the hosts; a log directory has one for each run. Any other directory has one for each trace file in it, or else for
 /// each directory in it that holds trace files, whose files are hosts. By name, and named by file or directory. Errors:
 /// as of resolve_inputs().
 Result<std::vector<Run>> list_recordings(const std::string& path);
 
 /// Turns the TRACE… of the command line into trace files to read together, each recording once (without_repeats()).
-/// A file or "-" stands for itself, a run directory for its trace files, a log directory for its newest run or for
-/// the run named `run`. Errors: missing path, directory without traces, no run of that name (the hint lists some).
+/// A file or "-" means itself, a run directory its trace files, a log directory its newest run or the run named
+/// `run`. Errors: missing path, directory without traces, no run of that name (the hint lists some).
 Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,
                                                 const std::optional<std::string>& run);
 

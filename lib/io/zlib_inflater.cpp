@@ -9,10 +9,6 @@
 namespace doctor {
 namespace {
 
-uInt clamped(std::size_t length) {
-  return static_cast<uInt>(std::min<std::size_t>(length, std::numeric_limits<uInt>::max()));
-}
-
 class ZlibInflater final : public Inflater {
  public:
   ZlibInflater() {
@@ -28,8 +24,8 @@ class ZlibInflater final : public Inflater {
   }
 
   Step inflate(std::string_view input, char* output, std::size_t capacity) override {
-    const uInt available = clamped(input.size());
-    const uInt room = clamped(capacity);
+    const uInt available = clamped_length(input.size());
+    const uInt room = clamped_length(capacity);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // zlib does not write to it
     stream_.avail_in = available;
     stream_.next_out = reinterpret_cast<Bytef*>(output);

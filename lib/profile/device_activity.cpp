@@ -80,7 +80,7 @@ void DeviceRecorder::add_kernel(Interval span, const GpuEvent& event) {
   computing_.add(span);
 }
 
-/// The idle time between two kernels is told by what is busy, so gaps that a copy fills do not count.
+/// The idle time between two kernels is determined by what is busy, so gaps that a copy fills do not count.
 void DeviceRecorder::find_launch_gaps(std::span<const Interval> busy, const std::vector<Interval>& launching) {
   if (launching.empty()) return;
   std::vector<Interval> gaps;

@@ -18,7 +18,7 @@ namespace doctor {
 /// Copies of one direction.
 struct CopyStatistics {
   std::uint64_t count = 0;
-  std::uint64_t bytes = 0;  ///< of those that tell their size
+  std::uint64_t bytes = 0;  ///< of those that have a size
   Picoseconds time = 0;     ///< each moment once
 };
 
@@ -37,7 +37,7 @@ struct DeviceActivity {
   Picoseconds collectives = 0;           ///< NCCL
   Picoseconds half_precision = 0;        ///< of the others: 16-bit floating point
   Picoseconds full_precision = 0;        ///< the rest of these
-  Picoseconds of_named_ops = 0;          ///< whose op the trace tells
+  Picoseconds of_named_ops = 0;          ///< whose op the trace names
   Picoseconds tensor_core_eligible = 0;  ///< whose op could run on TensorCores
   Picoseconds on_tensor_cores = 0;       ///< of these: that use them
 

@@ -78,7 +78,7 @@ void read_dimensions(std::string_view text, Dimensions& dimensions) {
   if (text.empty()) dimensions = parsed;
 }
 
-/// The number behind "size:" or "num_bytes:" of "size:4 dest:1 async:1" (TF) or "num_bytes:4\n…".
+/// The number after "size:" or "num_bytes:" of "size:4 dest:1 async:1" (TF) or "num_bytes:4\n…".
 std::uint64_t bytes_of_copy(std::string_view details) {
   while (!details.empty()) {
     std::string_view value = take_word(details, " \n");
@@ -89,8 +89,8 @@ std::uint64_t bytes_of_copy(std::string_view details) {
   return 0;
 }
 
-/// "MemcpyH2D" (XSpace), "MEMCPYHtoD" (TF1), "Memcpy HtoD (Pageable -> Device)": told by its first letters; nothing for
-/// what is no copy.
+/// "MemcpyH2D" (XSpace), "MEMCPYHtoD" (TF1), "Memcpy HtoD (Pageable -> Device)": recognised by its first letters;
+/// nothing for what is not a copy.
 std::optional<GpuActivity> copy_of(std::string_view name) {
   constexpr std::string_view kCopy = "memcpy";
   if (!starts_with_ignoring_case(name, kCopy)) return std::nullopt;
@@ -144,9 +144,9 @@ bool is_product(std::string_view equation) {
 bool is_half(const TraceEvent& event) {
   std::string_view shapes = text_of(event, "tensor_shapes");
   if (shapes.empty()) shapes = text_of(event, "shape");  // before TF 2.4
-  const std::string_view told_by = shapes.empty() ? event.name : shapes;
-  const bool is_float16 = contains(told_by, "half") || contains(told_by, "fp16");
-  return is_float16 || contains(told_by, "bf16") || contains(told_by, "bfloat16");
+  const std::string_view description = shapes.empty() ? event.name : shapes;
+  const bool is_float16 = contains(description, "half") || contains(description, "fp16");
+  return is_float16 || contains(description, "bf16") || contains(description, "bfloat16");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ enum class GpuActivity : std::uint8_t {
 
 using Dimensions = std::array<std::uint32_t, 3>;
 
-/// How a kernel was launched, as the statistic `kernel_details` tells:
+/// How a kernel was launched, as the statistic `kernel_details` says:
 /// "regs:38 static_shared:0 dynamic_shared:16384 grid:160,1,1 block:1024,1,1 occ_pct:50", before TF 2.4 with "shm:0"
 /// for the shared memory.
 struct LaunchParameters {
@@ -40,12 +40,12 @@ struct LaunchParameters {
 /// An event of a stream, understood. Views live as long as the event.
 struct GpuEvent {
   GpuActivity activity = GpuActivity::other;
-  std::string_view name;    ///< of the kernel; a TF1 timeline tells the type of its op only
-  std::uint64_t bytes = 0;  ///< of a copy; 0 if the trace does not tell
+  std::string_view name;    ///< of the kernel; a TF1 timeline has only the type of its op
+  std::uint64_t bytes = 0;  ///< of a copy; 0 if the trace does not say
 
   // Of kernels.
   LaunchParameters launch;
-  std::string_view op_name;                 ///< "model/dense/MatMul"; empty if the trace does not tell
+  std::string_view op_name;                 ///< "model/dense/MatMul"; empty if the trace does not say
   bool is_op_tensor_core_eligible = false;  ///< the op could run on TensorCores
   bool uses_tensor_cores = false;           ///< the kernel does
   bool is_half_precision = false;           ///< 16-bit floating point
@@ -68,8 +68,8 @@ LaunchParameters parse_kernel_details(std::string_view details);
 /// Whether the name of a kernel is one of those that use TensorCores (as in XProf's kernel_stats_utils.cc).
 bool is_tensor_core_kernel(std::string_view kernel_name);
 
-/// Whether an op could run on TensorCores: by its name, as XProf does, or by its type, which tells for ops whose name
-/// was made unique ("…/MatMul_1") or given by the user.
+/// Whether an op could run on TensorCores: by its name, as XProf does, or by its type, which is enough for ops whose
+/// name was made unique ("…/MatMul_1") or given by the user.
 bool is_tensor_core_eligible(std::string_view op_name, std::string_view op_type);
 
 }  // namespace doctor

@@ -15,7 +15,7 @@ namespace doctor {
 /// All runs of one kernel that was launched in one way for one op.
 struct KernelRow {
   std::string kernel_name;
-  std::string op_name;  ///< empty if the trace does not tell
+  std::string op_name;  ///< empty if the trace does not say
   LaunchParameters launch;
   bool is_op_tensor_core_eligible = false;
   bool uses_tensor_cores = false;
@@ -40,7 +40,7 @@ class KernelStatistics {
   std::vector<KernelRow> take();
 
  private:
-  /// What tells rows apart.
+  /// What distinguishes rows.
   using Key = std::tuple<std::string, std::string, Dimensions, Dimensions, std::uint32_t, std::uint32_t, std::uint32_t,
                          bool, bool>;
 

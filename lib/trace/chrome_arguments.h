@@ -23,7 +23,7 @@ struct ChromeArguments {
   std::optional<std::uint64_t> parent_id;
   std::optional<std::uint64_t> element_id;
   std::optional<std::int64_t> step_number;
-  std::uint64_t closure = 0;          ///< of the events of a thread pool's queue; 0 if it is not told
+  std::uint64_t closure = 0;          ///< of the events of a thread pool's queue; 0 if there is none
   std::vector<Attribute> attributes;  ///< of an iterator
 };
 

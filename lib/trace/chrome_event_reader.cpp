@@ -19,7 +19,7 @@
 #include "trace/timeline_events.h"
 #include "trace/trace_builder.h"
 
-// Every event of a Chrome trace or of a TF1 timeline with all its arguments. Names may stand behind the events that
+// Every event of a Chrome trace or of a TF1 timeline with all its arguments. Names may come after the events that
 // they name, so the document is read twice: first for the names, then for the events.
 
 namespace doctor {
@@ -189,7 +189,7 @@ void EventReading::name_event(std::string_view name, TraceEvent& event) {
     event.short_name = name;
     return arguments_.remove("long_name");
   }
-  // Timelines have the node in `name` of the arguments, with its op type behind it where the event is named "unknown".
+  // Timelines have the node in `name` of the arguments, with its op type after it where the event is named "unknown".
   const std::string_view node = arguments_.text_of("name");
   const std::string_view op = arguments_.text_of("op");
   if (node.empty()) return;

@@ -60,7 +60,7 @@ class ChromeThreads {
   /// Takes a metadata event (phase M), if it gives a name.
   void take_metadata(const JsonEvent& event);
 
-  /// True once a name came that tells events apart which were kept already; the document must be read again.
+  /// True once a name came that changes what was kept already; the document must be read again.
   bool came_too_late() const { return came_too_late_; }
 
   /// Keeps the names and forgets everything else, for reading the document again.

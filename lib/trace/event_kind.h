@@ -5,7 +5,7 @@
 
 namespace doctor {
 
-/// What an event means to the diagnosis, told by its name alone.
+/// What an event means to the diagnosis, determined by its name alone.
 enum class EventKind : std::uint8_t {
   other,     ///< counted, not kept
   iterator,  ///< `Iterator::…`: one GetNext call of one tf.data iterator; also of one inside of an op that goes
@@ -20,11 +20,12 @@ enum class EventKind : std::uint8_t {
   region_start,       ///< `ThreadpoolListener::StartRegion`: a pool thread begins a closure
   region_stop,        ///< `ThreadpoolListener::StopRegion`
   op,                 ///< `node_name:OpType`
-  step,               ///< a step marker (told by its argument `step_num`, or by its line)
+  step,               ///< a step marker (it has the argument `step_num`, or its line says so)
 };
 
 /// The kind of an event by its name as the trace has it (short or long form). Prefixes are matched, never the bare
-/// word "Iterator", which CUDA and PyTorch names contain too. Never returns `step`: a marker is told by its arguments.
+/// word "Iterator", which CUDA and PyTorch names contain too. Never returns `step`: a marker is recognised by its
+/// arguments.
 EventKind classify_event(std::string_view name);
 
 /// Whether a long name belongs to an op that goes over a whole dataset and asks for its elements without a GetNext op:

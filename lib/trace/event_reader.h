@@ -17,7 +17,7 @@ namespace doctor {
 // Every event of a trace with all it carries, one after another, for pages and conversions that want more than a
 // diagnosis (see Trace, which keeps what that needs). Nothing is kept: memory does not grow with the trace.
 
-/// What a plane (a process of a Chrome trace) stands for.
+/// What a plane (a process of a Chrome trace) is.
 enum class PlaneKind : std::uint8_t {
   host,    ///< threads of the machine's CPU
   device,  ///< an accelerator
@@ -123,7 +123,7 @@ LineKind kind_of_line(std::string_view name);
 /// "Iterator::Map#id=1,parent_id=2#" (tsl/profiler/utils/parse_annotation.cc).
 std::string_view without_encoded_arguments(std::string_view name);
 
-/// What a plane of an XSpace stands for.
+/// What a plane of an XSpace is, by its name.
 PlaneKind kind_of_plane(std::string_view name);
 
 }  // namespace doctor

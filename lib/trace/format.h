@@ -60,13 +60,13 @@ inline constexpr std::size_t kSniffLength = std::size_t{64} * 1024;
 /// All formats, in the order in which they are tried.
 std::span<const Format> formats();
 
-/// The format that the content of a source tells; the source is rewound. Errors: empty input, no known format.
+/// The format of a source, by its content; the source is rewound. Errors: empty input, no known format.
 Result<const Format*> format_of(ByteSource& source);
 
-/// Reads a trace in whatever format its content tells. Errors: empty input, no known format, nothing readable.
+/// Reads a trace in whatever format it is, by its content. Errors: empty input, no known format, nothing readable.
 Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 
-/// The same in a format that format_of() told.
+/// The same in a format that format_of() found.
 Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
                          const ReadOptions& options = {});
 

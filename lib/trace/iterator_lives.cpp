@@ -91,7 +91,7 @@ bool LifeTeller::has_one_input(InstanceId id) const {
   return name.ends_with("::Root") || name.ends_with("::Model");
 }
 
-/// Whether an outermost instance may stand for several objects: a pipeline is made while it is there, or several
+/// Whether an outermost instance may be several objects: a pipeline is made while it is there, or several
 /// instances say that it calls them.
 bool LifeTeller::may_live_again() const {
   std::unordered_map<std::uint64_t, std::uint32_t> inputs;

@@ -12,7 +12,7 @@ namespace doctor {
 /// another input than before, or where the window shows a making that no other pipeline needs. What stands below lives
 /// as long.
 ///
-/// Also tells which making (Trace::makings) made each outermost instance.
+/// Also finds which making (Trace::makings) made each outermost instance.
 void tell_lives_apart(Trace& trace);
 
 }  // namespace doctor

@@ -50,7 +50,7 @@ void take_name(std::string_view token, JsonEvent& event, JsonEventBatch& batch) 
 /// brackets match.
 class StructureWalk {
  public:
-  /// `places` holds the offsets of the structural characters and behind them the size of the text.
+  /// `places` holds the offsets of the structural characters, followed by the size of the text.
   StructureWalk(std::string_view text, std::span<const std::uint32_t> places) : text_(text), places_(places) {}
 
   bool at_end() const { return next_ == places_.size(); }
@@ -59,7 +59,7 @@ class StructureWalk {
   std::size_t place() const { return places_[next_]; }
   void advance() { ++next_; }
 
-  /// Takes a string, number or word with the white space behind it stripped; empty if a bracket or nothing is next.
+  /// Takes a string, number or word with the white space after it stripped; empty if a bracket or nothing is next.
   std::string_view take_scalar() {
     const char first = peek();
     if (first != '"' && !is_scalar_start(first)) return {};
@@ -107,7 +107,7 @@ class StructureWalk {
   std::size_t next_ = 0;
 };
 
-/// Takes the members of an `args` object, as far as they can be told apart.
+/// Takes the members of an `args` object, as far as they can be separated.
 void take_members(StructureWalk inside, JsonEvent& event, JsonEventBatch& batch) {
   event.first_member = static_cast<std::uint32_t>(batch.members.size());
   event.member_count = 0;

@@ -11,8 +11,8 @@ namespace doctor {
 /// How far a piece of text was understood as a list of events.
 struct ParsedBatch {
   std::size_t consumed = 0;      ///< bytes up to the end of the last event that stands; the text's size if all is well
-  bool is_end_of_array = false;  ///< the `]` of the array lies within the text; `consumed` ends behind it
-  bool has_structure = false;    ///< false: not even the strings and brackets of the text could be told apart
+  bool is_end_of_array = false;  ///< the `]` of the array lies within the text; `consumed` ends after it
+  bool has_structure = false;    ///< false: not even the strings and brackets of the text could be found
 };
 
 /// Parses pieces of an event array. Holds buffers that are used again from piece to piece; one per thread.
@@ -21,7 +21,7 @@ class JsonBatchParser {
   JsonBatchParser();
   ~JsonBatchParser();
 
-  /// Bytes that must be readable behind the text; their values do not matter.
+  /// Bytes that must be readable after the text; their values do not matter.
   static const std::size_t kPadding;
 
   /// Appends the events of `text` ("{…},{…}") to `batch`, whose views point into the text. `splits_arguments` as in

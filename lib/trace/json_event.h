@@ -16,7 +16,7 @@ namespace doctor {
 /// Fields: "Trace Event Format" (Google, document 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU); times in microseconds.
 struct JsonEvent {
   char phase = '\0';           ///< first character of `ph`; '\0' if the event has none
-  std::uint64_t process = 0;   ///< `pid`: the number, or a hash where it is no 64-bit integer
+  std::uint64_t process = 0;   ///< `pid`: the number, or a hash where it is not a 64-bit integer
   std::uint64_t thread = 0;    ///< `tid`, likewise
   std::string_view name;       ///< escapes undone
   std::string_view arguments;  ///< text of `args`, "{…}", not decoded; empty if there are none

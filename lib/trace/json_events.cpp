@@ -78,7 +78,7 @@ struct JsonEventReader::State {
   JsonDocument document;
   Place place = Place::before_events;
   std::size_t wanted = 0;           ///< window size that the event at the front needs
-  std::uint64_t careful_until = 0;  ///< up to this offset events are told apart one by one
+  std::uint64_t careful_until = 0;  ///< up to this offset events are separated one by one
   bool is_searching = false;        ///< the front lies within a malformed event
 
   bool is_ahead = false;         ///< windows are parsed ahead by `pieces`
@@ -141,7 +141,7 @@ void JsonEventReader::State::go_on_alone(const Piece& last) {
   read_filled_window();
 }
 
-/// The next character that is no whitespace, left in place; kNothing at the end.
+/// The next character that is not white space, left in place; kNothing at the end.
 int JsonEventReader::State::peek() {
   while (true) {
     if (window.text().empty()) window.fill(options.work.window_size);
@@ -331,7 +331,7 @@ void JsonEventReader::State::leave_events(bool is_closed) {
   place = Place::after_events;
 }
 
-/// Reads on to the end, where a compressed source tells whether it was whole.
+/// Reads on to the end, where a compressed source reports whether it was whole.
 void JsonEventReader::State::drain() {
   place = Place::end;
   document.bytes = window.bytes_read();

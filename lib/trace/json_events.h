@@ -14,7 +14,7 @@ namespace doctor {
 
 struct JsonReadOptions {
   std::size_t largest_event = std::size_t{64} << 20;  ///< an event with more bytes is dropped and counted
-  bool splits_arguments = true;  ///< tell the members of `args` apart; who only counts events does not want them
+  bool splits_arguments = true;                       ///< split `args` into its members; not needed to count events
   WorkOptions work;
 };
 
@@ -35,7 +35,7 @@ struct JsonDocument {
 ///
 /// A window ends where an event seems to end and is parsed completely before any of its events is handed on. Where the
 /// guess was wrong (`},{` within an event) or an event is malformed, the events up to that place stand and the next
-/// ones are told apart one by one with measure_json_value().
+/// ones are separated one by one with measure_json_value().
 ///
 /// With several threads the windows are cut by guess and parsed ahead. The first wrong guess ends that: from there on
 /// one thread goes on, so that the events are the same, in the same order, with any number of threads.

@@ -54,7 +54,7 @@ NumberText parse_plain(std::string_view digits, bool is_negative, MicrosecondTim
   return NumberText::valid;
 }
 
-/// Up to 8 bytes of `text` from `at` on, the first one lowest; zero behind the end of the text.
+/// Up to 8 bytes of `text` from `at` on, the first one lowest; zero after the end of the text.
 std::uint64_t load_bytes(std::string_view text, std::size_t at) {
   const char* const from = text.data() + at;
   const std::size_t count = text.size() - at;

@@ -139,7 +139,7 @@ std::string_view unescape_json(std::string_view raw, std::string& scratch) {
 JsonExtent measure_json_value(std::string_view text) {
   using enum JsonExtent::Status;
   std::string open;     // the brackets
-  char previous = ':';  // the last character that is no whitespace
+  char previous = ':';  // the last character that is not white space
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (is_json_space(c)) continue;

@@ -12,7 +12,7 @@
 
 namespace doctor {
 
-/// A sliding piece of a source's bytes, with `padding` readable bytes behind it.
+/// A sliding piece of a source's bytes, with `padding` readable bytes after it.
 class ByteWindow {
  public:
   ByteWindow(ByteSource& source, std::size_t padding) : source_(source), padding_(padding), buffer_(padding) {}

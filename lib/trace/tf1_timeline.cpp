@@ -134,7 +134,7 @@ void write_calls(const TimelineEvents& events, Trace& trace) {
   trace.iterator_event_count = events.calls.size();
 }
 
-/// Puts the ops into rows in which none overlaps another. The rows of the drawing tell nothing more, and are numbered
+/// Puts the ops into rows in which none overlaps another. The rows of the drawing mean nothing more, and are numbered
 /// anew in each file.
 void write_ops(const TimelineEvents& events, Trace& trace) {
   using FreeRow = std::pair<Picoseconds, std::size_t>;  // end of its last op, index of the lane

@@ -36,12 +36,12 @@ struct TimelineOp {
 /// The first op of a graph's partition in one session run. A run has one for each device that takes part in it.
 struct PartitionStart {
   Picoseconds start = 0;
-  std::string partition;  ///< the process that stands for the device, e.g. "/device:CPU:0 Compute"
+  std::string partition;  ///< the process of the device, e.g. "/device:CPU:0 Compute"
 
   friend bool operator==(const PartitionStart&, const PartitionStart&) = default;
 };
 
-/// What TF1 timelines of one machine tell. Every table is sorted by start, what starts together longest first, then by
+/// What TF1 timelines of one machine show. Every table is sorted by start, what starts together longest first, then by
 /// name, and holds nothing twice: old profilers record the same span for several devices, and merged timelines repeat
 /// whole steps. Times are since the first event that was read, which may be weeks away from another.
 struct TimelineEvents {

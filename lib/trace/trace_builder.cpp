@@ -33,8 +33,8 @@ bool comes_before(const LaneEvent& a, const LaneEvent& b) {
   return a.name_length < b.name_length;
 }
 
-/// The datasets whose iterators are made are told apart by the lengths of their names, which every reader has at hand:
-/// a FNV-1a of them.
+/// The datasets whose iterators are made are distinguished by the lengths of their names, which every reader has at
+/// hand: a FNV-1a of them.
 void add_to_structure(PipelineMaking& making, std::uint16_t name_length) {
   constexpr std::uint64_t kOffset = 0xcbf29ce484222325;
   constexpr std::uint64_t kPrime = 0x100000001b3;

@@ -32,7 +32,7 @@ struct SeenAttribute {
   Picoseconds seen = 0;
 };
 
-/// What tells iterator instances apart; 0 stands for an id that the trace does not have.
+/// What distinguishes iterator instances; 0 is an id that the trace does not have.
 struct InstanceKey {
   StringId long_name{};
   std::uint64_t id = 0;

@@ -104,7 +104,7 @@ class WireMessage {
  public:
   explicit WireMessage(std::string_view bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  /// Moves to the next field; false at the end and at damage, which is_damaged() tells apart.
+  /// Moves to the next field; false at the end and at damage, which is_damaged() distinguishes.
   bool next(WireField& field);
   bool is_damaged() const { return next_ == nullptr; }
 

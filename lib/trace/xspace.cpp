@@ -63,7 +63,7 @@ class NameReader final : public PlaneVisitor {
   }
 
  private:
-  /// A number in the plane about the recording. Names may stand behind it.
+  /// A number in the plane about the recording. Names may come after it.
   struct RecordingStat {
     std::size_t plane = 0;
     std::uint64_t name = 0;  ///< metadata id

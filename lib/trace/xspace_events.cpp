@@ -70,7 +70,7 @@ void visit_stats(const PlaneNames& plane, std::string_view event, Visit visit) {
 }
 
 /// Keeps the latest value of each attribute. Events of an instance carry their attributes in one order, so the place
-/// behind the last one is looked at first.
+/// after the last one is looked at first.
 void read_attributes(RawSighting& instance) {
   if (instance.unread.event.empty()) return;
   std::vector<RawStat>& kept = instance.attributes;

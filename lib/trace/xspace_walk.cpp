@@ -87,7 +87,7 @@ void PlaneWalk::walk_file() {
 void PlaneWalk::walk_plane(std::uint64_t end) {
   while (stream_.position() < end && !stream_.at_end()) {
     const std::optional<WireTag> tag = stream_.read_tag();
-    if (!tag) return damage("a plane holds bytes that are no field");
+    if (!tag) return damage("a plane holds bytes that are not a field");
     if (tag->type != WireType::bytes) {
       if (!stream_.skip_value(*tag)) return;
       continue;

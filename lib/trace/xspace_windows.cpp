@@ -43,9 +43,9 @@ bool XSpaceWindows::advance(EventWindow& window) {
     window.loss.add("messages_malformed");
     window.loss.notes.push_back(fmt::format(
         "{}: {} at byte {}", source_name_,
-        field ? "an event is longer than its line" : "a line holds bytes that are no field", stream_.position()));
+        field ? "an event is longer than its line" : "a line holds bytes that are not a field", stream_.position()));
   }
-  stream_.go_back(place);  // its bytes may be those behind the level
+  stream_.go_back(place);  // its bytes may be those after the level
   is_damaged_ = true;
   return true;
 }

@@ -85,7 +85,7 @@ class XSpaceWindows {
   std::size_t plane_count_ = 0;
   PlaneUse use_ = PlaneUse::skip;  ///< of the plane that is walked
   std::uint64_t plane_end_ = 0;
-  bool is_damaged_ = false;     ///< the rest of the plane or line cannot be told apart
+  bool is_damaged_ = false;     ///< the rest of the plane or line cannot be parsed
   std::size_t line_count_ = 0;  ///< with events
 
   // The line that is being walked.
