@@ -253,11 +253,11 @@ TEST_CASE("thresholds can be set, and a slip in one is an error") {
   };
   CHECK(is_error_line(error_of("input-bond.min_share=0.5"), "did you mean 'input-bound'?"));
   CHECK(is_error_line(error_of("input-bound.min_shar=0.5"), "did you mean 'min_share'?"));
-  CHECK(is_error_line(error_of("input-bound.min_share=20%"), "'20%' is no number"));
-  CHECK(is_error_line(error_of("input-bound.min_share=nan"), "'nan' is no number"));
-  CHECK(is_error_line(error_of("input-bound.min_share=-1"), "'-1' is no number"));
+  CHECK(is_error_line(error_of("input-bound.min_share=20%"), "'20%' is not a number"));
+  CHECK(is_error_line(error_of("input-bound.min_share=nan"), "'nan' is not a number"));
+  CHECK(is_error_line(error_of("input-bound.min_share=-1"), "'-1' is not a number"));
   CHECK(is_error_line(error_of("input-bound.min_share=20"), "between 0 and 1"));
-  CHECK(is_error_line(error_of("input-bound.min_share="), "'' is no number"));
+  CHECK(is_error_line(error_of("input-bound.min_share="), "'' is not a number"));
   CHECK(is_error_line(error_of("min_share=1"), "expected rule.threshold=value"));
   const Ended explained = run_tool({"explain", "input-bound", "--set", "input-bound.min_share=0.3"});
   CHECK(explained.code == 0);

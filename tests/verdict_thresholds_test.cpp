@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement.h"
