@@ -399,7 +399,7 @@ TEST_CASE("a healthy report points to what takes the time instead") {
   TextStyle style;
   style.rerun = "TRACE";
   const std::string text = text_of(shown, style);
-  CHECK(holds(text, "  do        nothing about the input; 'show overview' tells"));
+  CHECK(holds(text, "  do        nothing about the input; 'show overview' shows"));
   CHECK(holds(text, "tfdata-doctor show overview TRACE"));
 }
 
