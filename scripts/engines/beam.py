@@ -3,7 +3,7 @@
 
 Usage: beam.py --traces PATTERN --rows PREFIX [--tool PATH] [options of the runner]
 
-PATTERN and PREFIX are paths of any file system that Beam knows (gs://, s3://, hdfs://, local); ** in a pattern stands for
+PATTERN and PREFIX are paths of any file system that Beam supports (gs://, s3://, hdfs://, local); ** in a pattern means
 any number of directories. The tool must be on every worker, in its container image for instance.
 """
 
@@ -18,7 +18,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 
 def row_of(trace, tool):
-    """The bytes as they are stored: the tool tells gzip by content, and `bytes` and `sha256` are those of the file."""
+    """The bytes as they are stored: the tool recognises gzip by content, and `bytes` and `sha256` are those of the file."""
     command = [tool, "batch", "-", "--name", trace.metadata.path, "--jobs", "1", "--exit-zero", "--quiet"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         with trace.open(compression_type=CompressionTypes.UNCOMPRESSED) as content:

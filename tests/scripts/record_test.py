@@ -110,7 +110,7 @@ class RecordTest(unittest.TestCase):
         self.write('out/notes.txt', '')
         done = self.record('input.py', '--out', 'out', '--append')
         self.assertEqual(done.returncode, 2)
-        self.assertIn('out holds what is no recording: notes.txt', done.stderr)
+        self.assertIn('out holds something that is not a recording: notes.txt', done.stderr)
 
     def test_takes_turns(self):
         done = self.record('--base', 'old.py', '--candidate', 'input.py', '--runs', '2', '--out', 'out')
