@@ -33,8 +33,8 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
   Finding finding;
   finding.subject = ranked[id].long_name;
   finding.message = fmt::format(
-      "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: the pipeline already buffers "
-      "{:.0f} MB of elements, and the RAM budget is {:.0f} MB",
+      "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: the pipeline already buffers {:.0f} "
+      "MB of elements, and the RAM budget is {:.0f} MB",
       buffered, *budget);
   finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", share),
                       share_of("ram_budget_used", buffered / *budget)};
@@ -69,9 +69,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
          fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number)});
   } else if (is_at_limit) {
     advice.push_back(
-        {own_number +
-             "Give tf.data more threads than there are cores, since they mostly wait; AUTOTUNE can then choose "
-             "more, or you can set a number yourself.",
+        {own_number + "Give tf.data more threads than there are cores, since they mostly wait; AUTOTUNE can then "
+                      "choose more, or you can set a number yourself.",
          code_with_pool(parallelism_to_try(ranked, id).value_or(1),
                         fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number))});
   } else {

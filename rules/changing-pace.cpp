@@ -15,13 +15,12 @@ std::vector<Advice> advice_for(const PaceChange& change) {
          "memory. Record a window that begins later, and judge that one.",
          std::nullopt}};
   }
-  return {
-      {"Look for what changed then: prefetched elements ran out, a file or shard with larger elements began, another "
-       "process took the cores, the disk or the network. `show calls` shows which iterator held the calls.",
-       std::nullopt},
-      {"If the first calls only emptied a buffer that had been filled before the window, the pace after them is the "
-       "job's usual one.",
-       std::nullopt}};
+  return {{"Look for what changed then: prefetched elements ran out, a file or shard with larger elements began, "
+           "another process took the cores, the disk or the network. `show calls` shows which iterator held the calls.",
+           std::nullopt},
+          {"If the first calls only emptied a buffer that had been filled before the window, the pace after them is "
+           "the job's usual one.",
+           std::nullopt}};
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
@@ -56,13 +55,12 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "changing-pace",
           .summary = "From one call on, GetNext takes longer or shorter than before",
-          .thresholds =
-              {{"min_difference", 0.05, "share",
-                "minimum change of the share of the time spent in GetNext; at this share XProf calls a job "
-                "moderately input-bound"},
-               {"min_share_after", 0.20, "share",
-                "minimum share of the time spent in GetNext after a change for the worse that makes it a warning, "
-                "not a note: what makes a job input-bound"}},
+          .thresholds = {{"min_difference", 0.05, "share",
+                          "minimum change of the share of the time spent in GetNext; at this share XProf calls a job "
+                          "moderately input-bound"},
+                         {"min_share_after", 0.20, "share",
+                          "minimum share of the time spent in GetNext after a change for the worse that makes it a "
+                          "warning, not a note: what makes a job input-bound"}},
           .check = check};
 }
 

@@ -11,8 +11,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   std::vector<Advice> advice;
   if (!keeps_ops_on_one_thread(ranked)) {
     advice.push_back(
-        {"Keep ops from splitting their work over threads, which costs when all cores are busy anyway "
-         "(before TF 2.5: options.experimental_threading).",
+        {"Keep ops from splitting their work over threads, which costs when all cores are busy anyway (before TF 2.5: "
+         "options.experimental_threading).",
          "options = tf.data.Options()\n"
          "options.threading.max_intra_op_parallelism = 1\n"
          "dataset = dataset.with_options(options)"});

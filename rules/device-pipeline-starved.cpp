@@ -92,16 +92,15 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "device-pipeline-starved",
-      .summary = "A device waits because its host pipeline, or the hand-over from it, does not keep up",
-      .thresholds = {{"min_host_share", 0.50, "share",
-                      "minimum share of the device pipeline's waits that ends in the host pipeline for that one to be "
-                      "the reason; chosen: the larger part. Recordings of two replicas measured 0.89 to 0.91"},
-                     {"min_device_share", 0.50, "share",
-                      "minimum share of the waits that stays on the device's side for the hand-over to be the reason; "
-                      "chosen: the larger part. Recordings of two replicas measured 0.02 to 0.03"}},
-      .check = check};
+  return {.id = "device-pipeline-starved",
+          .summary = "A device waits because its host pipeline, or the hand-over from it, does not keep up",
+          .thresholds = {{"min_host_share", 0.50, "share",
+                          "minimum share of the device pipeline's waits that ends in the host pipeline for that one to "
+                          "be the reason; chosen: the larger part. Recordings of two replicas measured 0.89 to 0.91"},
+                         {"min_device_share", 0.50, "share",
+                          "minimum share of the waits that stays on the device's side for the hand-over to be the "
+                          "reason; chosen: the larger part. Recordings of two replicas measured 0.02 to 0.03"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::device_pipeline_starved

@@ -36,15 +36,14 @@ IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice() {
-  return {
-      {"Drop elements before any work is done on them: filter right after the source, on the raw record or the file "
-       "name, before decoding.",
-       "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"},
-      {"Test a whole batch with one call, then take it apart.",
-       "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
-      {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
-       "or in files.",
-       std::nullopt}};
+  return {{"Drop elements before any work is done on them: filter right after the source, on the raw record or the "
+           "file name, before decoding.",
+           "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"},
+          {"Test a whole batch with one call, then take it apart.",
+           "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
+          {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
+           "or in files.",
+           std::nullopt}};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

@@ -51,13 +51,12 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "full-precision",
           .summary = "The device computes in 32 bits what it could compute in 16",
-          .thresholds =
-              {{"max_half_share", 0.10, "share",
-                "a job counts as one in 32 bits up to this share of the compute time in 16 bits; XProf recommends "
-                "mixed precision below 10 %"},
-               {"min_eligible_share", 0.50, "share",
-                "minimum share of the kernel time in ops that could run on TensorCores (matrix products, "
-                "convolutions) for 16 bits to pay; chosen: the larger part"}},
+          .thresholds = {{"max_half_share", 0.10, "share",
+                          "a job counts as one in 32 bits up to this share of the compute time in 16 bits; XProf "
+                          "recommends mixed precision below 10 %"},
+                         {"min_eligible_share", 0.50, "share",
+                          "minimum share of the kernel time in ops that could run on TensorCores (matrix products, "
+                          "convolutions) for 16 bits to pay; chosen: the larger part"}},
           .check = check};
 }
 

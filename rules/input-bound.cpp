@@ -33,8 +33,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (!ranked.has_culprit()) {
     return {
         {"The trace shows that GetNext is slow, but not why: record it with the profiler of TF 2 (host tracer level "
-         "2), "
-         "which shows the iterators inside.",
+         "2), which shows the iterators inside.",
          std::nullopt}};
   }
   return {{fmt::format("Begin with the culprit: {}.", culprit_part(ranked)), std::nullopt}};

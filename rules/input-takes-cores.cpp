@@ -20,12 +20,11 @@ Finding finding_for(const RankedPipeline& ranked, std::string message) {
                       {"busy_cores", load.busy_threads, "cores"},
                       share_of("python_share", load.python_share()),
                       time_of("measured_over", load.span.end - load.span.start)};
-  finding.advice = {
-      {"Measure how long the steps take without it: train some of them on one batch that is kept.",
-       "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"},
-      {"If they are much faster: do less work per step (cache what is the same in every epoch, prepare the data before "
-       "training), or do it on other cores (an accelerator, tf.data service).",
-       std::nullopt}};
+  finding.advice = {{"Measure how long the steps take without it: train some of them on one batch that is kept.",
+                     "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"},
+                    {"If they are much faster: do less work per step (cache what is the same in every epoch, prepare "
+                     "the data before training), or do it on other cores (an accelerator, tf.data service).",
+                     std::nullopt}};
   return finding;
 }
 
@@ -33,11 +32,11 @@ Finding finding_for(const RankedPipeline& ranked, std::string message) {
 std::optional<Finding> check_python(const RankedPipeline& ranked, Examiner& examiner) {
   const double share = ranked.pipeline.input_load->python_share();
   if (!examiner.above(share_of("python_share", share), "min_python_share")) return std::nullopt;
-  return finding_for(ranked,
-                     fmt::format("The job is not input-bound, but its input runs Python for {} of the time: while that "
-                                 "computes (a trace cannot "
-                                 "tell it from sleeping) it holds Python's lock, which the training loop needs too",
-                                 format_share(share)));
+  return finding_for(
+      ranked,
+      fmt::format("The job is not input-bound, but its input runs Python for {} of the time: while that computes (a "
+                  "trace cannot tell it from sleeping) it holds Python's lock, which the training loop needs too",
+                  format_share(share)));
 }
 
 std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& examiner) {
@@ -51,12 +50,10 @@ std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& exami
     return std::nullopt;
   }
   return finding_for(
-      ranked,
-      fmt::format(
-          "The job is not input-bound, but its input takes cores from the training: it keeps {:.1f} of {} cores "
-          "busy while all of them are in use, so up to {} of a step may be due to it",
-          cores->of_input * static_cast<double>(*ranked.pipeline.cpu_budget), *ranked.pipeline.cpu_budget,
-          format_share(cores->of_input)));
+      ranked, fmt::format("The job is not input-bound, but its input takes cores from the training: it keeps {:.1f} of "
+                          "{} cores busy while all of them are in use, so up to {} of a step may be due to it",
+                          cores->of_input * static_cast<double>(*ranked.pipeline.cpu_budget),
+                          *ranked.pipeline.cpu_budget, format_share(cores->of_input)));
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
@@ -87,10 +84,9 @@ Rule rule() {
   return {
       .id = "input-takes-cores",
       .summary = "Nobody waits for the input, but it takes cores or Python's lock from the training",
-      .thresholds = {shared_threshold(
-                         "min_utilization", "cores_missing",
-                         "minimum share of the cores that is busy with anything at all: then what the input uses is "
-                         "missing elsewhere. The same limit as cpu-saturated"),
+      .thresholds = {shared_threshold("min_utilization", "cores_missing",
+                                      "minimum share of the cores that is busy with anything at all: then what the "
+                                      "input uses is missing elsewhere. The same limit as cpu-saturated"),
                      {"min_core_share", 0.10, "share",
                       "minimum share of the cores that the input keeps busy; chosen: less is not worth mentioning"},
                      shared_threshold(

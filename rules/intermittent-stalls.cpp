@@ -22,16 +22,13 @@ std::vector<Advice> advice_for(const Stalls& stalls) {
   std::vector<Advice> advice = {
       {"Look for something that happens once every so many elements: a file is opened or a shard ends (interleave "
        "several), a shuffle buffer is filled again, a large batch is unbatched, a checkpoint or an evaluation takes "
-       "the "
-       "cores.",
+       "the cores.",
        std::nullopt}};
   if (stalls.distance < 2) return advice;
-  advice.push_back(
-      {fmt::format(
-           "A buffer with the elements of {} steps bridges a stall if, on average, making an element takes less "
-           "time than a step.",
-           stalls.distance),
-       fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)});
+  advice.push_back({fmt::format("A buffer with the elements of {} steps bridges a stall if, on average, making an "
+                                "element takes less time than a step.",
+                                stalls.distance),
+                    fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)});
   return advice;
 }
 
@@ -73,10 +70,10 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "intermittent-stalls",
           .summary = "Most GetNext calls return at once, but some stall, again and again",
-          .thresholds = {{"min_stalls", 3, "calls", "minimum stalled calls; one or two may be noise from the machine"},
-                         {"min_share", 0.05, "share",
-                          "minimum share of the time spent in them; at this share XProf calls a job moderately "
-                          "input-bound"}},
+          .thresholds =
+              {{"min_stalls", 3, "calls", "minimum stalled calls; one or two may be noise from the machine"},
+               {"min_share", 0.05, "share",
+                "minimum share of the time spent in them; at this share XProf calls a job moderately input-bound"}},
           .check = check};
 }
 

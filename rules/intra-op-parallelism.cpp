@@ -19,17 +19,15 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, double utiliz
   }
   const double share = phase.pool_threads / phase.busy_threads;
   if (!examiner.at_least(share_of("pool_share", share), "min_pool_share")) return std::nullopt;
-  Finding finding = culprit_finding(
-      ranked,
-      fmt::format("{}, and {} are busy; {} of that work is pieces of ops that were split over threads, although "
-                  "whole calls run in parallel already",
-                  culprit_part(ranked), busy_cores(ranked), format_share(share)));
+  Finding finding =
+      culprit_finding(ranked, fmt::format("{}, and {} are busy; {} of that work is pieces of ops that were split over "
+                                          "threads, although whole calls run in parallel already",
+                                          culprit_part(ranked), busy_cores(ranked), format_share(share)));
   finding.evidence.push_back(share_of("cpu_utilization", utilization));
   finding.evidence.push_back(share_of("pool_share", share));
   finding.advice = {
       {"Parallel calls fill the cores already: keep each op on one thread, which saves the cost of splitting it "
-       "(before "
-       "TF 2.5: options.experimental_threading).",
+       "(before TF 2.5: options.experimental_threading).",
        "options = tf.data.Options()\n"
        "options.threading.max_intra_op_parallelism = 1\n"
        "dataset = dataset.with_options(options)"}};
@@ -47,11 +45,11 @@ Rule rule() {
           .summary = "Parallel calls fill the cores, and their ops split their work over threads as well",
           .thresholds =
               {{"min_utilization", 0.80, "share",
-                "cores count as used up when at least this share of the CPU budget is in use during the waits; "
-                "as in cpu-saturated"},
+                "cores count as used up when at least this share of the CPU budget is in use during the waits; as in "
+                "cpu-saturated"},
                {"min_pool_share", 0.20, "share",
-                "minimum share of the busy threads' time that goes into pieces of other threads' ops. Recordings "
-                "of TF 2.21 on two cores measured 0.24 to 0.37 with max_intra_op_parallelism 2, and 0.00 with 1"}},
+                "minimum share of the busy threads' time that goes into pieces of other threads' ops. Recordings of TF "
+                "2.21 on two cores measured 0.24 to 0.37 with max_intra_op_parallelism 2, and 0.00 with 1"}},
           .check = check,
           .judges_load = true};
 }

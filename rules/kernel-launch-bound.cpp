@@ -50,18 +50,17 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "kernel-launch-bound",
-      .summary = "The device idles between short kernels while the host launches the next one",
-      .thresholds = {{"min_share", 0.03, "share",
-                      "minimum share of the device's time in short gaps between kernels while the host works on ops; "
-                      "XProf calls 3 % of the step moderate"},
-                     {"min_high_share", 0.15, "share",
-                      "minimum share for the message to say that it is a lot; XProf calls 15 % of the step high"},
-                     {"max_median_kernel", 50, "us",
-                      "maximum median length of a kernel: launching does not limit a job with longer ones. Chosen: a "
-                      "launch takes some 10 us, so longer kernels are queued while the one before them runs"}},
-      .check = check};
+  return {.id = "kernel-launch-bound",
+          .summary = "The device idles between short kernels while the host launches the next one",
+          .thresholds = {{"min_share", 0.03, "share",
+                          "minimum share of the device's time in short gaps between kernels while the host works on "
+                          "ops; XProf calls 3 % of the step moderate"},
+                         {"min_high_share", 0.15, "share",
+                          "minimum share for the message to say that it is a lot; XProf calls 15 % of the step high"},
+                         {"max_median_kernel", 50, "us",
+                          "maximum median length of a kernel: launching does not limit a job with longer ones. Chosen: "
+                          "a launch takes some 10 us, so longer kernels are queued while the one before them runs"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::kernel_launch_bound

@@ -34,11 +34,10 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const bool is_at_limit = parallelism && highest && *parallelism >= *highest;
   const bool is_tuned = is_autotuned(ranked.culprit()) == true;
   if (const std::string_view maker = made_by(ranked.host, culprit); !maker.empty()) {
-    return {
-        fmt::format("{} decides how many calls run at once and has no argument for it: give tf.data more threads, or "
-                    "write its steps yourself.",
-                    maker),
-        std::nullopt};
+    return {fmt::format("{} decides how many calls run at once and has no argument for it: give tf.data more threads, "
+                        "or write its steps yourself.",
+                        maker),
+            std::nullopt};
   }
   if (!is_tuned && !is_at_limit) {
     return {"Allow more calls at once.", "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"};
@@ -46,13 +45,12 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const std::optional<std::int64_t> more = parallelism_to_try(ranked, culprit);
   const std::string number = more ? fmt::format("{}", *more) : "n";
   const std::string line = fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number);
-  return {fmt::format(
-              "{}, and give tf.data as many threads; double both as long as it helps.",
-              is_parallelised_by_tf(ranked.culprit())
-                  ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Set a number of calls "
-                    "yourself"
-              : is_tuned ? "Allow more calls at once than AUTOTUNE does"
-                         : "Allow more calls at once"),
+  return {fmt::format("{}, and give tf.data as many threads; double both as long as it helps.",
+                      is_parallelised_by_tf(ranked.culprit())
+                          ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Set a number "
+                            "of calls yourself"
+                      : is_tuned ? "Allow more calls at once than AUTOTUNE does"
+                                 : "Allow more calls at once"),
           more ? std::optional(code_with_pool(*more, line)) : std::nullopt};
 }
 
@@ -61,8 +59,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (ranked.phase().python > 0) {
     advice.push_back(
         {"Careful: the function runs Python. A thread that computes in Python, sleeps, or waits for I/O or for "
-         "Python's "
-         "lock looks idle in a trace, and more calls at once do not help in all of these cases.",
+         "Python's lock looks idle in a trace, and more calls at once do not help in all of these cases.",
          std::nullopt});
   } else {
     advice.push_back(
@@ -77,8 +74,8 @@ RuleResult check(const RuleContext& context) {
         if (!examiner.at_most(share_of("cpu_utilization", utilization), "max_utilization")) return std::nullopt;
         if (unseen_copies_after(ranked.host, ranked.judgement.culprit) != kNoIterator) {
           examiner.misses(
-              "a batch with num_parallel_calls copies on threads that leave no events in a trace, so cores that "
-              "look idle may be busy");
+              "a batch with num_parallel_calls copies on threads that leave no events in a trace, so cores that look "
+              "idle may be busy");
           return std::nullopt;
         }
         Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
@@ -92,16 +89,15 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "low-parallelism",
-      .summary = "A parallel transformation is at its limit while cores are idle",
-      .thresholds = {shared_threshold(
-          "max_utilization", "cores_idle",
-          "cores count as idle up to this share of the CPU budget in use during the waits: half, and a margin because "
-          "busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 measured 0.00 where cores were idle and "
-          "0.95 to 1.00 where they were the limit")},
-      .check = check,
-      .judges_load = true};
+  return {.id = "low-parallelism",
+          .summary = "A parallel transformation is at its limit while cores are idle",
+          .thresholds = {shared_threshold(
+              "max_utilization", "cores_idle",
+              "cores count as idle up to this share of the CPU budget in use during the waits: half, and a margin "
+              "because busy threads are an estimate. Labelled traces of TF 2.4 to 2.21 measured 0.00 where cores were "
+              "idle and 0.95 to 1.00 where they were the limit")},
+          .check = check,
+          .judges_load = true};
 }
 
 }  // namespace doctor::rules::low_parallelism

@@ -114,17 +114,16 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "memory-heavy-order",
-      .summary = "A buffer of large elements takes most of the memory that tf.data may use",
-      .thresholds = {{"min_budget_share", 0.50, "share",
-                      "minimum size of the elements in the buffer, as a share of the RAM budget; chosen: all other "
-                      "buffers, and AUTOTUNE, have to get by with the rest"},
-                     {"min_elements_of_unknown_size", 10000, "elements",
-                      "minimum size of a shuffle buffer that is worth a note where the trace does not show how large "
-                      "its elements are (TF 2.12 and before); chosen: 1.5 GB of decoded images of 224 x 224 x 3 "
-                      "bytes"}},
-      .check = check};
+  return {.id = "memory-heavy-order",
+          .summary = "A buffer of large elements takes most of the memory that tf.data may use",
+          .thresholds =
+              {{"min_budget_share", 0.50, "share",
+                "minimum size of the elements in the buffer, as a share of the RAM budget; chosen: all other buffers, "
+                "and AUTOTUNE, have to get by with the rest"},
+               {"min_elements_of_unknown_size", 10000, "elements",
+                "minimum size of a shuffle buffer that is worth a note where the trace does not show how large its "
+                "elements are (TF 2.12 and before); chosen: 1.5 GB of decoded images of 224 x 224 x 3 bytes"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::memory_heavy_order

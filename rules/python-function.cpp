@@ -8,14 +8,13 @@ namespace doctor::rules::python_function {
 namespace {
 
 std::vector<Advice> advice() {
-  return {
-      {"Write the function in TensorFlow ops: they run on several threads at once and need no lock.",
-       "dataset = dataset.map(f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"},
-      {"Where it must stay Python: run it once, before training, and store its results in TFRecord files.",
-       std::nullopt},
-      {"A trace does not show whether it computes, sleeps, or waits for I/O or for Python's lock. More parallel calls "
-       "help only where it waits or calls code that releases the lock (NumPy, image libraries).",
-       std::nullopt}};
+  return {{"Write the function in TensorFlow ops: they run on several threads at once and need no lock.",
+           "dataset = dataset.map(f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"},
+          {"Where it must stay Python: run it once, before training, and store its results in TFRecord files.",
+           std::nullopt},
+          {"A trace does not show whether it computes, sleeps, or waits for I/O or for Python's lock. More parallel "
+           "calls help only where it waits or calls code that releases the lock (NumPy, image libraries).",
+           std::nullopt}};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
@@ -40,13 +39,12 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "python-function",
-      .summary = "The function that the job waits for runs Python code, one thread at a time",
-      .thresholds = {{"min_python_share", 0.5, "share",
-                      "minimum share of the function's op time spent in Python ops (PyFunc, EagerPyFunc): at a half, "
-                      "Python is what the function mostly does"}},
-      .check = check};
+  return {.id = "python-function",
+          .summary = "The function that the job waits for runs Python code, one thread at a time",
+          .thresholds = {{"min_python_share", 0.5, "share",
+                          "minimum share of the function's op time spent in Python ops (PyFunc, EagerPyFunc): at a "
+                          "half, Python is what the function mostly does"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::python_function

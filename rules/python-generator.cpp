@@ -7,21 +7,20 @@ namespace doctor::rules::python_generator {
 namespace {
 
 std::vector<Advice> advice() {
-  return {
-      {"Write the data to files once and read those: reading them needs no Python and can be parallel.",
-       "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
-       "  for example in generate():\n"
-       "    writer.write(example.SerializeToString())\n"
-       "\n"
-       "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
-       "    tf.data.TFRecordDataset,\n"
-       "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"},
-      {"Where it must stay a generator: let it yield whole batches (each element costs a call into Python and back), "
-       "and move what it computes into Dataset.map.",
-       std::nullopt},
-      {"Several generators side by side help only where they wait (for files, the network): Python's lock lets only "
-       "one of them compute at a time.",
-       std::nullopt}};
+  return {{"Write the data to files once and read those: reading them needs no Python and can be parallel.",
+           "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
+           "  for example in generate():\n"
+           "    writer.write(example.SerializeToString())\n"
+           "\n"
+           "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
+           "    tf.data.TFRecordDataset,\n"
+           "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"},
+          {"Where it must stay a generator: let it yield whole batches (each element costs a call into Python and "
+           "back), and move what it computes into Dataset.map.",
+           std::nullopt},
+          {"Several generators side by side help only where they wait (for files, the network): Python's lock lets "
+           "only one of them compute at a time.",
+           std::nullopt}};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

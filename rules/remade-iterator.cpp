@@ -40,15 +40,14 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "remade-iterator",
-      .summary = "The iterator is made anew for every step, so nothing is ever ready",
-      .thresholds = {{"min_times", 3, "iterators",
-                      "minimum number of times that the window shows it being made: two may be the ends of epochs"},
-                     {"min_share", 0.05, "share",
-                      "minimum share of the time that goes into making it and waiting for its first element; at this "
-                      "share XProf calls a job moderately input-bound"}},
-      .check = check};
+  return {.id = "remade-iterator",
+          .summary = "The iterator is made anew for every step, so nothing is ever ready",
+          .thresholds = {{"min_times", 3, "iterators",
+                          "minimum number of times that the window shows it being made: two may be the ends of epochs"},
+                         {"min_share", 0.05, "share",
+                          "minimum share of the time that goes into making it and waiting for its first element; at "
+                          "this share XProf calls a job moderately input-bound"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::remade_iterator

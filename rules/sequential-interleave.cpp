@@ -20,8 +20,7 @@ IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
 std::string code_for(const IteratorMeasurement& culprit) {
   const std::string_view reader = reader_expression(culprit);
   return fmt::format(
-      "dataset = filenames.interleave(\n    {},\n    num_parallel_calls=tf.data.AUTOTUNE, "
-      "deterministic=False)",
+      "dataset = filenames.interleave(\n    {},\n    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
       reader.empty() ? "dataset_of_file" : reader);
 }
 
@@ -36,11 +35,10 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   Finding finding = culprit_finding(ranked, fmt::format("{}, and {} after it works on one dataset at a time",
                                                         culprit_part(ranked), describe(ranked.host, interleave)));
   finding.subject = ranked[interleave].long_name;
-  finding.advice = {
-      {"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
-      {"deterministic=False lets elements overtake each other: leave it out if their order must be the same "
-       "in every run. A low cycle_length limits how many datasets are open.",
-       std::nullopt}};
+  finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
+                    {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
+                     "same in every run. A low cycle_length limits how many datasets are open.",
+                     std::nullopt}};
   return finding;
 }
 
@@ -51,13 +49,12 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "sequential-interleave",
-      .summary = "An interleave reads one of its datasets at a time while the job waits",
-      .thresholds = {{"min_culprit_share", 0.20, "share",
-                      "minimum share of the time waited that the slow dataset inside holds. Below a fifth the change "
-                      "could not gain more than the verdict's own limit"}},
-      .check = check};
+  return {.id = "sequential-interleave",
+          .summary = "An interleave reads one of its datasets at a time while the job waits",
+          .thresholds = {{"min_culprit_share", 0.20, "share",
+                          "minimum share of the time waited that the slow dataset inside holds. Below a fifth the "
+                          "change could not gain more than the verdict's own limit"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::sequential_interleave

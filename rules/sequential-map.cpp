@@ -21,8 +21,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (utilization && *utilization >= utilization_for_caution) {
     advice.push_back(
-        {fmt::format("{} are already busy during the waits (the function's ops use several), so the gain may "
-                     "be small.",
+        {fmt::format("{} are already busy during the waits (the function's ops use several), so the gain may be small.",
                      busy_cores(ranked)),
          std::nullopt});
   }
@@ -59,16 +58,15 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "sequential-map",
-      .summary = "A map that the job waits for runs one call at a time",
-      .thresholds = {{"min_culprit_share", 0.20, "share",
-                      "minimum share of the time waited that the map holds. Below a fifth the change could not gain "
-                      "more than the verdict's own limit"},
-                     {"min_utilization_for_caution", 0.80, "share",
-                      "minimum share of the CPU budget in use for the advice to warn that little may be gained: a map "
-                      "whose ops run on several threads measured 1.7 to 1.9 of 2 cores"}},
-      .check = check};
+  return {.id = "sequential-map",
+          .summary = "A map that the job waits for runs one call at a time",
+          .thresholds = {{"min_culprit_share", 0.20, "share",
+                          "minimum share of the time waited that the map holds. Below a fifth the change could not "
+                          "gain more than the verdict's own limit"},
+                         {"min_utilization_for_caution", 0.80, "share",
+                          "minimum share of the CPU budget in use for the advice to warn that little may be gained: a "
+                          "map whose ops run on several threads measured 1.7 to 1.9 of 2 cores"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::sequential_map

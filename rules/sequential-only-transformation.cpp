@@ -13,8 +13,7 @@ namespace {
 std::string code_with_shards(std::string_view make_shard, std::string_view call) {
   return fmt::format(
       "def make_dataset(shard_index):\n"
-      "{}"
-      "  return dataset{}\n"
+      "{}  return dataset{}\n"
       "\n"
       "dataset = tf.data.Dataset.range(NUM_SHARDS).interleave(\n"
       "    make_dataset, cycle_length=NUM_SHARDS, num_parallel_calls=tf.data.AUTOTUNE)\n"
@@ -73,8 +72,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
   std::vector<Advice> advice = {
       {"Run several copies of the pipeline, each on its share of the files, and interleave them.", code_with(call)},
       {"shuffle=False keeps the shares apart: if every copy listed the files in an order of its own, some would be "
-       "read "
-       "twice and others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be "
+       "read twice and others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be "
        "smaller.",
        std::nullopt}};
   if (kind_of(ranked.culprit()) == "Batch") {

@@ -26,12 +26,12 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   if (fill.buffer_size && *fill.buffer_size >= 0) {
     finding.evidence.push_back(number_of("buffer_size", static_cast<std::uint64_t>(*fill.buffer_size), "elements"));
   }
-  finding.advice = {{"This is the start of an epoch, not the steady state: leave the first steps out of the profile.",
-                     "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(11, 40))"},
-                    {"If every epoch starts slowly: shuffle small elements (file names, serialized records) before "
-                     "decoding them, use a smaller buffer, or repeat after the shuffle only where the order of epochs "
-                     "matters.",
-                     "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  finding.advice = {
+      {"This is the start of an epoch, not the steady state: leave the first steps out of the profile.",
+       "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(11, 40))"},
+      {"If every epoch starts slowly: shuffle small elements (file names, serialized records) before decoding them, "
+       "use a smaller buffer, or repeat after the shuffle only where the order of epochs matters.",
+       "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
   finding.at_stake = fill.duration;
   return finding;
 }
@@ -46,9 +46,9 @@ Rule rule() {
   return {
       .id = "shuffle-fill",
       .summary = "A shuffle buffer is filled in the window: the first elements come late",
-      .thresholds = {{"min_duration", 1000, "us",
-                      "minimum time that filling takes to be worth mentioning: what a first call must take to count as "
-                      "warm-up"}},
+      .thresholds =
+          {{"min_duration", 1000, "us",
+            "minimum time that filling takes to be worth mentioning: what a first call must take to count as warm-up"}},
       .check = check};
 }
 

@@ -30,14 +30,13 @@ std::string files_at_once(const RankedPipeline& ranked) {
 
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
   if (is_read_in_parallel(ranked)) {
-    return {
-        {"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data near "
-         "this machine, and store less: drop unused fields, and compress only if the network is the limit.",
-         fmt::format("dataset = filenames.interleave(\n"
-                     "    {}, cycle_length={},\n"
-                     "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-                     reader, files_at_once(ranked))},
-        {kCautions, std::nullopt}};
+    return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
+             "near this machine, and store less: drop unused fields, and compress only if the network is the limit.",
+             fmt::format("dataset = filenames.interleave(\n"
+                         "    {}, cycle_length={},\n"
+                         "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+                         reader, files_at_once(ranked))},
+            {kCautions, std::nullopt}};
   }
   return {{"Split the data into several files and read them in parallel.",
            fmt::format("dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
@@ -65,8 +64,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   }
   if (source == Source::memory) {
     return {
-        {"Every element is copied out of one large tensor. Slice batches instead of single elements, or write "
-         "the data to files and read them in parallel.",
+        {"Every element is copied out of one large tensor. Slice batches instead of single elements, or write the data "
+         "to files and read them in parallel.",
          "dataset = tf.data.Dataset.range(0, count, batch_size).map(\n"
          "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};
   }

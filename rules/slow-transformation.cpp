@@ -34,8 +34,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   if (kind == "FlatMap" && has_windows(ranked)) {
     return Advice{
         "Every window is a dataset of its own, and flat_map opens them one after another. Slice windows out of a "
-        "tensor "
-        "instead.",
+        "tensor instead.",
         "dataset = tf.data.Dataset.range(count).map(lambda i: series[i:i + window_size])"};
   }
   if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {

@@ -28,9 +28,8 @@ Finding finding_for(const RuleContext& context, const ComparedHost& host, std::s
                       share_of("input_share_of_others", host.input_share_of_others),
                       number_of("hosts", compared_count)};
   finding.advice = {
-      {fmt::format("Look for what is different on {}: its disk and network, the files of its shard, other "
-                   "processes on its cores. The other hosts do not wait like this, so their input pipeline "
-                   "needs no change.",
+      {fmt::format("Look for what is different on {}: its disk and network, the files of its shard, other processes on "
+                   "its cores. The other hosts do not wait like this, so their input pipeline needs no change.",
                    host.name),
        std::nullopt}};
   finding.at_stake =

@@ -50,13 +50,12 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "tensor-cores-unused",
           .summary = "Ops that could run on TensorCores run on kernels that do not use them",
-          .thresholds =
-              {{"min_eligible_share", 0.20, "share",
-                "minimum share of the kernel time in ops that could run on TensorCores; chosen: below a fifth "
-                "even a doubled speed gains less than a tenth"},
-               {"max_tensor_core_share", 0.10, "share",
-                "TensorCores count as unused up to this share of that time in kernels that use them; chosen, like "
-                "XProf's limit for 16-bit compute"}},
+          .thresholds = {{"min_eligible_share", 0.20, "share",
+                          "minimum share of the kernel time in ops that could run on TensorCores; chosen: below a "
+                          "fifth even a doubled speed gains less than a tenth"},
+                         {"max_tensor_core_share", 0.10, "share",
+                          "TensorCores count as unused up to this share of that time in kernels that use them; chosen, "
+                          "like XProf's limit for 16-bit compute"}},
           .check = check};
 }
 

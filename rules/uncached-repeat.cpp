@@ -28,10 +28,9 @@ Finding seen_again(const RankedPipeline& ranked, std::uint64_t epochs) {
 /// It shows one epoch, and a repeat.
 Finding will_come_again(const RankedPipeline& ranked, IteratorId repeat) {
   Finding finding = culprit_finding(
-      ranked,
-      fmt::format("{}, and {} will ask for the same work again: if the result fits in memory{}, a cache() between the "
-                  "two saves it from the second epoch on",
-                  culprit_part(ranked), describe(ranked.host, repeat), size_of_elements(ranked)));
+      ranked, fmt::format("{}, and {} will ask for the same work again: if the result fits in memory{}, a cache() "
+                          "between the two saves it from the second epoch on",
+                          culprit_part(ranked), describe(ranked.host, repeat), size_of_elements(ranked)));
   finding.severity = Severity::note;
   return finding;
 }
@@ -62,13 +61,12 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "uncached-repeat",
-      .summary = "The work that the job waits for is done again in every epoch",
-      .thresholds = {{"min_epochs", 2, "epochs",
-                      "minimum number of epochs in the window for a warning: one alone does not show that work is done "
-                      "again, and gives a note"}},
-      .check = check};
+  return {.id = "uncached-repeat",
+          .summary = "The work that the job waits for is done again in every epoch",
+          .thresholds = {{"min_epochs", 2, "epochs",
+                          "minimum number of epochs in the window for a warning: one alone does not show that work is "
+                          "done again, and gives a note"}},
+          .check = check};
 }
 
 }  // namespace doctor::rules::uncached_repeat

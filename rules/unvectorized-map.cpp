@@ -52,12 +52,11 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   // The cost of scheduling the function and of passing its arguments and results.
   const double overhead = 1 - share_in_ops(ranked);
   if (!examiner.at_least(share_of("overhead_share", overhead), "min_overhead_share")) return std::nullopt;
-  Finding finding = culprit_finding(
-      ranked,
-      fmt::format("{}, which calls its function {:.0f} times per {}, {:.0f} us each; for {} of that time no op of "
-                  "the function runs: it is the cost of the calls",
-                  culprit_part(ranked), per_get_next.value, batch ? "batch" : "GetNext", call.value,
-                  format_share(overhead)));
+  Finding finding =
+      culprit_finding(ranked, fmt::format("{}, which calls its function {:.0f} times per {}, {:.0f} us each; for {} of "
+                                          "that time no op of the function runs: it is the cost of the calls",
+                                          culprit_part(ranked), per_get_next.value, batch ? "batch" : "GetNext",
+                                          call.value, format_share(overhead)));
   finding.evidence.insert(finding.evidence.end(), {per_get_next, call, share_of("overhead_share", overhead)});
   finding.advice = {{"Batch first, if the function can work on whole batches: one call then does the work of many.",
                      "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"}};

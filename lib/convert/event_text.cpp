@@ -18,43 +18,7 @@
 namespace doctor {
 namespace {
 
-<<<<<<< HEAD
-/// Tells names of arguments that an event has twice. Most events have a few, hostile ones any number.
-=======
-/// Bytes that stand in a JSON string as they are.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (std::size_t byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
-  return plain;
-}();
-
-bool is_plain(char c) {
-  return kPlain[static_cast<unsigned char>(c)];
-}
-
-/// Appends the first character of `text` and returns its length in bytes.
-std::size_t append_special_character(std::string& out, std::string_view text) {
-  const char first = text.front();
-  if (first == '"' || first == '\\') {
-    out += '\\';
-    out += first;
-    return 1;
-  }
-  const Utf8Character character = first_utf8_character(text);
-  if (character.length == 0) {
-    out += kReplacementCharacter;
-    return 1;
-  }
-  if (character.code < 0x20) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", character.code);
-  } else {
-    out += text.substr(0, character.length);
-  }
-  return character.length;
-}
-
 /// Finds names of arguments that an event has twice. Most events have a few, hostile ones any number.
->>>>>>> 70f555f (Write comments of trace, io, profile and convert in plain English; say why event_text writes JSON by hand)
 class UsedNames {
  public:
   /// Whether it is the first of this name.
