@@ -105,7 +105,8 @@ void bind_option(const OptionEntry& entry, BoundCommand& command) {
 
 void bind_argument(const ArgumentEntry& entry, BoundCommand& command) {
   BoundCommand::BoundArgument& bound = command.arguments.emplace_back(BoundCommand::BoundArgument{&entry, {}, {}});
-  const std::string name(entry.name);
+  std::string name(entry.name);
+  std::erase(name, ' ');  // CLI11 2.4 refuses the space of "BASE... -- CANDIDATE"
   if (entry.repeats) {
     command.app->add_option(name, bound.values);
   } else {
