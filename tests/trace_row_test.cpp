@@ -153,7 +153,7 @@ TEST_CASE("hostile text stays within its column and its line") {
   }
 }
 
-TEST_CASE("what is no row is told with what is wrong") {
+TEST_CASE("what is not a row is refused with what is wrong") {
   const std::string line = render_row(full_row());
   const auto with = [&](const std::string& column, const nlohmann::ordered_json& value) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);
@@ -170,9 +170,9 @@ TEST_CASE("what is no row is told with what is wrong") {
     std::string message;
   };
   const std::vector<Case> cases = {
-      {"", "no JSON"},
-      {line.substr(0, line.size() / 2), "no JSON"},
-      {"[]", "no JSON object"},
+      {"", "invalid JSON"},
+      {line.substr(0, line.size() / 2), "invalid JSON"},
+      {"[]", "not a JSON object"},
       {"{}", "'schema' is missing"},
       {with("schema", "tfdata-doctor.row/2"), "'tfdata-doctor.row/2'"},
       {without("path"), "column 'path' is missing"},
