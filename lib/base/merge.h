@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// Calls `visit(cursor)` for every item of several sorted rows, in the order of all of them together. A cursor stands
-/// on an item of its row and has `done()`, `next()` and `operator<`, which must order all items strictly.
+/// Calls `visit(cursor)` for every item of several sorted rows, in the order of all of them together. A cursor is
+/// at an item of its row and has `done()`, `next()` and `operator<`, which must order all items strictly.
 template <typename Cursor, typename Visit>
 void visit_merged(std::vector<Cursor> cursors, Visit visit) {
   std::erase_if(cursors, [](const Cursor& cursor) { return cursor.done(); });

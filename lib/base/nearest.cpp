@@ -6,7 +6,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;  // longer ones are no slips of our names
+constexpr std::size_t kLongestWord = 64;  // longer ones are not typos of our names
 
 /// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {

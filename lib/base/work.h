@@ -23,7 +23,7 @@ struct Progress {
 /// What the stages may use. No result depends on it.
 struct WorkOptions {
   unsigned threads = 1;          ///< threads that work at once, the calling one included; at least 1
-  Progress* progress = nullptr;  ///< told how far the work has come; may be null
+  Progress* progress = nullptr;  ///< gets how far the work has come; may be null
   /// Bytes of a file that a thread handles at a time. With all that is made of them they stay within a core's cache.
   std::size_t window_size = std::size_t{128} << 10;
 };
