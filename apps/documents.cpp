@@ -124,7 +124,7 @@ int exit_code_of(ProblemOutcome outcome) {
 }
 
 PageWidth page_width(const OutputOptions& output) {
-  constexpr std::size_t kNarrowest = 40;  // less is no page
+  constexpr std::size_t kNarrowest = 40;  // a page needs as much
   const auto text = std::find_if(output.targets.begin(), output.targets.end(),
                                  [](const OutputTarget& target) { return target.format == OutputFormat::text; });
   const bool is_to_terminal =

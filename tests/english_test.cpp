@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files, and folders with all that is in them. Add a folder when its English has been read.
-constexpr std::array<std::string_view, 8> kPlaces = {"rules",           "docs",          "README.md",  "CHANGELOG.md",
-                                                     "CONTRIBUTING.md", "lib/README.md", "action.yml", "scripts"};
+/// Files, and folders with all that is in them.
+constexpr std::array<std::string_view, 9> kPlaces = {
+    "apps", "lib", "rules", "docs", "scripts", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "action.yml"};
 
 struct Phrase {
   std::string_view words;

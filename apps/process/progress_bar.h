@@ -12,7 +12,7 @@
 
 namespace doctor {
 
-/// Whether progress is shown on standard error, were it the terminal or file behind `descriptor`.
+/// Whether progress is shown on standard error, if `descriptor` were it.
 bool wants_progress_bar(bool is_quiet, int descriptor);
 
 /// Shows on the status line how far the work has come, from construction to destruction. Short work shows nothing.

@@ -10,14 +10,14 @@ namespace doctor {
 /// Columns that the variable COLUMNS says; nothing where it is not set to a number.
 std::optional<std::size_t> columns_of_environment();
 
-/// Columns of the terminal behind `descriptor`: those that it says, else those of COLUMNS, else 80.
+/// Columns of the terminal `descriptor`: its own, else those of COLUMNS, else 80.
 std::size_t columns_of(int descriptor);
 
 /// The last line of a terminal, drawn over itself while work goes on and erased before anything else is printed.
 /// Any thread may call it at any time; no call allocates memory.
 class StatusLine {
  public:
-  /// On the terminal behind `descriptor`, which stays the caller's.
+  /// On the terminal `descriptor`, which stays the caller's.
   explicit StatusLine(int descriptor) : descriptor_(descriptor) {}
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;

@@ -198,7 +198,7 @@ std::vector<Threshold> verdict_thresholds() {
        "the thread must also be busier than that of the stage which the waits end at by at least this factor; if they "
        "are closer, the waits decide"},
       {"max_python_share", 0.05, "share",
-       "share of the culprit's function in Python up to which a trace can show what limits the rest"},
+       "a trace can show what limits the rest of the culprit's function up to this share of it in Python"},
       {"min_file_share", 0.50, "share",
        "minimum share of the culprit's function in ops that read or write files for it to count as waiting. Chosen: "
        "half"},

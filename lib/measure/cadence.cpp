@@ -99,9 +99,9 @@ bool begins_iteration(const PipelineMeasurement& pipeline, std::size_t call) {
   return std::binary_search(pipeline.iteration_starts.begin(), pipeline.iteration_starts.end(), call);
 }
 
-/// What the consumer does after each steady call but the last, until it calls again. Between two epochs lies what is no
-/// step (an evaluation, a checkpoint), so there the consumer counts as if it had gone on as usual; but where the
-/// pipeline is made anew for every step or two, that time is all there is.
+/// What the consumer does after each steady call but the last, until it calls again. What it does between two epochs (an
+/// evaluation, a checkpoint) is not a step, so there it counts as if it had gone on as usual; but where the pipeline is
+/// made anew for every step or two, that time is all there is.
 std::vector<Picoseconds> gaps_after(const PipelineMeasurement& pipeline, const Waits& waits) {
   std::vector<Picoseconds> gaps;
   std::vector<Picoseconds> within_epochs;

@@ -26,7 +26,7 @@ std::string_view to_word(Difference difference);
 /// "x1.10 (1.08 to 1.12 with 96 %)"; empty where there is no ratio.
 std::string describe_ratio(const TimeRow& row);
 
-/// "+520 us": what the row costs for each step; empty for what is no part of a step, or costs nothing.
+/// "+520 us": what the row costs for each step; empty for what is not part of a step, or costs nothing.
 std::string describe_cost(const TimeRow& row);
 
 /// Whether a screen has room for the row: regressions, and times that were compared or would be with more recordings.

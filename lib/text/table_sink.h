@@ -59,7 +59,7 @@ enum class TableFormat : std::uint8_t {
 
 struct TableStyle {
   PageWidth width = {};  ///< of text
-  /// Rows from which the widths of the columns of text are taken; further rows do not wait. As many are kept in memory.
+  /// Rows kept in memory to find the widths of the columns of text; further rows are printed as they come.
   std::size_t measured_rows = SIZE_MAX;
   std::string_view schema = {};  ///< of a JSON page
 };
@@ -81,7 +81,7 @@ class TableSink {
   std::string& out_;
 };
 
-/// Appends to `out`, from which the caller may take what is there at any time.
+/// Appends to `out`; the caller may take what is there at any time.
 std::unique_ptr<TableSink> make_table_sink(TableFormat format, std::vector<Column> columns, const TableStyle& style,
                                            std::string& out);
 
