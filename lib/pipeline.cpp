@@ -42,7 +42,7 @@ HostMeasurement measure_trace(const Trace& trace, DeviceProfile profile, const W
                [&] { return measure(trace, forest, work, options.measure, std::move(profile)); });
 }
 
-/// Stands for a file that could not be read, so that its absence is evidence like any other loss.
+/// Takes the place of a file that could not be read, so that its absence is evidence like any other loss.
 HostMeasurement unreadable_host(const std::string& file, const Error& error) {
   HostMeasurement host;
   host.files = {{file, {}, 0}};

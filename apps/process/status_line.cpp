@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <span>
 
 namespace doctor {
 namespace {
@@ -16,6 +17,11 @@ constexpr std::size_t kUsualColumns = 80;
 
 iovec part(std::string_view text) {
   return {const_cast<char*>(text.data()), text.size()};  // writev() does not write to it
+}
+
+/// In one call, so that the line does not flicker. The work goes on where the terminal is gone.
+void write_parts(int descriptor, std::span<const iovec> parts) {
+  if (::writev(descriptor, parts.data(), static_cast<int>(parts.size())) < 0) return;
 }
 
 }  // namespace
@@ -37,9 +43,8 @@ std::size_t columns_of(int descriptor) {
 void StatusLine::show(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return;
-  // In one call, so that the line does not flicker. The work goes on where the terminal is gone.
   const iovec parts[] = {part(kLineStart), part(text), part(kEraseToEnd)};
-  static_cast<void>(::writev(descriptor_, parts, 3));
+  write_parts(descriptor_, parts);
   is_shown_ = true;
 }
 
@@ -57,7 +62,7 @@ void StatusLine::close() {
 void StatusLine::erase_shown() {
   if (!is_shown_) return;
   const iovec parts[] = {part(kLineStart), part(kEraseToEnd)};
-  static_cast<void>(::writev(descriptor_, parts, 2));
+  write_parts(descriptor_, parts);
   is_shown_ = false;
 }
 

@@ -90,13 +90,13 @@ std::vector<std::string_view> column_names(std::string_view sql) {
 
 /// What to do about a fault, from the words of SQLite.
 std::string advice_for(std::string_view fault, std::string_view sql) {
-  const auto name_behind = [&](std::string_view words) -> std::optional<std::string_view> {
+  const auto name_after = [&](std::string_view words) -> std::optional<std::string_view> {
     if (!fault.starts_with(words)) return std::nullopt;
     const std::string_view name = fault.substr(words.size());
     return name.substr(name.rfind('.') == std::string_view::npos ? 0 : name.rfind('.') + 1);
   };
-  if (const auto table = name_behind("no such table: ")) return suggestion(*table, table_names());
-  if (const auto column = name_behind("no such column: ")) {
+  if (const auto table = name_after("no such table: ")) return suggestion(*table, table_names());
+  if (const auto column = name_after("no such column: ")) {
     const std::string_view near = nearest(*column, column_names(sql));
     if (!near.empty()) return fmt::format("did you mean '{}'?", near);
   }
