@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <latch>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -91,7 +92,7 @@ TEST_CASE("sizes are read as people write them") {
   }
 }
 
-TEST_CASE("anything else is no size") {
+TEST_CASE("anything else is not a size") {
   for (const std::string_view text :
        {"",    "0",    "0.5", "-1",  "-1M", "M",    "1 M",   "1MM",    "1Ki",         "1Mb/s",
         "1e3", "0x10", "+1M", "inf", "nan", "1,5G", "1..5G", "1.5.5M", "9999999999T", " 1M"}) {
@@ -114,7 +115,14 @@ TEST_CASE("memory that runs out in several threads at once ends the process with
     if (!limit_memory(300'000'000, "300MB")) return;
     std::vector<std::thread> threads;
     threads.reserve(8);
-    for (int index = 0; index < 8; ++index) threads.emplace_back(take_memory);
+    // None begins before all are there: a thread that cannot start is another fault.
+    std::latch all_started(8);
+    for (int index = 0; index < 8; ++index) {
+      threads.emplace_back([&] {
+        all_started.arrive_and_wait();
+        take_memory();
+      });
+    }
     for (std::thread& thread : threads) thread.join();
   });
   CHECK(status == kExitFailure);

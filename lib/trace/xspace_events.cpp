@@ -31,7 +31,8 @@ class WindowDecoder {
  private:
   void add_event(const PlaneNames& plane, Picoseconds line_start, std::string_view bytes);
   bool decode_event(const PlaneNames& plane, WireMessage message, const EventName& name, LaneEvent& event);
-  void skip_stats(const PlaneNames& plane, WireMessage& message);
+  void take_usual_stats(const PlaneNames& plane, WireMessage& message);
+  bool take_number(StatRole role, std::string_view bytes, std::size_t size);
   bool decode_stat(const PlaneNames& plane, std::string_view bytes);
   bool wants_value(StatRole role, std::uint64_t id);
   void take_stat(StatRole role, const WireField& value);
@@ -138,7 +139,7 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   wanted_ = kAlwaysWanted | (wants_closure ? bit_of(StatRole::closure) : 0);
   EventTimes times;
   const bool is_whole = read_event(
-      message, times, [&](WireMessage& rest) { skip_stats(plane, rest); },
+      message, times, [&](WireMessage& rest) { take_usual_stats(plane, rest); },
       [&](std::string_view stat) { return decode_stat(plane, stat); });
   if (!is_whole) return false;
   event.start = times.offset;
@@ -163,9 +164,10 @@ inline bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
   return (wanted_ & bit_of(role)) != 0;
 }
 
-/// Goes over the statistics that are not decoded, by their first four bytes in practice: tag, length, tag of the id,
-/// id. They are four of five.
-inline void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& message) {
+/// Goes over the statistics as profilers write them, which is all of them in practice: tag, length, tag of the id, id,
+/// in a byte each, then the value. Four of five are not wanted; of the others the value is a number. It stops at
+/// anything else, for decode_stat().
+inline void WindowDecoder::take_usual_stats(const PlaneNames& plane, WireMessage& message) {
   if constexpr (std::endian::native != std::endian::little) return;
   constexpr std::uint32_t kOneByteNumbers = 0x80ff'80ff;  // length and id have no second byte
   constexpr std::uint32_t kTags = (kStat << 3 | static_cast<std::uint32_t>(WireType::bytes)) |
@@ -176,10 +178,23 @@ inline void WindowDecoder::skip_stats(const PlaneNames& plane, WireMessage& mess
     const std::size_t size = 2 + (head >> 8 & 0x7f);
     const std::uint32_t id = head >> 24;
     if ((head & kOneByteNumbers) != kTags || size < sizeof head || size > rest.size()) break;
-    if (wants_value(plane.role_of_stat(id), id)) break;
+    const StatRole role = plane.role_of_stat(id);
+    if (wants_value(role, id) && !take_number(role, rest.substr(sizeof head), size - sizeof head)) break;
     rest.remove_prefix(size);
   }
   message.skip(message.rest().size() - rest.size());
+}
+
+/// Takes a value that is one number: a field of the next `size` bytes. What follows in `bytes` lets eight be read at
+/// once. False: it is something else, and nothing was taken.
+inline bool WindowDecoder::take_number(StatRole role, std::string_view bytes, std::size_t size) {
+  if (size < 2) return false;
+  const auto tag = static_cast<unsigned char>(bytes.front());
+  if (tag != (kUnsignedValue << 3) && tag != (kSignedValue << 3)) return false;
+  const ParsedVarint number = parse_varint(bytes.data() + 1, bytes.data() + bytes.size());
+  if (number.end != bytes.data() + size) return false;
+  take_stat(role, {tag, number.value, nullptr});
+  return true;
 }
 
 bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes) {
