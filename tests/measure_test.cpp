@@ -65,8 +65,8 @@ TEST_CASE("warm-up is up to three slow calls at the start") {
 }
 
 TEST_CASE("intervals: union, clipping and covered time") {
-  CHECK(united({{5, 7}, {0, 2}, {1, 4}, {9, 9}}) == std::vector<Interval>{{0, 4}, {5, 7}});
-  CHECK(total_length(united({{0, 4}, {2, 6}})) == 6);
+  CHECK(merged({{5, 7}, {0, 2}, {1, 4}, {9, 9}}) == std::vector<Interval>{{0, 4}, {5, 7}});
+  CHECK(total_length(merged({{0, 4}, {2, 6}})) == 6);
   std::vector<Interval> parts;
   const std::vector<Interval> windows = {{0, 10}, {20, 30}};
   clip({5, 25}, windows, parts);

@@ -4,7 +4,7 @@
 
 namespace doctor {
 
-std::vector<Interval> united(std::vector<Interval> intervals) {
+std::vector<Interval> merged(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.start < b.start; });
   std::size_t kept = 0;  // in place: the rows of a long trace are large
   for (const Interval interval : intervals) {

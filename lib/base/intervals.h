@@ -8,7 +8,7 @@
 namespace doctor {
 
 /// Sorts the intervals and merges those that overlap or touch; empty ones are dropped.
-std::vector<Interval> united(std::vector<Interval> intervals);
+std::vector<Interval> merged(std::vector<Interval> intervals);
 
 /// Sum of the lengths of disjoint intervals.
 Picoseconds total_length(std::span<const Interval> intervals);

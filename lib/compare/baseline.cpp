@@ -78,7 +78,7 @@ OrderedJson measured_json(const RunSummary& summary) {
     findings.push_back({{"rule", finding.rule},
                         {"severity", to_word(finding.severity)},
                         {"subject", finding.subject},
-                        {"hangs_on_load", finding.hangs_on_load}});
+                        {"depends_on_load", finding.depends_on_load}});
   }
   OrderedJson json = {
       {"status", to_word(summary.status)}, {"confidence", summary.confidence}, {"complete", summary.is_complete}};
@@ -188,7 +188,7 @@ class RunParser {
       parts.read("rule", finding.rule);
       parts.read_word("severity", kSeverities, finding.severity);
       parts.read("subject", finding.subject);
-      parts.read("hangs_on_load", finding.hangs_on_load);
+      parts.read("depends_on_load", finding.depends_on_load);
     });
     return misfit_;
   }

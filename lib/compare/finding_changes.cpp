@@ -90,8 +90,8 @@ class FindingComparer {
     if (count < all) change.message += fmt::format(" ({} of {} recordings)", count, all);
     // A finding may depend on how busy the machine was: one recording proves nothing.
     const std::size_t fewest = std::min(runs_.base_runs.size(), runs_.candidate_runs.size());
-    change.is_certain = count == all && fewest >= needed_count_ && !finding.hangs_on_load;
-    if (finding.hangs_on_load) change.message += "; it depends on how busy the machine was";
+    change.is_certain = count == all && fewest >= needed_count_ && !finding.depends_on_load;
+    if (finding.depends_on_load) change.message += "; it depends on how busy the machine was";
     change.is_worse = is_new && choice_.fail_on && finding.severity >= *choice_.fail_on;
     return change;
   }

@@ -58,7 +58,7 @@ struct FindingSummary {
   std::string rule;
   Severity severity = Severity::warning;
   std::string subject;
-  bool hangs_on_load = false;  ///< as of Finding
+  bool depends_on_load = false;  ///< as of Finding
 
   friend bool operator==(const FindingSummary&, const FindingSummary&) = default;
 };

@@ -74,7 +74,7 @@ Result<TraceFolder> read_trace_folder(const fs::path& path) {
   return folder;
 }
 
-std::vector<std::string> richest_files(const fs::path& directory, const std::vector<NamedTrace>& traces) {
+std::vector<std::string> most_complete_files(const fs::path& directory, const std::vector<NamedTrace>& traces) {
   std::map<std::string_view, const NamedTrace*> richest;
   for (const NamedTrace& trace : traces) {
     const NamedTrace*& kept = richest[trace.host];

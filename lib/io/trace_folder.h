@@ -35,7 +35,8 @@ struct TraceFolder {
 Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
 
 /// Paths of the richest file of each host, sorted.
-std::vector<std::string> richest_files(const std::filesystem::path& directory, const std::vector<NamedTrace>& traces);
+std::vector<std::string> most_complete_files(const std::filesystem::path& directory,
+                                             const std::vector<NamedTrace>& traces);
 
 /// Folders that were entered, by device and inode: a symbolic link may lead back up.
 class EnteredFolders {

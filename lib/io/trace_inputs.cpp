@@ -82,7 +82,7 @@ Search search_runs(const fs::path& log_directory) {
       continue;
     }
     if (!folder->traces.empty() && is_run_folder(here.full)) {
-      Run run{here.full.filename().string(), here.path.string(), richest_files(here.path, folder->traces)};
+      Run run{here.full.filename().string(), here.path.string(), most_complete_files(here.path, folder->traces)};
       const std::int64_t change = newest_change(run.files);
       search.found.push_back({std::move(run), change});
     }
@@ -152,7 +152,7 @@ Result<std::vector<std::string>> resolve_directory(const std::string& directory,
   if (!folder) return Unexpected(folder.error());
   const std::string own_name = full_path(directory).filename().string();
   const bool holds_run = !folder->traces.empty();
-  if (holds_run && (!run || own_name.starts_with(*run))) return richest_files(directory, folder->traces);
+  if (holds_run && (!run || own_name.starts_with(*run))) return most_complete_files(directory, folder->traces);
 
   const Search search = search_runs(directory);
   if (search.found.empty() && holds_run) {
@@ -173,14 +173,14 @@ Result<std::vector<std::string>> resolve_path(const std::string& path, const std
 
 std::vector<Run> recordings_below(const fs::path& directory, const TraceFolder& folder) {
   std::vector<Run> recordings;
-  for (const std::string& file : richest_files(directory, folder.traces)) {
+  for (const std::string& file : most_complete_files(directory, folder.traces)) {
     recordings.push_back({fs::path(file).filename().string(), file, {file}});
   }
   if (!recordings.empty()) return recordings;
   for (const std::string& name : folder.folders) {
     const Result<TraceFolder> inside = read_trace_folder(directory / name);
     if (!inside || inside->traces.empty()) continue;
-    recordings.push_back({name, (directory / name).string(), richest_files(directory / name, inside->traces)});
+    recordings.push_back({name, (directory / name).string(), most_complete_files(directory / name, inside->traces)});
   }
   return recordings;
 }
@@ -190,7 +190,7 @@ Result<std::vector<Run>> list_recordings_in(const std::string& directory) {
   if (!folder) return Unexpected(folder.error());
   const fs::path full = full_path(directory);
   if (is_run_folder(full) && !folder->traces.empty()) {
-    return std::vector<Run>{{full.filename().string(), directory, richest_files(directory, folder->traces)}};
+    return std::vector<Run>{{full.filename().string(), directory, most_complete_files(directory, folder->traces)}};
   }
   std::vector<Run> recordings = recordings_below(directory, *folder);
   if (!recordings.empty()) return recordings;

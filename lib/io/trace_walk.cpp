@@ -23,7 +23,7 @@ std::optional<Result<std::string>> TraceWalk::next() {
     if (!entered_.enter(here)) continue;
     const Result<TraceFolder> folder = read_trace_folder(here);
     if (!folder) return Unexpected(folder.error());
-    for (std::string& file : richest_files(here, folder->traces)) files_.push_back(std::move(file));
+    for (std::string& file : most_complete_files(here, folder->traces)) files_.push_back(std::move(file));
     add_folders(here, folder->folders, folders_);
     add_folders(here, folder->linked_folders, linked_);
   }

@@ -56,7 +56,7 @@ struct Waits {
 };
 
 Waits whole_waits(std::span<const Interval> calls) {
-  Waits waits = {calls, united({calls.begin(), calls.end()}), {}};
+  Waits waits = {calls, merged({calls.begin(), calls.end()}), {}};
   for (const Interval call : calls) waits.of_calls.push_back(call.end - call.start);
   return waits;
 }
@@ -99,9 +99,9 @@ bool begins_iteration(const PipelineMeasurement& pipeline, std::size_t call) {
   return std::binary_search(pipeline.iteration_starts.begin(), pipeline.iteration_starts.end(), call);
 }
 
-/// What the consumer does after each steady call but the last, until it calls again. What it does between two epochs (an
-/// evaluation, a checkpoint) is not a step, so there it counts as if it had gone on as usual; but where the pipeline is
-/// made anew for every step or two, that time is all there is.
+/// What the consumer does after each steady call but the last, until it calls again. What it does between two epochs
+/// (an evaluation, a checkpoint) is not a step, so there it counts as if it had gone on as usual; but where the
+/// pipeline is made anew for every step or two, that time is all there is.
 std::vector<Picoseconds> gaps_after(const PipelineMeasurement& pipeline, const Waits& waits) {
   std::vector<Picoseconds> gaps;
   std::vector<Picoseconds> within_epochs;

@@ -58,7 +58,7 @@ class LaneLoad {
   Picoseconds busy() const {
     std::vector<Interval> both = own_work_;
     both.insert(both.end(), ops_.begin(), ops_.end());
-    return total_length(united(std::move(both)));
+    return total_length(merged(std::move(both)));
   }
   const std::vector<Interval>& python() const { return python_; }
 
@@ -105,7 +105,7 @@ std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorFo
     load.busy += busy;
     python.insert(python.end(), lane.python().begin(), lane.python().end());
   });
-  load.python = total_length(united(std::move(python)));
+  load.python = total_length(merged(std::move(python)));
   load.busy_threads = activity.during(std::span(&*span, 1)).all;
   return load;
 }

@@ -192,7 +192,7 @@ void PhaseMeasurer::measure_threads() {
   if (tools_.forest.iterators.empty()) return;
   std::vector<Interval> waits;
   for (std::size_t position = 0; position < calls_.size(); ++position) waits.push_back(call(position).span);
-  waits = united(std::move(waits));
+  waits = merged(std::move(waits));
   const BusyThreads busy = tools_.activity.during(waits);
   PhaseMeasurement& phase = sums_.measured.phase;
   phase.busy_threads = busy.all;

@@ -44,7 +44,7 @@ Activities activities_of(const HostMeasurement& host) {
     at(StepPart::compilation) = host.profile->host.compile;
     at(StepPart::host_compute) = host.profile->host.compute;
   }
-  at(StepPart::input) = united(std::move(input));
+  at(StepPart::input) = merged(std::move(input));
   return activities;
 }
 

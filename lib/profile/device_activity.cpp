@@ -111,7 +111,7 @@ DeviceActivity DeviceRecorder::finish(std::string name, const std::vector<Interv
   }
   const std::vector<Interval> others = others_.take();
   busy.insert(busy.end(), others.begin(), others.end());
-  busy = united(std::move(busy));
+  busy = merged(std::move(busy));
   result_.busy = total_length(busy);
   find_launch_gaps(busy, launching);
   result_.computing = computing_.take();

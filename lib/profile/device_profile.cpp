@@ -14,7 +14,7 @@ std::vector<Interval> computing_of(const DeviceProfile& profile) {
   for (const DeviceActivity& device : profile.devices) {
     computing.insert(computing.end(), device.computing.begin(), device.computing.end());
   }
-  return united(std::move(computing));
+  return merged(std::move(computing));
 }
 
 void DeviceProfiler::begin(const EventHeader& header) {

@@ -90,9 +90,9 @@ void HostActivityBuilder::end_file() {
 
 HostActivity HostActivityBuilder::finish() {
   end_file();
-  activity_.compute = united(std::move(activity_.compute));
+  activity_.compute = merged(std::move(activity_.compute));
   activity_.launch = launch_.take();
-  activity_.compile = united(std::move(activity_.compile));
+  activity_.compile = merged(std::move(activity_.compile));
   std::sort(activity_.unnumbered_steps.begin(), activity_.unnumbered_steps.end(),
             [](Interval a, Interval b) { return std::pair(a.start, a.end) < std::pair(b.start, b.end); });
   return std::move(activity_);

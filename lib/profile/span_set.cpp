@@ -37,7 +37,7 @@ void SpanSet::add(Interval span) {
 }
 
 void SpanSet::shrink() {
-  spans_ = united(std::move(spans_));
+  spans_ = merged(std::move(spans_));
   close_gaps(spans_, closed_gap_);
   while (spans_.size() > capacity_) {
     closed_gap_ = std::max(kFirstClosedGap, 2 * closed_gap_);

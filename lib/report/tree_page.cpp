@@ -83,7 +83,7 @@ std::string pipeline_table(const PipelineView& view, PageWidth width) {
 /// ", 39 % of the window": of all calls, those that the verdict leaves out too.
 std::string window_part(const PipelineView& view) {
   if (view.host.window <= 0) return {};
-  const Picoseconds waited = total_length(united(view.pipeline.calls));
+  const Picoseconds waited = total_length(merged(view.pipeline.calls));
   const double share = static_cast<double>(waited) / static_cast<double>(view.host.window);
   return fmt::format(", {} of the window", format_share(share));
 }
