@@ -356,7 +356,7 @@ TEST_CASE("help and version go to standard output") {
   CHECK(run_tool({"-V"}).output == run_tool({"--version"}).output);
   CHECK(run_tool({"help"}).output == help.output);
   CHECK(run_tool({"help", "compare"}).output == run_tool({"compare", "--help"}).output);
-  CHECK(is_error_line(run_tool({"help", "comapre"}).errors, "did you mean 'compare'?"));
+  CHECK(is_error_line(run_tool({"help", "comprae"}).errors, "did you mean 'compare'?"));
 }
 
 TEST_CASE("the help of a command speaks of that command alone") {

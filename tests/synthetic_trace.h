@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "trace/format.h"
 #include "tests/xspace.pb.h"
+#include "trace/format.h"
 
 /// Traces for tests, written as XSpace with the protobuf classes or as Chrome JSON: the readers meet bytes that they
 /// did not write themselves.

@@ -16,8 +16,8 @@
 
 #include "compare/baseline_database.h"
 #include "io/file_descriptor.h"
-#include "io/path_error.h"
 #include "io/file_io.h"
+#include "io/path_error.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "io/byte_source.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "io/byte_source.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
 #include "io/gzip_source.h"

@@ -72,8 +72,8 @@ const Inquiry* nearest_to_firing(const std::vector<Inquiry>& inquiries) {
   return nearest;
 }
 
-/// The events that an inquiry about a pipeline looked at: its longest GetNext call, and what the iterator asked about did
-/// longest.
+/// The events that an inquiry about a pipeline looked at: its longest GetNext call, and what the iterator asked about
+/// did longest.
 std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
   std::vector<SeenAt> places;
   const PipelineMeasurement& pipeline = view.pipeline;
