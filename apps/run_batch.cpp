@@ -24,7 +24,7 @@ Result<void> check_batch(const BatchOptions& batch) {
     return fail("standard input cannot be a trace and a list of traces", "--files-from", "name a file in place of one");
   }
   if (batch.name && !reads_stdin) return fail("is for the trace on standard input", "--name", "name it as -");
-  if (batch.resumes && (batch.output.empty() || batch.output == "-")) {
+  if (batch.resumes && is_standard_output(batch.output)) {
     return fail("needs a file to go on with", "--resume", "name it with -o");
   }
   return {};
@@ -61,11 +61,10 @@ Result<BatchOptions> batch_options(const Request& request) {
 
 /// Ends the program as the signal would have, so that a shell or a script stops too.
 void end_interrupted(const BatchTally& tally, const BatchOptions& batch) {
-  const bool is_file = !batch.output.empty() && batch.output != "-";
   print_error({fmt::format("interrupted; {} written", format_count(tally.traces, "row")),
                {},
                {},
-               is_file ? "the same command with --resume goes on" : ""});
+               !is_standard_output(batch.output) ? "the same command with --resume goes on" : ""});
   std::signal(tally.interrupted_by, SIG_DFL);
   std::raise(tally.interrupted_by);
 }

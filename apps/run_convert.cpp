@@ -58,7 +58,7 @@ Result<ConvertTarget> choose_convert_target(const std::optional<std::string>& fo
     target.format = static_cast<ConvertFormat>(found - std::begin(kConvertFormatNames));
     return target;
   }
-  if (output.empty() || output == "-") return target;
+  if (is_standard_output(output)) return target;
   const auto* const known = std::find_if(kExtensions.begin(), kExtensions.end(),
                                          [&](const Extension& extension) { return name.ends_with(extension.ending); });
   if (known == kExtensions.end()) {

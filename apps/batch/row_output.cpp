@@ -29,7 +29,7 @@ bool lock(int file) {
 
 Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool resumes, PathSet& done) {
   std::unique_ptr<RowOutput> rows(new RowOutput());
-  if (path.empty() || path == "-") {
+  if (is_standard_output(path)) {
     rows->where_ = "standard output";
     rows->file_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
     return rows;
@@ -56,8 +56,7 @@ Result<void> RowOutput::resume(PathSet& done) {
   off_t whole = 0;  // bytes up to the end of the last whole line
   char buffer[1 << 16];
   while (true) {
-    const ssize_t count = ::read(file_.number(), buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = read_some(file_.number(), buffer, sizeof(buffer));
     if (count < 0) return Unexpected(path_error(where_, errno));
     if (count == 0) break;
     unread.append(buffer, static_cast<std::size_t>(count));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/output.h"
 #include "report/problem.h"
 
 namespace doctor {
@@ -22,7 +23,7 @@ struct OutputTarget {
   std::string path;              ///< empty or "-": standard output
   bool is_step_summary = false;  ///< appended to what the file holds; it is not a failure if it cannot be written
 
-  bool is_standard_output() const { return path.empty() || path == "-"; }
+  bool is_standard_output() const { return doctor::is_standard_output(path); }
 };
 
 /// What the user asked for.

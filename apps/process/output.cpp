@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "standard output";
-const std::string kOpenFiles = "/proc/self/fd/";
 constexpr std::string_view kReaderGone = "nobody reads it any more";
 
 Unexpected write_error(std::string_view where, int error) {
@@ -48,7 +47,7 @@ std::string followed(const std::string& path) {
 Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
   std::unique_ptr<OutputFile> output(new OutputFile());
   struct stat status {};
-  if (path.empty() || path == "-") {
+  if (is_standard_output(path)) {
     output->where_ = kStandardOutput;
     // A copy is closed at the end: some file systems report only then that the bytes were lost.
     output->file_ = FileDescriptor(::dup(STDOUT_FILENO));
@@ -77,7 +76,7 @@ OutputFile::~OutputFile() {
 Result<void> OutputFile::begin_replacing(const std::string& path, mode_t mode) {
   target_ = path;
   const std::string folder = fs::path(path).parent_path().string();
-  if (::access(kOpenFiles.c_str(), F_OK) == 0) {  // else it could not be given a name
+  if (::access("/proc/self/fd", F_OK) == 0) {  // else it could not be given a name: take_name() goes through path_of()
     file_ = FileDescriptor(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   }
   if (!file_.is_open()) {  // not every file system has files without a name
@@ -103,8 +102,7 @@ int OutputFile::take_name() {
     std::string name = target_ + ".XXXXXX";
     const FileDescriptor reserved(::mkstemp(name.data()));
     if (!reserved.is_open() || ::unlink(name.c_str()) != 0) return errno;
-    const std::string open_file = kOpenFiles + std::to_string(file_.number());
-    if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
+    if (::linkat(AT_FDCWD, path_of(file_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
     temporary_ = name;
   }
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) return errno;
@@ -140,7 +138,7 @@ Result<void> append_output(std::string_view page, const std::string& path) {
 Result<void> check_output(const std::string& path, std::span<const std::string> inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;
-    if (path.empty() || path == "-" || input == "-" || !fs::equivalent(path, input, error) || error) continue;
+    if (is_standard_output(path) || input == "-" || !fs::equivalent(path, input, error) || error) continue;
     return fail("is a trace that is read; the report would replace it", path, "choose another name after -o");
   }
   return {};

@@ -14,9 +14,14 @@
 
 namespace doctor {
 
-/// Writes to `path`, or to standard output if it is empty or "-", piece by piece. A regular file appears with finish(),
-/// as a whole: until then its bytes lie in a temporary file beside it, without a name where the file system allows
-/// that, so that a program that is killed leaves nothing. Without finish() nothing appears.
+/// Whether output that is to go to `path` goes to standard output: it is empty or "-".
+inline bool is_standard_output(std::string_view path) {
+  return path.empty() || path == "-";
+}
+
+/// Writes to `path`, or to standard output (is_standard_output()), piece by piece. A regular file appears with
+/// finish(), as a whole: until then its bytes lie in a temporary file beside it, without a name where the file system
+/// allows that, so that a program that is killed leaves nothing. Without finish() nothing appears.
 class OutputFile final : public ByteSink {
  public:
   /// Errors: the file cannot be written.
@@ -38,7 +43,7 @@ class OutputFile final : public ByteSink {
   FileDescriptor file_;
 };
 
-/// Writes a page to `path`, or to standard output if it is empty or "-". A regular file appears as a whole or not at
+/// Writes a page to `path`, or to standard output (is_standard_output()). A regular file appears as a whole or not at
 /// all: a temporary file beside it takes its name at the end. Errors: whatever keeps the last byte from being stored.
 Result<void> write_output(std::string_view page, const std::string& path);
 

@@ -220,7 +220,7 @@ FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::str
 
 FinishedTask WorkerPool::take_ended(Worker& worker) {
   int status = 0;
-  while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) continue;
+  uninterrupted([&] { return ::waitpid(worker.process, &status, 0); });
   if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory)
     return fail_task(worker, TaskFailure::out_of_memory, {});
   return fail_task(worker, TaskFailure::crashed, words_of_end(status, read_last_words(worker.last_words.number())));
@@ -264,7 +264,7 @@ std::vector<FinishedTask> WorkerPool::wait(std::chrono::milliseconds most) {
       if (std::optional<FinishedTask> task = take_messages(worker)) finished.push_back(std::move(*task));
     } else if (Clock::now() >= worker.deadline) {
       ::kill(worker.process, SIGKILL);
-      while (::waitpid(worker.process, nullptr, 0) < 0 && errno == EINTR) continue;
+      uninterrupted([&] { return ::waitpid(worker.process, nullptr, 0); });
       finished.push_back(fail_task(worker, TaskFailure::timed_out, {}));
     }
   }

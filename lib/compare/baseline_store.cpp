@@ -26,8 +26,7 @@ Result<std::string> read_all(int file, const std::string& path) {
   std::string bytes;
   char block[64 * 1024];
   for (;;) {
-    const ssize_t count = ::read(file, block, sizeof(block));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = read_some(file, block, sizeof(block));
     if (count < 0) return Unexpected(path_error(path, errno));
     if (count == 0) return bytes;
     bytes.append(block, static_cast<std::size_t>(count));
@@ -42,7 +41,7 @@ Result<std::optional<Kind>> kind_of_file(const std::string& path) {
   if (!file.is_open() && errno == ENOENT) return std::optional<Kind>();
   if (!file.is_open()) return Unexpected(path_error(path, errno));
   char head[1024];
-  const ssize_t count = ::read(file.number(), head, sizeof(head));
+  const ssize_t count = read_some(file.number(), head, sizeof(head));
   if (count < 0) return Unexpected(path_error(path, errno));
   const std::string_view bytes(head, static_cast<std::size_t>(count));
   if (bytes.empty()) return std::optional<Kind>();
@@ -66,9 +65,7 @@ Result<FileDescriptor> lock(const std::string& path) {
   for (;;) {
     FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (!file.is_open()) return Unexpected(path_error(path, errno));
-    while (::flock(file.number(), LOCK_EX) != 0) {
-      if (errno != EINTR) return Unexpected(path_error(path, errno));
-    }
+    if (uninterrupted([&] { return ::flock(file.number(), LOCK_EX); }) != 0) return Unexpected(path_error(path, errno));
     struct stat locked {};
     struct stat named {};
     if (::fstat(file.number(), &locked) != 0) return Unexpected(path_error(path, errno));

@@ -19,15 +19,8 @@ std::optional<std::int64_t> megabytes(const IteratorMeasurement& iterator, std::
   return number && *number >= 0 ? number : std::nullopt;
 }
 
-const AttributeValue* find_value(const IteratorMeasurement& iterator, std::string_view name) {
-  for (const AttributeValue& value : iterator.attributes) {
-    if (value.name == name) return &value;
-  }
-  return nullptr;
-}
-
 std::optional<std::string> last_text(const IteratorMeasurement& iterator, std::string_view name) {
-  const AttributeValue* const value = find_value(iterator, name);
+  const AttributeValue* const value = iterator.find(name);
   return value == nullptr || value->number ? std::nullopt : std::optional(value->text);
 }
 
@@ -181,7 +174,7 @@ bool is_tunable(const IteratorMeasurement& iterator) {
                                                              "buffer_limit", "buffer_size", "max_batch_results",
                                                              "cycle_length"};
   return std::any_of(kKnobs.begin(), kKnobs.end(),
-                     [&](std::string_view knob) { return find_value(iterator, knob) != nullptr; });
+                     [&](std::string_view knob) { return iterator.find(knob) != nullptr; });
 }
 
 AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurement* pipeline, IteratorId iterator,
@@ -200,7 +193,7 @@ AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurem
     stage.buffer_limit = last_number(measured, name);
   }
   stage.fill = measured.history.fill;
-  const bool is_parallel = find_value(measured, "parallelism") != nullptr || stage.parallelism.has_value();
+  const bool is_parallel = measured.find("parallelism") != nullptr || stage.parallelism.has_value();
   if (kind == "Prefetch") {
     stage.binding = binding_of_buffer(stage, thresholds);
   } else if (is_parallel) {
@@ -213,13 +206,12 @@ AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurem
 
 AutotuneBudget autotune_budget(const HostMeasurement& host, const std::vector<IteratorId>& members,
                                const PipelineMeasurement* pipeline, const ThresholdValues& thresholds) {
-  static constexpr std::array<std::string_view, 4> kNames = {"cpu_budget", "algorithm", "threadpool_size",
-                                                             "ram_budget_megabytes"};
+  static constexpr std::array<std::string_view, 4> kNames = {"cpu_budget", "algorithm", "threadpool_size", kRamBudget};
   AutotuneBudget budget;
   if (pipeline != nullptr) budget.cpu_cores = pipeline->cpu_budget;
   for (const IteratorId member : members) {
     const IteratorMeasurement& iterator = host.iterators[index_of(member)];
-    const auto says = [&](std::string_view name) { return find_value(iterator, name) != nullptr; };
+    const auto says = [&](std::string_view name) { return iterator.find(name) != nullptr; };
     if (budget.root == kNoIterator && std::any_of(kNames.begin(), kNames.end(), says)) budget.root = member;
     if (const std::optional<std::int64_t> buffered = megabytes(iterator, "buffered_bytes_MB")) {
       budget.buffered_mb = budget.buffered_mb.value_or(0) + *buffered;

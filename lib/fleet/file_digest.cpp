@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "fleet/trace_row.h"
 #include "io/file_descriptor.h"
+#include "io/file_io.h"
 #include "io/path_error.h"
 
 namespace doctor {
@@ -24,8 +25,7 @@ Result<std::string> sha256_of_file(const std::string& path) {
   Sha256 sha256;
   std::vector<char> piece(kPieceSize);
   while (true) {
-    const ssize_t count = ::read(file.number(), piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = read_some(file.number(), piece.data(), piece.size());
     if (count < 0) return fail("cannot be read: " + std::system_category().message(errno), path);
     if (count == 0) break;
     sha256.add({piece.data(), static_cast<std::size_t>(count)});

@@ -6,18 +6,21 @@
 
 namespace doctor {
 
-std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
+const AttributeValue* IteratorMeasurement::find(std::string_view attribute) const {
   for (const AttributeValue& value : attributes) {
-    if (value.name == attribute) return value.number;
+    if (value.name == attribute) return &value;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
+  const AttributeValue* const value = find(attribute);
+  return value == nullptr ? std::nullopt : value->number;
 }
 
 std::string_view IteratorMeasurement::text(std::string_view attribute) const {
-  for (const AttributeValue& value : attributes) {
-    if (value.name == attribute) return value.text;
-  }
-  return {};
+  const AttributeValue* const value = find(attribute);
+  return value == nullptr ? std::string_view() : std::string_view(value->text);
 }
 
 std::string name_of_files(const HostMeasurement& host) {

@@ -76,6 +76,9 @@ struct IteratorMeasurement {
   /// What it does itself, on whatever threads; waiting for others is not work.
   Picoseconds work() const { return self + function; }
 
+  /// The value of an attribute; null if it has none.
+  const AttributeValue* find(std::string_view attribute) const;
+  /// The same as a number; nullopt if it has none, or a text.
   std::optional<std::int64_t> number(std::string_view attribute) const;
   /// Empty if it has none, or a number.
   std::string_view text(std::string_view attribute) const;

@@ -13,8 +13,7 @@ RowInserter::RowInserter(QueryDatabase& database, std::string_view table, std::s
   std::string sql = "INSERT INTO " + std::string(table) + " VALUES (?";
   for (std::size_t column = 1; column < column_count; ++column) sql += ", ?";
   insert_ = prepare(database.handle(), sql + ")");
-  has_failed_ = insert_ == nullptr;
-  if (has_failed_) fault_ = database_.failure().value();  // now: the database's next statement overwrites it
+  if (!insert_) fault_ = database_.failure().value();
 }
 
 RowInserter::RowInserter(QueryDatabase& database, std::string_view table)
@@ -42,15 +41,13 @@ RowInserter& RowInserter::null() {
 
 void RowInserter::end_row() {
   position_ = 0;
-  if (has_failed_) return;
-  has_failed_ = sqlite3_step(insert_.get()) != SQLITE_DONE;
-  if (has_failed_) fault_ = database_.failure().value();
+  if (fault_) return;
+  if (sqlite3_step(insert_.get()) != SQLITE_DONE) fault_ = database_.failure().value();
   sqlite3_reset(insert_.get());
 }
 
 Result<void> RowInserter::finish() const {
-  if (!has_failed_) return {};
-  return fault_ ? Unexpected(*fault_) : database_.failure();
+  return fault_ ? Result<void>(Unexpected(*fault_)) : Result<void>();
 }
 
 }  // namespace doctor

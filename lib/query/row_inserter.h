@@ -44,8 +44,7 @@ class RowInserter {
   QueryDatabase& database_;
   Statement insert_;
   int position_ = 0;
-  bool has_failed_ = false;
-  std::optional<Error> fault_;  ///< of the first row that could not be added
+  std::optional<Error> fault_;  ///< the first; kept at once, for the database forgets it with its next statement
 };
 
 }  // namespace doctor
