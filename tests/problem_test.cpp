@@ -99,18 +99,18 @@ TEST_CASE("a path of the repository is relative and stays within it") {
   const std::vector<Row> rows = {
       {"logs/host.xplane.pb", "logs/host.xplane.pb", "logs/host.xplane.pb"},
       {"./logs//a/../host.pb", "logs/host.pb", "logs/host.pb"},
-      {"/work/repo/logs/host.pb", "logs/host.pb", "logs/host.pb"},
-      {"/work/repo/../repo/host.pb", "host.pb", "host.pb"},
-      {"/work/repository/host.pb", std::nullopt, "host.pb"},
+      {"/home/me/repo/logs/host.pb", "logs/host.pb", "logs/host.pb"},
+      {"/home/me/repo/../repo/host.pb", "host.pb", "host.pb"},
+      {"/home/me/repository/host.pb", std::nullopt, "host.pb"},
       {"/tmp/host.pb", std::nullopt, "host.pb"},
       {"../host.pb", std::nullopt, "host.pb"},
       {"logs/../../host.pb", std::nullopt, "host.pb"},
       {"..", std::nullopt, "trace"},
       {".", std::nullopt, "trace"},
-      {"/work/repo", std::nullopt, "repo"},
+      {"/home/me/repo", std::nullopt, "repo"},
       {"logs/", std::nullopt, "trace"},
       {"gs://bucket/host.pb", std::nullopt, "host.pb"},
-      {"file:///work/repo/host.pb", std::nullopt, "host.pb"},
+      {"file:///home/me/repo/host.pb", std::nullopt, "host.pb"},
       {"-", std::nullopt, "standard-input"},
       {"", std::nullopt, "standard-input"},
       {"standard input", "standard input", "standard-input"},
@@ -120,8 +120,8 @@ TEST_CASE("a path of the repository is relative and stays within it") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.path);
-    CHECK(repository_path(row.path, "/work/repo") == row.expected);
-    CHECK(trace_location(row.path, "/work/repo") == row.of_trace);
+    CHECK(repository_path(row.path, "/home/me/repo") == row.expected);
+    CHECK(trace_location(row.path, "/home/me/repo") == row.of_trace);
   }
   // Nowhere: no absolute path is below it.
   CHECK_FALSE(repository_path("/work/host.pb", "").has_value());
