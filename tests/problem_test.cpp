@@ -124,7 +124,7 @@ TEST_CASE("a path of the repository is relative and stays within it") {
     CHECK(trace_location(row.path, "/home/me/repo") == row.of_trace);
   }
   // Nowhere: no absolute path is below it.
-  CHECK_FALSE(repository_path("/work/host.pb", "").has_value());
+  CHECK_FALSE(repository_path("/home/me/host.pb", "").has_value());
 }
 
 }  // namespace doctor::problem_test

@@ -10,6 +10,7 @@
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
 #include "io/path_error.h"
+#include "process/output.h"
 
 namespace doctor {
 namespace {
