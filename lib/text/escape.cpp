@@ -59,8 +59,10 @@ std::string escape_for_terminal(std::string_view text) {
 std::string csv_field(std::string_view text) {
   constexpr std::string_view kFormulaStarts = "=+-@\t\r";
   std::string field = escape_for_terminal(text);
-  if (!text.empty() && kFormulaStarts.find(text.front()) != std::string_view::npos) field.insert(0, "'");
-  if (field.find_first_of(",\"") == std::string::npos) return field;
+  if (!text.empty() && std::find(kFormulaStarts.begin(), kFormulaStarts.end(), text.front()) != kFormulaStarts.end())
+    field.insert(0, "'");
+  // Not find_first_of(): it calls memchr() for each character.
+  if (std::none_of(field.begin(), field.end(), [](char c) { return c == ',' || c == '"'; })) return field;
   std::string quoted = "\"";
   quoted.reserve(field.size() + field.size() / 4);
   for (std::size_t at = 0; at < field.size();) {
