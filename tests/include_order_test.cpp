@@ -27,8 +27,8 @@ struct Pair {
 };
 
 /// The folders of lib/, each of which may include itself and those before it.
-constexpr std::array<std::string_view, 11> kStages = {"base",    "text",     "io",      "trace",  "profile", "tree",
-                                                      "measure", "diagnose", "compare", "report", "fleet"};
+constexpr std::array<std::string_view, 12> kStages = {"base",    "text",  "io",       "trace",   "profile", "tree",
+                                                      "measure", "model", "diagnose", "compare", "report",  "fleet"};
 
 /// Position in kStages of the first folder of `path`; nothing if it is not a stage.
 std::optional<std::size_t> stage_of(std::string_view path) {
@@ -48,7 +48,7 @@ bool may_include(std::string_view path, std::string_view include) {
 
   if (path.starts_with("rules/")) {
     return include.starts_with("base/") || include.starts_with("text/") || include.starts_with("measure/") ||
-           include.starts_with("diagnose/");
+           include.starts_with("model/") || include.starts_with("diagnose/");
   }
   if (path.starts_with("apps/")) {
     // Without a folder it is pipeline.h or a header of apps/ itself.

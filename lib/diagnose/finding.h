@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "diagnose/suppression.h"
+#include "model/prediction.h"
 
 namespace doctor {
 
@@ -20,10 +21,22 @@ struct Evidence {
   std::string unit;
 };
 
+/// What a change is predicted to bring.
+struct Gain {
+  double now = 0;  ///< steps a second, of the model
+  Prediction then;
+
+  double factor() const { return now > 0 ? then.estimate / now : 1; }
+  double low() const { return now > 0 ? then.low / now : 1; }
+  double high() const { return now > 0 ? then.high / now : 1; }
+};
+
 /// A change to make. `code` holds lines of Python that the user can take over.
 struct Advice {
   std::string text;
   std::optional<std::string> code;
+  std::vector<Fix> fixes = {};  ///< what a model can predict of it; empty: nothing
+  std::optional<Gain> gain = {};  ///< filled in by diagnose(), where there is a model that can be relied upon
 };
 
 /// One fault that a rule saw in this trace. Plain data; words for a sink are rendered from it.

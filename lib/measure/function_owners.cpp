@@ -25,41 +25,57 @@ std::vector<std::uint32_t> input_rows(const Lane& lane) {
   return rows;
 }
 
+/// Calls `visit(run index, IteratorId)` for each run of the lane before `until`. kNoIterator: of a run on a thread
+/// without any call.
+template <typename Visit>
+void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vector<bool>& dispatches,
+                  Picoseconds until, Visit visit) {
+  if (lane.function_runs.empty()) return;
+  // The iterator above a call, if it dispatches functions for what the call returns.
+  const auto dispatcher_above = [&](const IteratorCall& input) {
+    const IteratorId above = forest[forest.iterator_of(input)].parent;
+    return above != kNoIterator && dispatches[index_of(above)] ? above : kNoIterator;
+  };
+  const std::vector<std::uint32_t> inputs = input_rows(lane);
+  const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+  std::uint32_t call_before = kNoRow;
+  std::uint32_t next = 0;
+  for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
+    const FunctionRun& run = lane.function_runs[index];
+    if (run.span.start() >= until) break;
+    for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls[next].subtree_end) {
+      call_before = next;
+    }
+    if (run.row == kNoRow && calls.empty()) {
+      visit(index, kNoIterator);
+      continue;
+    }
+    std::uint32_t input = inputs[index];
+    if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
+    IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
+    if (owner == kNoIterator && run.row != kNoRow) owner = forest.iterator_of(calls[run.row]);
+    visit(index, owner);
+  }
+}
+
 /// Gathers the owners of the runs of one lane after another.
 class OwnerFinder {
  public:
   OwnerFinder(const Trace& trace, const IteratorForest& forest)
-      : forest_(forest), has_functions_(forest.iterators.size()) {
-    for (const LogicalIterator& iterator : forest.iterators) {
-      dispatches_.push_back(dataset_kind(iterator.short_name).has(Trait::dispatches_function));
-    }
+      : forest_(forest), dispatches_(dispatchers(forest)), has_functions_(forest.iterators.size()) {
     std::size_t runs = 0;
     for (const Lane& lane : trace.lanes) runs += lane.function_runs.size();
     entries_.reserve(runs);  // at most; growing would need three times as much for a moment
   }
 
   void add(const Lane& lane) {
-    if (lane.function_runs.empty()) return;
-    const std::vector<std::uint32_t> inputs = input_rows(lane);
-    const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
-    std::uint32_t call_before = kNoRow;
-    std::uint32_t next = 0;
-    for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
-      const FunctionRun& run = lane.function_runs[index];
-      for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls[next].subtree_end) {
-        call_before = next;
-      }
-      if (run.function_id.value() == 0) continue;
-      if (run.row == kNoRow && calls.empty()) {
-        loose_.push_back(run.function_id);
-        continue;
-      }
-      std::uint32_t input = inputs[index];
-      if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
-      IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
-      if (owner == kNoIterator && run.row != kNoRow) owner = forest_.iterator_of(calls[run.row]);
-      add(run.function_id, owner);
-    }
+    constexpr Picoseconds kEnd = std::numeric_limits<Picoseconds>::max();
+    visit_owners(lane, forest_, dispatches_, kEnd, [&](std::size_t index, IteratorId owner) {
+      const PackedToken id = lane.function_runs[index].function_id;
+      if (id.value() == 0) return;
+      if (owner == kNoIterator && lane.iterator_calls.empty()) loose_.push_back(id);
+      add(id, owner);
+    });
   }
 
   FunctionTable finish() {
@@ -72,12 +88,6 @@ class OwnerFinder {
   const std::vector<bool>& has_functions() const { return has_functions_; }
 
  private:
-  /// The iterator above a call, if it dispatches functions for what the call returns.
-  IteratorId dispatcher_above(const IteratorCall& input) const {
-    const IteratorId above = forest_[forest_.iterator_of(input)].parent;
-    return above != kNoIterator && dispatches_[index_of(above)] ? above : kNoIterator;
-  }
-
   void add(PackedToken id, IteratorId owner) {
     if (owner == kNoIterator) return;
     entries_.push_back({id, owner});
@@ -127,6 +137,22 @@ std::vector<std::uint16_t> owners_of_ops(const Lane& lane, const FunctionTable& 
 }
 
 }  // namespace
+
+std::vector<bool> dispatchers(const IteratorForest& forest) {
+  std::vector<bool> dispatches;
+  for (const LogicalIterator& iterator : forest.iterators) {
+    dispatches.push_back(dataset_kind(iterator.short_name).has(Trait::dispatches_function));
+  }
+  return dispatches;
+}
+
+std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, Picoseconds until) {
+  std::vector<IteratorId> owners;
+  visit_owners(lane, forest, dispatches, until,
+               [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
+  return owners;
+}
 
 FunctionTable::FunctionTable(std::vector<Entry> entries) : entries_(std::move(entries)) {
   if (!entries_.empty()) sort_into_buckets();

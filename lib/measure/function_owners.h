@@ -37,6 +37,14 @@ class FunctionTable {
   unsigned shift_ = 0;
 };
 
+/// Indexed by IteratorId: whether its threads run functions of the user.
+std::vector<bool> dispatchers(const IteratorForest& forest);
+
+/// Of each function run of the lane that begins before `until` the iterator that runs it; kNoIterator where the lane does
+/// not show it: on threads without iterator calls. `dispatches` is dispatchers().
+std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, Picoseconds until);
+
 /// Whose function each op is in. Ids are random numbers, so each look into their table misses the cache: every op is
 /// looked up once, and two bytes for it serve all passes over the ops.
 ///

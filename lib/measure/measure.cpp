@@ -16,6 +16,7 @@
 #include "measure/op_kind.h"
 #include "measure/phase.h"
 #include "measure/random_ops.h"
+#include "measure/record_cycles.h"
 #include "measure/step_table.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
@@ -350,6 +351,9 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
   if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
     result_.pipelines.front().input_load =
         measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);
+  }
+  if (!result_.pipelines.empty()) {
+    result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_, options.most_cycle_rows);
   }
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {

@@ -15,6 +15,7 @@ namespace doctor {
 struct MeasureOptions {
   std::optional<CallDetailRequest> calls;
   bool call_times = false;  ///< how long single calls take, for comparing runs
+  std::size_t most_cycle_rows = 20'000;  ///< see record_cycles()
 };
 
 /// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.

@@ -14,6 +14,7 @@
 #include "measure/by_iterator.h"
 #include "measure/call_times.h"
 #include "measure/critical_path.h"
+#include "measure/cycles.h"
 #include "measure/pace.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
@@ -292,6 +293,7 @@ struct HostMeasurement {
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
   std::optional<Profile> profile;              ///< only if AnalysisOptions::profile asks for it
+  CycleSample cycles;                          ///< what a model replays
   std::optional<CallTimes> call_times;         ///< only if MeasureOptions::call_times asks for it
   Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not
 };

@@ -36,6 +36,8 @@ bool uses_arguments(EventKind kind) {
       return true;
     case EventKind::get_next:
     case EventKind::make_iterator:
+    case EventKind::python_call:
+    case EventKind::eager_execute:
     case EventKind::region_stop:
     case EventKind::op:
       return false;

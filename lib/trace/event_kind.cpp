@@ -54,8 +54,10 @@ EventKind classify_event(std::string_view name) {
   if (name.ends_with("Produce")) return EventKind::produce;
   if (name.ends_with("Consume")) return EventKind::consume;
   if (name.starts_with("MakeIterator")) return EventKind::make_iterator;
-  // `EagerLocalExecute: f` and `EagerExecute: f` wrap whole functions; they are not ops.
-  if (name.starts_with("EagerL") || name.starts_with("EagerE")) return EventKind::other;
+  if (name.starts_with("TFE_Py_")) return EventKind::python_call;
+  if (name.starts_with("EagerExecute")) return EventKind::eager_execute;
+  // `EagerLocalExecute: f` wraps a whole function; it is not an op.
+  if (name.starts_with("EagerL")) return EventKind::other;
   const std::string_view type = op_type_of(name);
   if (is_get_next(type)) return EventKind::get_next;
   return type.empty() ? EventKind::other : EventKind::op;

@@ -19,6 +19,8 @@ enum class EventKind : std::uint8_t {
   region_queued,      ///< `ThreadpoolListener::Record`: a closure is put into the queue of a pool
   region_start,       ///< `ThreadpoolListener::StartRegion`: a pool thread begins a closure
   region_stop,        ///< `ThreadpoolListener::StopRegion`
+  python_call,        ///< `TFE_Py_…`: Python calls into TensorFlow
+  eager_execute,      ///< `EagerExecute…`: what it calls runs; Python's lock is released
   op,                 ///< `node_name:OpType`
   step,               ///< a step marker (it has the argument `step_num`, or its line says so)
 };

@@ -105,6 +105,25 @@ struct FunctionRun {
   std::uint32_t row = kNoRow;  ///< innermost iterator call around it in the same lane
 };
 
+/// The executor runs ops of a function on a thread, most of which leave no events of their own.
+struct ExecutorSpan {
+  PackedSpan span;
+  PackedToken function_id;
+  std::uint32_t event_count = 0;  ///< events of the trace nested in it
+};
+
+/// Of these the first on each thread are kept: enough for a model of the pipeline, and a bound for their memory.
+inline constexpr std::size_t kMostExecutorSpans = 8192;
+
+/// Python calls into TensorFlow, which runs something and then takes Python's lock back.
+struct PythonCall {
+  PackedSpan span;
+  Picoseconds ran_until = 0;  ///< when what it called was done; 0 if it called nothing
+};
+
+/// Of these the first on each thread are kept.
+inline constexpr std::size_t kMostPythonCalls = 4096;
+
 /// An element is made on a background thread.
 struct ProducedElement {
   PackedToken element_id;
@@ -140,6 +159,8 @@ struct Lane {
   ChunkedVector<IteratorCall> iterator_calls;
   ChunkedVector<GetNextCall> get_next_calls;
   ChunkedVector<FunctionRun> function_runs;
+  ChunkedVector<ExecutorSpan> executor_spans;  ///< the first kMostExecutorSpans
+  ChunkedVector<PythonCall> python_calls;      ///< the first kMostPythonCalls
   ChunkedVector<ProducedElement> produced;
   ChunkedVector<ConsumedElement> consumed;
   ChunkedVector<OpCall> ops;

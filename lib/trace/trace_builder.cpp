@@ -43,7 +43,8 @@ void add_to_structure(PipelineMaking& making, std::uint16_t name_length) {
 
 bool can_hold_others(EventKind kind) {
   return kind == EventKind::iterator || kind == EventKind::get_next || kind == EventKind::captured_function ||
-         kind == EventKind::produce || kind == EventKind::executor || kind == EventKind::make_iterator;
+         kind == EventKind::produce || kind == EventKind::executor || kind == EventKind::make_iterator ||
+         kind == EventKind::python_call;
 }
 
 std::uint32_t row_count(const auto& table) {
@@ -81,7 +82,9 @@ struct TraceBuilder::OpenEvent {
   std::uint32_t iterator_row = kNoRow;  ///< innermost iterator call, this one included
   std::uint32_t get_next = kNoRow;      ///< outermost GetNext call, this one included
   std::uint32_t produce = kNoRow;       ///< innermost Produce with no iterator call in between
+  std::uint32_t executor = kNoRow;      ///< innermost executor span that is kept
   std::uint32_t making = kNoMaking;     ///< outermost MakeIterator, this one included
+  std::uint32_t python_call = kNoRow;   ///< innermost call from Python that is kept
 };
 
 struct TraceBuilder::LaneState {
@@ -208,11 +211,16 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
 
 void TraceBuilder::nest(const Place& place, const LaneEvent& event) {
   const Picoseconds end = event.start + event.duration;
-  window_.start = std::min(window_.start, event.start);
-  window_.end = std::max(window_.end, end);
+  if (event.kind != EventKind::python_call && event.kind != EventKind::eager_execute) {
+    window_.start = std::min(window_.start, event.start);
+    window_.end = std::max(window_.end, end);
+  }
   LaneState& state = place.state;
   state.latest_start = event.start;
   close_until(place.tables, state, event.start, end);
+  if (!state.open.empty() && state.open.back().executor != kNoRow) {
+    ++place.tables.executor_spans[state.open.back().executor].event_count;
+  }
   if (!can_hold_others(event.kind)) return add_leaf(place, event);
 
   if (state.open.empty()) {
@@ -262,6 +270,10 @@ void TraceBuilder::add_row(const Place& place, const LaneEvent& event, OpenEvent
     case EventKind::executor:
       opened.function_id = event.id;
       opened.in_executor = true;
+      opened.executor = kNoRow;
+      if (event.id == 0 || tables.executor_spans.size() >= kMostExecutorSpans) break;
+      opened.executor = row_count(tables.executor_spans);
+      tables.executor_spans.push_back({span, PackedToken(event.id), 0});
       break;
     case EventKind::make_iterator:
       // Inside of an iterator call a transformation makes the iterators of its elements.
@@ -271,6 +283,12 @@ void TraceBuilder::add_row(const Place& place, const LaneEvent& event, OpenEvent
         trace_.makings.push_back({{event.start, event.start + event.duration}, place.lane, 0});
       }
       add_to_structure(trace_.makings[opened.making], event.name_length);
+      break;
+    case EventKind::python_call:
+      opened.python_call = kNoRow;
+      if (tables.python_calls.size() >= kMostPythonCalls) break;
+      opened.python_call = row_count(tables.python_calls);
+      tables.python_calls.push_back({span, 0});
       break;
     default:  // leaves
       break;
@@ -301,6 +319,12 @@ void TraceBuilder::add_leaf(const Place& place, const LaneEvent& event) {
           {PackedSpan(event.start, event.duration), PackedToken(function_id), static_cast<StringId>(event.subject)});
       break;
     }
+    case EventKind::eager_execute:
+      if (!state.open.empty() && state.open.back().python_call != kNoRow) {
+        PythonCall& call = tables.python_calls[state.open.back().python_call];
+        call.ran_until = std::max(call.ran_until, std::min(event.start + event.duration, call.span.end()));
+      }
+      break;
     case EventKind::step:
       trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
       break;

@@ -1,0 +1,453 @@
+#include "measure/record_cycles.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "measure/consumer_cycles.h"
+#include "measure/function_costs.h"
+#include "measure/own_part.h"
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+using Kind = CycleItem::Kind;
+
+/// What recording one event takes, in us; measured 0.5 to 1.1.
+constexpr double kEventCost = 0.8;
+/// Waking the thread that runs a function, in us.
+constexpr double kDispatch = 25;
+
+double microseconds(PackedSpan span) {
+  return to_microseconds(span.duration());
+}
+
+/// Whether threads of its own make the elements that GetNext returns. A generator's function runs in its own call.
+bool is_async_stage(const LogicalIterator& iterator) {
+  const DatasetKind& kind = dataset_kind(iterator.short_name);
+  return kind.has(Trait::async) && kind.source != Source::python && kind.kind != "Snapshot";
+}
+
+/// Where the sample ends: at a call of a consumer, so that not too much lies before it, and where executor spans end to
+/// be kept.
+Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest, std::size_t most_rows) {
+  Picoseconds end = trace.window.end + 1;
+  for (const Lane& lane : trace.lanes) {
+    if (lane.executor_spans.size() < kMostExecutorSpans) continue;
+    end = std::min(end, lane.executor_spans.back().span.start());
+  }
+  const auto is_small_until = [&](Picoseconds time) {
+    const auto is_before = [&](const auto& row) { return row.span.start() < time; };
+    std::size_t rows = 0;
+    for (const Lane& lane : trace.lanes) {
+      rows += lane.iterator_calls.partition_point(0, is_before) + lane.function_runs.partition_point(0, is_before);
+    }
+    return rows <= most_rows;
+  };
+  if (is_small_until(end)) return end;
+  const auto first_too_late =
+      std::partition_point(forest.root_calls.begin(), forest.root_calls.end(),
+                           [&](const RootCall& call) { return is_small_until(call.span.start); });
+  if (first_too_late == forest.root_calls.begin()) return trace.window.start;
+  return std::min(end, std::prev(first_too_late)->span.start);
+}
+
+class CycleRecorder {
+ public:
+  CycleRecorder(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                const HostMeasurement& host, std::size_t most_rows)
+      : trace_(trace),
+        forest_(forest),
+        op_kinds_(op_kinds),
+        host_(host),
+        until_(end_of_sample(trace, forest, most_rows)),
+        functions_(add_up_functions(trace, op_kinds, until_)) {}
+
+  CycleSample record();
+
+ private:
+  /// A run of a parallel iterator's function.
+  struct FunctionOfElement {
+    Picoseconds start = 0;
+    Picoseconds end = 0;
+    std::uint64_t function_id = 0;
+    std::uint64_t element_id = 0;
+  };
+  /// A call of a parallel iterator in a complete cycle.
+  struct TakenElement {
+    Picoseconds start = 0;
+    Picoseconds end = 0;
+    std::uint64_t element_id = 0;
+  };
+
+  void add_stages();
+  void link_stages();
+  void find_budgets();
+  void find_functions_of_stages();
+  void measure_load();
+  void record_background(const Lane& lane);
+  Cycle record_cycle(const Lane& lane, std::uint32_t row, bool is_top);
+  void emit(const Lane& lane, std::uint32_t row, bool is_top);
+  void emit_run(const FunctionRun& run, StageIndex stage);
+  void take(const Lane& lane, std::uint32_t row, StageIndex stage);
+  void order_functions(StageIndex stage);
+  void count_elements_in_work(StageIndex stage);
+  FunctionCost cost_of(std::uint64_t function_id) const;
+  Cycle record_call(const RootCall& call);
+  void record_consumers();
+  void find_made_rate();
+  void add_item(Kind kind, StageIndex stage) { sample_.items.push_back({kind, stage, 0, 0, 0, 1}); }
+
+  const Trace& trace_;
+  const IteratorForest& forest_;
+  const std::vector<OpKind>& op_kinds_;
+  const HostMeasurement& host_;
+  const Picoseconds until_;
+  FunctionCosts functions_;
+  CycleSample sample_;
+  std::vector<bool> is_linked_;                                ///< indexed by StageIndex: another stage links to it
+  std::vector<std::vector<FunctionOfElement>> runs_of_stage_;  ///< indexed by StageIndex
+  std::vector<std::vector<TakenElement>> taken_of_stage_;      ///< indexed by StageIndex
+  std::size_t next_run_ = 0;                                   ///< of the lane that is recorded
+};
+
+void CycleRecorder::add_stages() {
+  for (const LogicalIterator& iterator : forest_.iterators) {
+    Stage stage;
+    stage.iterator = static_cast<IteratorId>(sample_.stages.size());
+    if (iterator.parent != kNoIterator) stage.parent = static_cast<StageIndex>(index_of(iterator.parent));
+    stage.is_async = is_async_stage(iterator);
+    sample_.stages.push_back(std::move(stage));
+  }
+  is_linked_.resize(sample_.stages.size());
+  runs_of_stage_.resize(sample_.stages.size());
+  taken_of_stage_.resize(sample_.stages.size());
+}
+
+/// Where the waits were followed into another pipeline, elements come from there.
+void CycleRecorder::link_stages() {
+  for (const PipelineMeasurement& pipeline : host_.pipelines) {
+    if (pipeline.fed_by.empty()) continue;
+    for (const IteratorId member : pipeline.members) {
+      const IteratorMeasurement& iterator = host_.iterators[index_of(member)];
+      const bool is_service = dataset_kind(iterator.short_name).source == Source::service;
+      if (iterator.root != pipeline.root || !(iterator.is_device_hop || is_service)) continue;
+      const auto root = static_cast<StageIndex>(index_of(pipeline.fed_by.front()));
+      sample_.stages[index_of(member)].link = root;
+      is_linked_[root] = true;
+    }
+  }
+}
+
+void CycleRecorder::find_budgets() {
+  std::int64_t cores = 0;
+  std::int64_t pool = 0;
+  for (const PipelineMeasurement& pipeline : host_.pipelines) cores = std::max(cores, pipeline.cpu_budget.value_or(0));
+  for (const IteratorMeasurement& iterator : host_.iterators) {
+    if (iterator.parent == kNoIterator) pool = std::max(pool, iterator.number("threadpool_size").value_or(0));
+  }
+  sample_.cores = std::max<std::int64_t>(1, cores);
+  sample_.pool_threads = pool > 0 ? pool : sample_.cores;
+}
+
+void CycleRecorder::find_functions_of_stages() {
+  const std::vector<bool> dispatches = dispatchers(forest_);
+  std::vector<FunctionOfElement> loose;
+  for (const Lane& lane : trace_.lanes) {
+    if (lane.function_runs.empty()) continue;
+    const std::vector<IteratorId> owners = owners_of_runs(lane, forest_, dispatches, until_);
+    std::vector<std::uint64_t> elements(owners.size(), 0);
+    for (std::size_t index = 0; index < lane.produced.size(); ++index) {
+      const ProducedElement& produced = lane.produced[index];
+      if (produced.last_run < elements.size()) elements[produced.last_run] = produced.element_id.value();
+    }
+    for (std::size_t index = 0; index < owners.size(); ++index) {
+      const FunctionRun& run = lane.function_runs[index];
+      if (functions_.find(run.function_id.value()) == nullptr) continue;
+      const FunctionOfElement of_element{run.span.start(), run.span.end(), run.function_id.value(), elements[index]};
+      if (owners[index] == kNoIterator) {
+        loose.push_back(of_element);
+      } else if (sample_.stages[index_of(owners[index])].is_async && dispatches[index_of(owners[index])]) {
+        runs_of_stage_[index_of(owners[index])].push_back(of_element);
+      }
+    }
+  }
+  for (std::size_t stage = 0; stage < sample_.stages.size() && !loose.empty(); ++stage) {
+    const bool may_own = dispatches[stage] && sample_.stages[stage].is_async && runs_of_stage_[stage].empty();
+    if (may_own) std::swap(runs_of_stage_[stage], loose);
+  }
+}
+
+/// How many cores are busy on average: with own work of iterators, with functions, and with what helps these on other
+/// threads.
+void CycleRecorder::measure_load() {
+  double own = 0;
+  double helpers = 0;
+  for (const Lane& lane : trace_.lanes) {
+    for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
+      if (lane.iterator_calls[row].span.start() >= until_) break;
+      if (sample_.stages[index_of(forest_.iterator_of(lane.iterator_calls[row]))].is_async) continue;
+      own += to_microseconds(own_part(lane.iterator_calls, row).time);
+    }
+    for (std::size_t run = 0; run < lane.function_runs.size(); ++run) {
+      if (lane.function_runs[run].span.start() >= until_) break;
+      if (lane.function_runs[run].row != kNoRow) own -= microseconds(lane.function_runs[run].span);
+    }
+    const bool helps = lane.iterator_calls.empty() && lane.executor_spans.empty();
+    for (std::size_t region = 0; helps && region < lane.pool_regions.size(); ++region) {
+      if (lane.pool_regions[region].start() < until_) helpers += microseconds(lane.pool_regions[region]);
+    }
+  }
+  double functions = 0;
+  double python = 0;
+  for (const auto& [id, events] : functions_.by_id) {
+    functions += events.cpu;
+    python += events.python;
+  }
+  if (functions + python > 0) sample_.cores_per_function = 1 + helpers / (functions + python);
+  sample_.window = to_microseconds(std::min(until_, trace_.window.end) - trace_.window.start);
+  if (sample_.window > 0) sample_.busy_cores = (std::max(0.0, own) + functions + helpers) / sample_.window;
+}
+
+void CycleRecorder::emit_run(const FunctionRun& run, StageIndex stage) {
+  const double duration = microseconds(run.span);
+  const FunctionEvents* const events = functions_.find(run.function_id.value());
+  if (events == nullptr) {
+    sample_.items.push_back({Kind::work, stage, static_cast<float>(duration), 0, static_cast<float>(kEventCost), 1});
+    return;
+  }
+  const double cpu = std::min(events->cpu, duration);
+  double wait = duration - cpu;
+  // On a full machine the remainder was mostly waiting for a core, which a replay does by itself.
+  if (sample_.cores_are_full()) wait = std::min(wait, events->python + kDispatch * events->spans);
+  const double cores = duration > 0 ? std::max(1.0, events->cpu / duration) : 1;
+  sample_.items.push_back({Kind::function, stage, static_cast<float>(cpu), static_cast<float>(wait),
+                           static_cast<float>(kEventCost * events->events),
+                           static_cast<float>(cores * sample_.cores_per_function)});
+  Stage& of = sample_.stages[stage];
+  of.python += events->python;
+  of.function_cpu += events->cpu;
+  of.op_time = of.op_time == 0 ? events->op_time : std::min(of.op_time, events->op_time);
+}
+
+/// Remembers which element a call takes.
+void CycleRecorder::take(const Lane& lane, std::uint32_t row, StageIndex stage) {
+  const PackedSpan span = lane.iterator_calls[row].span;
+  const std::size_t index =
+      lane.consumed.partition_point(0, [&](const ConsumedElement& element) { return element.row < row; });
+  const bool is_known = index < lane.consumed.size() && lane.consumed[index].row == row;
+  if (is_known) taken_of_stage_[stage].push_back({span.start(), span.end(), lane.consumed[index].element_id.value()});
+}
+
+/// What a call does, and the calls nested in it on this thread.
+void CycleRecorder::emit(const Lane& lane, std::uint32_t row, bool is_top) {
+  const IteratorCall& call = lane.iterator_calls[row];
+  const auto stage = static_cast<StageIndex>(index_of(forest_.iterator_of(call)));
+  if (!is_top && sample_.stages[stage].link != kNoStage) return add_item(Kind::pull, sample_.stages[stage].link);
+  if (!is_top && sample_.stages[stage].is_async) {
+    add_item(Kind::pull, stage);
+    return take(lane, row, stage);
+  }
+  add_item(Kind::enter, stage);
+  double events = 0.5;  // half of what recording an event takes falls outside of it, into its parent
+  Picoseconds done = call.span.start();
+  const auto add_own_work = [&](Picoseconds end) {
+    if (end <= done) return;
+    sample_.items.push_back({Kind::work, stage, static_cast<float>(to_microseconds(end - done)), 0,
+                             static_cast<float>(kEventCost * std::exchange(events, 0)), 1});
+    done = end;
+  };
+  const auto add_runs = [&](Picoseconds end) {
+    for (; next_run_ < lane.function_runs.size() && lane.function_runs[next_run_].span.start() < end; ++next_run_) {
+      const FunctionRun& run = lane.function_runs[next_run_];
+      if (run.row != row || run.span.end() <= done) continue;
+      add_own_work(run.span.start());
+      emit_run(run, stage);
+      events += 1;
+      done = std::max(done, run.span.end());
+    }
+  };
+  for (std::uint32_t next = row + 1; next < call.subtree_end; next = lane.iterator_calls[next].subtree_end) {
+    const PackedSpan nested = lane.iterator_calls[next].span;
+    add_runs(nested.start());
+    add_own_work(nested.start());
+    emit(lane, next, false);
+    events += 0.5;
+    done = std::max(done, nested.end());
+  }
+  add_runs(call.span.end());
+  add_own_work(call.span.end());
+  add_item(Kind::leave, stage);
+}
+
+Cycle CycleRecorder::record_cycle(const Lane& lane, std::uint32_t row, bool is_top) {
+  Cycle cycle;
+  cycle.start = lane.iterator_calls[row].span.start();
+  cycle.first = static_cast<std::uint32_t>(sample_.items.size());
+  next_run_ =
+      lane.function_runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < cycle.start; });
+  emit(lane, row, is_top);
+  cycle.end = static_cast<std::uint32_t>(sample_.items.size());
+  return cycle;
+}
+
+/// Threads that make elements: each of their outermost calls is one, of an iterator below an asynchronous one. Calls
+/// that the window cuts are nested in none, and left out.
+void CycleRecorder::record_background(const Lane& lane) {
+  std::size_t get_next = 0;
+  for (std::uint32_t row = 0; row < lane.iterator_calls.size(); row = lane.iterator_calls[row].subtree_end) {
+    if (lane.iterator_calls[row].span.start() >= until_) break;
+    while (get_next < lane.get_next_calls.size() && lane.get_next_calls[get_next].end_row <= row) ++get_next;
+    const bool in_get_next = get_next < lane.get_next_calls.size() && lane.get_next_calls[get_next].first_row <= row;
+    const auto stage = static_cast<StageIndex>(index_of(forest_.iterator_of(lane.iterator_calls[row])));
+    const StageIndex parent = sample_.stages[stage].parent;
+    if (is_linked_[stage]) {
+      sample_.stages[stage].cycles.push_back(record_cycle(lane, row, true));
+    } else if (!in_get_next && parent != kNoStage && sample_.stages[parent].is_async) {
+      sample_.stages[parent].cycles.push_back(record_cycle(lane, row, false));
+    }
+  }
+}
+
+FunctionCost CycleRecorder::cost_of(std::uint64_t function_id) const {
+  const FunctionEvents& events = *functions_.find(function_id);
+  return {static_cast<float>(events.cpu), static_cast<float>(events.python),
+          static_cast<float>(kEventCost * events.events)};
+}
+
+/// In the order in which complete cycles took the elements, where most are known: otherwise a rare stall would move to
+/// another place within its batch, and waits would be hidden that are not. What is not known costs the median.
+void CycleRecorder::order_functions(StageIndex stage) {
+  std::vector<FunctionOfElement>& runs = runs_of_stage_[stage];
+  std::sort(runs.begin(), runs.end(), [](const FunctionOfElement& a, const FunctionOfElement& b) {
+    return std::pair(a.start, a.function_id) < std::pair(b.start, b.function_id);
+  });
+  std::vector<FunctionCost>& costs = sample_.stages[stage].functions;
+  for (const FunctionOfElement& run : runs) costs.push_back(cost_of(run.function_id));
+  std::vector<TakenElement>& taken = taken_of_stage_[stage];
+  if (dataset_kind(forest_.iterators[stage].short_name).has(Trait::fused_batch) || taken.empty()) return;
+  std::sort(taken.begin(), taken.end(),
+            [](const TakenElement& a, const TakenElement& b) { return a.start < b.start; });
+  std::unordered_map<std::uint64_t, std::uint64_t> function_of_element;
+  for (const FunctionOfElement& run : runs) {
+    if (run.element_id != 0) function_of_element[run.element_id] = run.function_id;
+  }
+  std::vector<FunctionCost> known;
+  for (const TakenElement& element : taken) {
+    const auto found = function_of_element.find(element.element_id);
+    if (found != function_of_element.end()) known.push_back(cost_of(found->second));
+  }
+  constexpr std::size_t kFewestKnown = 4;
+  if (known.size() < kFewestKnown || 2 * known.size() <= taken.size()) return;
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::vector<FunctionCost> sorted = known;
+  std::nth_element(sorted.begin(), sorted.begin() + (middle - known.begin()), sorted.end(),
+                   [](const FunctionCost& a, const FunctionCost& b) { return a.cpu + a.python < b.cpu + b.python; });
+  const FunctionCost median = sorted[known.size() / 2];
+  costs.clear();
+  for (const TakenElement& element : taken) {
+    const auto found = function_of_element.find(element.element_id);
+    costs.push_back(found == function_of_element.end() ? median : cost_of(found->second));
+  }
+}
+
+void CycleRecorder::count_elements_in_work(StageIndex stage) {
+  std::unordered_map<std::uint64_t, Picoseconds> taken;
+  for (const TakenElement& element : taken_of_stage_[stage]) taken[element.element_id] = element.end;
+  std::vector<std::pair<Picoseconds, int>> changes;
+  for (const FunctionOfElement& run : runs_of_stage_[stage]) {
+    const auto found = taken.find(run.element_id);
+    if (run.element_id == 0 || found == taken.end()) continue;
+    changes.emplace_back(run.start, 1);
+    changes.emplace_back(found->second, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  std::int64_t in_work = 0;
+  std::int64_t most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, in_work += change);
+  if (most > 0) sample_.stages[stage].elements_in_work = most;
+}
+
+/// The GetNext call of a consumer.
+Cycle CycleRecorder::record_call(const RootCall& call) {
+  const Lane& lane = trace_.lanes[index_of(call.lane)];
+  Cycle cycle;
+  cycle.start = call.span.start;
+  cycle.first = static_cast<std::uint32_t>(sample_.items.size());
+  Picoseconds done = call.span.start;
+  const auto add_outside = [&](Picoseconds end) {
+    if (end <= done) return;
+    sample_.items.push_back({Kind::outside, kNoStage, 0, static_cast<float>(to_microseconds(end - done)), 0, 1});
+    done = end;
+  };
+  for (const std::uint32_t row : call.rows) {
+    add_outside(lane.iterator_calls[row].span.start());
+    record_cycle(lane, row, false);
+    done = std::max(done, lane.iterator_calls[row].span.end());
+  }
+  add_outside(call.span.end);
+  cycle.end = static_cast<std::uint32_t>(sample_.items.size());
+  return cycle;
+}
+
+void CycleRecorder::record_consumers() {
+  std::vector<const RootCall*> calls;
+  for (const RootCall& call : forest_.root_calls) {
+    if (call.span.start >= until_) break;
+    if (call.root != kNoIterator && !is_linked_[index_of(call.root)]) calls.push_back(&call);
+  }
+  sample_.consumers = consumers_of(trace_, functions_, op_kinds_, calls,
+                                   [&](const RootCall& call) { return record_call(call); });
+  if (!sample_.consumers.empty()) {
+    sample_.python_lock = find_python_lock(trace_, functions_, until_);
+    sample_.python_beside_consumer = python_share_of_gaps(sample_.consumers.front(), functions_);
+  }
+}
+
+/// The prefetch at the end of a pipeline may make fewer elements than the consumer takes while it has a full buffer.
+void CycleRecorder::find_made_rate() {
+  for (ConsumerCycles& consumer : sample_.consumers) {
+    for (std::size_t index = 0; index < sample_.stages.size() && consumer.root != kNoIterator; ++index) {
+      const Stage& stage = sample_.stages[index];
+      const bool is_at_end = stage.parent != kNoStage && sample_.stages[stage.parent].parent == kNoStage &&
+                             kind_of(forest_.iterators[index].short_name) == "Prefetch" &&
+                             forest_.iterators[index].root == consumer.root;
+      if (!is_at_end || stage.cycles.size() < 2) continue;
+      const Picoseconds span = stage.cycles.back().start - stage.cycles.front().start;
+      const double rate = span > 0 ? 1e6 * static_cast<double>(stage.cycles.size() - 1) / to_microseconds(span) : 0;
+      if (rate > 0 && rate < consumer.rate) consumer.made_rate = rate;
+    }
+  }
+}
+
+CycleSample CycleRecorder::record() {
+  if (!trace_.lanes_are_threads) return sample_;
+  add_stages();
+  link_stages();
+  find_budgets();
+  find_functions_of_stages();
+  measure_load();
+  for (const Lane& lane : trace_.lanes) record_background(lane);
+  for (Stage& stage : sample_.stages) {
+    std::stable_sort(stage.cycles.begin(), stage.cycles.end(),
+                     [](const Cycle& a, const Cycle& b) { return a.start < b.start; });
+  }
+  record_consumers();
+  for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
+    if (runs_of_stage_[stage].empty()) continue;
+    order_functions(stage);
+    count_elements_in_work(stage);
+  }
+  find_made_rate();
+  return std::move(sample_);
+}
+
+}  // namespace
+
+CycleSample record_cycles(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
+                          const HostMeasurement& host, std::size_t most_rows) {
+  return CycleRecorder(trace, forest, op_kinds, host, most_rows).record();
+}
+
+}  // namespace doctor

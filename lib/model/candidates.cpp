@@ -1,0 +1,111 @@
+#include "model/candidates.h"
+
+#include <algorithm>
+
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+/// Less of the window than this is not worth a fix.
+constexpr double kLeastBusy = 0.02;
+constexpr std::size_t kMostCandidates = 24;
+
+class CandidateFinder {
+ public:
+  explicit CandidateFinder(const PipelineModel& model) : model_(model), host_(*model.host) {}
+
+  std::vector<Fix> find() {
+    std::vector<StageLoad> stages = stage_loads(model_);
+    add_prefetch();
+    for (const StageLoad& stage : stages) {
+      if (stage.busy < kLeastBusy) break;
+      add_fixes_of(static_cast<IteratorId>(stage.stage));
+    }
+    if (fixes_.size() > kMostCandidates) fixes_.resize(kMostCandidates);
+    return std::move(fixes_);
+  }
+
+ private:
+  const IteratorMeasurement& operator[](IteratorId id) const { return host_.iterators[index_of(id)]; }
+  const Stage& stage(IteratorId id) const { return model_.sample().stages[index_of(id)]; }
+  const DatasetKind& kind(IteratorId id) const { return dataset_kind((*this)[id].short_name); }
+
+  void add(FixKind fix, IteratorId id, std::optional<std::int64_t> parallelism = {}) {
+    const Fix added{fix, id, parallelism, {}};
+    if (std::find(fixes_.begin(), fixes_.end(), added) == fixes_.end()) fixes_.push_back(added);
+  }
+
+  void add_prefetch() {
+    const IteratorId root = model_.sample().consumers.front().root;
+    for (const PipelineMeasurement& pipeline : host_.pipelines) {
+      if (pipeline.root == root && root != kNoIterator && pipeline.prefetch == kNoIterator) add(FixKind::prefetch, kNoIterator);
+    }
+  }
+
+  void add_fixes_of(IteratorId id) {
+    const std::string_view family = family_of((*this)[id].short_name);
+    if (family == "Map") add_map_fixes(id);
+    if (family == "Interleave" || kind(id).kind == "FlatMap") add(FixKind::parallel_interleave, id);
+    if (kind(id).kind == "Batch") add(FixKind::parallel_batch, id);
+    add_fixes_above(id);
+    add_cache(id);
+    if (kind(id).has(Trait::parallel) && (*this)[id].text("deterministic") == "true") add(FixKind::unordered, id);
+  }
+
+  void add_map_fixes(IteratorId id) {
+    const std::int64_t pool = model_.sample().pool_threads;
+    if (!stage(id).is_async) {
+      add(FixKind::parallel_map, id);
+    } else {
+      const std::int64_t calls = (*this)[id].number("parallelism").value_or(pool);
+      if (calls < pool) add(FixKind::parallel_map, id, pool);
+      add(FixKind::threadpool, kNoIterator, 2 * std::max({pool, calls, model_.sample().cores}));
+    }
+    if (kind(id).has(Trait::fused_batch)) return;
+    const IteratorId parent = (*this)[id].parent;
+    if (parent != kNoIterator && kind(parent).kind == "Batch") add(FixKind::vectorize, id);
+  }
+
+  /// What stands above a stage may keep it from being reached: a filter, sequential interleaves, stages on its thread.
+  void add_fixes_above(IteratorId id) {
+    const std::vector<IteratorId> above = iterators_above(host_, id);
+    if (!above.empty() && kind(above.front()).kind == "Filter") add(FixKind::filter_first, above.front());
+    for (const IteratorId other : above) {
+      const bool makes_datasets = family_of((*this)[other].short_name) == "Interleave" || kind(other).kind == "FlatMap";
+      if (makes_datasets && !stage(other).is_async) add(FixKind::parallel_interleave, other);
+    }
+    if (!above.empty() && !stage(id).is_async && family_of((*this)[above.front()].short_name) == "Map") {
+      add(FixKind::prefetch_below, above.front());
+    }
+  }
+
+  /// A cache after what never ends is never complete; one after random work changes the training.
+  void add_cache(IteratorId id) {
+    if (!kind(id).has(Trait::worth_caching) && !kind(id).reads_files()) return;
+    const auto is_cache = [&](IteratorId other) { return kind(other).has(Trait::cache); };
+    const auto spoils = [&](IteratorId other) {
+      return kind(other).has(Trait::endless) || is_cache(other) || !(*this)[other].random_ops.empty();
+    };
+    const std::vector<IteratorId> above = iterators_above(host_, id);
+    const std::vector<IteratorId> below = iterators_below(host_, id);
+    if (spoils(id) || std::any_of(above.begin(), above.end(), is_cache)) return;
+    if (std::any_of(below.begin(), below.end(), spoils)) return;
+    // Inside of what makes a dataset for each element a cache would be made anew with it.
+    const auto makes_datasets = [&](IteratorId other) { return kind(other).has(Trait::makes_datasets); };
+    if (std::any_of(above.begin(), above.end(), makes_datasets)) return;
+    add(FixKind::cache, id);
+  }
+
+  const PipelineModel& model_;
+  const HostMeasurement& host_;
+  std::vector<Fix> fixes_;
+};
+
+}  // namespace
+
+std::vector<Fix> candidate_fixes(const PipelineModel& model) {
+  return CandidateFinder(model).find();
+}
+
+}  // namespace doctor

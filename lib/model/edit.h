@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "measure/cycles.h"
+
+namespace doctor {
+
+/// A sequential iterator that gets threads of its own.
+struct Cut {
+  enum class Kind {
+    map,         ///< its own work runs `parallelism` times at once; what is below feeds it
+    prefetch,    ///< a thread makes its elements ahead, up to `parallelism` of them
+    interleave,  ///< `parallelism` threads make its elements, with all that is below
+  };
+  Kind kind = Kind::map;
+  std::int64_t parallelism = 1;
+  std::int64_t cycle_length = 1;  ///< interleave: elements that are open at once
+};
+
+/// How the pipelines of a sample are changed before they are replayed. Empty: not at all.
+struct Edit {
+  std::set<StageIndex> free;                          ///< their work takes next to nothing
+  std::set<StageIndex> cached;                        ///< their elements are read from memory
+  std::set<StageIndex> unordered;                     ///< their elements leave in any order
+  std::map<StageIndex, Cut> cuts;
+  std::map<StageIndex, std::int64_t> parallelism;     ///< of asynchronous iterators
+  std::map<StageIndex, std::int64_t> buffer;          ///< of prefetches
+  std::map<StageIndex, double> vectorized;            ///< run once for so many elements instead of once for each
+  std::map<StageIndex, double> work_factor;
+  bool prefetch_at_end = false;
+  bool without_input = false;                         ///< every element is ready
+  bool functions_hold_python = false;                 ///< one Python function at a time
+  std::optional<std::int64_t> pool_threads;
+  std::optional<std::int64_t> cores;
+  double consumer_factor = 1;                         ///< 2: the consumer is twice as fast
+
+  bool changes_work() const { return !cached.empty() || !vectorized.empty() || !work_factor.empty(); }
+};
+
+/// By what the traced times are corrected.
+struct Calibration {
+  double cpu_scale = 1;    ///< times all work on cores
+  bool is_traced = false;  ///< recording the trace takes its time, as it did
+};
+
+}  // namespace doctor

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/pipeline_model.h"
+
+namespace doctor {
+
+/// A change of the pipeline.
+enum class FixKind {
+  parallel_map,         ///< map(f, num_parallel_calls=p), or more calls at once where it has some
+  parallel_interleave,  ///< interleave(f, cycle_length=c, num_parallel_calls=p)
+  parallel_batch,       ///< batch(n, num_parallel_calls=p)
+  prefetch,             ///< prefetch() at the end
+  prefetch_below,       ///< prefetch() before the transformation
+  cache,                ///< cache() after the transformation
+  filter_first,         ///< filter() before the map below it
+  vectorize,            ///< batch() before map()
+  threadpool,           ///< options.threading.private_threadpool_size = p
+  buffer,               ///< a prefetch buffer of p elements
+  unordered,            ///< deterministic=False
+  none,                 ///< a change that changes no rate
+};
+
+struct Fix {
+  FixKind kind = FixKind::none;
+  IteratorId iterator = kNoIterator;        ///< kNoIterator: of the pipeline as a whole
+  std::optional<std::int64_t> parallelism;  ///< calls, threads or elements; none: what AUTOTUNE comes to
+  std::optional<std::int64_t> cycle_length;
+
+  friend bool operator==(const Fix&, const Fix&) = default;
+};
+
+/// "parallel_map".
+std::string_view name_of(FixKind kind);
+/// All of them, in the order of the enumeration.
+std::vector<std::string_view> fix_kinds();
+
+/// The fix that `KIND[:ITERATOR][,p=N|auto][,cycle=N]` says. ITERATOR is the end of an iterator's long name, with or
+/// without versions; where several end so, the one with most calls is meant. Where it is left out, the first iterator
+/// that the kind applies to. Errors: no such kind, iterator or setting; an iterator that the kind does not apply to.
+Result<Fix> parse_fix(std::string_view text, const HostMeasurement& host);
+
+/// As parse_fix() reads it; the iterator's name as short as it can be.
+std::string to_string(const Fix& fix, const HostMeasurement& host);
+
+/// The shortest end of the iterator's long name that no other iterator of the host ends in.
+std::string short_path(const HostMeasurement& host, IteratorId iterator);
+
+/// Adds the fix to an edit.
+void apply(const Fix& fix, const PipelineModel& model, Edit& edit);
+
+/// The fixes together.
+Edit edit_for(std::span<const Fix> fixes, const PipelineModel& model);
+
+}  // namespace doctor

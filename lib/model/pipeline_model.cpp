@@ -1,0 +1,114 @@
+#include "model/pipeline_model.h"
+
+#include <algorithm>
+
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+/// A replay that is slower than the trace by more than this is corrected, if the cores were in use.
+constexpr double kSlower = 0.98;
+constexpr double kFaster = 1.1;
+/// Durations contain the time for which a thread was kept off its core, so on a full machine they are too long.
+constexpr double kCoresInUseIfSlower = 0.7;
+constexpr double kCoresInUseIfFaster = 0.35;
+constexpr double kLowestScale = 0.3;
+constexpr double kHighestScale = 1.6;
+constexpr int kHalvings = 6;
+
+double busy_workers(const PipelineModel& model, StageIndex stage) {
+  const Stage& of = model.sample().stages[stage];
+  if (!of.is_async) return 1;
+  const double parallelism = static_cast<double>(model.host->iterators[stage].number("parallelism").value_or(1));
+  return std::clamp(parallelism, 1.0, static_cast<double>(std::max<std::int64_t>(1, model.sample().pool_threads)));
+}
+
+/// Indexed by StageIndex: us of work in the sample.
+std::vector<double> work_of_stages(const CycleSample& sample) {
+  std::vector<double> work(sample.stages.size(), 0);
+  for (const CycleItem& item : sample.items) {
+    if (item.stage != kNoStage) work[item.stage] += double{item.cpu} + double{item.wait};
+  }
+  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
+    const Stage& of = sample.stages[stage];
+    for (const FunctionCost& cost : of.functions) work[stage] += double{cost.cpu} + double{cost.python};
+    if (of.functions.empty()) work[stage] += of.copy * static_cast<double>(of.cycles.size());
+  }
+  return work;
+}
+
+}  // namespace
+
+Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
+  return replay(compile(*model.host, model.sample(), edit, model.calibration), limits);
+}
+
+PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) {
+  PipelineModel model;
+  model.host = &host;
+  const CycleSample& sample = host.cycles;
+  if (sample.consumers.empty()) return model;
+  const ConsumerCycles& consumer = sample.consumers.front();
+  model.measured = consumer.rate;
+  const double goal = consumer.made_rate.value_or(consumer.rate);
+  const auto traced = [&](double scale) { return replay(compile(host, sample, {}, {scale, true}), limits); };
+  Replay replayed = traced(1);
+  const auto cores = static_cast<double>(sample.cores);
+  const double in_use = replayed.cores_in_use / cores;
+  const bool is_faster = replayed.steps_per_s > kFaster * goal &&
+                         std::max(in_use, sample.busy_cores / cores) > kCoresInUseIfFaster;
+  const bool is_slower = replayed.steps_per_s < kSlower * goal && in_use > kCoresInUseIfSlower;
+  if (replayed.steps_per_s > 0 && (is_faster || is_slower)) {
+    double low = is_faster ? 1 : kLowestScale;
+    double high = is_faster ? kHighestScale : 1;
+    for (int step = 0; step < kHalvings; ++step) {
+      const double middle = (low + high) / 2;
+      (traced(middle).steps_per_s < goal ? high : low) = middle;
+    }
+    model.calibration.cpu_scale = low;
+    replayed = traced(low);
+  }
+  model.fit = goal > 0 ? replayed.steps_per_s / goal : 0;
+  model.now = replay_after(model, {}, limits);
+  return model;
+}
+
+std::vector<StageLoad> stage_loads(const PipelineModel& model) {
+  const std::vector<double> work = work_of_stages(model.sample());
+  const double window = model.sample().window;
+  std::vector<StageLoad> stages;
+  for (StageIndex stage = 0; stage < work.size() && window > 0; ++stage) {
+    const DatasetKind& kind = dataset_kind(model.host->iterators[stage].short_name);
+    if (work[stage] > 0 && !kind.has(Trait::frame) && kind.kind != "Prefetch") stages.push_back({stage, work[stage] / window});
+  }
+  std::stable_sort(stages.begin(), stages.end(), [](const StageLoad& a, const StageLoad& b) { return a.busy > b.busy; });
+  return stages;
+}
+
+std::vector<StageGain> rank_stages(const PipelineModel& model, std::size_t most, const ReplayLimits& limits) {
+  constexpr double kLeastWork = 0.005;
+  std::vector<StageGain> gains;
+  for (const StageLoad& stage : stage_loads(model)) {
+    if (stage.busy >= kLeastWork) gains.push_back({stage.stage, 0, stage.busy});
+  }
+  if (gains.size() > most) gains.resize(most);
+  for (StageGain& gain : gains) {
+    Edit edit;
+    edit.free.insert(gain.stage);
+    gain.steps_per_s = replay_after(model, edit, limits).steps_per_s;
+  }
+  std::stable_sort(gains.begin(), gains.end(),
+                   [](const StageGain& a, const StageGain& b) { return a.steps_per_s > b.steps_per_s; });
+  if (gains.empty()) return gains;
+  const double best = gains.front().gain(model);
+  const auto first_worse = std::find_if(gains.begin(), gains.end(), [&](const StageGain& gain) {
+    return gain.gain(model) < std::min(0.9 * best, best - 0.02);
+  });
+  std::stable_sort(gains.begin(), first_worse, [&](const StageGain& a, const StageGain& b) {
+    return a.busy / busy_workers(model, a.stage) > b.busy / busy_workers(model, b.stage);
+  });
+  return gains;
+}
+
+}  // namespace doctor

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <vector>
+
+#include "measure/measurements.h"
+#include "model/edit.h"
+#include "model/replay.h"
+
+namespace doctor {
+
+/// A model of one host's pipelines: it replays their cycles. Refers to the measurement.
+struct PipelineModel {
+  const HostMeasurement* host = nullptr;
+  Calibration calibration;
+  double measured = 0;  ///< steps a second of the consumer that waits longest, as traced
+  /// Of a replay with the cost of tracing, over what was measured: 1 where the model reproduces the trace.
+  double fit = 0;
+  Replay now;  ///< without the cost of tracing
+
+  const CycleSample& sample() const { return host->cycles; }
+  bool exists() const { return now.steps_per_s > 0; }
+};
+
+/// The model of a host, calibrated so that it reproduces the rate that was measured. Does not exist where the trace has
+/// too little for one; see record_cycles().
+PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits = {});
+
+/// Replays the pipelines after a change.
+Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits = {});
+
+/// How much a stage works, whoever waits for it.
+struct StageLoad {
+  StageIndex stage = kNoStage;
+  double busy = 0;  ///< threads that it keeps at work on average
+};
+
+/// All stages that do work of their own, the busiest first.
+std::vector<StageLoad> stage_loads(const PipelineModel& model);
+
+/// What a stage would gain if its work took no time.
+struct StageGain {
+  StageIndex stage = kNoStage;
+  double steps_per_s = 0;
+  double busy = 0;  ///< threads that it keeps busy on average
+
+  double gain(const PipelineModel& model) const { return steps_per_s / model.now.steps_per_s - 1; }
+};
+
+/// The stages with most work, the one that limits the throughput first: gains that cannot be distinguished are in the
+/// order of the work that each worker of a stage does.
+std::vector<StageGain> rank_stages(const PipelineModel& model, std::size_t most, const ReplayLimits& limits = {});
+
+}  // namespace doctor

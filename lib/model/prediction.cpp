@@ -1,0 +1,130 @@
+#include "model/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+// How far the truth may be from a replay. Source: pairs of recordings of one pipeline before and after a fix, and the
+// same pipelines with a stage removed; see docs/whatif.md, "Accuracy".
+
+/// Of every prediction: rates differ from run to run.
+constexpr double kBetweenRuns = 0.09;
+/// Of the part of the gain that is work of cores: they share memory, caches and, where they are threads of one core,
+/// that core.
+constexpr double kOfBusyCores = 0.12;
+/// Of what the model does not reproduce.
+constexpr double kOfMisfit = 0.5;
+/// Copying elements into a batch is a matter of memory more than of cores.
+constexpr double kOfCopies = 0.25;
+/// Work that falls away, or is done in another order, changes what is left of it.
+constexpr double kOfChangedWork = 0.2;
+
+/// Whether a stage runs Python for an essential part of its functions.
+bool runs_python(const PipelineModel& model, IteratorId iterator) {
+  constexpr double kEssential = 0.3;
+  const Stage& stage = model.sample().stages[index_of(iterator)];
+  double python = stage.python;
+  double cpu = stage.function_cpu;
+  for (const FunctionCost& cost : stage.functions) {
+    python += cost.python;
+    cpu += cost.cpu;
+  }
+  return python > kEssential * (python + cpu);
+}
+
+Condition condition_of(const PipelineModel& model, const Fix& fix) {
+  switch (fix.kind) {
+    case FixKind::parallel_map:
+      return runs_python(model, fix.iterator) && model.sample().python_lock == PythonLock::unknown
+                 ? Condition::python_releases_lock
+                 : Condition::none;
+    case FixKind::cache:
+      return Condition::fits_in_memory;
+    case FixKind::vectorize:
+      return Condition::runs_on_batches;
+    case FixKind::filter_first:
+      return Condition::does_not_need_map;
+    default:
+      return Condition::none;
+  }
+}
+
+/// The part by which the rate may be lower or higher than the estimate.
+struct Doubt {
+  double low = kBetweenRuns;
+  double high = kBetweenRuns;
+};
+
+Doubt doubt_of(const PipelineModel& model, std::span<const Fix> fixes, const Replay& after) {
+  const auto cores = static_cast<double>(std::max<std::int64_t>(1, model.sample().cores));
+  Doubt doubt;
+  const double misfit = kOfMisfit * std::min(1.0, std::abs(model.fit - 1));
+  doubt.low += misfit;
+  doubt.high += misfit;
+  const double busy = kOfBusyCores * std::min(1.0, after.cores_in_use / cores);
+  doubt.low += busy;
+  doubt.high += busy;
+  for (const Fix& fix : fixes) {
+    if (fix.kind == FixKind::parallel_batch) doubt.low += kOfCopies;
+    if (condition_of(model, fix) == Condition::none) continue;
+    doubt.low += kOfChangedWork;
+    doubt.high += kOfChangedWork;
+  }
+  return doubt;
+}
+
+Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const Replay& after) {
+  const Doubt doubt = doubt_of(model, fixes, after);
+  Prediction prediction;
+  prediction.estimate = after.steps_per_s;
+  prediction.low = after.steps_per_s * std::max(0.1, 1 - doubt.low);
+  prediction.high = after.steps_per_s * (1 + doubt.high);
+  prediction.then_limited_by = after.limited_by;
+  prediction.input_share = after.input_share;
+  return prediction;
+}
+
+}  // namespace
+
+Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit edit, const ReplayLimits& limits) {
+  bool runs_python_in_parallel = false;
+  Condition condition = Condition::none;
+  for (const Fix& fix : fixes) {
+    runs_python_in_parallel |= fix.kind == FixKind::parallel_map && runs_python(model, fix.iterator);
+    if (condition == Condition::none) condition = condition_of(model, fix);
+  }
+  edit.functions_hold_python = runs_python_in_parallel && model.sample().python_lock == PythonLock::held;
+  Replay after = replay_after(model, edit, limits);
+  // More threads and larger buffers are never predicted to lose: what they cost is not in the model.
+  const bool never_loses = !edit.changes_work() && edit.consumer_factor >= 1 && !edit.cores;
+  if (never_loses && after.steps_per_s < model.now.steps_per_s) {
+    after.steps_per_s = model.now.steps_per_s;
+    after.limited_by = model.now.limited_by;
+  }
+  Prediction prediction = around(model, fixes, after);
+  prediction.condition = condition;
+  if (condition == Condition::python_releases_lock) {
+    edit.functions_hold_python = true;
+    prediction.low = std::min(prediction.low, replay_after(model, edit, limits).steps_per_s * (1 - kBetweenRuns));
+  }
+  return prediction;
+}
+
+Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, const ReplayLimits& limits) {
+  return predict(model, fixes, edit_for(fixes, model), limits);
+}
+
+Prediction predict_without_input(const PipelineModel& model, const ReplayLimits& limits) {
+  Edit edit;
+  edit.without_input = true;
+  edit.functions_hold_python = model.sample().python_lock == PythonLock::held;
+  Prediction prediction = around(model, {}, replay_after(model, edit, limits));
+  prediction.then_limited_by = {};
+  return prediction;
+}
+
+}  // namespace doctor

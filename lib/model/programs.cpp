@@ -1,0 +1,403 @@
+#include "model/programs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+// What the replay assumes of things that a trace shows only together with others, in us. Source: traces of TF 2.15 and
+// 2.21 with known pipelines; none changes more than two of 65 culprits between half and twice its value.
+
+/// Taking an element out of a buffer.
+constexpr float kTake = 4;
+constexpr float kFreeTake = 1;
+/// The same from a prefetch at the end: a call into the runtime waits for it.
+constexpr float kTakeAtEnd = 24;
+/// What a function takes that does nothing, and an iterator's call.
+constexpr double kFreeFunction = 10;
+constexpr double kFreeCall = 0.3;
+/// Reading an element from a cache.
+constexpr double kReadFromCache = 8;
+/// What recording a trace adds to a step of the consumer: markers, and ops that it runs one by one.
+constexpr double kTracedStep = 300;
+/// A step is never taken for shorter than this part of what was traced.
+constexpr double kLeastOfStep = 0.3;
+/// The same of work whose events were recorded.
+constexpr double kLeastOfWork = 0.1;
+/// From this part of a gap on in which ops run, it is work of this host and not waiting for a device.
+constexpr double kHostBoundGap = 0.3;
+
+using Kind = CycleItem::Kind;
+
+class Compiler {
+ public:
+  Compiler(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, const Calibration& calibration)
+      : host_(host), sample_(sample), edit_(edit), calibration_(calibration), treatments_(sample.stages.size()) {
+    for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) treat(stage);
+  }
+
+  Programs compile();
+
+ private:
+  /// What the edit does to a stage.
+  struct Treatment {
+    bool is_free = false;
+    bool is_cached = false;  ///< it, or what it feeds
+    bool is_cache = false;   ///< it, but nothing that it feeds
+    double vectorized = 0;   ///< 0: not
+    double factor = 1;
+    const Cut* cut = nullptr;
+    bool only_waits = false;  ///< Dataset.sleep()
+  };
+  using Tally = std::map<StageIndex, double>;  ///< us of work
+  /// Neighbouring work of one thread.
+  struct Work {
+    double cpu = 0;
+    double wait = 0;
+    double cores = 1;
+
+    void add(const Work& other) {
+      if (cpu + other.cpu > 0) cores = (cores * cpu + other.cores * other.cpu) / (cpu + other.cpu);
+      cpu += other.cpu;
+      wait += other.wait;
+    }
+  };
+
+  void treat(StageIndex stage);
+  Work cost_of(const CycleItem& item) const;
+  Program compile_range(std::uint32_t first, std::uint32_t end);
+  static StageIndex busiest_of(const Tally& work);
+  std::uint32_t end_of_call(std::uint32_t enter) const;
+  void compile_cut(std::uint32_t enter, std::uint32_t leave);
+  Work own_work(std::uint32_t enter, std::uint32_t leave) const;
+  void add_actions(std::vector<Action>& to, Work& work) const;
+  Program store(const std::vector<Action>& actions);
+  void add_producer(StageIndex stage);
+  void set_parallelism(StageIndex stage, Producer& producer) const;
+  std::int64_t elements_ahead_of_links(StageIndex stage) const;
+  std::vector<Job> jobs_of(StageIndex stage) const;
+  void add_consumer(const ConsumerCycles& consumer, bool is_main);
+  Action gap_of(const ConsumerStep& step, double shortest_usual_gap) const;
+  const IteratorMeasurement& iterator(StageIndex stage) const { return host_.iterators[stage]; }
+  std::optional<std::int64_t> number(StageIndex stage, std::string_view attribute) const {
+    return iterator(stage).number(attribute);
+  }
+
+  const HostMeasurement& host_;
+  const CycleSample& sample_;
+  const Edit& edit_;
+  const Calibration& calibration_;
+  std::vector<Treatment> treatments_;  ///< indexed by StageIndex
+  Tally work_;                         ///< that was compiled for the thread at hand
+  std::map<StageIndex, Tally> work_of_cuts_;
+  Tally* tally_ = &work_;
+  Programs programs_;
+};
+
+void Compiler::treat(StageIndex stage) {
+  Treatment& treatment = treatments_[stage];
+  treatment.is_free = edit_.free.contains(stage);
+  treatment.is_cache = edit_.cached.contains(stage);
+  StageIndex above = stage;
+  for (std::size_t steps = 0; above != kNoStage && steps <= sample_.stages.size() && !edit_.cached.empty(); ++steps) {
+    treatment.is_cached = treatment.is_cached || edit_.cached.contains(above);
+    above = sample_.stages[above].parent;
+  }
+  if (const auto found = edit_.vectorized.find(stage); found != edit_.vectorized.end()) {
+    treatment.vectorized = found->second;
+  }
+  if (const auto found = edit_.work_factor.find(stage); found != edit_.work_factor.end()) {
+    treatment.factor = found->second;
+  }
+  if (const auto found = edit_.cuts.find(stage); found != edit_.cuts.end()) treatment.cut = &found->second;
+  treatment.only_waits = kind_of(iterator(stage).short_name) == "Sleep";
+}
+
+Compiler::Work Compiler::cost_of(const CycleItem& item) const {
+  if (item.kind == Kind::outside) return {0, item.wait, 1};
+  const Treatment& treatment = treatments_[item.stage];
+  if (treatment.is_cached) return {};
+  double cpu = item.cpu;
+  double wait = item.wait;
+  if (treatment.vectorized > 0) {
+    cpu = (cpu + wait) / treatment.vectorized + (item.kind == Kind::function ? sample_.stages[item.stage].op_time : 0);
+    wait = 0;
+  } else if (!calibration_.is_traced) {
+    cpu = std::max(kLeastOfWork * cpu, cpu - item.tracing);
+  }
+  cpu *= treatment.factor;
+  wait *= treatment.factor;
+  if (treatment.is_free) return {std::min(cpu, item.kind == Kind::function ? kFreeFunction : kFreeCall), 0, 1};
+  if (treatment.only_waits) return {0, cpu + wait, 1};
+  return {cpu * calibration_.cpu_scale, wait, item.cores};
+}
+
+void Compiler::add_actions(std::vector<Action>& to, Work& work) const {
+  if (work.cpu > 0 || work.wait > 0) {
+    to.push_back({kNoStage, static_cast<float>(work.cpu), static_cast<float>(work.cores), static_cast<float>(work.wait)});
+  }
+  work = {};
+}
+
+StageIndex Compiler::busiest_of(const Tally& work) {
+  StageIndex busiest = kNoStage;
+  double most = 0;
+  for (const auto& [stage, time] : work) {
+    if (time <= most) continue;
+    most = time;
+    busiest = stage;
+  }
+  return busiest;
+}
+
+Program Compiler::store(const std::vector<Action>& actions) {
+  const auto first = static_cast<std::uint32_t>(programs_.actions.size());
+  programs_.actions.insert(programs_.actions.end(), actions.begin(), actions.end());
+  return {first, static_cast<std::uint32_t>(programs_.actions.size())};
+}
+
+/// The index of the item with which the call that begins at `enter` ends.
+std::uint32_t Compiler::end_of_call(std::uint32_t enter) const {
+  std::size_t depth = 0;
+  for (std::uint32_t index = enter; index < sample_.items.size(); ++index) {
+    if (sample_.items[index].kind == Kind::enter) ++depth;
+    if (sample_.items[index].kind == Kind::leave && --depth == 0) return index;
+  }
+  return static_cast<std::uint32_t>(sample_.items.size()) - 1;
+}
+
+Compiler::Work Compiler::own_work(std::uint32_t enter, std::uint32_t leave) const {
+  Work work;
+  for (std::uint32_t index = enter + 1; index < leave; ++index) {
+    const CycleItem& item = sample_.items[index];
+    const bool is_own = item.stage == sample_.items[enter].stage;
+    if (is_own && (item.kind == Kind::work || item.kind == Kind::function)) work.add(cost_of(item));
+  }
+  return work;
+}
+
+/// The call of an iterator that gets threads of its own.
+void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
+  const StageIndex stage = sample_.items[enter].stage;
+  const Cut& cut = *treatments_[stage].cut;
+  const Program below = [&] {
+    Tally* const around = std::exchange(tally_, &work_of_cuts_[stage]);
+    // Without the cut, or it would be cut again.
+    treatments_[stage].cut = nullptr;
+    const bool was_cached = treatments_[stage].is_cached;
+    if (cut.kind == Cut::Kind::map) treatments_[stage].is_cached = true;  // its own work is the job's
+    const Program program = compile_range(enter, leave + 1);
+    treatments_[stage].is_cached = was_cached;
+    treatments_[stage].cut = &cut;
+    tally_ = around;
+    return program;
+  }();
+  Producer& producer = programs_.producers[stage];
+  producer.programs.push_back(below);
+  producer.parallelism = std::max<std::int64_t>(1, cut.parallelism);
+  producer.limit = producer.parallelism;
+  if (cut.kind == Cut::Kind::map) {
+    const Work work = own_work(enter, leave);
+    producer.kind = Producer::Kind::dispatcher;
+    producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait)});
+  } else if (cut.kind == Cut::Kind::interleave) {
+    producer.threads = std::max<std::int64_t>(1, std::min(cut.parallelism, cut.cycle_length));
+    producer.limit = std::max<std::int64_t>(1, cut.cycle_length);
+  }
+}
+
+Program Compiler::compile_range(std::uint32_t first, std::uint32_t end) {
+  std::vector<Action> actions;
+  Work work;
+  for (std::uint32_t index = first; index < end; ++index) {
+    const CycleItem& item = sample_.items[index];
+    if (item.kind == Kind::leave) continue;
+    if (item.kind == Kind::enter) {
+      if (treatments_[item.stage].is_cache) work.add({kReadFromCache, 0, 1});
+      if (treatments_[item.stage].cut == nullptr) continue;
+      const std::uint32_t leave = end_of_call(index);
+      compile_cut(index, leave);
+      add_actions(actions, work);
+      actions.push_back({item.stage, kTake, 1, 0});
+      index = leave;
+      continue;
+    }
+    if (item.kind == Kind::pull) {
+      if (treatments_[item.stage].is_cached) {
+        if (treatments_[item.stage].is_cache) work.add({kReadFromCache, 0, 1});
+        continue;
+      }
+      add_actions(actions, work);
+      actions.push_back({item.stage, treatments_[item.stage].is_free ? kFreeTake : kTake, 1, 0});
+      continue;
+    }
+    const Work cost = cost_of(item);
+    if (item.stage != kNoStage) (*tally_)[item.stage] += cost.cpu + cost.wait;
+    work.add(cost);
+  }
+  add_actions(actions, work);
+  return store(actions);
+}
+
+std::vector<Job> Compiler::jobs_of(StageIndex stage) const {
+  const Stage& of = sample_.stages[stage];
+  const Treatment& treatment = treatments_[stage];
+  std::vector<Job> jobs;
+  const auto add = [&](double cpu, double python) {
+    if (treatment.is_free) {
+      cpu = std::min(cpu, kFreeFunction);
+      python = 0;
+    } else {
+      cpu *= calibration_.cpu_scale * treatment.factor;
+      python *= treatment.factor;
+    }
+    jobs.push_back({static_cast<float>(cpu), static_cast<float>(python)});
+  };
+  for (const FunctionCost& cost : of.functions) {
+    const double cpu = calibration_.is_traced ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
+    add(cpu, cost.python);
+  }
+  if (jobs.empty() && of.copy > 0) add(of.copy, 0);
+  return jobs;
+}
+
+void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
+  const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
+  std::int64_t parallelism = number(stage, "parallelism").value_or(0);
+  if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
+  if (const auto set = edit_.parallelism.find(stage); set != edit_.parallelism.end()) parallelism = set->second;
+  parallelism = std::max<std::int64_t>(1, parallelism);
+  if (kind.has(Trait::makes_datasets)) {
+    std::int64_t cycle = number(stage, "cycle_length").value_or(0);
+    if (cycle <= 0) cycle = parallelism;
+    constexpr std::int64_t kMostElementsAhead = 8;
+    const std::int64_t ahead = std::clamp<std::int64_t>(number(stage, "buffer_output_elements").value_or(1), 1, kMostElementsAhead);
+    producer.threads = std::min(parallelism, cycle);
+    producer.limit = cycle * ahead;
+  } else if (kind.has(Trait::parallel)) {
+    producer.kind = Producer::Kind::dispatcher;
+    producer.parallelism = producer.limit = parallelism;
+    if (kind.has(Trait::fused_batch)) {
+      producer.batch = std::max<std::int64_t>(1, number(stage, "batch_size").value_or(1));
+      producer.limit = std::max(parallelism, 2 * producer.batch);
+    }
+    producer.jobs = jobs_of(stage);
+  } else if (kind_of(iterator(stage).short_name) == "Prefetch") {
+    constexpr std::int64_t kNoLimit = 1'000'000;  // larger ones are marks of "as many as it likes"
+    const std::int64_t limit = number(stage, "buffer_limit").value_or(0);
+    producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
+    if (const auto set = edit_.buffer.find(stage); set != edit_.buffer.end()) producer.limit = set->second;
+  }
+}
+
+/// Of a pipeline that others take their elements from: how many it makes ahead. A client of the tf.data service asks for
+/// several at once, a device pipeline for one.
+std::int64_t Compiler::elements_ahead_of_links(StageIndex stage) const {
+  constexpr std::int64_t kAheadOfService = 4;
+  std::int64_t ahead = 0;
+  for (StageIndex other = 0; other < sample_.stages.size(); ++other) {
+    if (sample_.stages[other].link != stage) continue;
+    if (dataset_kind(iterator(other).short_name).source == Source::service) return kAheadOfService;
+    ++ahead;
+  }
+  return ahead;
+}
+
+void Compiler::add_producer(StageIndex stage) {
+  if (programs_.producers.contains(stage) && treatments_[stage].cut == nullptr) return;
+  const Stage& of = sample_.stages[stage];
+  std::vector<Program> programs;
+  work_.clear();
+  for (const Cycle& cycle : of.cycles) programs.push_back(compile_range(cycle.first, cycle.end));
+  Producer producer;
+  producer.busiest = busiest_of(work_);
+  producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
+                          iterator(stage).number("deterministic") == 0;
+  set_parallelism(stage, producer);
+  if (const std::int64_t ahead = elements_ahead_of_links(stage); ahead > 0) producer.limit = ahead;
+  producer.programs = std::move(programs);
+  if (producer.programs.empty()) producer.programs.push_back({0, 0});
+  programs_.producers[stage] = std::move(producer);
+}
+
+/// What the consumer does between two elements.
+Action Compiler::gap_of(const ConsumerStep& step, double shortest_usual_gap) const {
+  const bool is_host_bound = step.gap > 0 && step.busy > kHostBoundGap * step.gap;
+  double gap = step.gap;
+  if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
+  if (!calibration_.is_traced && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
+  gap = std::max(1.0, gap / edit_.consumer_factor);
+  if (edit_.without_input && edit_.functions_hold_python) gap *= 1 - 0.5 * sample_.python_beside_consumer;
+  if (!is_host_bound) return {kNoStage, 0, 1, static_cast<float>(gap)};
+  const double busy = step.busy / edit_.consumer_factor;
+  if (sample_.cores_are_full()) {
+    return {kNoStage, static_cast<float>(gap * calibration_.cpu_scale),
+            static_cast<float>(std::max(1.0, step.core_time / step.gap)), 0};
+  }
+  return {kNoStage, static_cast<float>(busy * calibration_.cpu_scale),
+          static_cast<float>(std::max(1.0, step.core_time / step.busy)), static_cast<float>(std::max(1.0, gap - busy))};
+}
+
+void Compiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
+  std::vector<double> gaps;
+  for (const ConsumerStep& step : consumer.steps) gaps.push_back(step.gap);
+  std::sort(gaps.begin(), gaps.end());
+  const double shortest_usual_gap = gaps[gaps.size() / 4];
+  Programs::Consumer compiled;
+  const bool is_prefetched = is_main && edit_.prefetch_at_end;
+  work_.clear();
+  for (const ConsumerStep& step : consumer.steps) {
+    const Action gap = gap_of(step, shortest_usual_gap);
+    const Program get_next = compile_range(step.cycle.first, step.cycle.end);
+    std::vector<Action> actions;
+    if (edit_.without_input) {
+      actions.push_back({kNoStage, 0, 1, 20});
+    } else if (is_prefetched) {
+      Producer& producer = programs_.producers[kPrefetchAtEnd];
+      producer.programs.push_back(get_next);
+      actions.push_back({kPrefetchAtEnd, kTakeAtEnd, 1, 0});
+    } else {
+      const std::span<const Action> of = programs_.of(get_next);
+      actions.assign(of.begin(), of.end());
+    }
+    actions.push_back(gap);
+    compiled.steps.push_back(store(actions));
+    compiled.begins_iteration.push_back(step.begins_iteration);
+    compiled.gaps += gap.cpu + gap.wait;
+  }
+  compiled.busiest = busiest_of(work_);
+  for (const auto& [stage, time] : work_) compiled.get_next_work += time;
+  if (is_prefetched) {
+    programs_.producers[kPrefetchAtEnd].busiest = std::exchange(compiled.busiest, kNoStage);
+    compiled.get_next_work = 0;
+  }
+  programs_.consumers.push_back(std::move(compiled));
+}
+
+Programs Compiler::compile() {
+  programs_.cores = edit_.cores.value_or(sample_.cores);
+  programs_.pool_threads = edit_.pool_threads.value_or(sample_.pool_threads);
+  programs_.cores_per_job = sample_.cores_per_function;
+  programs_.jobs_hold_python = edit_.functions_hold_python;
+  for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
+    const Stage& of = sample_.stages[stage];
+    if (of.is_async || !of.cycles.empty()) add_producer(stage);
+  }
+  for (std::size_t index = 0; index < sample_.consumers.size(); ++index) {
+    add_consumer(sample_.consumers[index], index == 0);
+  }
+  for (const auto& [stage, work] : work_of_cuts_) programs_.producers[stage].busiest = busiest_of(work);
+  return std::move(programs_);
+}
+
+}  // namespace
+
+Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit,
+                 const Calibration& calibration) {
+  return Compiler(host, sample, edit, calibration).compile();
+}
+
+}  // namespace doctor

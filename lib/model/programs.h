@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "measure/cycles.h"
+#include "measure/measurements.h"
+#include "model/edit.h"
+
+namespace doctor {
+
+/// What a thread of a replay does next: it takes an element, or works and then waits. Times in us.
+struct Action {
+  StageIndex pull = kNoStage;  ///< whose buffer it takes an element from; kNoStage: none
+  float cpu = 0;
+  float cores = 1;
+  float wait = 0;
+};
+
+/// Actions [first, end).
+struct Program {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+};
+
+/// One run of a function on a thread of the pool.
+struct Job {
+  float cpu = 0;
+  float python = 0;  ///< neither on a core nor, as far as a trace shows, in need of one
+};
+
+/// What makes the elements of one buffer.
+struct Producer {
+  enum class Kind {
+    feeder,      ///< threads that make one element after another
+    dispatcher,  ///< one thread that takes the input, and a job of the pool for each element
+  };
+  Kind kind = Kind::feeder;
+  std::int64_t threads = 1;      ///< of a feeder
+  std::int64_t parallelism = 1;  ///< of a dispatcher: elements in work at once
+  std::int64_t limit = 2;        ///< elements begun and not yet taken
+  std::int64_t batch = 1;        ///< elements that one pull takes
+  bool is_unordered = false;
+  std::vector<Program> programs;  ///< for one element after another, again and again
+  std::vector<Job> jobs;          ///< likewise; empty: they take no time
+  StageIndex busiest = kNoStage;  ///< with most work on the threads that make elements, jobs left out
+};
+
+/// The sample as programs of threads.
+struct Programs {
+  struct Consumer {
+    std::vector<Program> steps;
+    std::vector<bool> begins_iteration;  ///< indexed as `steps`
+    StageIndex busiest = kNoStage;       ///< with most work in GetNext, on the consumer's own thread
+    double get_next_work = 0;            ///< us of such work, all steps together
+    double gaps = 0;                     ///< us between the calls, likewise
+  };
+  std::vector<Action> actions;
+  std::map<StageIndex, Producer> producers;  ///< by the stage whose buffer they fill
+  std::vector<Consumer> consumers;
+  std::int64_t cores = 1;
+  std::int64_t pool_threads = 1;
+  double cores_per_job = 1;
+  bool jobs_hold_python = false;
+
+  std::span<const Action> of(Program program) const {
+    return std::span(actions).subspan(program.first, program.end - program.first);
+  }
+};
+
+/// The buffer of a prefetch at the end of the pipeline, where there was none.
+inline constexpr StageIndex kPrefetchAtEnd = kNoStage - 1;
+
+Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit,
+                 const Calibration& calibration);
+
+}  // namespace doctor

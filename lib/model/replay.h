@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include "model/programs.h"
+
+namespace doctor {
+
+/// What the throughput is limited by.
+enum class Resource : std::uint8_t {
+  consumer,  ///< what happens between the calls of GetNext
+  thread,    ///< one thread, or the few that an interleave has, do all of a stage's work
+  calls,     ///< a stage may not work on more elements at once
+  pool,      ///< all threads that run functions are in use
+  cores,     ///< all cores are
+  python,    ///< functions wait for Python's lock
+};
+
+/// Where the waits of a replay end.
+struct Bottleneck {
+  Resource resource = Resource::consumer;
+  StageIndex stage = kNoStage;  ///< that works there; of a consumer none
+};
+
+/// What a replay of a pipeline shows.
+struct Replay {
+  double steps_per_s = 0;    ///< of the first consumer, without the first steps; 0 if it did not get far enough
+  double cores_in_use = 0;   ///< on average
+  double pool_in_use = 0;    ///< threads of the pool, on average
+  std::size_t events = 0;    ///< how much work it was
+  double input_share = 0;    ///< of the first consumer's time: in GetNext
+  Bottleneck limited_by;
+};
+
+/// How far a replay goes.
+struct ReplayLimits {
+  std::size_t steps = 0;           ///< of the first consumer, all of its steps at least twice; 0: chosen by their number
+  std::size_t events = 400'000;    ///< at most; a replay that is cut off counts as far as it went
+};
+
+/// Lets the threads run against each other in simulated time: cores are shared equally among all that need one, the
+/// pool has so many threads, buffers are bounded, elements leave a buffer in order unless it is unordered. Each thread
+/// repeats its cycles. Deterministic: what is due at the same time runs in the order in which it was planned.
+Replay replay(const Programs& programs, const ReplayLimits& limits = {});
+
+}  // namespace doctor
