@@ -58,24 +58,27 @@ std::string limit_words(const RankedPipeline& ranked, const IteratorMeasurement&
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool is_at_limit) {
   const IteratorMeasurement& stage = ranked[id];
-  const std::string number = fmt::format("{}", parallelism_to_try(ranked, id).value_or(1));
+  const std::int64_t calls = parallelism_to_try(ranked, id).value_or(1);
+  const std::string number = fmt::format("{}", calls);
   const std::string own_number = is_parallelised_by_tf(stage)
                                      ? "TF runs it in parallel by itself: there is no num_parallel_calls in your code. "
                                      : "";
   std::vector<Advice> advice;
   if (is_parallel_interleave(stage)) {
-    advice.push_back(
-        {"Read from more files at once.",
-         fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number)});
+    advice.push_back({"Read from more files at once.",
+                      fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number),
+                      {{FixKind::parallel_interleave, id, calls, calls}}});
   } else if (is_at_limit) {
     advice.push_back(
         {own_number + "Give tf.data more threads than there are cores, since they mostly wait; AUTOTUNE can then "
                       "choose more, or you can set a number yourself.",
-         code_with_pool(parallelism_to_try(ranked, id).value_or(1),
-                        fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number))});
+         code_with_pool(calls,
+                        fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number)),
+         {{FixKind::threadpool, kNoIterator, calls, {}}, {FixKind::parallel_map, id, calls, {}}}});
   } else {
     advice.push_back({own_number + "Set a number above the one that AUTOTUNE chose.",
-                      fmt::format("dataset = dataset.map(f, num_parallel_calls={})", number)});
+                      fmt::format("dataset = dataset.map(f, num_parallel_calls={})", number),
+                      {{FixKind::parallel_map, id, calls, {}}}});
   }
   if (ranked.phase().python > 0) {
     advice.push_back(

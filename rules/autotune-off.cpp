@@ -48,6 +48,12 @@ std::string code_for(const IteratorMeasurement& stage) {
   return "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)";
 }
 
+std::vector<Fix> fixes_for(const IteratorMeasurement& stage, IteratorId id) {
+  if (is_parallel_interleave(stage)) return {{FixKind::parallel_interleave, id, {}, {}}};
+  if (kind_of(stage) == "ParallelBatch") return {};
+  return {{FixKind::parallel_map, id, {}, {}}};
+}
+
 std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorId id = parallel_stage_of(ranked);
   const bool is_fixed = id != kNoIterator && is_autotuned(ranked[id]) == false;
@@ -82,7 +88,8 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   finding.evidence.push_back({"parallelism", static_cast<double>(*parallelism), "calls"});
   finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
   finding.evidence.push_back(share_of("cpu_utilization", *utilization));
-  finding.advice = {{"Let tf.data choose the number for the machine it runs on.", code_for(stage)}};
+  finding.advice = {
+      {"Let tf.data choose the number for the machine it runs on.", code_for(stage), fixes_for(stage, id)}};
   return finding;
 }
 

@@ -35,10 +35,11 @@ IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
   return worst;
 }
 
-std::vector<Advice> advice() {
+std::vector<Advice> advice_for(IteratorId filter) {
   return {{"Drop elements before any work is done on them: filter right after the source, on the raw record or the "
            "file name, before decoding.",
-           "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"},
+           "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
+           {{FixKind::filter_first, filter, {}, {}}}},
           {"Test a whole batch with one call, then take it apart.",
            "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
           {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
@@ -62,7 +63,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   finding.evidence.push_back(ratio);
   finding.evidence.push_back(number_of("inputs", inputs, "calls"));
   finding.evidence.push_back(number_of("outputs", ranked[filter].calls, "calls"));
-  finding.advice = advice();
+  finding.advice = advice_for(filter);
   finding.is_easy = !is_culprit;
   return finding;
 }

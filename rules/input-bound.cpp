@@ -21,6 +21,9 @@ std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
       number_of("warmup_calls", pipeline.warmup_count, "calls"),
       number_of("slow_calls", pipeline.slow_count, "calls"),
   };
+  if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
+    evidence.push_back({"speedup_without_input", ranked.judgement.cost.speedup_without_input, "factor"});
+  }
   if (pipeline.step_share) evidence.push_back(share_of("share_of_step_markers", *pipeline.step_share));
   if (pipeline.exposed) {
     evidence.push_back(share_of("get_next_share", pipeline.cadence.share));
@@ -36,6 +39,12 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "2), which shows the iterators inside.",
          std::nullopt}};
   }
+  if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
+    return {
+        {"Do less work per step: cache what is the same in every epoch, prepare the data before training, or move "
+         "the input to other cores (an accelerator, tf.data service).",
+         std::nullopt}};
+  }
   return {{fmt::format("Begin with the culprit: {}.", culprit_part(ranked)), std::nullopt}};
 }
 
@@ -45,6 +54,11 @@ bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
   if (ranked.judgement.level == InputLevel::unknown) {
     examiner.misses("too little evidence: " + ranked.judgement.doubt);
     return false;
+  }
+  if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
+    const Evidence factor = {"speedup_without_input", ranked.judgement.cost.speedup_without_input, "factor"};
+    return examiner.holds(
+        fmt::format("a model says that the job would be {:.2f} times as fast without its input", factor.value), true);
   }
   const bool is_slow = examiner.above(time_of("mean_without_slowest_call", pipeline.trimmed_mean), "min_latency") &&
                        examiner.at_least(share_of("input_share", ranked.judgement.input_share), "min_mild_share");

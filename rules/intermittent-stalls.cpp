@@ -8,7 +8,7 @@
 namespace doctor::rules::intermittent_stalls {
 namespace {
 
-std::vector<Advice> advice_for(const Stalls& stalls) {
+std::vector<Advice> advice_for(const Stalls& stalls, IteratorId prefetch) {
   if (stalls.begin_epochs()) {
     return {
         {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
@@ -25,10 +25,12 @@ std::vector<Advice> advice_for(const Stalls& stalls) {
        "the cores.",
        std::nullopt}};
   if (stalls.distance < 2) return advice;
+  std::vector<Fix> fixes;
+  if (prefetch != kNoIterator) fixes = {{FixKind::buffer, prefetch, static_cast<std::int64_t>(stalls.distance), {}}};
   advice.push_back({fmt::format("A buffer with the elements of {} steps bridges a stall if, on average, making an "
                                 "element takes less time than a step.",
                                 stalls.distance),
-                    fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance)});
+                    fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance), fixes});
   return advice;
 }
 
@@ -56,7 +58,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
                       time_of("median_of_others", stalls.usual),
                       time_of("waited", stalls.waited),
                       share_of("stalled_share", stalls.share)};
-  finding.advice = advice_for(stalls);
+  finding.advice = advice_for(stalls, ranked.pipeline.prefetch);
   finding.at_stake = stalls.waited;
   return finding;
 }

@@ -22,7 +22,8 @@ Advice advice_for_pool(const RankedPipeline& ranked, std::int64_t pool) {
   return {fmt::format("The pool that runs the function has {}: raise private_threadpool_size to the number of parallel "
                       "calls. More calls gain nothing before that.",
                       format_count(static_cast<std::uint64_t>(pool), "thread")),
-          code_with_pool(threads, "dataset = dataset.with_options(options)")};
+          code_with_pool(threads, "dataset = dataset.with_options(options)"),
+          {{FixKind::threadpool, kNoIterator, threads, {}}}};
 }
 
 /// AUTOTUNE does not help where it chose the parallelism, nor where its limit is reached: the threads of the pool.
@@ -40,18 +41,23 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
             std::nullopt};
   }
   if (!is_tuned && !is_at_limit) {
-    return {"Allow more calls at once.", "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"};
+    return {"Allow more calls at once.",
+            "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+            {{FixKind::parallel_map, culprit, {}, {}}}};
   }
   const std::optional<std::int64_t> more = parallelism_to_try(ranked, culprit);
   const std::string number = more ? fmt::format("{}", *more) : "n";
   const std::string line = fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number);
-  return {fmt::format("{}, and give tf.data as many threads; double both as long as it helps.",
-                      is_parallelised_by_tf(ranked.culprit())
-                          ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Set a number "
-                            "of calls yourself"
-                      : is_tuned ? "Allow more calls at once than AUTOTUNE does"
-                                 : "Allow more calls at once"),
-          more ? std::optional(code_with_pool(*more, line)) : std::nullopt};
+  return {
+      fmt::format("{}, and give tf.data as many threads; double both as long as it helps.",
+                  is_parallelised_by_tf(ranked.culprit())
+                      ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Set a number "
+                        "of calls yourself"
+                  : is_tuned ? "Allow more calls at once than AUTOTUNE does"
+                             : "Allow more calls at once"),
+      more ? std::optional(code_with_pool(*more, line)) : std::nullopt,
+      more ? std::vector<Fix>{{FixKind::threadpool, kNoIterator, more, {}}, {FixKind::parallel_map, culprit, more, {}}}
+           : std::vector<Fix>{}};
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {

@@ -25,7 +25,8 @@ Finding missing(const RankedPipeline& ranked, double max_hidden_share) {
       describe(ranked.host, last), format_share(ranked.judgement.input_share));
   finding.is_easy = ranked.pipeline.cadence.share <= max_hidden_share;
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
-                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"},
+                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
+                     {{FixKind::prefetch, kNoIterator, {}, {}}}},
                     {"It hides at most as much input time as a step takes: where making a batch takes longer, the slow "
                      "transformation must be made faster too.",
                      std::nullopt}};

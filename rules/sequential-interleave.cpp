@@ -35,7 +35,9 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   Finding finding = culprit_finding(ranked, fmt::format("{}, and {} after it works on one dataset at a time",
                                                         culprit_part(ranked), describe(ranked.host, interleave)));
   finding.subject = ranked[interleave].long_name;
-  finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit())},
+  finding.advice = {{"Let interleave work on several datasets at once.",
+                     code_for(ranked.culprit()),
+                     {{FixKind::parallel_interleave, ranked.judgement.culprit, {}, {}}}},
                     {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
                      "same in every run. A low cycle_length limits how many datasets are open.",
                      std::nullopt}};

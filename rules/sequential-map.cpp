@@ -9,15 +9,17 @@ namespace {
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_for_caution) {
   // Under Python's lock parallel calls can halve the speed (measured: x0.46 for a tokenizer), so no code to paste.
+  const bool may_hold_lock = is_mostly_python(ranked) && ranked.host.cycles.python_lock != PythonLock::released;
   std::vector<Advice> advice =
-      is_mostly_python(ranked)
+      may_hold_lock
           ? std::vector<
                 Advice>{{"Only if the Python function sleeps or waits (for files, the network), or leaves Python "
                          "(NumPy, image libraries): let map work on several elements at once, with "
                          "num_parallel_calls=tf.data.AUTOTUNE. Where it computes in Python, that makes it slower.",
                          std::nullopt}}
           : std::vector<Advice>{{"Let map work on several elements at once.",
-                                 "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
+                                 "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+                                 {{FixKind::parallel_map, ranked.judgement.culprit, {}, {}}}}};
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (utilization && *utilization >= utilization_for_caution) {
     advice.push_back(

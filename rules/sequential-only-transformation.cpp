@@ -34,9 +34,10 @@ std::string code_with(std::string_view call) {
              call);
 }
 
-Advice parallel_batch() {
+Advice parallel_batch(const RankedPipeline& ranked) {
   return {"From TF 2.5 on, batch can copy the elements of a batch in parallel: try this first.",
-          "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)"};
+          "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)",
+          {{FixKind::parallel_batch, ranked.judgement.culprit, {}, {}}}};
 }
 
 bool has_files(const RankedPipeline& ranked) {
@@ -66,7 +67,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
     std::vector<Advice> advice = {
         {"Run several copies of the pipeline, each on its share of the data, and interleave them.",
          code_without_files(call)}};
-    if (kind_of(ranked.culprit()) == "Batch") advice.insert(advice.begin(), parallel_batch());
+    if (kind_of(ranked.culprit()) == "Batch") advice.insert(advice.begin(), parallel_batch(ranked));
     return advice;
   }
   std::vector<Advice> advice = {
@@ -76,7 +77,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
        "smaller.",
        std::nullopt}};
   if (kind_of(ranked.culprit()) == "Batch") {
-    advice.insert(advice.begin(), parallel_batch());
+    advice.insert(advice.begin(), parallel_batch(ranked));
   }
   return advice;
 }

@@ -39,7 +39,8 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   }
   if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{"flat_map works on one inner dataset at a time; interleave works on several at once.",
-                  "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)"};
+                  "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)",
+                  {{FixKind::parallel_interleave, ranked.judgement.culprit, {}, {}}}};
   }
   if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{

@@ -59,7 +59,8 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
                                           call.value, format_share(overhead)));
   finding.evidence.insert(finding.evidence.end(), {per_get_next, call, share_of("overhead_share", overhead)});
   finding.advice = {{"Batch first, if the function can work on whole batches: one call then does the work of many.",
-                     "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)"}};
+                     "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)",
+                     {{FixKind::vectorize, ranked.judgement.culprit, {}, {}}}}};
   finding.is_easy = true;
   return finding;
 }

@@ -1,7 +1,8 @@
 // Recorded traces and what is found in them:
 //
 // testdata/rules/<rule>/{flags,clean}/  one or more files of a run, or a file `trace` with their paths, and
-//                                       expected.json: the findings of that rule; written.trace.json is made by
+//                                       expected.json: the findings of that rule (with thresholds as the file
+//                                       `settings` has them, if there is one); written.trace.json is made by
 //                                       written_traces.h, written.xplane.pb by written_gpu_traces.h
 // testdata/traces/<name>                a trace or a folder with the files of a run, and <name>.expected.json: verdict,
 //                                       culprit, the findings in short (but for those that a case of their rule holds
@@ -24,6 +25,7 @@
 
 #include "command_line/configuration_page.h"
 #include "diagnose/catalog.h"
+#include "diagnose/threshold_settings.h"
 #include "golden_file.h"
 #include "pipeline.h"
 #include "query/table_page.h"
@@ -50,17 +52,18 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
 std::vector<fs::path> files_of_run(const fs::path& trace) {
   if (!fs::is_directory(trace)) return {trace};
   std::vector<fs::path> files = sorted_entries(trace);
-  std::erase_if(files, [](const fs::path& path) { return path.filename() == "expected.json"; });
+  std::erase_if(
+      files, [](const fs::path& path) { return path.filename() == "expected.json" || path.filename() == "settings"; });
   return files;
 }
 
-Json report_on(const std::vector<fs::path>& traces) {
+Json report_on(const std::vector<fs::path>& traces, const ThresholdSettings& thresholds = {}) {
   std::vector<std::string> files;
   // Relative, for findings about hosts without a name hold the path.
   fs::current_path(kTestdata);
   files.reserve(traces.size());
   for (const fs::path& trace : traces) files.push_back(fs::relative(trace, kTestdata).string());
-  const Analysis analysis = diagnose_files(files, {.rules = all_rules()});
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .thresholds = thresholds});
   return Json::parse(render_json(analysis.measurements, analysis.diagnosis));
 }
 
@@ -90,6 +93,19 @@ std::vector<fs::path> traces_of(const fs::path& folder) {
   std::istringstream targets(golden::read(folder / "trace"));
   for (std::string target; targets >> target;) traces.push_back(fs::weakly_canonical(folder / target));
   return traces;
+}
+
+/// The thresholds that a case sets in its file `settings`: where the verdict of a trace leaves nothing for the rule.
+ThresholdSettings settings_of(const fs::path& folder) {
+  std::vector<ThresholdSetting> settings;
+  if (!fs::exists(folder / "settings")) return {};
+  std::istringstream words(golden::read(folder / "settings"));
+  for (std::string word; words >> word;) {
+    const Result<ThresholdSetting> setting = parse_threshold_setting(word, folder.string(), rule_catalog());
+    REQUIRE_MESSAGE(setting, word);
+    settings.push_back(*setting);
+  }
+  return in_force(settings);
 }
 
 // First in this file: the other cases read what it writes.
@@ -123,7 +139,7 @@ TEST_CASE("each rule on its recorded cases") {
       const std::vector<fs::path> traces = traces_of(folder);
       REQUIRE_MESSAGE(!traces.empty(), "no trace in ", folder.string());
       for (const fs::path& trace : traces) REQUIRE_MESSAGE(fs::is_regular_file(trace), trace.string(), " is missing");
-      const Json page = report_on(traces);
+      const Json page = report_on(traces, settings_of(folder));
       Json findings = Json::array();
       for (const Json& finding : page["findings"]) {
         if (finding["rule"] == rule.filename().string()) findings.push_back(finding);

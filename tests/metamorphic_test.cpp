@@ -103,7 +103,14 @@ bool is_time(const std::string& key, const Json& value) {
 }
 
 /// A page as it must be once the job takes `factor` times as long. Sentences hold times and are left out.
+/// Without what a model predicts: it knows how long a thread takes to wake up, so that twice the times are not exactly
+/// half the rate (model_test.cpp has the tolerance).
 Json slowed_page(Json page, int factor) {
+  if (page.is_object()) {
+    page.erase("gain");
+    page.erase("predicted_speedup");
+    if (page.contains("name") && page["name"] == "speedup_without_input") page.erase("value");
+  }
   if (page.is_object() && page.contains("unit") && page["unit"] == "us") {
     page["value"] = factor * page["value"].get<double>();
   }
@@ -227,8 +234,9 @@ const std::vector<Crossing>& crossings() {
 TEST_CASE("a job that takes twice as long gets the same diagnosis with twice the times") {
   for (const RecordedJson& trace : traces()) {
     CAPTURE(trace.name);
-    const Pages once = diagnose_document(trace.document);
-    const Pages twice = diagnose_document(slowed(trace.document, 2));
+    const ThresholdSettings keep_all_advice = {{"input-bound", {{"min_gain", 0}}}};
+    const Pages once = diagnose_document(trace.document, keep_all_advice);
+    const Pages twice = diagnose_document(slowed(trace.document, 2), keep_all_advice);
     Differences differences = differences_of({slowed_page(twice.report, 1), slowed_page(twice.tree, 1)},
                                              {slowed_page(once.report, 2), slowed_page(once.tree, 2)});
     for (const Crossing& crossing : crossings()) {

@@ -66,14 +66,14 @@ struct Pages {
   Json tree;
 };
 
-inline Pages diagnose_document(const Json& document) {
+inline Pages diagnose_document(const Json& document, const ThresholdSettings& thresholds = {}) {
   const std::string bytes = document.dump();
   const auto source = memory_source(bytes, "trace");
   const Result<Trace> trace = read_trace(*source);
   REQUIRE(trace);
   Measurements measurements;
   measurements.hosts.push_back(measure(*trace, build_tree(*trace)));
-  const Diagnosis diagnosis = diagnose(measurements, all_rules(), {});
+  const Diagnosis diagnosis = diagnose(measurements, all_rules(), thresholds);
   Pages pages = {Json::parse(render_json(measurements, diagnosis)),
                  Json::parse(render_tree_json(measurements, diagnosis))};
   for (Json* page : {&pages.report, &pages.tree}) {

@@ -102,7 +102,8 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
                   size_of_elements(ranked)),
       fmt::format("dataset = dataset.cache()  # after {}{}",
                   ranked.culprit().is_source ? "the source" : "the slow transformation",
-                  repeats ? ", before repeat()" : "")};
+                  repeats ? ", before repeat()" : ""),
+      {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
 }
 
 std::string size_of_elements(const RankedPipeline& ranked) {

@@ -37,6 +37,9 @@ constexpr double kDoubtOfIndirectCulprit = 0.85;
 /// What is left where much Python in the input may hold the lock: a trace does not distinguish computing from sleeping.
 constexpr double kDoubtOfPythonLock = 0.65;
 
+/// What is left where nobody waits for long and a model says that the input takes the cores, or Python's lock.
+constexpr double kDoubtOfCost = 0.8;
+
 constexpr double kDoubtOfRival = 0.85;  ///< the same where a stage below the culprit is as busy as it
 
 /// Jobs that stall every 20 steps are common (a file, a large batch, a checkpoint). So many calls without a stall halve
@@ -195,9 +198,12 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
     confidence.window = calls / (calls + kCallsOfSeldomStall);
     return confidence;
   }
-  confidence.coverage = std::min(1.0, explained_share(pipeline.steady));
-  confidence.culprit = judgement.culprit_reason.empty() ? confidence_in_culprit(pipeline.steady, judgement.culprit)
-                                                        : kDoubtOfIndirectCulprit;
+  const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
+  if (is_costly) confidence.side = kDoubtOfCost;
+  confidence.coverage = is_costly ? 1 : std::min(1.0, explained_share(pipeline.steady));
+  confidence.culprit = judgement.culprit_reason.empty() && !is_costly
+                           ? confidence_in_culprit(pipeline.steady, judgement.culprit)
+                           : kDoubtOfIndirectCulprit;
   if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;
   return confidence;
 }

@@ -46,7 +46,8 @@ HostComparison compare_by_rules(const Measurements& measurements, const Judgemen
 Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
   Diagnosis diagnosis;
   diagnosis.thresholds = judgement_values(rules, settings);
-  diagnosis.judgement = judge(measurements, diagnosis.thresholds);
+  Throughputs throughputs(measurements.hosts.begin(), measurements.hosts.end());
+  diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_by_rules(measurements, diagnosis.judgement, rules, settings);
   for (const Rule& rule : rules) {
     const auto begin = std::chrono::steady_clock::now();
@@ -67,6 +68,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <
            std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
+  predict_gains(throughputs, measurements, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
             [](const NotEvaluated& a, const NotEvaluated& b) { return a.rule < b.rule; });
   return diagnosis;

@@ -25,6 +25,7 @@ struct Evidence {
 struct Gain {
   double now = 0;  ///< steps a second, of the model
   Prediction then;
+  std::string then_limited_by;  ///< what limits afterwards, for a person: "the one thread of TFRecordDataset"
 
   double factor() const { return now > 0 ? then.estimate / now : 1; }
   double low() const { return now > 0 ? then.low / now : 1; }
@@ -35,7 +36,7 @@ struct Gain {
 struct Advice {
   std::string text;
   std::optional<std::string> code;
-  std::vector<Fix> fixes = {};  ///< what a model can predict of it; empty: nothing
+  std::vector<Fix> fixes = {};    ///< what a model can predict of it; empty: nothing
   std::optional<Gain> gain = {};  ///< filled in by diagnose(), where there is a model that can be relied upon
 };
 
@@ -48,8 +49,9 @@ struct Finding {
   std::string message;  ///< one sentence with its numbers
   std::vector<Evidence> evidence;
   std::vector<Advice> advice;
-  Picoseconds at_stake = 0;  ///< time waited for because of it: orders findings of one severity
-  bool is_easy = false;      ///< its first advice is a small change that is sure to gain: it comes before the others
+  std::vector<Advice> without_gain = {};  ///< what would be advised if it gained anything; filled in by diagnose()
+  Picoseconds at_stake = 0;               ///< time waited for because of it: orders findings of one severity
+  bool is_easy = false;  ///< its first advice is a small change that is sure to gain: it comes before the others
   std::optional<std::size_t> host;             ///< index into Measurements::hosts; none: the run as a whole
   std::optional<std::size_t> pipeline;         ///< index into Judgement::pipelines; none: no pipeline in particular
   std::optional<Suppression> suppressed = {};  ///< why it does not count; none: it does

@@ -4,6 +4,7 @@
 
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
+#include "diagnose/throughput.h"
 #include "measure/measurements.h"
 
 namespace doctor {
@@ -18,6 +19,8 @@ std::vector<Threshold> judgement_thresholds();
 /// Judges every pipeline and the run. Never `healthy` on missing evidence: without a call of the consumer, or where the
 /// confidence in what weighs most is below `min_confidence`, the status is `inconclusive`; where nothing in a complete
 /// trace is of tf.data, `no_input_pipeline`.
+/// `throughputs`: of each host, or none, so that only the waits count.
+Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds, Throughputs& throughputs);
 Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds);
 
 }  // namespace doctor

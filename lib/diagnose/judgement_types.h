@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "measure/measurements.h"
+#include "model/replay.h"
 
 namespace doctor {
 
@@ -44,6 +46,13 @@ struct Confidence {
   double total() const { return in_level() * culprit * load * window; }
 };
 
+/// What the input takes from a training on the same cores, whether it waits or not.
+struct InputCost {
+  enum class Takes { nothing, cores, python_lock };
+  Takes takes = Takes::nothing;
+  double speedup_without_input = 0;  ///< of the training; 0 where it was not asked for
+};
+
 /// The judgement on one pipeline. Refers to the measurements by index.
 struct PipelineJudgement {
   std::size_t host = 0;      ///< index into Measurements::hosts
@@ -57,8 +66,14 @@ struct PipelineJudgement {
   IteratorId culprit = kNoIterator;
   /// Of the time waited in the phase, for the culprit or for what waits for it (0 for background).
   double culprit_share = 0;
-  std::string culprit_reason;  ///< why it is not the iterator that the waits end at, as a clause; else empty
-  bool has_rival = false;      ///< whether a stage below the culprit is as busy as it
+  std::string culprit_reason;      ///< why it is not the iterator that the waits end at, as a clause; else empty
+  bool has_rival = false;          ///< whether a stage below the culprit is as busy as it
+  InputCost cost;                  ///< for which the level is `bound` although the share is not
+  IteratorId rival = kNoIterator;  ///< a stage that gains as much as the culprit if its work takes no time
+  /// What limits the throughput, by a model that reproduces the measured rate; nullopt where there is none.
+  std::optional<Bottleneck> bottleneck;
+  double steps_per_s = 0;                ///< of that model: now, without the cost of tracing
+  double steps_per_s_without_input = 0;  ///< and if every element were ready
   Limit limited_by = Limit::unknown;
   std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
   Confidence confidence;     ///< in level and culprit together

@@ -15,9 +15,21 @@ Picoseconds RankedPipeline::culprit_time() const {
   return phase().critical[index_of(judgement.culprit)];
 }
 
+namespace {
+
+/// What the input takes from a training on the same cores, before the share of the waits.
+std::string cost_part(const PipelineJudgement& judgement) {
+  if (judgement.cost.takes == InputCost::Takes::nothing) return {};
+  return fmt::format("the input takes {} from the training, which would be {:.1f} times as fast without it; ",
+                     judgement.cost.takes == InputCost::Takes::cores ? "the cores" : "Python's lock",
+                     judgement.cost.speedup_without_input);
+}
+
+}  // namespace
+
 std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
   const std::string part =
-      format_share(judgement.input_share) +
+      cost_part(judgement) + format_share(judgement.input_share) +
       (pipeline.exposed ? " of the time no device computes while GetNext waits" : " of the time is spent in GetNext");
   const std::optional<std::size_t> call = pipeline.judged_trimmed_cadence().without_call;
   if (!judgement.sets_call_aside || !call) return part;

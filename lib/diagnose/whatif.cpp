@@ -1,16 +1,12 @@
 #include "diagnose/whatif.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/candidates.h"
 
 namespace doctor {
 namespace {
 
-/// A model whose rate differs more from the measured one explains too little to be relied upon. Source: the stages of 72
-/// pipelines made free one by one: median error 6.6 % within it, 23 % outside.
-constexpr double kMostMisfit = 0.1;
 /// From this factor on between the rates with and without the cost of tracing, the trace shows another pipeline.
 constexpr double kDistortion = 1.25;
 /// The consumer of a healthy job waits less.
@@ -128,7 +124,7 @@ void HostPredictor::fill(HostPredictions& result) const {
   result.measured = model_.measured;
   result.now = rate_now();
   result.fit = model_.fit;
-  result.is_reliable = std::abs(model_.fit - 1) <= kMostMisfit;
+  result.is_reliable = model_.is_reliable();
   const double traced = model_.fit * model_.measured;
   result.is_distorted = traced > 0 && model_.now.steps_per_s > kDistortion * traced;
   result.limited_by = now_ ? now_->then_limited_by : model_.now.limited_by;

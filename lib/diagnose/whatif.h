@@ -38,19 +38,19 @@ struct HostPredictions {
   bool is_reliable = false;             ///< the model reproduces the trace
   bool is_distorted = false;            ///< recording took so much of each step that the trace shows another pipeline
   Bottleneck limited_by;
-  Prediction without_input;           ///< the ceiling of all fixes
-  std::vector<PredictedFixes> fixes;  ///< one fix each, by gain; those without gain at the end
+  Prediction without_input;              ///< the ceiling of all fixes
+  std::vector<PredictedFixes> fixes;     ///< one fix each, by gain; those without gain at the end
   std::vector<PredictedFixes> together;  ///< several, by gain; better than each alone
-  std::optional<FixPlan> plan;        ///< only if it was asked for
-  std::optional<PredictedFixes> asked;  ///< likewise
+  std::optional<FixPlan> plan;           ///< only if it was asked for
+  std::optional<PredictedFixes> asked;   ///< likewise
 };
 
 /// What to predict.
 struct WhatIfRequest {
-  std::vector<std::string> fixes = {};          ///< as parse_fix() reads them; applied together
+  std::vector<std::string> fixes = {};  ///< as parse_fix() reads them; applied together
   bool wants_plan = false;
-  std::optional<std::int64_t> cores = {};       ///< instead of those that the trace was recorded with
-  double consumer_factor = 1;                   ///< 2: the consumer computes twice as fast
+  std::optional<std::int64_t> cores = {};  ///< instead of those that the trace was recorded with
+  double consumer_factor = 1;              ///< 2: the consumer computes twice as fast
   bool is_changed() const { return cores.has_value() || consumer_factor != 1; }
 };
 

@@ -130,8 +130,7 @@ void find_new_iterations(const Trace& trace, const std::vector<const RootCall*>&
 }  // namespace
 
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
-                                         const std::vector<OpKind>& op_kinds,
-                                         const std::vector<const RootCall*>& calls,
+                                         const std::vector<OpKind>& op_kinds, const std::vector<const RootCall*>& calls,
                                          const std::function<Cycle(const RootCall&)>& cycle_of) {
   std::vector<ConsumerCycles> consumers;
   if (calls.size() < 2) return consumers;
@@ -140,8 +139,8 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
   for (const std::vector<const RootCall*>& group : group_calls(calls)) {
     if (group.size() < 2) continue;
     ConsumerCycles consumer;
-    const bool has_one_root =
-        std::all_of(group.begin(), group.end(), [&](const RootCall* call) { return call->root == group.front()->root; });
+    const bool has_one_root = std::all_of(group.begin(), group.end(),
+                                          [&](const RootCall* call) { return call->root == group.front()->root; });
     if (has_one_root) consumer.root = group.front()->root;
     for (std::size_t index = 0; index < group.size(); ++index) {
       ConsumerStep step;

@@ -15,16 +15,15 @@ namespace doctor {
 /// `cycle_of(call)`. A thread that takes elements of several pipelines in turn is one consumer; pipelines whose calls
 /// overlap have one each. The gap of the last step, and one that is of no steady state, are the median.
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
-                                         const std::vector<OpKind>& op_kinds,
-                                         const std::vector<const RootCall*>& calls,
+                                         const std::vector<OpKind>& op_kinds, const std::vector<const RootCall*>& calls,
                                          const std::function<Cycle(const RootCall&)>& cycle_of);
 
 /// The share of the consumer's gaps in which a function of the input runs Python.
 double python_share_of_gaps(const ConsumerCycles& consumer, const FunctionCosts& functions);
 
-/// Whether the input's Python functions keep Python's lock. A call from Python takes the lock back once what it called is
-/// done: within microseconds while a function of the input sleeps or works without the lock; otherwise only when that
-/// function is done, or Python's switch interval of 5 ms is over. `unknown` with fewer than three such calls.
+/// Whether the input's Python functions keep Python's lock. A call from Python takes the lock back once what it called
+/// is done: within microseconds while a function of the input sleeps or works without the lock; otherwise only when
+/// that function is done, or Python's switch interval of 5 ms is over. `unknown` with fewer than three such calls.
 PythonLock find_python_lock(const Trace& trace, const FunctionCosts& functions, Picoseconds until);
 
 }  // namespace doctor

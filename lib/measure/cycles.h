@@ -53,25 +53,25 @@ struct FunctionCost {
 struct Stage {
   IteratorId iterator = kNoIterator;
   StageIndex parent = kNoStage;
-  bool is_async = false;        ///< threads of its own make its elements
-  StageIndex link = kNoStage;   ///< it takes its elements from this pipeline: on a device, or of the tf.data service
-  std::vector<Cycle> cycles;    ///< of the threads that make elements for it, in order of start
+  bool is_async = false;       ///< threads of its own make its elements
+  StageIndex link = kNoStage;  ///< it takes its elements from this pipeline: on a device, or of the tf.data service
+  std::vector<Cycle> cycles;   ///< of the threads that make elements for it, in order of start
   /// Of the elements in the order in which they were taken where the trace says so, else in that of their runs.
   std::vector<FunctionCost> functions;
-  double copy = 0;              ///< us of each batch that its threads copy (batch with num_parallel_calls)
-  double python = 0;            ///< us of its functions in Python
-  double function_cpu = 0;      ///< us of its functions on cores
-  double op_time = 0;           ///< us of the ops of one of its functions beyond what starting an op takes
+  double copy = 0;          ///< us of each batch that its threads copy (batch with num_parallel_calls)
+  double python = 0;        ///< us of its functions in Python
+  double function_cpu = 0;  ///< us of its functions on cores
+  double op_time = 0;       ///< us of the ops of one of its functions beyond what starting an op takes
   std::optional<std::int64_t> elements_in_work;  ///< begun and not yet taken, at most, where the trace shows it
 };
 
 /// One step of the consumer: it takes an element, then does something else until it takes the next one.
 struct ConsumerStep {
   Cycle cycle;
-  Interval call;         ///< GetNext
-  double gap = 0;        ///< us from the end of GetNext to the next one
-  double busy = 0;       ///< us of that in which ops run on this host
-  double core_time = 0;  ///< us of these ops, added up over threads
+  Interval call;                  ///< GetNext
+  double gap = 0;                 ///< us from the end of GetNext to the next one
+  double busy = 0;                ///< us of that in which ops run on this host
+  double core_time = 0;           ///< us of these ops, added up over threads
   bool begins_iteration = false;  ///< of an iterator that was made anew: its buffers are empty
 };
 
@@ -80,8 +80,8 @@ struct ConsumerCycles {
   std::vector<ConsumerStep> steps;
   Picoseconds waited = 0;  ///< in GetNext
   double rate = 0;         ///< steps a second
-  /// Elements a second that the prefetch at the end of the pipeline made, where that is less: the window began with full
-  /// buffers.
+  /// Elements a second that the prefetch at the end of the pipeline made, where that is less: the window began with
+  /// full buffers.
   std::optional<double> made_rate;
   IteratorId root = kNoIterator;  ///< kNoIterator if it takes elements of several pipelines in turn
 };

@@ -10,7 +10,8 @@ namespace {
 /// What starting an op takes, in us: what is left of it grows with the elements that it works on.
 constexpr double kOpStart = 1;
 
-/// Events of a run besides those nested in the executor's span: the span, and those that hand it to a thread of the pool.
+/// Events of a run besides those nested in the executor's span: the span, and those that hand it to a thread of the
+/// pool.
 constexpr std::uint32_t kEventsAround = 4;
 
 double microseconds(PackedSpan span) {

@@ -149,8 +149,7 @@ std::vector<bool> dispatchers(const IteratorForest& forest) {
 std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
                                        const std::vector<bool>& dispatches, Picoseconds until) {
   std::vector<IteratorId> owners;
-  visit_owners(lane, forest, dispatches, until,
-               [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
+  visit_owners(lane, forest, dispatches, until, [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }
 

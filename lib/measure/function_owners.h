@@ -40,8 +40,8 @@ class FunctionTable {
 /// Indexed by IteratorId: whether its threads run functions of the user.
 std::vector<bool> dispatchers(const IteratorForest& forest);
 
-/// Of each function run of the lane that begins before `until` the iterator that runs it; kNoIterator where the lane does
-/// not show it: on threads without iterator calls. `dispatches` is dispatchers().
+/// Of each function run of the lane that begins before `until` the iterator that runs it; kNoIterator where the lane
+/// does not show it: on threads without iterator calls. `dispatches` is dispatchers().
 std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
                                        const std::vector<bool>& dispatches, Picoseconds until);
 

@@ -327,8 +327,7 @@ void CycleRecorder::order_functions(StageIndex stage) {
   for (const FunctionOfElement& run : runs) costs.push_back(cost_of(run.function_id));
   std::vector<TakenElement>& taken = taken_of_stage_[stage];
   if (dataset_kind(forest_.iterators[stage].short_name).has(Trait::fused_batch) || taken.empty()) return;
-  std::sort(taken.begin(), taken.end(),
-            [](const TakenElement& a, const TakenElement& b) { return a.start < b.start; });
+  std::sort(taken.begin(), taken.end(), [](const TakenElement& a, const TakenElement& b) { return a.start < b.start; });
   std::unordered_map<std::uint64_t, std::uint64_t> function_of_element;
   for (const FunctionOfElement& run : runs) {
     if (run.element_id != 0) function_of_element[run.element_id] = run.function_id;
@@ -397,8 +396,8 @@ void CycleRecorder::record_consumers() {
     if (call.span.start >= until_) break;
     if (call.root != kNoIterator && !is_linked_[index_of(call.root)]) calls.push_back(&call);
   }
-  sample_.consumers = consumers_of(trace_, functions_, op_kinds_, calls,
-                                   [&](const RootCall& call) { return record_call(call); });
+  sample_.consumers =
+      consumers_of(trace_, functions_, op_kinds_, calls, [&](const RootCall& call) { return record_call(call); });
   if (!sample_.consumers.empty()) {
     sample_.python_lock = find_python_lock(trace_, functions_, until_);
     sample_.python_beside_consumer = python_share_of_gaps(sample_.consumers.front(), functions_);

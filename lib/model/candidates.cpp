@@ -39,7 +39,8 @@ class CandidateFinder {
   void add_prefetch() {
     const IteratorId root = model_.sample().consumers.front().root;
     for (const PipelineMeasurement& pipeline : host_.pipelines) {
-      if (pipeline.root == root && root != kNoIterator && pipeline.prefetch == kNoIterator) add(FixKind::prefetch, kNoIterator);
+      if (pipeline.root == root && root != kNoIterator && pipeline.prefetch == kNoIterator)
+        add(FixKind::prefetch, kNoIterator);
     }
   }
 

@@ -23,20 +23,20 @@ struct Cut {
 
 /// How the pipelines of a sample are changed before they are replayed. Empty: not at all.
 struct Edit {
-  std::set<StageIndex> free;                          ///< their work takes next to nothing
-  std::set<StageIndex> cached;                        ///< their elements are read from memory
-  std::set<StageIndex> unordered;                     ///< their elements leave in any order
+  std::set<StageIndex> free;       ///< their work takes next to nothing
+  std::set<StageIndex> cached;     ///< their elements are read from memory
+  std::set<StageIndex> unordered;  ///< their elements leave in any order
   std::map<StageIndex, Cut> cuts;
-  std::map<StageIndex, std::int64_t> parallelism;     ///< of asynchronous iterators
-  std::map<StageIndex, std::int64_t> buffer;          ///< of prefetches
-  std::map<StageIndex, double> vectorized;            ///< run once for so many elements instead of once for each
+  std::map<StageIndex, std::int64_t> parallelism;  ///< of asynchronous iterators
+  std::map<StageIndex, std::int64_t> buffer;       ///< of prefetches
+  std::map<StageIndex, double> vectorized;         ///< run once for so many elements instead of once for each
   std::map<StageIndex, double> work_factor;
   bool prefetch_at_end = false;
-  bool without_input = false;                         ///< every element is ready
-  bool functions_hold_python = false;                 ///< one Python function at a time
+  bool without_input = false;          ///< every element is ready
+  bool functions_hold_python = false;  ///< one Python function at a time
   std::optional<std::int64_t> pool_threads;
   std::optional<std::int64_t> cores;
-  double consumer_factor = 1;                         ///< 2: the consumer is twice as fast
+  double consumer_factor = 1;  ///< 2: the consumer is twice as fast
 
   bool changes_work() const { return !cached.empty() || !vectorized.empty() || !work_factor.empty(); }
 };

@@ -127,7 +127,8 @@ Result<void> parse_setting(std::string_view setting, Fix& fix) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   constexpr std::int64_t kMost = 100'000;
   if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMost) {
-    return fail(fmt::format("'{}' is not a number from 1 to {}", text, kMost), "--fix", fmt::format("as in {}=8", name));
+    return fail(fmt::format("'{}' is not a number from 1 to {}", text, kMost), "--fix",
+                fmt::format("as in {}=8", name));
   }
   (name == "p" ? fix.parallelism : fix.cycle_length) = number;
   return {};
@@ -189,9 +190,8 @@ std::string short_path(const HostMeasurement& host, IteratorId iterator) {
     const std::size_t before = begin < 2 ? std::string::npos : name.rfind("::", begin - 3);
     begin = before == std::string::npos ? 0 : before + 2;
     const std::string_view end = std::string_view(name).substr(begin);
-    const auto others = std::count_if(host.iterators.begin(), host.iterators.end(), [&](const auto& other) {
-      return is_named(other, end);
-    });
+    const auto others = std::count_if(host.iterators.begin(), host.iterators.end(),
+                                      [&](const auto& other) { return is_named(other, end); });
     if (others <= 1 || begin == 0) return std::string(end);
   }
   return name;

@@ -56,8 +56,8 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   Replay replayed = traced(1);
   const auto cores = static_cast<double>(sample.cores);
   const double in_use = replayed.cores_in_use / cores;
-  const bool is_faster = replayed.steps_per_s > kFaster * goal &&
-                         std::max(in_use, sample.busy_cores / cores) > kCoresInUseIfFaster;
+  const bool is_faster =
+      replayed.steps_per_s > kFaster * goal && std::max(in_use, sample.busy_cores / cores) > kCoresInUseIfFaster;
   const bool is_slower = replayed.steps_per_s < kSlower * goal && in_use > kCoresInUseIfSlower;
   if (replayed.steps_per_s > 0 && (is_faster || is_slower)) {
     double low = is_faster ? 1 : kLowestScale;
@@ -80,9 +80,11 @@ std::vector<StageLoad> stage_loads(const PipelineModel& model) {
   std::vector<StageLoad> stages;
   for (StageIndex stage = 0; stage < work.size() && window > 0; ++stage) {
     const DatasetKind& kind = dataset_kind(model.host->iterators[stage].short_name);
-    if (work[stage] > 0 && !kind.has(Trait::frame) && kind.kind != "Prefetch") stages.push_back({stage, work[stage] / window});
+    if (work[stage] > 0 && !kind.has(Trait::frame) && kind.kind != "Prefetch")
+      stages.push_back({stage, work[stage] / window});
   }
-  std::stable_sort(stages.begin(), stages.end(), [](const StageLoad& a, const StageLoad& b) { return a.busy > b.busy; });
+  std::stable_sort(stages.begin(), stages.end(),
+                   [](const StageLoad& a, const StageLoad& b) { return a.busy > b.busy; });
   return stages;
 }
 

@@ -36,10 +36,19 @@ bool runs_python(const PipelineModel& model, IteratorId iterator) {
   return python > kEssential * (python + cpu);
 }
 
+/// Whether a fix lets functions in Python run at once.
+bool parallelises_python(const PipelineModel& model, const Fix& fix) {
+  if (fix.kind == FixKind::parallel_map) return runs_python(model, fix.iterator);
+  if (fix.kind != FixKind::parallel_interleave) return false;
+  const std::vector<IteratorId> below = iterators_below(*model.host, fix.iterator);
+  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return runs_python(model, id); });
+}
+
 Condition condition_of(const PipelineModel& model, const Fix& fix) {
   switch (fix.kind) {
     case FixKind::parallel_map:
-      return runs_python(model, fix.iterator) && model.sample().python_lock == PythonLock::unknown
+    case FixKind::parallel_interleave:
+      return parallelises_python(model, fix) && model.sample().python_lock == PythonLock::unknown
                  ? Condition::python_releases_lock
                  : Condition::none;
     case FixKind::cache:
@@ -94,10 +103,13 @@ Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit 
   bool runs_python_in_parallel = false;
   Condition condition = Condition::none;
   for (const Fix& fix : fixes) {
-    runs_python_in_parallel |= fix.kind == FixKind::parallel_map && runs_python(model, fix.iterator);
+    runs_python_in_parallel |= parallelises_python(model, fix);
     if (condition == Condition::none) condition = condition_of(model, fix);
   }
   edit.functions_hold_python = runs_python_in_parallel && model.sample().python_lock == PythonLock::held;
+  // The lock is one for all threads of an interleave: what runs in them takes as long as one after another.
+  const auto is_interleave = [](const Fix& fix) { return fix.kind == FixKind::parallel_interleave; };
+  if (edit.functions_hold_python && std::any_of(fixes.begin(), fixes.end(), is_interleave)) edit.cuts.clear();
   Replay after = replay_after(model, edit, limits);
   // More threads and larger buffers are never predicted to lose: what they cost is not in the model.
   const bool never_loses = !edit.changes_work() && edit.consumer_factor >= 1 && !edit.cores;
@@ -109,7 +121,8 @@ Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit 
   prediction.condition = condition;
   if (condition == Condition::python_releases_lock) {
     edit.functions_hold_python = true;
-    prediction.low = std::min(prediction.low, replay_after(model, edit, limits).steps_per_s * (1 - kBetweenRuns));
+    const double held = std::min(model.now.steps_per_s, replay_after(model, edit, limits).steps_per_s);
+    prediction.low = std::min(prediction.low, held * (1 - kBetweenRuns));
   }
   return prediction;
 }

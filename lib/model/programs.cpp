@@ -137,7 +137,8 @@ Compiler::Work Compiler::cost_of(const CycleItem& item) const {
 
 void Compiler::add_actions(std::vector<Action>& to, Work& work) const {
   if (work.cpu > 0 || work.wait > 0) {
-    to.push_back({kNoStage, static_cast<float>(work.cpu), static_cast<float>(work.cores), static_cast<float>(work.wait)});
+    to.push_back(
+        {kNoStage, static_cast<float>(work.cpu), static_cast<float>(work.cores), static_cast<float>(work.wait)});
   }
   work = {};
 }
@@ -257,7 +258,8 @@ std::vector<Job> Compiler::jobs_of(StageIndex stage) const {
     jobs.push_back({static_cast<float>(cpu), static_cast<float>(python)});
   };
   for (const FunctionCost& cost : of.functions) {
-    const double cpu = calibration_.is_traced ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
+    const double cpu =
+        calibration_.is_traced ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
     add(cpu, cost.python);
   }
   if (jobs.empty() && of.copy > 0) add(of.copy, 0);
@@ -273,8 +275,11 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
   if (kind.has(Trait::makes_datasets)) {
     std::int64_t cycle = number(stage, "cycle_length").value_or(0);
     if (cycle <= 0) cycle = parallelism;
+    // A change of the one is a change of the other.
+    if (edit_.parallelism.contains(stage)) cycle = std::max(cycle, parallelism);
     constexpr std::int64_t kMostElementsAhead = 8;
-    const std::int64_t ahead = std::clamp<std::int64_t>(number(stage, "buffer_output_elements").value_or(1), 1, kMostElementsAhead);
+    const std::int64_t ahead =
+        std::clamp<std::int64_t>(number(stage, "buffer_output_elements").value_or(1), 1, kMostElementsAhead);
     producer.threads = std::min(parallelism, cycle);
     producer.limit = cycle * ahead;
   } else if (kind.has(Trait::parallel)) {
@@ -293,8 +298,8 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
   }
 }
 
-/// Of a pipeline that others take their elements from: how many it makes ahead. A client of the tf.data service asks for
-/// several at once, a device pipeline for one.
+/// Of a pipeline that others take their elements from: how many it makes ahead. A client of the tf.data service asks
+/// for several at once, a device pipeline for one.
 std::int64_t Compiler::elements_ahead_of_links(StageIndex stage) const {
   constexpr std::int64_t kAheadOfService = 4;
   std::int64_t ahead = 0;

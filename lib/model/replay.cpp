@@ -28,7 +28,7 @@ struct Buffer {
   std::size_t next_program = 0;
   std::size_t next_job = 0;
   bool is_started = false;
-  std::vector<ThreadIndex> takers;   ///< wait for an element
+  std::vector<ThreadIndex> takers;  ///< wait for an element
   std::vector<ThreadIndex> makers;  ///< wait for room
   double full_time = 0;             ///< for which its makers waited for room, all together
 
@@ -73,14 +73,14 @@ struct Thread {
   enum class Phase : std::uint8_t { begin, working, waiting, taking, done };
   Role role = Role::consumer;
   Phase phase = Phase::begin;
-  bool has_element = false;        ///< of a maker: it works on the element `slot`
-  std::uint32_t consumer = 0;      ///< into Programs::consumers
-  BufferIndex buffer = 0;          ///< that it fills
+  bool has_element = false;    ///< of a maker: it works on the element `slot`
+  std::uint32_t consumer = 0;  ///< into Programs::consumers
+  BufferIndex buffer = 0;      ///< that it fills
   std::size_t slot = 0;
   std::uint32_t next_action = 0;
   std::uint32_t end_action = 0;
   std::int64_t takes_left = 0;
-  std::size_t step = 0;  ///< of a consumer
+  std::size_t step = 0;              ///< of a consumer
   double waits_since = kNotWaiting;  ///< for an element, or for room
   Job job;
 };
@@ -156,8 +156,8 @@ class Simulation {
   std::vector<ThreadIndex> wait_for_python_;
   std::vector<double> marks_;  ///< when the first consumer began its steps
   bool is_done_ = false;
-  /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer is
-  /// kOfConsumer.
+  /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
+  /// is kOfConsumer.
   std::map<std::pair<BufferIndex, BufferIndex>, double> starved_;
 };
 
@@ -180,7 +180,8 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     thread.consumer = consumer;
     ready_.push_back(add_thread(thread));
     const std::size_t steps = programs.consumers[consumer].steps.size();
-    if (consumer == 0) wanted_steps_ = limits.steps > 0 ? limits.steps : std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
+    if (consumer == 0)
+      wanted_steps_ = limits.steps > 0 ? limits.steps : std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
   }
 }
 
@@ -258,8 +259,8 @@ bool Simulation::play(ThreadIndex index) {
   Thread& thread = threads_[index];
   while (thread.next_action < thread.end_action) {
     const Action& action = programs_.actions[thread.next_action];
-    const bool takes = action.pull != kNoStage && thread.phase != Thread::Phase::working &&
-                       thread.phase != Thread::Phase::waiting;
+    const bool takes =
+        action.pull != kNoStage && thread.phase != Thread::Phase::working && thread.phase != Thread::Phase::waiting;
     if (takes && !take(index, action)) return false;
     if (thread.phase == Thread::Phase::begin || thread.phase == Thread::Phase::taking) {
       thread.phase = Thread::Phase::working;
@@ -391,7 +392,8 @@ bool Simulation::advance() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const auto cores = static_cast<double>(programs_.cores);
   const double speed = wanted_cores_ <= cores ? 1.0 : cores / wanted_cores_;
-  const double core_due = on_cores_.empty() ? kNever : now_ + std::max(0.0, on_cores_.top().until - core_clock_) / speed;
+  const double core_due =
+      on_cores_.empty() ? kNever : now_ + std::max(0.0, on_cores_.top().until - core_clock_) / speed;
   const double sleep_due = asleep_.empty() ? kNever : asleep_.top().until;
   const double due = std::min(core_due, sleep_due);
   core_time_ += std::min(wanted_cores_, cores) * (due - now_);
@@ -434,15 +436,17 @@ Bottleneck Simulation::bottleneck_of(StageIndex stage, const Buffer& buffer) con
   const bool is_dispatcher = producer.kind == Producer::Kind::dispatcher;
   // A dispatcher that seldom waits for room is busy with its input.
   const bool input_is_slow = is_dispatcher && 2 * buffer.full_time < now_;
-  if (cores_are_used) return {Resource::cores, input_is_slow ? producer.busiest : is_dispatcher ? stage : producer.busiest};
-  if (!is_dispatcher || input_is_slow) return {Resource::thread, producer.busiest};
+  if (cores_are_used)
+    return {Resource::cores, input_is_slow ? producer.busiest : is_dispatcher ? stage : producer.busiest};
+  if (!is_dispatcher || input_is_slow)
+    return {Resource::thread, producer.busiest, is_dispatcher ? 1 : producer.threads};
   if (programs_.jobs_hold_python) return {Resource::python, stage};
   const bool pool_is_used = pool_time_ > kInUse * static_cast<double>(programs_.pool_threads) * now_;
   return {pool_is_used ? Resource::pool : Resource::calls, stage};
 }
 
-/// The buffer that the makers of another one, or the first consumer, wait for longest, and how long; kOfConsumer if they
-/// wait for none.
+/// The buffer that the makers of another one, or the first consumer, wait for longest, and how long; kOfConsumer if
+/// they wait for none.
 std::pair<BufferIndex, double> Simulation::longest_starved(BufferIndex who) const {
   std::pair<BufferIndex, double> most{kOfConsumer, 0};
   for (auto wait = starved_.lower_bound({who, 0}); wait != starved_.end() && wait->first.first == who; ++wait) {
@@ -477,7 +481,8 @@ Bottleneck Simulation::find_bottleneck() const {
     const Producer& producer = *buffers_[buffer].producer;
     const auto threads = static_cast<double>(producer.kind == Producer::Kind::feeder ? producer.threads : 1);
     // What limits the others never waits for its own input.
-    if (next == kOfConsumer || starved < kSometimesWaits * threads * now_ || starved < buffers_[buffer].full_time) break;
+    if (next == kOfConsumer || starved < kSometimesWaits * threads * now_ || starved < buffers_[buffer].full_time)
+      break;
     buffer = next;
   }
   const auto stage =

@@ -21,22 +21,23 @@ enum class Resource : std::uint8_t {
 struct Bottleneck {
   Resource resource = Resource::consumer;
   StageIndex stage = kNoStage;  ///< that works there; of a consumer none
+  std::int64_t threads = 1;     ///< that do its work, where these are the limit
 };
 
 /// What a replay of a pipeline shows.
 struct Replay {
-  double steps_per_s = 0;    ///< of the first consumer, without the first steps; 0 if it did not get far enough
-  double cores_in_use = 0;   ///< on average
-  double pool_in_use = 0;    ///< threads of the pool, on average
-  std::size_t events = 0;    ///< how much work it was
-  double input_share = 0;    ///< of the first consumer's time: in GetNext
+  double steps_per_s = 0;   ///< of the first consumer, without the first steps; 0 if it did not get far enough
+  double cores_in_use = 0;  ///< on average
+  double pool_in_use = 0;   ///< threads of the pool, on average
+  std::size_t events = 0;   ///< how much work it was
+  double input_share = 0;   ///< of the first consumer's time: in GetNext
   Bottleneck limited_by;
 };
 
 /// How far a replay goes.
 struct ReplayLimits {
-  std::size_t steps = 0;           ///< of the first consumer, all of its steps at least twice; 0: chosen by their number
-  std::size_t events = 400'000;    ///< at most; a replay that is cut off counts as far as it went
+  std::size_t steps = 0;         ///< of the first consumer, all of its steps at least twice; 0: chosen by their number
+  std::size_t events = 400'000;  ///< at most; a replay that is cut off counts as far as it went
 };
 
 /// Lets the threads run against each other in simulated time: cores are shared equally among all that need one, the

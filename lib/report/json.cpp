@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "diagnose/judgement_words.h"
+#include "diagnose/throughput_words.h"
 #include "report/json_values.h"
 #include "report/report.h"
 #include "text/timestamp.h"
@@ -94,6 +95,10 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
       {"input_share", or_null(share)},
       {"summary", summarize(measurements, judgement)},
   };
+  const bool has_limit = !pipelines.empty() && pipelines.front().judgement.bottleneck.has_value();
+  json["limited_by"] =
+      has_limit ? OrderedJson(word_of_bottleneck(pipelines.front().host, *pipelines.front().judgement.bottleneck))
+                : OrderedJson(nullptr);
   json["bottleneck"] = pipelines.empty() ? OrderedJson(nullptr) : bottleneck_json(pipelines.front());
   return json;
 }
@@ -106,7 +111,9 @@ OrderedJson finding_json(const Finding& finding) {
   OrderedJson advice = OrderedJson::array();
   for (const Advice& item : finding.advice) {
     const OrderedJson code = or_null(item.code);
-    advice.push_back({{"text", item.text}, {"code", code}, {"predicted_speedup", nullptr}});
+    const OrderedJson speedup = item.gain ? OrderedJson(item.gain->factor()) : OrderedJson(nullptr);
+    advice.push_back(
+        {{"text", item.text}, {"code", code}, {"predicted_speedup", speedup}, {"gain", gain_json(item.gain)}});
   }
   OrderedJson json = {
       {"rule", finding.rule},       {"severity", to_word(finding.severity)}, {"subject", finding.subject},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/judgement_words.h"
+#include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
 
 namespace doctor {
@@ -200,6 +201,17 @@ OrderedJson pipeline_json(const PipelineView& view) {
   json["bottleneck"] = bottleneck_json(view);
   json["iterators"] = std::move(iterators);
   return json;
+}
+
+OrderedJson gain_json(const std::optional<Gain>& gain) {
+  if (!gain) return nullptr;
+  const std::string_view condition = to_word(gain->then.condition);
+  return {{"factor", gain->factor()},
+          {"low", gain->low()},
+          {"high", gain->high()},
+          {"steps_per_s", gain->then.estimate},
+          {"condition", condition.empty() ? OrderedJson(nullptr) : OrderedJson(condition)},
+          {"then_limited_by", gain->then_limited_by}};
 }
 
 }  // namespace doctor

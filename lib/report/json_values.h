@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "diagnose/finding.h"
 #include "report/selection.h"
 #include "text/json_page.h"
 
@@ -12,6 +15,9 @@ OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picosecond
 
 /// One entry of `pipelines`.
 OrderedJson pipeline_json(const PipelineView& view);
+
+/// `gain` of an advice; null where none is predicted.
+OrderedJson gain_json(const std::optional<Gain>& gain);
 
 /// `bottleneck` of a pipeline; null if it has none.
 OrderedJson bottleneck_json(const PipelineView& view);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "diagnose/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/escape.h"
 
@@ -45,6 +46,7 @@ std::string problem_text(const Problem& problem) {
       text += "    " + escape_for_xml(code.substr(0, end)) + "\n";
       code.remove_prefix(std::min(end + 1, code.size()));
     }
+    if (advice.gain) text += "    " + escape_for_xml(describe_gain(*advice.gain)) + "\n";
   }
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnose/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/columns.h"
 #include "text/escape.h"
@@ -79,6 +80,7 @@ std::string details_of(const Problem& problem) {
   for (const Advice& advice : problem.advice) {
     section += text(advice.text) + "\n\n";
     if (advice.code) section += code_block(*advice.code);
+    if (advice.gain) section += text(describe_gain(*advice.gain)) + "\n\n";
   }
   return section + "</details>\n\n";
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/json_values.h"
 #include "report/problem_sinks.h"
 #include "text/escape.h"
 #include "text/json_page.h"
@@ -73,7 +74,7 @@ OrderedJson properties_json(const Problem& problem) {
   }
   for (const Advice& item : problem.advice) {
     const OrderedJson code = or_null(item.code);
-    properties["advice"].push_back({{"text", item.text}, {"code", code}});
+    properties["advice"].push_back({{"text", item.text}, {"code", code}, {"gain", gain_json(item.gain)}});
   }
   return properties;
 }

@@ -166,7 +166,10 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
                                                : ": the input pipeline keeps up";
   }
   if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
-  if (has_bottleneck(worst.judgement)) {
+  if (has_bottleneck(worst.judgement) && worst.judgement.cost.takes != InputCost::Takes::nothing) {
+    summary += fmt::format("; most of it is {} ({})", describe_culprit(worst.host, worst.pipeline, worst.judgement),
+                           worst.culprit().long_name);
+  } else if (has_bottleneck(worst.judgement)) {
     summary +=
         fmt::format("; {} ({}) holds {} of the {}", describe_culprit(worst.host, worst.pipeline, worst.judgement),
                     worst.culprit().long_name, format_share(worst.judgement.culprit_share),

@@ -7,6 +7,9 @@
 #include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
+#include "diagnose/throughput.h"
+#include "diagnose/throughput_words.h"
+#include "diagnose/user_code.h"
 #include "report/gate_text.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
@@ -68,9 +71,25 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   }
   const bool is_warmup = worst.judgement.phase == Phase::warmup;
   const std::string& reason = worst.judgement.culprit_reason;
+  if (worst.judgement.cost.takes != InputCost::Takes::nothing && !is_warmup) {
+    return page.row("culprit", name + ": most of what the input does");
+  }
   page.row(is_warmup ? "warm-up" : "culprit",
            fmt::format("{}: {} of the {}{}", name, format_share(worst.judgement.culprit_share),
                        is_warmup ? "time of the first calls" : "wait", reason.empty() ? "" : "; " + reason));
+}
+
+/// What limits the throughput, and how fast the job would be without its input.
+void add_limit(const PipelineView& worst, TextPage& page) {
+  const PipelineJudgement& judged = worst.judgement;
+  if (!judged.bottleneck || judged.level != InputLevel::bound) return;
+  page.row("limit",
+           fmt::format("{}; {} steps/s now, {} if every element were ready",
+                       describe_bottleneck(worst.host, *judged.bottleneck), format_steps_per_s(judged.steps_per_s),
+                       format_steps_per_s(judged.steps_per_s_without_input)));
+  if (judged.rival == kNoIterator) return;
+  page.row("", fmt::format("{} and {} gain about the same if they get faster", describe(worst.host, judged.culprit),
+                           describe(worst.host, judged.rival)));
 }
 
 /// That the waits are those of a first epoch in which a cache is filled: the next one may have none of them. Empty
@@ -115,7 +134,14 @@ std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findi
   for (const Finding& finding : findings) {
     if (finding.severity != Severity::note && !finding.advice.empty()) candidates.push_back(&finding);
   }
-  std::stable_partition(candidates.begin(), candidates.end(), [&](const Finding* finding) {
+  // What is predicted to gain something comes first and is in the order of the gains.
+  const auto unknown = std::stable_partition(candidates.begin(), candidates.end(), [](const Finding* finding) {
+    return main_advice(*finding).gain.has_value();
+  });
+  std::stable_sort(candidates.begin(), unknown, [](const Finding* a, const Finding* b) {
+    return brings_more(*main_advice(*a).gain, *main_advice(*b).gain);
+  });
+  std::stable_partition(unknown, candidates.end(), [&](const Finding* finding) {
     return finding->is_easy || (has_culprit && finding->subject == culprit);
   });
   std::vector<const Finding*> hints;
@@ -135,6 +161,8 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
   for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
   for (const Finding* finding : shown) {
     page.row("do", finding->rule, advice_line(*finding), width);
+    const std::optional<Gain>& gain = main_advice(*finding).gain;
+    if (gain) page.row("", "", describe_gain(*gain), width);
     // The first change is written out, however long it is: the rest of the report is short.
     const Advice& advice = finding->advice.front();
     if (finding == shown.front() && advice.code && *advice.code != advice_line(*finding)) page.lines("", *advice.code);
@@ -290,6 +318,10 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
     for (const Advice& advice : finding.advice) {
       page.row("do", advice.text);
       if (advice.code) page.lines("code", *advice.code);
+      if (advice.gain) page.row("gain", describe_gain(*advice.gain));
+    }
+    for (const Advice& advice : finding.without_gain) {
+      page.row("no gain", advice.code && advice.code->find('\n') == std::string::npos ? *advice.code : advice.text);
     }
   }
   // Most rules miss the same thing.
@@ -327,6 +359,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   const std::string first_epoch = describe_first_epoch(pipelines);
   if (!first_epoch.empty()) page.row("caution", first_epoch);
   if (!pipelines.empty()) add_culprit(pipelines.front(), page);
+  if (!pipelines.empty()) add_limit(pipelines.front(), page);
   const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
   const std::vector<const Finding*> shown = findings_to_act_on(findings, pipelines);
   add_advice(shown, diagnosis.judgement, page);

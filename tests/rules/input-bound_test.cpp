@@ -46,7 +46,9 @@ TEST_CASE("input-bound: thresholds") {
        {"min_confidence", 0.1, sure_to, at_least, "warning", "not evaluated"}},
       // They decide who the culprit is and what limits it: verdict_thresholds_test.cpp.
       {"min_culprit_share", "min_thread_share", "min_input_thread_share", "min_thread_lead", "max_python_share",
-       "min_file_share"});
+       "min_file_share",
+       // What a model says: throughput_test.cpp.
+       "min_cores_taken", "min_gain"});
 }
 
 }  // namespace

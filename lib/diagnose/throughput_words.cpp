@@ -1,0 +1,103 @@
+#include "diagnose/throughput_words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagnose/user_code.h"
+#include "text/numbers.h"
+
+namespace doctor {
+
+std::string format_steps_per_s(double rate) {
+  constexpr double kOneDecimal = 10;
+  if (rate < 1) return fmt::format("{:.2f}", rate);
+  if (rate < kOneDecimal) return fmt::format("{:.1f}", rate);
+  return format_count(static_cast<std::uint64_t>(std::llround(rate)));
+}
+
+std::string format_factor(double factor) {
+  constexpr double kTwoDecimals = 1.25;
+  constexpr double kOneDecimal = 10;
+  if (factor < kTwoDecimals) return fmt::format("{:.2f}", factor);
+  return factor < kOneDecimal ? fmt::format("{:.1f}", factor) : fmt::format("{:.0f}", factor);
+}
+
+std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck) {
+  // A prefetch that the trace does not have has no name.
+  const bool is_named = bottleneck.stage < host.iterators.size();
+  const std::string stage = is_named ? describe(host, static_cast<IteratorId>(bottleneck.stage)) : "the input";
+  switch (bottleneck.resource) {
+    case Resource::thread:
+      return bottleneck.threads == 1 ? "the one thread of " + stage
+                                     : fmt::format("the {} threads of {}", bottleneck.threads, stage);
+    case Resource::calls:
+      return "the number of parallel calls of " + stage;
+    case Resource::pool:
+      return fmt::format("the pool of {}",
+                         format_count(static_cast<std::uint64_t>(host.cycles.pool_threads), "thread"));
+    case Resource::cores:
+      return fmt::format("the {}, in use mostly by {}",
+                         format_count(static_cast<std::uint64_t>(host.cycles.cores), "core"), stage);
+    case Resource::python:
+      return "Python's lock in " + stage;
+    default:
+      return "what your program does between the calls of GetNext";
+  }
+}
+
+std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck) {
+  switch (bottleneck.resource) {
+    case Resource::thread: {
+      const bool is_source = bottleneck.stage < host.iterators.size() && host.iterators[bottleneck.stage].is_source;
+      return is_source ? "source" : "thread";
+    }
+    case Resource::calls:
+      return "calls";
+    case Resource::pool:
+      return "pool";
+    case Resource::cores:
+      return "cores";
+    case Resource::python:
+      return "python_lock";
+    default:
+      return "consumer";
+  }
+}
+
+std::string_view to_word(Condition condition) {
+  switch (condition) {
+    case Condition::python_releases_lock:
+      return "python_releases_lock";
+    case Condition::fits_in_memory:
+      return "fits_in_memory";
+    case Condition::runs_on_batches:
+      return "runs_on_batches";
+    case Condition::does_not_need_map:
+      return "does_not_need_map";
+    default:
+      return {};
+  }
+}
+
+std::string describe_gain(const Gain& gain) {
+  const auto condition = [&]() -> std::string_view {
+    switch (gain.then.condition) {
+      case Condition::python_releases_lock:
+        return ", if the function lets go of Python's lock";
+      case Condition::fits_in_memory:
+        return ", if it fits";
+      case Condition::runs_on_batches:
+        return ", if the function can work on batches";
+      case Condition::does_not_need_map:
+        return ", if the filter does not need what the map makes";
+      default:
+        return "";
+    }
+  }();
+  return fmt::format("x{} ({} to {}): {} -> {} steps/s{}; then {} limits", format_factor(gain.factor()),
+                     format_factor(gain.low()), format_factor(gain.high()), format_steps_per_s(gain.now),
+                     format_steps_per_s(gain.then.estimate), condition, gain.then_limited_by);
+}
+
+}  // namespace doctor

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diagnose/finding.h"
+#include "measure/measurements.h"
+#include "model/prediction.h"
+
+namespace doctor {
+
+// What a model says, in words.
+
+/// "0.53", "9.5", "16", "7,458".
+std::string format_steps_per_s(double rate);
+
+/// A factor by which something gets faster: "1.04", "1.9", "35".
+std::string format_factor(double factor);
+
+/// What limits the throughput, for a person: "the one thread of Dataset.map", "your model".
+std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck);
+
+/// The same as a word of the schema: "thread", "calls", "pool", "cores", "source", "python_lock", "consumer".
+std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck);
+
+/// A condition as a word of the schema; empty if there is none.
+std::string_view to_word(Condition condition);
+
+/// "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, then your model limits", with the condition if there is one.
+std::string describe_gain(const Gain& gain);
+
+}  // namespace doctor

@@ -1,0 +1,148 @@
+#include "diagnose/throughput.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "diagnose/catalog.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/judgement.h"
+#include "diagnose/throughput_words.h"
+#include "pipeline.h"
+#include "timed_pipeline.h"
+
+namespace doctor::throughput_test {
+namespace {
+
+/// A training and its input on one core: nobody waits for long, but each takes its turn.
+class SharedCore {
+ public:
+  explicit SharedCore(double cores_of_input = 0.5) : pipeline_(10, 10) {
+    HostMeasurement& host = pipeline_.host();
+    host.cycles.cores = 1;
+    host.cycles.busy_cores = 1;
+    for (ConsumerStep& step : host.cycles.consumers.front().steps) step.busy = step.core_time = step.gap;
+    host.cycles.consumers.front().rate = 50;
+    measured_.root = IteratorId{0};
+    measured_.cpu_budget = 1;
+    constexpr Picoseconds kSecond = kPicosecondsPerSecond;
+    const auto busy = static_cast<Picoseconds>(cores_of_input * static_cast<double>(kSecond));
+    measured_.input_load = InputLoad{{0, kSecond}, busy, 0, 1};
+  }
+
+  InputCost cost(const ThresholdSettings& settings = {}) {
+    Throughput throughput(pipeline_.host());
+    const ThresholdValues thresholds = values_in_force("input-bound", judgement_thresholds(), settings);
+    return find_input_cost(throughput, measured_, thresholds);
+  }
+  PipelineMeasurement& measured() { return measured_; }
+  HostMeasurement& host() { return pipeline_.host(); }
+
+ private:
+  TimedPipeline pipeline_;
+  PipelineMeasurement measured_;
+};
+
+TEST_CASE("an input that takes the cores of the training costs it steps, whoever waits") {
+  const InputCost cost = SharedCore().cost();
+  CHECK(cost.takes == InputCost::Takes::cores);
+  CHECK(cost.speedup_without_input > 1.8);
+  CHECK(cost.speedup_without_input < 2.2);
+}
+
+TEST_CASE("min_cores_taken decides how much the input must take") {
+  CHECK(SharedCore(0.2).cost().takes == InputCost::Takes::nothing);
+  CHECK(SharedCore(0.2).cost({{"input-bound", {{"min_cores_taken", 0.1}}}}).takes == InputCost::Takes::cores);
+  CHECK(SharedCore(0.5).cost({{"input-bound", {{"min_cores_taken", 0.6}}}}).takes == InputCost::Takes::nothing);
+}
+
+TEST_CASE("what is left of the cores costs nothing") {
+  SharedCore idle;
+  idle.measured().input_load->busy_threads = 0.5;
+  CHECK(idle.cost().takes == InputCost::Takes::nothing);
+}
+
+TEST_CASE("a Python function that holds the lock costs steps without using up the cores") {
+  SharedCore pipeline;
+  pipeline.measured().input_load->busy_threads = 0.5;
+  pipeline.measured().input_load->python = kPicosecondsPerSecond * 9 / 10;
+  pipeline.host().cycles.python_beside_consumer = 0.9;
+  CHECK(pipeline.cost().takes == InputCost::Takes::nothing);
+  pipeline.host().cycles.python_lock = PythonLock::held;
+  CHECK(pipeline.cost().takes == InputCost::Takes::python_lock);
+}
+
+TEST_CASE("without a model that reproduces the rate nothing is said to cost steps") {
+  SharedCore pipeline;
+  pipeline.host().cycles.consumers.front().rate = 500;
+  CHECK(pipeline.cost().takes == InputCost::Takes::nothing);
+}
+
+Diagnosis diagnosis_of(const std::string& trace, const ThresholdSettings& thresholds = {}) {
+  const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + trace;
+  return diagnose_files(std::vector<std::string>{file}, {.rules = all_rules(), .thresholds = thresholds}).diagnosis;
+}
+
+const Finding* find(const Diagnosis& diagnosis, std::string_view rule) {
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.rule == rule) return &finding;
+  }
+  return nullptr;
+}
+
+constexpr const char* kTrace = "sequential_map_tf2.4.trace.json.gz";
+
+TEST_CASE("advice says what it brings") {
+  const Diagnosis diagnosis = diagnosis_of(kTrace);
+  const Finding* const finding = find(diagnosis, "sequential-map");
+  REQUIRE(finding != nullptr);
+  REQUIRE_FALSE(finding->advice.empty());
+  REQUIRE(finding->advice.front().gain);
+  const Gain& gain = *finding->advice.front().gain;
+  CHECK(gain.factor() > 1.1);
+  CHECK(gain.low() < gain.factor());
+  CHECK(gain.factor() < gain.high());
+  CHECK_FALSE(gain.then_limited_by.empty());
+}
+
+TEST_CASE("advice that brings less than min_gain is not given") {
+  const Diagnosis diagnosis = diagnosis_of(kTrace, {{"input-bound", {{"min_gain", 1000}}}});
+  const Finding* const finding = find(diagnosis, "sequential-map");
+  REQUIRE(finding != nullptr);
+  CHECK(finding->advice.empty());
+  CHECK_FALSE(finding->without_gain.empty());
+}
+
+TEST_CASE("findings whose gains are known are in the order of the gains") {
+  for (const char* trace : {kTrace, "guide_naive.xplane.pb", "filter_first_three_calls_tf2.21.xprof.trace.json.gz"}) {
+    CAPTURE(trace);
+    const Gain* last = nullptr;
+    const Diagnosis diagnosis = diagnosis_of(trace);
+    for (const Finding& finding : diagnosis.findings) {
+      if (finding.severity != Severity::warning || finding.advice.empty() || !finding.advice.front().gain) continue;
+      const Gain& gain = *finding.advice.front().gain;
+      if (last != nullptr) CHECK_FALSE(brings_more(gain, *last));
+      last = &gain;
+    }
+  }
+}
+
+TEST_CASE("gains in words") {
+  Gain gain;
+  gain.now = 12;
+  gain.then.estimate = 23;
+  gain.then.low = 19;
+  gain.then.high = 24;
+  gain.then_limited_by = "the source";
+  CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s; then the source limits");
+  gain.then.condition = Condition::fits_in_memory;
+  CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, if it fits; then the source limits");
+  CHECK(format_factor(1.04) == "1.04");
+  CHECK(format_factor(35.3) == "35");
+  CHECK(format_steps_per_s(0.5) == "0.50");
+  CHECK(format_steps_per_s(7457.9) == "7,458");
+}
+
+}  // namespace
+}  // namespace doctor::throughput_test
