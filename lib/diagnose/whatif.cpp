@@ -29,11 +29,26 @@ class HostPredictor {
   void set_machine(Edit& edit) const {
     edit.cores = request_.cores;
     edit.consumer_factor = request_.consumer_factor;
+    if (request_.cores) edit.pool_threads = threads_of_pool(model_.sample(), request_);
+  }
+  /// The size of the pool decides what AUTOTUNE comes to, so it is set first.
+  Edit with_fixes(Edit edit, std::span<const Fix> fixes) const {
+    for (const Fix& fix : fixes) {
+      if (fix.kind == FixKind::threadpool) apply(fix, model_, edit);
+    }
+    for (const Fix& fix : fixes) apply(fix, model_, edit);
+    return edit;
   }
   Prediction predict_on_machine(std::span<const Fix> fixes) const {
-    Edit edit = edit_for(fixes, model_);
-    set_machine(edit);
-    return predict(model_, fixes, edit, {});
+    return predict(model_, fixes, with_fixes(machine_, fixes), {});
+  }
+  Prediction predict_ceiling() const {
+    if (!request_.is_changed()) return predict_without_input(model_);
+    Edit edit = machine_;
+    edit.without_input = true;
+    Prediction ceiling = predict(model_, {}, edit, {});
+    ceiling.then_limited_by = {};
+    return ceiling;
   }
   double rate_now() const { return now_ ? now_->estimate : model_.now.steps_per_s; }
   double share_now() const { return now_ ? now_->input_share : model_.now.input_share; }
@@ -95,13 +110,11 @@ std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const
   constexpr std::int64_t kMostCores = 256;
   const std::int64_t have = request_.cores.value_or(model_.sample().cores);
   for (std::int64_t cores = 2 * have; cores <= kMostCores; cores *= 2) {
-    Edit edit;
+    Edit edit = machine_;
     // The pool has a thread for each core unless the user set its size.
     if (model_.sample().pool_threads <= have) edit.pool_threads = cores;
-    for (const Fix& fix : fixes) apply(fix, model_, edit);
-    set_machine(edit);
     edit.cores = cores;
-    if (replay_after(model_, edit).input_share < kHealthyShare) return cores;
+    if (replay_after(model_, with_fixes(edit, fixes)).input_share < kHealthyShare) return cores;
   }
   return std::nullopt;
 }
@@ -128,7 +141,7 @@ void HostPredictor::fill(HostPredictions& result) const {
   const double traced = model_.fit * model_.measured;
   result.is_distorted = traced > 0 && model_.now.steps_per_s > kDistortion * traced;
   result.limited_by = now_ ? now_->then_limited_by : model_.now.limited_by;
-  result.without_input = predict_without_input(model_);
+  result.without_input = predict_ceiling();
   for (const Fix& fix : candidate_fixes(model_)) {
     result.fixes.push_back({{fix}, {}, predict_on_machine(std::span(&fix, 1))});
   }
@@ -195,6 +208,10 @@ void name_rules(const Diagnosis& diagnosis, HostPredictions& host) {
 }
 
 }  // namespace
+
+std::int64_t threads_of_pool(const CycleSample& sample, const WhatIfRequest& request) {
+  return sample.pool_threads == sample.cores ? request.cores.value_or(sample.cores) : sample.pool_threads;
+}
 
 Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measurements, const Diagnosis& diagnosis,
                                                    const WhatIfRequest& request) {

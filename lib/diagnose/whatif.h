@@ -54,6 +54,9 @@ struct WhatIfRequest {
   bool is_changed() const { return cores.has_value() || consumer_factor != 1; }
 };
 
+/// Threads that run functions on the machine that is asked about: one for each core unless the user set their number.
+std::int64_t threads_of_pool(const CycleSample& sample, const WhatIfRequest& request);
+
 /// Predicts for each host. Errors: a fix that cannot be read, or that no host's pipeline can be changed by.
 Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measurements, const Diagnosis& diagnosis,
                                                    const WhatIfRequest& request);
