@@ -8,6 +8,7 @@ struct Request;
 
 int run_diagnose(const Request& request);
 int run_show(const Request& request);
+int run_whatif(const Request& request);
 int run_compare(const Request& request);
 int run_baseline(const Request& request);
 int run_batch(const Request& request);

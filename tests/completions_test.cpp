@@ -56,6 +56,7 @@ const std::vector<Case> kCases = {
     {"tfdata-doctor -o host.tr", {"host.trace.json"}, "show"},
     {"tfdata-doctor --output sar", {"sarif="}, "markdown="},
     {"tfdata-doctor show tree logs --run 2026", {"2026_11_22"}, "show"},
+    {"tfdata-doctor whatif --fix para", {"parallel_map", "parallel_batch"}, "prefetch"},
     {"tfdata-doctor help com", {"compare", "completions"}, "show"},
     {"tfdata-doctor compl", {"completions"}, "complete"},
 };

@@ -72,6 +72,8 @@ std::string too_long(const std::string& page, std::size_t width, const std::set<
 TEST_CASE("every page about traces fits the width of the terminal") {
   const std::vector<std::vector<std::string>> pages = {{},
                                                        {"-v"},
+                                                       {"whatif"},
+                                                       {"whatif", "--plan", "--fix", "prefetch"},
                                                        {"show", "tree"},
                                                        {"show", "calls"},
                                                        {"show", "autotune"},

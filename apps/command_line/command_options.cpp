@@ -12,6 +12,7 @@ using enum Command;
 constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
 constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
 constexpr std::size_t kMostJobs = 1'024;
+constexpr std::size_t kMostCores = 4'096;
 
 constexpr std::array<std::string_view, 1> kCallPages = {"calls"};
 constexpr std::array<std::string_view, 1> kOpPages = {"ops"};
@@ -137,6 +138,38 @@ const std::vector<OptionEntry> kPageOptions = {
     {.name = "with-idle", .help = "ops: include the time in which no op ran", .commands = {show}, .pages = kOpPages},
 };
 
+/// For `whatif` alone.
+const std::vector<OptionEntry> kWhatIfOptions = {
+    {.name = "fix",
+     .value_name = "KIND[:ITERATOR][,p=N|auto][,cycle=N]",
+     .kind = ValueKind::fix,
+     .help = "Predict this fix, e.g. parallel_map:Map,p=8; may be repeated, all are made together. KIND: parallel_map, "
+             "parallel_interleave, parallel_batch, prefetch, prefetch_below, cache, filter_first, vectorize, "
+             "threadpool, buffer, unordered or none; ITERATOR: the end of a long name",
+     .commands = {whatif},
+     .repeats = true},
+    {.name = "plan", .help = "List the fixes after which your model hardly waits for its input", .commands = {whatif}},
+    {.name = "cores",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .most = kMostCores,
+     .help = "Predict for a machine with N cores, 1 to 4096 (default: those of the trace)",
+     .commands = {whatif}},
+    {.name = "consumer",
+     .value_name = "FACTOR",
+     .kind = ValueKind::factor,
+     .help = "Predict for a model that computes FACTOR times as fast, e.g. 2: a device twice as fast",
+     .commands = {whatif}},
+    {.name = "min-gain",
+     .value_name = "FACTOR",
+     .kind = ValueKind::factor,
+     .least = 1,
+     .default_text = "1.03",
+     .help = "Fixes that gain less than this factor, 1 or more, are only named",
+     .commands = {whatif}},
+};
+
 /// For `query` and `schema` alone.
 const std::vector<OptionEntry> kQueryOptions = {
     {.name = "db",
@@ -178,6 +211,10 @@ std::span<const OptionEntry> batch_options() {
 
 std::span<const OptionEntry> page_options() {
   return kPageOptions;
+}
+
+std::span<const OptionEntry> whatif_options() {
+  return kWhatIfOptions;
 }
 
 std::span<const OptionEntry> query_options() {

@@ -12,6 +12,7 @@ namespace doctor {
 std::span<const OptionEntry> comparison_options();
 std::span<const OptionEntry> batch_options();
 std::span<const OptionEntry> page_options();  ///< of show
+std::span<const OptionEntry> whatif_options();
 std::span<const OptionEntry> query_options();
 
 }  // namespace doctor

@@ -13,6 +13,7 @@ struct Request;
 enum class Command {
   diagnose,
   show,
+  whatif,
   compare,
   baseline,
   batch,

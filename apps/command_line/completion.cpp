@@ -8,6 +8,7 @@
 #include "command_line/option_table.h"
 #include "command_line/setting_sources.h"
 #include "io/trace_inputs.h"
+#include "model/fix.h"
 
 namespace doctor {
 namespace {
@@ -163,6 +164,9 @@ void offer_values(const OptionEntry& option, const TypedLine& line, Offer& offer
     case ValueKind::rule_budget:
     case ValueKind::suppression:
       return offer_rules(offer);
+    case ValueKind::fix:
+      for (const std::string_view kind : fix_kinds()) offer.add(kind);
+      break;
     case ValueKind::run:
       return offer_runs(line, offer);
     case ValueKind::file: {

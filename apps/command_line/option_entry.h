@@ -17,12 +17,14 @@ enum class ValueKind {
   run,           ///< a run of a log directory
   word,          ///< one of OptionEntry::words
   number,        ///< a whole number within OptionEntry::least and most
+  factor,        ///< a number from OptionEntry::least, but at least 0.001, to 1000
   size,          ///< of memory: "512M"
   threshold,     ///< "rule.threshold=value"
   share_budget,  ///< "[pipeline=]share"
   time_budget,   ///< "[pipeline=]microseconds"
   rule_budget,   ///< "[pipeline=]rule"
   suppression,   ///< "rule[:subject]"
+  fix,           ///< "kind[:iterator][,setting=value]"
 };
 
 /// An option: one entry of the one table that the command line, its help, the environment, the configuration file,
@@ -33,7 +35,7 @@ struct OptionEntry {
   std::string_view value_name = {};  ///< "FILE", as help shows it; empty for a flag
   ValueKind kind = ValueKind::none;
   std::span<const std::string_view> words = {};  ///< of ValueKind::word
-  std::size_t least = 0;                         ///< of ValueKind::number
+  std::size_t least = 0;                         ///< of ValueKind::number and factor
   std::size_t most = std::numeric_limits<std::size_t>::max();
   std::string_view default_text = {};  ///< the value where none is given; empty: help says it, or there is none
   std::string_view help = {};

@@ -11,13 +11,14 @@ namespace {
 
 using enum Command;
 
-constexpr CommandSet kTraceReaders = {diagnose, show, convert, query, explain};
+constexpr CommandSet kTraceReaders = {diagnose, show, whatif, convert, query, explain};
 // `config` takes every setting, because it shows what they come to.
-constexpr CommandSet kTraceSettings = {diagnose, show, compare, baseline, convert, query, explain, config};
-constexpr CommandSet kMemorySettings = {diagnose, show, compare, baseline, convert, batch, query, explain, config};
-constexpr CommandSet kSettingReaders = {diagnose, show,  compare, baseline, convert,
-                                        batch,    query, explain, rules,    config};
-constexpr CommandSet kPrinters = {diagnose, show, compare, baseline, fleet, explain, rules, config};
+constexpr CommandSet kTraceSettings = {diagnose, show, whatif, compare, baseline, convert, query, explain, config};
+constexpr CommandSet kMemorySettings = {diagnose, show,  whatif, compare, baseline,
+                                        convert,  batch, query,  explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, show,  whatif,  compare, baseline, convert,
+                                        batch,    query, explain, rules,   config};
+constexpr CommandSet kPrinters = {diagnose, show, whatif, compare, baseline, fleet, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
 constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
@@ -38,10 +39,10 @@ const std::vector<OptionEntry> kTraceOptions = {
      .commands = kTraceReaders},
     {.name = "list-runs",
      .help = "List the runs of a log directory, newest first",
-     .commands = {diagnose, show, convert, explain}},
+     .commands = {diagnose, show, whatif, convert, explain}},
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
-     .commands = {diagnose, show, convert, query, explain, config},
+     .commands = {diagnose, show, whatif, convert, query, explain, config},
      .is_setting = true,
      .key = "timings"},
     {.name = "threads",
@@ -94,7 +95,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, show, compare, baseline, batch, query, explain, config},
+     .commands = {diagnose, show, whatif, compare, baseline, batch, query, explain, config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -128,7 +129,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Do not count findings of this rule; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, show, compare, baseline, batch, query, config},
+     .commands = {diagnose, show, whatif, compare, baseline, batch, query, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},
@@ -180,6 +181,15 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kRowFormats,
      .default_text = "text",
+     .help = "How to print it: text, json, csv (a row for each fix) or markdown",
+     .commands = {whatif},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
+     .words = kRowFormats,
+     .default_text = "text",
      .help = "How to print it: text, json, csv (the causes alone) or markdown",
      .commands = {fleet},
      .is_setting = true,
@@ -219,7 +229,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all (default: standard output)",
-     .commands = {show, baseline, convert, fleet, query, schema, explain, rules, config, completions, man}},
+     .commands = {show, whatif, baseline, convert, fleet, query, schema, explain, rules, config, completions, man}},
     {.name = "color",
      .value_name = "WHEN",
      .kind = ValueKind::word,
@@ -253,8 +263,8 @@ std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
   for (const std::span<const OptionEntry> part :
        {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), comparison_options(),
-        batch_options(), page_options(), query_options(), std::span<const OptionEntry>(kOutputOptions),
-        std::span<const OptionEntry>(kConfigOptions)}) {
+        batch_options(), page_options(), whatif_options(), query_options(),
+        std::span<const OptionEntry>(kOutputOptions), std::span<const OptionEntry>(kConfigOptions)}) {
     table.insert(table.end(), part.begin(), part.end());
   }
   return table;

@@ -41,6 +41,10 @@ constexpr std::array<SizeUnit, 14> kUnits = {{
     {"tb", kKilo* kKilo* kKilo* kKilo},
 }};
 
+// Beyond these a factor is a slip.
+constexpr double kLeastFactor = 0.001;
+constexpr double kMostFactor = 1000;
+
 constexpr double kMostBytes = 9e18;  // fits a signed number of 64 bits, which is more than any machine has
 
 constexpr std::string_view kMemorySizes =
@@ -76,6 +80,13 @@ Result<void> check_number(const OptionEntry& option, const GivenValue& value) {
   return fail(fmt::format("'{}' is not a whole number {}", value.text, range), value.where);
 }
 
+Result<void> check_factor(const OptionEntry& option, const GivenValue& value) {
+  const double least = std::max(kLeastFactor, static_cast<double>(option.least));
+  const std::optional<double> factor = parse_factor(value.text);
+  if (factor && *factor >= least) return {};
+  return fail(fmt::format("'{}' is not a number from {} to {}", value.text, least, kMostFactor), value.where);
+}
+
 Result<void> check_word(const GivenValue& value, std::span<const std::string_view> words) {
   if (std::find(words.begin(), words.end(), value.text) != words.end()) return {};
   return fail("unknown value '" + value.text + "'", value.where, suggestion(value.text, {words.begin(), words.end()}));
@@ -88,6 +99,14 @@ std::optional<std::size_t> parse_number(std::string_view text) {
   const char* const text_end = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), text_end, number);
   return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> parse_factor(std::string_view text) {
+  double factor = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, factor, std::chars_format::fixed);
+  const bool is_factor = error == std::errc() && end == text_end && factor >= kLeastFactor && factor <= kMostFactor;
+  return is_factor ? std::optional(factor) : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_memory_size(std::string_view text) {
@@ -147,6 +166,8 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
       return check_word(value, option.words);
     case ValueKind::number:
       return check_number(option, value);
+    case ValueKind::factor:
+      return check_factor(option, value);
     case ValueKind::size:
       if (parse_memory_size(value.text)) return {};
       return fail("'" + value.text + "' is not a valid size", value.where, std::string(kMemorySizes));
