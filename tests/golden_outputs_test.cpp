@@ -1,6 +1,8 @@
-// Documents for CI of shipped traces, and the report as a person reads it: testdata/outputs/<trace>.<format>.
+// Documents for CI of shipped traces, the report as a person reads it, and predictions:
+// testdata/outputs/<trace>.<format>.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +17,7 @@
 #include "report/diagnosis_problems.h"
 #include "report/problem_sinks.h"
 #include "report/report.h"
+#include "report/whatif_page.h"
 
 namespace doctor::golden_outputs_test {
 namespace {
@@ -116,6 +119,33 @@ TEST_CASE("the reports on the pipelines of the guide") {
     const Analysis analysis = analysis_of("traces/" + name, rule_catalog());
     const std::string text = render_text(analysis.measurements, analysis.diagnosis, {.rerun = name});
     golden::compare(text, kTestdata / "outputs" / (name.substr(0, name.find('.')) + ".expected.txt"));
+  }
+}
+
+// Numbers to four digits: further ones are the compiler's.
+TEST_CASE("what fixes are predicted to gain") {
+  const auto round = [](const auto& self, nlohmann::ordered_json& json) -> void {
+    if (json.is_number_float()) json = std::stod(fmt::format("{:.4g}", json.get<double>()));
+    if (json.is_structured()) {
+      for (nlohmann::ordered_json& item : json) self(self, item);
+    }
+  };
+  for (const std::string name : {"seed_example1", "epochs_without_cache", "sequential_interleave_tf2.21"}) {
+    const Analysis analysis = analysis_of("traces/" + name + ".xplane.pb", rule_catalog());
+    const WhatIfRequest request = {.wants_plan = true};
+    const auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, request);
+    REQUIRE(hosts.has_value());
+    const fs::path file = kTestdata / "outputs" / ("whatif_" + name);
+    nlohmann::ordered_json page =
+        nlohmann::ordered_json::parse(render_whatif_json({analysis.measurements, analysis.diagnosis, *hosts, request}));
+    page.erase("tool");
+    round(round, page);
+    golden::compare(page.dump(1) + "\n", file.string() + ".expected.json");
+    std::vector<HostPredictions> without_plan = *hosts;
+    for (HostPredictions& host : without_plan) host.plan.reset();
+    const WhatIfRequest plain;
+    golden::compare(render_whatif_text({analysis.measurements, analysis.diagnosis, without_plan, plain}, {}),
+                    file.string() + ".expected.txt");
   }
 }
 
