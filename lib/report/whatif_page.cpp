@@ -7,6 +7,7 @@
 #include <map>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "report/selection.h"
 #include "text/data_table.h"
@@ -84,23 +85,6 @@ std::string_view to_word(Resource resource) {
   return "python";
 }
 
-/// Empty if the prediction depends on nothing that the trace does not show.
-std::string to_word(Condition condition) {
-  switch (condition) {
-    case Condition::none:
-      return {};
-    case Condition::python_releases_lock:
-      return "python_releases_lock";
-    case Condition::fits_in_memory:
-      return "fits_in_memory";
-    case Condition::runs_on_batches:
-      return "runs_on_batches";
-    case Condition::does_not_need_map:
-      break;
-  }
-  return "does_not_need_map";
-}
-
 OrderedJson rates_json(const Prediction& prediction) {
   return {{"estimate", prediction.estimate}, {"low", prediction.low}, {"high", prediction.high}};
 }
@@ -119,7 +103,7 @@ OrderedJson fixes_json(const WhatIfHost& host, const PredictedFixes& fixes) {
   json["gain"] = host.gain_of(prediction.estimate);
   json["gain_low"] = host.gain_of(prediction.low);
   json["gain_high"] = host.gain_of(prediction.high);
-  json["condition"] = text_or_null(to_word(prediction.condition));
+  json["condition"] = text_or_null(std::string(to_word(prediction.condition)));
   json["then_limited_by"] = bottleneck_json(host, prediction.then_limited_by);
   return json;
 }
@@ -635,7 +619,7 @@ std::string render_whatif_csv(const WhatIfView& view) {
       table.rows.push_back(
           {text_cell(id_of(host)), spec_of(host, *fixes, " + "), text_cell(fixes->rule), prediction.estimate,
            prediction.low, prediction.high, host.gain_of(prediction.estimate), host.gain_of(prediction.low),
-           host.gain_of(prediction.high), text_cell(to_word(prediction.condition)),
+           host.gain_of(prediction.high), text_cell(std::string(to_word(prediction.condition))),
            std::string(to_word(prediction.then_limited_by.resource)),
            limit == kNoIterator ? Cell() : Cell(host.measured().iterators[index_of(limit)].long_name)});
     }
