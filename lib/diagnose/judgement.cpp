@@ -137,26 +137,26 @@ bool is_complete(const Measurements& measurements) {
 }
 
 /// Where the cores of this host compute, an input that nobody waits for may take them, or Python's lock, from the
-/// training: then it holds the job up all the same.
-void judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, Throughput& throughput,
+/// training: then it holds the job up all the same. Returns whether a model says more about a job that waits.
+bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, Throughput& throughput,
                       PipelineJudgement& judged) {
   const bool may_cost = judged.level == InputLevel::not_bound || judged.level == InputLevel::mild;
   if (may_cost) judged.cost = find_input_cost(throughput, pipeline, thresholds);
   if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
   const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
-  if (!is_slow) return;
+  if (!is_slow || !throughput.is_about(pipeline)) return false;
   judged.bottleneck = throughput.model()->now.limited_by;
   judged.steps_per_s = throughput.model()->now.steps_per_s;
   judged.steps_per_s_without_input = throughput.without_input().estimate;
+  return true;
 }
 
 PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                  const ThresholdValues& thresholds, Throughput* throughput) {
   PipelineJudgement judged;
   judge_level(pipeline, thresholds, judged);
-  Throughput* const model = throughput != nullptr && throughput->is_about(pipeline) ? throughput : nullptr;
-  if (model != nullptr) judge_throughput(pipeline, thresholds, *model, judged);
-  find_culprit(host, pipeline, thresholds, model, judged);
+  const bool has_model = throughput != nullptr && judge_throughput(pipeline, thresholds, *throughput, judged);
+  find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   JudgedLimit limit = limit_of(host, pipeline, judged, thresholds);
   judged.limited_by = limit.limit;
   judged.limit_reason = std::move(limit.reason);

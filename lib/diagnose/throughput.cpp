@@ -10,7 +10,7 @@ namespace doctor {
 namespace {
 
 /// Enough for the steady state of any pipeline; a diagnosis must not take longer because of its model.
-constexpr ReplayLimits kQuickReplay = {.steps = 0, .events = 20'000};
+constexpr ReplayLimits kQuickReplay = {.steps = 0, .events = 5'000};
 constexpr std::size_t kRankedStages = 5;
 /// Gains of stages that are closer cannot be distinguished. Source: the same for the truth of labelled traces, where a
 /// stage is made free.
@@ -97,14 +97,14 @@ LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurem
 InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline,
                           const ThresholdValues& thresholds) {
   InputCost cost;
-  if (!pipeline.input_load || !throughput.is_about(pipeline)) return cost;
-  const PipelineModel& model = *throughput.model();
+  if (!pipeline.input_load) return cost;
   const std::optional<CoresInUse> cores = cores_in_use(pipeline);
   const bool takes_cores =
       cores && cores->all >= thresholds["cores_missing"] && cores->of_input >= thresholds["min_cores_taken"];
-  const bool takes_lock =
-      model.sample().python_lock == PythonLock::held && pipeline.input_load->python_share() > thresholds["much_python"];
-  if (!takes_cores && !takes_lock) return cost;
+  const bool takes_lock = throughput.sample().python_lock == PythonLock::held &&
+                          pipeline.input_load->python_share() > thresholds["much_python"];
+  if ((!takes_cores && !takes_lock) || !throughput.is_about(pipeline)) return cost;
+  const PipelineModel& model = *throughput.model();
   cost.speedup_without_input = throughput.without_input().gain(model);
   if (cost.speedup_without_input < 1 + thresholds["min_share"]) return cost;
   cost.takes = takes_cores ? InputCost::Takes::cores : InputCost::Takes::python_lock;
@@ -122,8 +122,9 @@ void order_by_gain(std::vector<Finding>& findings) {
     }
     std::vector<Finding> known;
     for (const std::size_t place : places) known.push_back(std::move(findings[place]));
-    std::stable_sort(known.begin(), known.end(),
-                     [](const Finding& a, const Finding& b) { return brings_more(*gain_of_best(a), *gain_of_best(b)); });
+    std::stable_sort(known.begin(), known.end(), [](const Finding& a, const Finding& b) {
+      return brings_more(*gain_of_best(a), *gain_of_best(b));
+    });
     for (std::size_t index = 0; index < places.size(); ++index) findings[places[index]] = std::move(known[index]);
   }
 }

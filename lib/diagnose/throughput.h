@@ -17,6 +17,7 @@ class Throughput {
  public:
   explicit Throughput(const HostMeasurement& host) : host_(&host) {}
 
+  const CycleSample& sample() const { return host_->cycles; }
   /// Null where there is none, or where it does not reproduce the rate that was measured, so that only the waits count.
   const PipelineModel* model();
   /// Whether the model's consumer takes elements of this pipeline, and perhaps of others in turn.
@@ -55,8 +56,8 @@ LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurem
 InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline,
                           const ThresholdValues& thresholds);
 
-/// Whether advice with the gain `a` comes before advice with the gain `b`: in steps of a tenth, below which predictions do
-/// not differ; less is expected of what depends on a condition that the trace does not show.
+/// Whether advice with the gain `a` comes before advice with the gain `b`: in steps of a tenth, below which predictions
+/// do not differ; less is expected of what depends on a condition that the trace does not show.
 bool brings_more(const Gain& a, const Gain& b);
 
 /// Sets the gain of every advice that a model can predict, takes out what gains less than `least_gain`, and puts the

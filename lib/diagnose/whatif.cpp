@@ -156,7 +156,12 @@ void HostPredictor::fill(HostPredictions& result) const {
     if (step.fixes.size() > 1) result.together.push_back(std::move(step));
   }
   sort_by_gain(result.together);
-  if (request_.wants_plan) result.plan = plan_from(useful);
+  if (!request_.wants_plan) return;
+  result.plan = plan_from(useful);
+  if (result.plan->is_enough) return;
+  // Where what is sure is not enough, what depends on a condition may be.
+  FixPlan with_conditions = plan_from(result.fixes);
+  if (with_conditions.is_enough) result.plan = std::move(with_conditions);
 }
 
 Result<PredictedFixes> HostPredictor::asked() const {

@@ -14,8 +14,8 @@ namespace doctor {
 /// What to measure beyond that which every diagnosis needs.
 struct MeasureOptions {
   std::optional<CallDetailRequest> calls;
-  bool call_times = false;  ///< how long single calls take, for comparing runs
-  std::size_t most_cycle_rows = 20'000;  ///< see record_cycles()
+  bool call_times = false;              ///< how long single calls take, for comparing runs
+  std::size_t most_cycle_rows = 6'000;  ///< see record_cycles()
 };
 
 /// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.

@@ -41,10 +41,4 @@ struct Edit {
   bool changes_work() const { return !cached.empty() || !vectorized.empty() || !work_factor.empty(); }
 };
 
-/// By what the traced times are corrected.
-struct Calibration {
-  double cpu_scale = 1;    ///< times all work on cores
-  bool is_traced = false;  ///< recording the trace takes its time, as it did
-};
-
 }  // namespace doctor

@@ -15,7 +15,7 @@ constexpr double kCoresInUseIfSlower = 0.7;
 constexpr double kCoresInUseIfFaster = 0.35;
 constexpr double kLowestScale = 0.3;
 constexpr double kHighestScale = 1.6;
-constexpr int kHalvings = 6;
+constexpr int kHalvings = 5;
 
 double busy_workers(const PipelineModel& model, StageIndex stage) {
   const Stage& of = model.sample().stages[stage];
@@ -41,7 +41,9 @@ std::vector<double> work_of_stages(const CycleSample& sample) {
 }  // namespace
 
 Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
-  return replay(compile(*model.host, model.sample(), edit, model.calibration), limits);
+  Programs programs = compile(*model.host, model.sample(), edit, /*is_traced=*/false);
+  programs.cpu_scale = model.cpu_scale;
+  return replay(programs, limits);
 }
 
 PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) {
@@ -52,7 +54,11 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   const ConsumerCycles& consumer = sample.consumers.front();
   model.measured = consumer.rate;
   const double goal = consumer.made_rate.value_or(consumer.rate);
-  const auto traced = [&](double scale) { return replay(compile(host, sample, {}, {scale, true}), limits); };
+  Programs programs = compile(host, sample, {}, /*is_traced=*/true);
+  const auto traced = [&](double scale) {
+    programs.cpu_scale = scale;
+    return replay(programs, limits);
+  };
   Replay replayed = traced(1);
   const auto cores = static_cast<double>(sample.cores);
   const double in_use = replayed.cores_in_use / cores;
@@ -60,14 +66,17 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
       replayed.steps_per_s > kFaster * goal && std::max(in_use, sample.busy_cores / cores) > kCoresInUseIfFaster;
   const bool is_slower = replayed.steps_per_s < kSlower * goal && in_use > kCoresInUseIfSlower;
   if (replayed.steps_per_s > 0 && (is_faster || is_slower)) {
-    double low = is_faster ? 1 : kLowestScale;
-    double high = is_faster ? kHighestScale : 1;
-    for (int step = 0; step < kHalvings; ++step) {
+    const double furthest = is_faster ? kHighestScale : kLowestScale;
+    const Replay extreme = traced(furthest);
+    const bool is_within_reach = is_faster ? extreme.steps_per_s <= kFaster * goal : extreme.steps_per_s >= goal;
+    double low = std::min(1.0, furthest);
+    double high = std::max(1.0, furthest);
+    for (int step = 0; step < kHalvings && is_within_reach; ++step) {
       const double middle = (low + high) / 2;
       (traced(middle).steps_per_s < goal ? high : low) = middle;
     }
-    model.calibration.cpu_scale = low;
-    replayed = traced(low);
+    model.cpu_scale = is_within_reach ? low : furthest;
+    replayed = is_within_reach ? traced(low) : extreme;
   }
   model.fit = goal > 0 ? replayed.steps_per_s / goal : 0;
   model.now = replay_after(model, {}, limits);

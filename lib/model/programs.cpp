@@ -34,8 +34,8 @@ using Kind = CycleItem::Kind;
 
 class Compiler {
  public:
-  Compiler(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, const Calibration& calibration)
-      : host_(host), sample_(sample), edit_(edit), calibration_(calibration), treatments_(sample.stages.size()) {
+  Compiler(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced)
+      : host_(host), sample_(sample), edit_(edit), is_traced_(is_traced), treatments_(sample.stages.size()) {
     for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) treat(stage);
   }
 
@@ -89,7 +89,7 @@ class Compiler {
   const HostMeasurement& host_;
   const CycleSample& sample_;
   const Edit& edit_;
-  const Calibration& calibration_;
+  const bool is_traced_;
   std::vector<Treatment> treatments_;  ///< indexed by StageIndex
   Tally work_;                         ///< that was compiled for the thread at hand
   std::map<StageIndex, Tally> work_of_cuts_;
@@ -125,14 +125,14 @@ Compiler::Work Compiler::cost_of(const CycleItem& item) const {
   if (treatment.vectorized > 0) {
     cpu = (cpu + wait) / treatment.vectorized + (item.kind == Kind::function ? sample_.stages[item.stage].op_time : 0);
     wait = 0;
-  } else if (!calibration_.is_traced) {
+  } else if (!is_traced_) {
     cpu = std::max(kLeastOfWork * cpu, cpu - item.tracing);
   }
   cpu *= treatment.factor;
   wait *= treatment.factor;
   if (treatment.is_free) return {std::min(cpu, item.kind == Kind::function ? kFreeFunction : kFreeCall), 0, 1};
   if (treatment.only_waits) return {0, cpu + wait, 1};
-  return {cpu * calibration_.cpu_scale, wait, item.cores};
+  return {cpu, wait, item.cores};
 }
 
 void Compiler::add_actions(std::vector<Action>& to, Work& work) const {
@@ -252,14 +252,13 @@ std::vector<Job> Compiler::jobs_of(StageIndex stage) const {
       cpu = std::min(cpu, kFreeFunction);
       python = 0;
     } else {
-      cpu *= calibration_.cpu_scale * treatment.factor;
+      cpu *= treatment.factor;
       python *= treatment.factor;
     }
     jobs.push_back({static_cast<float>(cpu), static_cast<float>(python)});
   };
   for (const FunctionCost& cost : of.functions) {
-    const double cpu =
-        calibration_.is_traced ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
+    const double cpu = is_traced_ ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
     add(cpu, cost.python);
   }
   if (jobs.empty() && of.copy > 0) add(of.copy, 0);
@@ -333,17 +332,16 @@ Action Compiler::gap_of(const ConsumerStep& step, double shortest_usual_gap) con
   const bool is_host_bound = step.gap > 0 && step.busy > kHostBoundGap * step.gap;
   double gap = step.gap;
   if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
-  if (!calibration_.is_traced && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
+  if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
   gap = std::max(1.0, gap / edit_.consumer_factor);
   if (edit_.without_input && edit_.functions_hold_python) gap *= 1 - 0.5 * sample_.python_beside_consumer;
   if (!is_host_bound) return {kNoStage, 0, 1, static_cast<float>(gap)};
   const double busy = step.busy / edit_.consumer_factor;
   if (sample_.cores_are_full()) {
-    return {kNoStage, static_cast<float>(gap * calibration_.cpu_scale),
-            static_cast<float>(std::max(1.0, step.core_time / step.gap)), 0};
+    return {kNoStage, static_cast<float>(gap), static_cast<float>(std::max(1.0, step.core_time / step.gap)), 0};
   }
-  return {kNoStage, static_cast<float>(busy * calibration_.cpu_scale),
-          static_cast<float>(std::max(1.0, step.core_time / step.busy)), static_cast<float>(std::max(1.0, gap - busy))};
+  return {kNoStage, static_cast<float>(busy), static_cast<float>(std::max(1.0, step.core_time / step.busy)),
+          static_cast<float>(std::max(1.0, gap - busy))};
 }
 
 void Compiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
@@ -400,9 +398,8 @@ Programs Compiler::compile() {
 
 }  // namespace
 
-Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit,
-                 const Calibration& calibration) {
-  return Compiler(host, sample, edit, calibration).compile();
+Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced) {
+  return Compiler(host, sample, edit, is_traced).compile();
 }
 
 }  // namespace doctor

@@ -63,6 +63,7 @@ struct Programs {
   std::int64_t cores = 1;
   std::int64_t pool_threads = 1;
   double cores_per_job = 1;
+  double cpu_scale = 1;  ///< times the work on cores of all actions and jobs
   bool jobs_hold_python = false;
 
   std::span<const Action> of(Program program) const {
@@ -73,7 +74,7 @@ struct Programs {
 /// The buffer of a prefetch at the end of the pipeline, where there was none.
 inline constexpr StageIndex kPrefetchAtEnd = kNoStage - 1;
 
-Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit,
-                 const Calibration& calibration);
+/// `is_traced`: with what recording the trace took.
+Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced);
 
 }  // namespace doctor

@@ -265,7 +265,7 @@ bool Simulation::play(ThreadIndex index) {
     if (thread.phase == Thread::Phase::begin || thread.phase == Thread::Phase::taking) {
       thread.phase = Thread::Phase::working;
       if (action.cpu > 0) {
-        use_core(index, action.cpu, action.cores);
+        use_core(index, programs_.cpu_scale * double{action.cpu}, action.cores);
         return false;
       }
     }
@@ -352,7 +352,8 @@ void Simulation::run_job(ThreadIndex index) {
     if (free_pool_threads_ <= 0) return wait_for_pool_.push_back(index);
     --free_pool_threads_;
     thread.phase = Thread::Phase::working;
-    if (thread.job.cpu > 0) return use_core(index, thread.job.cpu, programs_.cores_per_job);
+    if (thread.job.cpu > 0)
+      return use_core(index, programs_.cpu_scale * double{thread.job.cpu}, programs_.cores_per_job);
   }
   if (thread.phase == Thread::Phase::working) {
     if (thread.job.python > 0) {

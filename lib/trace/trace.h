@@ -113,7 +113,7 @@ struct ExecutorSpan {
 };
 
 /// Of these the first on each thread are kept: enough for a model of the pipeline, and a bound for their memory.
-inline constexpr std::size_t kMostExecutorSpans = 8192;
+inline constexpr std::size_t kMostExecutorSpans = 4096;
 
 /// Python calls into TensorFlow, which runs something and then takes Python's lock back.
 struct PythonCall {
