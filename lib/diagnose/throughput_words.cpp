@@ -29,16 +29,16 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
   const std::string stage = is_named ? describe(host, static_cast<IteratorId>(bottleneck.stage)) : "the input";
   switch (bottleneck.resource) {
     case Resource::thread:
-      return bottleneck.threads == 1 ? "the one thread of " + stage
-                                     : fmt::format("the {} threads of {}", bottleneck.threads, stage);
+      return bottleneck.count == 1 ? "the one thread of " + stage
+                                   : fmt::format("the {} threads of {}", bottleneck.count, stage);
     case Resource::calls:
-      return "the number of parallel calls of " + stage;
+      return fmt::format("the {} of {}", format_count(static_cast<std::uint64_t>(bottleneck.count), "parallel call"),
+                         stage);
     case Resource::pool:
-      return fmt::format("the pool of {}",
-                         format_count(static_cast<std::uint64_t>(host.cycles.pool_threads), "thread"));
+      return fmt::format("the pool of {}", format_count(static_cast<std::uint64_t>(bottleneck.count), "thread"));
     case Resource::cores:
       return fmt::format("the {}, in use mostly by {}",
-                         format_count(static_cast<std::uint64_t>(host.cycles.cores), "core"), stage);
+                         format_count(static_cast<std::uint64_t>(bottleneck.count), "core"), stage);
     case Resource::python:
       return "Python's lock in " + stage;
     default:

@@ -438,12 +438,13 @@ Bottleneck Simulation::bottleneck_of(StageIndex stage, const Buffer& buffer) con
   // A dispatcher that seldom waits for room is busy with its input.
   const bool input_is_slow = is_dispatcher && 2 * buffer.full_time < now_;
   if (cores_are_used)
-    return {Resource::cores, input_is_slow ? producer.busiest : is_dispatcher ? stage : producer.busiest};
+    return {Resource::cores, is_dispatcher && !input_is_slow ? stage : producer.busiest, programs_.cores};
   if (!is_dispatcher || input_is_slow)
     return {Resource::thread, producer.busiest, is_dispatcher ? 1 : producer.threads};
   if (programs_.jobs_hold_python) return {Resource::python, stage};
   const bool pool_is_used = pool_time_ > kInUse * static_cast<double>(programs_.pool_threads) * now_;
-  return {pool_is_used ? Resource::pool : Resource::calls, stage};
+  if (pool_is_used) return {Resource::pool, stage, programs_.pool_threads};
+  return {Resource::calls, stage, producer.parallelism};
 }
 
 /// The buffer that the makers of another one, or the first consumer, wait for longest, and how long; kOfConsumer if

@@ -21,7 +21,7 @@ enum class Resource : std::uint8_t {
 struct Bottleneck {
   Resource resource = Resource::consumer;
   StageIndex stage = kNoStage;  ///< that works there; of a consumer none
-  std::int64_t threads = 1;     ///< that do its work, where these are the limit
+  std::int64_t count = 1;       ///< of the threads, or cores, that are the limit
 };
 
 /// What a replay of a pipeline shows.
