@@ -264,6 +264,20 @@ TEST_CASE("thresholds can be set, and a slip in one is an error") {
   CHECK(explained.output.find("min_share = 30 % (default 20 %)") != std::string::npos);
 }
 
+TEST_CASE("--min-gain leaves out advice that gains less") {
+  const std::string trace = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/sequential_map_tf2.4.trace.json.gz";
+  const std::string all = run_tool({trace}).output;
+  const std::string none = run_tool({trace, "--min-gain", "1000"}).output;
+  CHECK(run_tool({trace, "--min-gain", "1.03"}).output == all);
+  CHECK(none != all);
+  CHECK(run_tool({trace, "--set", "input-bound.min_gain=1000"}).output == none);
+  for (const std::string wrong : {"0.99", "0", "-2", "1001", "nan"}) {
+    const Ended ended = run_tool({trace, "--min-gain=" + wrong});
+    CHECK(ended.code == 2);
+    CHECK(is_error_line(ended.errors, "--min-gain: '" + wrong + "' is not a number from 1 to 1000"));
+  }
+}
+
 TEST_CASE("-o writes a file as a whole, or not at all") {
   const TemporaryDirectory folder;
   const std::string slow = folder.write("slow.trace.json", slow_trace());

@@ -13,6 +13,7 @@ std::vector<doctor::ConfigKey> keys_of_each_type() {
   return {{"quiet", doctor::ConfigType::boolean, takes_all},
           {"threads", doctor::ConfigType::integer, takes_all},
           {"fail-on", doctor::ConfigType::text, takes_all},
+          {"min-gain", doctor::ConfigType::number, takes_all},
           {"max-memory", doctor::ConfigType::integer_or_text, takes_all}};
 }
 

@@ -139,6 +139,31 @@ TEST_CASE("thresholds, budgets and suppressions add up, and of several about the
   CHECK(request.today == std::chrono::year(2026) / 6 / 1);
 }
 
+TEST_CASE("--min-gain is the threshold of the rule input-bound, wherever it is set") {
+  const auto threshold = [](const Request& request) -> std::optional<double> {
+    const ThresholdSettings settings = in_force(request.thresholds);
+    const auto rule = settings.find("input-bound");
+    return rule == settings.end() ? std::nullopt : std::optional(rule->second.at("min_gain"));
+  };
+  CHECK(threshold(Job("").request({"x.pb"})) == std::nullopt);
+  CHECK(threshold(Job("").request({"x.pb", "--min-gain", "1.5"})) == 1.5);
+  CHECK(threshold(Job("").request({"x.pb", "--set", "input-bound.min_gain=2"})) == 2);
+  const Job job("min-gain = 2\n", {{"TFDATA_DOCTOR_MIN_GAIN", "1.25"}});
+  CHECK(threshold(job.request({"x.pb"})) == 1.25);
+  CHECK(threshold(job.request({"x.pb", "--min-gain", "1.5"})) == 1.5);
+  CHECK(job.request({"whatif", "x.pb"}).text("min-gain") == "1.25");
+  // What reads the file judges by it, whether it has the option or not.
+  CHECK(threshold(Job("min-gain = 1.5\n").request({"batch", "x.pb"})) == 1.5);
+  CHECK(in_force(Job("").request({"config", "show"}), "min-gain") == "1.030000 from default");
+  CHECK(in_force(job.request({"config", "show"}), "min-gain") == "1.250000 from environment TFDATA_DOCTOR_MIN_GAIN");
+  CHECK(in_force(job.request({"config", "show", "--set", "input-bound.min_gain=3"}), "min-gain") ==
+        "3.000000 from --set");
+  CHECK(job.error({"x.pb", "--min-gain", "0.99"}) == "--min-gain: '0.99' is not a number from 1 to 1000");
+  CHECK(job.error({"x.pb", "--min-gain", "much"}) == "--min-gain: 'much' is not a number from 1 to 1000");
+  CHECK(Job("", {{"TFDATA_DOCTOR_MIN_GAIN", "0"}}).error({"x.pb"}) ==
+        "environment TFDATA_DOCTOR_MIN_GAIN: '0' is not a number from 1 to 1000");
+}
+
 TEST_CASE("a wrong value names the place where it stands") {
   const auto error_of = [](const Variables& variables, const std::vector<std::string>& arguments) {
     return Job("", variables).error(arguments);

@@ -161,13 +161,6 @@ const std::vector<OptionEntry> kWhatIfOptions = {
      .kind = ValueKind::factor,
      .help = "Predict for a model that computes FACTOR times as fast, e.g. 2: a device twice as fast",
      .commands = {whatif}},
-    {.name = "min-gain",
-     .value_name = "FACTOR",
-     .kind = ValueKind::factor,
-     .least = 1,
-     .default_text = "1.03",
-     .help = "Fixes that gain less than this factor, 1 or more, are only named",
-     .commands = {whatif}},
 };
 
 /// For `query` and `schema` alone.

@@ -57,6 +57,8 @@ ConfigType config_type(ValueKind kind) {
       return ConfigType::boolean;
     case ValueKind::number:
       return ConfigType::integer;
+    case ValueKind::factor:
+      return ConfigType::number;
     case ValueKind::size:
       return ConfigType::integer_or_text;
     default:
@@ -117,6 +119,15 @@ Result<void> take_tables(const GivenValues& layer, std::span<const CatalogEntry>
     const Result<ThresholdSetting> setting = parse_threshold_setting(value.text, value.where, catalog);
     if (!setting) return Unexpected(setting.error());
     request.thresholds.push_back(*setting);
+  }
+  if (const GivenValue* const gain = layer.find("min-gain")) {
+    if (const Result<void> checked = check_for_any_command("min-gain", *gain); !checked) {
+      return Unexpected(checked.error());
+    }
+    // `whatif` names what gains less itself, with the rule that would advise it.
+    if (request.command != Command::whatif) {
+      request.thresholds.push_back({"input-bound", "min_gain", *parse_factor(gain->text), gain->where});
+    }
   }
   for (const auto& [option, kind] : kBudgets) {
     for (const GivenValue& value : layer.all(option)) {
@@ -227,7 +238,7 @@ tl::expected<void, Errors> add_settings(Request& request, const Surroundings& ar
     request.budgets = std::move(config->budgets);
     request.suppressions = std::move(config->suppressions);
   }
-  for (const GivenValues* layer : {&*environment, &std::as_const(request.values)}) {
+  for (const GivenValues* layer : {&std::as_const(file), &*environment, &std::as_const(request.values)}) {
     if (const Result<void> taken = take_tables(*layer, catalog, request); !taken) {
       return tl::unexpected(Errors{taken.error()});
     }

@@ -20,6 +20,7 @@ Value value_of(const OptionEntry& option, const std::string& text) {
   if (option.kind == ValueKind::none) return text == "true";
   if (text.empty()) return {};
   if (option.kind == ValueKind::number) return static_cast<double>(*parse_number(text));
+  if (option.kind == ValueKind::factor) return *parse_factor(text);
   return text;
 }
 
@@ -46,6 +47,16 @@ void add_options(const Request& request, std::vector<SettingInForce>& list) {
   }
 }
 
+/// `min-gain` is a threshold, too, which may have been set by its own name.
+void take_min_gain(const Request& request, std::vector<SettingInForce>& list) {
+  for (const ThresholdSetting& setting : request.thresholds) {
+    if (setting.rule != "input-bound" || setting.name != "min_gain") continue;
+    const auto entry = std::find_if(list.begin(), list.end(),
+                                    [](const SettingInForce& candidate) { return candidate.key == "min-gain"; });
+    if (entry != list.end()) *entry = {entry->key, setting.value, setting.source};
+  }
+}
+
 void add_thresholds(const Request& request, std::vector<SettingInForce>& list) {
   for (const ThresholdSetting& setting : request.thresholds) {
     const std::string key = fmt::format("thresholds.{}.{}", setting.rule, setting.name);
@@ -60,6 +71,7 @@ void add_thresholds(const Request& request, std::vector<SettingInForce>& list) {
 std::vector<SettingInForce> settings_in_force(const Request& request) {
   std::vector<SettingInForce> list;
   add_options(request, list);
+  take_min_gain(request, list);
   add_thresholds(request, list);
   for (const Budget& budget : budgets_in_force(request.budgets)) {
     const bool is_rule = budget.kind == BudgetKind::forbidden_rule;

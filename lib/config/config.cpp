@@ -14,6 +14,8 @@ std::string_view expectation(ConfigType type) {
       return "true or false";
     case ConfigType::integer:
       return "an integer";
+    case ConfigType::number:
+      return "a number";
     case ConfigType::integer_or_text:
       return "an integer or a string";
     case ConfigType::text:
@@ -24,10 +26,12 @@ std::string_view expectation(ConfigType type) {
 
 /// The value as it would be on the command line; nothing if it has another type.
 std::optional<std::string> value_text(const toml::node& node, ConfigType type) {
-  const bool takes_integer = type == ConfigType::integer || type == ConfigType::integer_or_text;
+  const bool takes_integer =
+      type == ConfigType::integer || type == ConfigType::number || type == ConfigType::integer_or_text;
   const bool takes_text = type == ConfigType::text || type == ConfigType::integer_or_text;
   if (type == ConfigType::boolean && node.is_boolean()) return node.as_boolean()->get() ? "true" : "false";
   if (takes_integer && node.is_integer()) return fmt::format("{}", node.as_integer()->get());
+  if (type == ConfigType::number && node.is_floating_point()) return fmt::format("{}", node.as_floating_point()->get());
   if (takes_text && node.is_string()) return node.as_string()->get();
   return std::nullopt;
 }

@@ -21,6 +21,7 @@ inline constexpr std::string_view kConfigFileName = ".tfdata-doctor.toml";
 enum class ConfigType {
   boolean,
   integer,
+  number,  ///< 2 or 1.5
   text,
   integer_or_text,  ///< a size: 500000000 or "512M"
 };
