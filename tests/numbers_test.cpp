@@ -43,6 +43,14 @@ TEST_CASE("counts and quantities") {
   CHECK(format_count(1'234'567) == "1,234,567");
   CHECK(format_count(1, "call") == "1 call");
   CHECK(format_count(2, "call") == "2 calls");
+  CHECK(format_number(0) == "0");
+  CHECK(format_number(0.00123456) == "0.001235");
+  CHECK(format_number(12.3456) == "12.35");
+  CHECK(format_number(9999.4) == "9999");
+  CHECK(format_number(9999.6) == "10,000");
+  CHECK(format_number(-1234567.5) == "-1,234,568");
+  CHECK(format_number(1e15) == "1e+15");
+  CHECK(format_number(std::numeric_limits<double>::infinity()) == "inf");
   CHECK(format_quantity(0.2, "share") == "20 %");
   CHECK(format_quantity(50, "us") == "50 us");
   CHECK(format_quantity(41.2, "ms") == "41.2 ms");

@@ -46,8 +46,9 @@ std::string written(const DataTable& table, TableFormat format, PageWidth width)
 DataTable without_zero_columns(const DataTable& table) {
   DataTable shown = table;
   for (std::size_t index = table.columns.size(); index-- > 0;) {
-    const bool is_zero = std::all_of(table.rows.begin(), table.rows.end(),
-                                     [&](const std::vector<Cell>& row) { return row[index] == Cell(std::int64_t{0}); });
+    const bool is_zero = std::all_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+      return is_unknown(row[index]) || row[index] == Cell(std::int64_t{0});
+    });
     if (!table.columns[index].is_left_out_if_zero || !is_zero) continue;
     const auto place = static_cast<std::ptrdiff_t>(index);
     shown.columns.erase(shown.columns.begin() + place);

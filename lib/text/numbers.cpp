@@ -59,6 +59,14 @@ std::string format_count(std::uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", format_count(count), one, count == 1 ? "" : "s");
 }
 
+std::string format_number(double value) {
+  constexpr double kFiveDigits = 9999.5;
+  constexpr double kMostDigits = 1e15;  // beyond it the last ones mean nothing
+  const double size = std::abs(value);
+  if (!(size >= kFiveDigits && size < kMostDigits)) return fmt::format("{:.4g}", value);
+  return (value < 0 ? "-" : "") + format_count(static_cast<std::uint64_t>(std::round(size)));
+}
+
 std::string format_quantity(double value, std::string_view unit) {
   if (unit == "us") return format_microseconds(value);
   if (unit == "ms") return format_microseconds(value * 1e3);

@@ -23,6 +23,8 @@ std::string format_count(std::uint64_t count);
 std::string format_count(std::uint64_t count, std::string_view one);
 
 /// A number with its unit as Evidence and Threshold carry them ("us", "ms", "share", "calls", "").
+/// Four digits, of large numbers all those before the point: "0.0123", "12.35", "1,234,568".
+std::string format_number(double value);
 std::string format_quantity(double value, std::string_view unit);
 
 }  // namespace doctor

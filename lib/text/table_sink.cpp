@@ -87,7 +87,7 @@ std::string shown(ColumnKind kind, const Cell& cell) {
     case ColumnKind::share:
       return format_share(std::get<double>(cell));
     case ColumnKind::number:
-      return fmt::format("{:.4g}", std::get<double>(cell));
+      return format_number(std::get<double>(cell));
     case ColumnKind::flag:
       return std::get<bool>(cell) ? "yes" : "no";
     case ColumnKind::any:

@@ -30,7 +30,7 @@ struct Column {
   std::string_view key;    ///< in CSV and JSON and for --sort: snake_case with the unit
   std::string_view title;  ///< on a page for a person
   ColumnKind kind = ColumnKind::text;
-  bool is_left_out_if_zero = false;  ///< on such a page, where no row has anything but 0 in it
+  bool is_left_out_if_zero = false;  ///< on such a page, where no row has anything but 0 or nothing in it
   std::uint8_t spare = 0;            ///< TextColumn::spare
 };
 
