@@ -64,6 +64,10 @@ TraceRow full_row() {
   row.get_next_max_us = 1e6;
   row.findings = {{"input-bound", "error", ""}, {"slow-source", "warning", "Iterator::Root"}};
   row.tool_version = "1.2.3";
+  row.best_fix = "sequential-map";
+  row.best_gain = 1.9;
+  row.best_gain_low = 1.5;
+  row.best_condition = "fits_in_memory";
   return row;
 }
 
@@ -183,6 +187,9 @@ TEST_CASE("what is not a row is refused with what is wrong") {
       {with("window_us", nullptr), "column 'window_us' is not a number"},
       {with("complete", 1), "column 'complete' is not true or false"},
       {with("recorded_at", "yesterday"), "column 'recorded_at' is not a time"},
+      {with("best_fix", 1), "column 'best_fix' is not a text or null"},
+      {with("best_gain", "much"), "column 'best_gain' is not a number or null"},
+      {with("best_gain_low", true), "column 'best_gain_low' is not a number or null"},
       {with("findings", nullptr), "column 'findings' is not a list"},
       {with("findings", {1}), "column 'findings' is not a list of objects"},
       {with("findings", {{{"rule", 1}}}), "column 'findings[].rule' is not a text"},
@@ -195,6 +202,52 @@ TEST_CASE("what is not a row is refused with what is wrong") {
     CHECK_MESSAGE(read.error().what.find(one.message) != std::string::npos, read.error().what);
   }
   CHECK(parse_row(with("column of a later version", 1)));
+}
+
+TEST_CASE("rows of before there were predictions are read") {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(render_row(full_row()));
+  for (const char* const column : {"best_fix", "best_gain", "best_gain_low", "best_condition"}) json.erase(column);
+  const Result<TraceRow> read = parse_row(json.dump());
+  REQUIRE(read);
+  CHECK(read->culprit == full_row().culprit);
+  CHECK(read->best_fix.empty());
+  CHECK(!read->best_gain);
+  CHECK(!read->best_gain_low);
+  CHECK(read->best_condition.empty());
+}
+
+TEST_CASE("the best fix is the one that gains most, rather one that depends on nothing") {
+  const auto finding = [](const std::string& rule, double gain, Condition condition) {
+    Finding result;
+    result.rule = rule;
+    result.advice.push_back({"explains", std::nullopt});
+    result.advice.push_back({"do it", std::nullopt});
+    Prediction then;
+    then.estimate = 10 * gain;
+    then.low = 10 * gain - 1;
+    then.condition = condition;
+    result.advice.back().gain = Gain{10, then, {}};
+    return result;
+  };
+  Measurements measurements;
+  measurements.hosts.emplace_back();
+  Diagnosis diagnosis;
+  const auto row = [&] { return row_of({}, measurements, diagnosis, {}); };
+  diagnosis.findings.resize(1);
+  CHECK(row().best_fix.empty());
+  CHECK(!row().best_gain);
+  diagnosis.findings.push_back(finding("python-function", 4, Condition::python_releases_lock));
+  CHECK(row().best_fix == "python-function");
+  CHECK(row().best_condition == "python_releases_lock");
+  diagnosis.findings.push_back(finding("missing-prefetch", 1.25, Condition::none));
+  diagnosis.findings.push_back(finding("sequential-map", 1.5, Condition::none));
+  diagnosis.findings.push_back(finding("slow-source", 1.5, Condition::none));
+  CHECK(row().best_fix == "sequential-map");
+  CHECK(row().best_gain == 1.5);
+  CHECK(row().best_condition.empty());
+  CHECK(row().best_gain_low == doctest::Approx(1.4));
+  diagnosis.findings[3].suppressed.emplace();
+  CHECK(row().best_fix == "slow-source");
 }
 
 TEST_CASE("a row says what the JSON report says") {

@@ -21,7 +21,7 @@ constexpr std::array<RowColumn, 3> kFindingColumns = {{
     {"subject", text, false, "", "long name of the iterator at fault; empty for the whole trace or pipeline"},
 }};
 
-constexpr std::array<RowColumn, 28> kColumns = {{
+constexpr std::array<RowColumn, 32> kColumns = {{
     {"schema", text, false, "", "`tfdata-doctor.row/1`"},
     {"path", text, false, "", "the file, as it was given or found"},
     {"bytes", integer, false, "bytes", "of the file as stored: compressed, if it is"},
@@ -52,6 +52,14 @@ constexpr std::array<RowColumn, 28> kColumns = {{
     {"findings", records, false, "", "what rules found, worst first; not what was suppressed", kFindingColumns},
     {"tool_version", text, false, "", "of the tfdata-doctor that wrote the line"},
     {"error", text, true, "", "why there is no diagnosis; null where there is one"},
+    {"best_fix", text, true, "",
+     "the rule whose advice is predicted to gain most, rather one whose gain depends on nothing that the trace does "
+     "not show; null where nothing is predicted"},
+    {"best_gain", real, true, "factor", "predicted steps in a time with that fix, for one now"},
+    {"best_gain_low", real, true, "factor", "the lower end of what is predicted"},
+    {"best_condition", text, true, "",
+     "on which the gain depends, which the trace does not show: `fits_in_memory`, `python_releases_lock`, "
+     "`runs_on_batches` or `does_not_need_map`; null if on none"},
 }};
 
 void append_rows(std::string& table, std::span<const RowColumn> columns, const std::string& prefix) {

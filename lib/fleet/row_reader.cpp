@@ -36,6 +36,13 @@ class Columns {
     value = number;
   }
 
+  /// Like read_or_null(), for a column that was added later: rows of earlier versions do not have it.
+  template <typename Value>
+  void read_if_there(std::string_view name, Value& value) {
+    dom::element ignored;
+    if (object_.at_key(name).get(ignored) == simdjson::SUCCESS) read_or_null(name, value);
+  }
+
   /// Calls `visit(Columns)` for each record of a list.
   template <typename Visit>
   void read_each(std::string_view name, Visit visit) {
@@ -132,6 +139,10 @@ void read_columns(Columns& columns, TraceRow& row) {
   columns.read_or_null("get_next_max_us", row.get_next_max_us);
   columns.read("tool_version", row.tool_version);
   columns.read_or_null("error", row.error);
+  columns.read_if_there("best_fix", row.best_fix);
+  columns.read_if_there("best_gain", row.best_gain);
+  columns.read_if_there("best_gain_low", row.best_gain_low);
+  columns.read_if_there("best_condition", row.best_condition);
   read_records(columns, row);
 }
 

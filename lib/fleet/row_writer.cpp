@@ -50,6 +50,10 @@ std::string render_row(const TraceRow& row) {
   json["findings"] = findings_json(row.findings);
   json["tool_version"] = row.tool_version;
   json["error"] = text_or_null(row.error);
+  json["best_fix"] = text_or_null(row.best_fix);
+  json["best_gain"] = or_null(row.best_gain);
+  json["best_gain_low"] = or_null(row.best_gain_low);
+  json["best_condition"] = text_or_null(row.best_condition);
   return to_line(json) + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
+#include "diagnose/throughput_words.h"
 #include "fleet/pipeline_signature.h"
 #include "report/selection.h"
 
@@ -85,6 +86,33 @@ void describe_pipeline(const PipelineView& view, TraceRow& row) {
   describe_culprit(view, row);
 }
 
+const Gain* first_gain_of(const Finding& finding) {
+  for (const Advice& advice : finding.advice) {
+    if (advice.gain) return &*advice.gain;
+  }
+  return nullptr;
+}
+
+/// What can be relied upon comes before what gains more.
+bool is_better(const Gain& a, const Gain& b) {
+  const auto worth = [](const Gain& gain) { return std::pair(gain.then.condition == Condition::none, gain.factor()); };
+  return worth(a) > worth(b);
+}
+
+void describe_best_fix(const Diagnosis& diagnosis, TraceRow& row) {
+  const Gain* best = nullptr;
+  for (const Finding& finding : diagnosis.findings) {
+    const Gain* const gain = finding.suppressed ? nullptr : first_gain_of(finding);
+    if (gain == nullptr || (best != nullptr && !is_better(*gain, *best))) continue;
+    best = gain;
+    row.best_fix = finding.rule;
+  }
+  if (best == nullptr) return;
+  row.best_gain = best->factor();
+  row.best_gain_low = best->low();
+  row.best_condition = to_word(best->then.condition);
+}
+
 }  // namespace
 
 TraceRow row_of(RowFile file, const Measurements& measurements, const Diagnosis& diagnosis,
@@ -101,6 +129,7 @@ TraceRow row_of(RowFile file, const Measurements& measurements, const Diagnosis&
     if (finding.suppressed) continue;
     row.findings.push_back({finding.rule, std::string(to_word(finding.severity)), finding.subject});
   }
+  describe_best_fix(diagnosis, row);
   return row;
 }
 

@@ -65,6 +65,12 @@ struct TraceRow {
   std::vector<RowFinding> findings;  ///< those that are not suppressed
   std::string tool_version;
   std::string error;  ///< why there is no diagnosis; empty if there is one
+
+  // Rows of earlier versions have none of these.
+  std::string best_fix;                 ///< the rule whose advice is predicted to gain most; empty if none is
+  std::optional<double> best_gain;      ///< factor: steps in a time with it for one without it
+  std::optional<double> best_gain_low;  ///< the lower end of what is predicted
+  std::string best_condition;           ///< on which the gain depends, as in the JSON report; empty: on none
 };
 
 /// The row of one file that was diagnosed, or could not be read (`unreadable` of the analysis has why).
