@@ -1,3 +1,4 @@
+#include "command_line/option_values.h"
 #include "commands.h"
 #include "documents.h"
 #include "fleet/fleet.h"
@@ -8,19 +9,22 @@
 namespace doctor {
 namespace {
 
-std::string fleet_page(const Fleet& fleet, const OutputOptions& output, std::optional<std::size_t> top) {
+std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Request& request) {
   constexpr std::size_t kShownEntries = 10;  // of each ranking, for a person
+  const std::optional<std::size_t> top = request.number("top");
+  const std::optional<double> price = parse_price(request.text("price"));
+  const FleetView all = {top.value_or(0), price};
+  const FleetView some = {top.value_or(kShownEntries), price};
   const TextStyle style = style_of(output, {});
   switch (output.format()) {
     case OutputFormat::json:
-      return render_fleet_json(fleet, top.value_or(0));
+      return render_fleet_json(fleet, all);
     case OutputFormat::csv:
-      return render_fleet_csv(fleet, top.value_or(0));
+      return render_fleet_csv(fleet, all);
     case OutputFormat::markdown:
-      return render_fleet_markdown(fleet, top.value_or(kShownEntries));
+      return render_fleet_markdown(fleet, some);
     default:
-      return output.quiet ? render_fleet_summary(fleet, style)
-                          : render_fleet_text(fleet, top.value_or(kShownEntries), style);
+      return output.quiet ? render_fleet_summary(fleet, style) : render_fleet_text(fleet, some, style);
   }
 }
 
@@ -37,7 +41,7 @@ int run_fleet(const Request& request) {
   if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
   const Result<Fleet> fleet = read_fleet(files);
   if (!fleet) return fail_with(fleet.error());
-  const int code = print_page(fleet_page(*fleet, *output, request.number("top")), output->path());
+  const int code = print_page(fleet_page(*fleet, *output, request), output->path());
   return code == kExitClean && !fleet->has_verdict() ? kExitNothing : code;
 }
 

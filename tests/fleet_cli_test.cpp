@@ -63,14 +63,56 @@ TEST_CASE("every format has the numbers of the rows") {
     CHECK(print({"--color", "never"}).starts_with("1 trace: 1 of 0 recorded hours lost to input, in 1 job\n"));
     CHECK(print({"-q"}) == "1 trace: 1 of 0 recorded hours lost to input, in 1 job\n");
     CHECK(print({"--format", "csv"}) ==
-          "by,dataset,kind,limited_by,rule,lost_hours,share,traces,jobs,example\n"
-          "culprit,no culprit,,,,1,1,1,1,jobs/a/trace.pb\n");
+          "by,dataset,kind,limited_by,rule,lost_hours,share,traces,jobs,predicted_traces,saved_hours,"
+          "saved_low_hours,example\n"
+          "culprit,no culprit,,,,1,1,1,1,0,,,jobs/a/trace.pb\n");
     const auto page = nlohmann::json::parse(print({"--format", "json"}));
     CHECK(page["schema"] == "tfdata-doctor.fleet/1");
     CHECK(page["rows"]["counted"] == 1);
     CHECK(page["rows"]["repeated"] == 1);
     CHECK(page["rows"]["not_rows"] == 1);
     CHECK(print({"--format", "markdown"}).starts_with("### tfdata-doctor fleet: 1 trace\n"));
+  }
+}
+
+TEST_CASE("--price says what is saved in money, in every format") {
+  TraceRow row;
+  row.file = {"jobs/a/trace.pb", 10, std::string(64, 'a')};
+  row.verdict = "input_bound";
+  row.window_us = 2 * 3.6e9;
+  row.input_lost_us = 3.6e9;
+  row.findings = {{"sequential-map", "warning", ""}};
+  row.best_fix = "sequential-map";
+  row.best_gain = 2;
+  row.best_gain_low = 1.6;
+  Tool tool;
+  tool.input = render_row(row);
+  const auto print = [&](const std::string& format) {
+    return tool.run({"fleet", "-", "--price", "2.48", "--format", format}).output;
+  };
+  CHECK(print("text").find("money     2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
+  CHECK(print("markdown").find("Money: 2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
+  CHECK(print("csv").find(",jobs,predicted_traces,saved_hours,saved_low_hours,saved_money,saved_low_money,example\n") !=
+        std::string::npos);
+  CHECK(print("csv").find("rule,,,,sequential-map,1,1,1,1,1,1,0.75,2.48,1.8") != std::string::npos);
+  const auto page = nlohmann::json::parse(print("json"));
+  CHECK(page["price_per_hour"] == 2.48);
+  CHECK(page["predicted_traces"] == 1);
+  CHECK(page["saved_hours"] == 1);
+  CHECK(page["saved_low_hours"] == 0.75);
+  CHECK(page["saved_money"] == 2.48);
+  CHECK(page["culprits"][0]["saved_money"] == 2.48);
+  CHECK(page["rules"][0]["saved_hours"] == 1);
+  for (const std::string format : {"text", "markdown", "csv", "json"}) {
+    const std::string without = tool.run({"fleet", "-", "--format", format}).output;
+    CHECK(without.find("price") == std::string::npos);
+    CHECK(without.find("oney") == std::string::npos);
+  }
+  for (const std::string wrong : {"0", "-1", "free", "nan", "inf", "1e3", "2.48 EUR", "10000000000000"}) {
+    const Ended ended = tool.run({"fleet", "-", "--price=" + wrong});
+    CAPTURE(wrong);
+    CHECK(ended.code == 2);
+    CHECK(ended.errors == "tfdata-doctor: --price: '" + wrong + "' is not a number above 0\n");
   }
 }
 

@@ -75,6 +75,9 @@ std::vector<TraceRow> mixed_rows(std::mt19937& random) {
     row.recorded_ns = below(5) == 0 ? 0 : kStart + below(40) * kDay;
     row.get_next_p50_us = 10 + below(100) * 0.1;
     if (below(3) == 0) row.findings.push_back({"slow-source", "warning", "Iterator::Root"});
+    row.best_gain_low = 0.9 + 0.01 * below(100);
+    if (below(2) == 0) row.best_gain = *row.best_gain_low + 0.01 * below(300);
+    if (row.best_gain) row.best_fix = row.findings.back().rule;
     if (below(10) == 0) row = failed_row(row.file, fmt::format("ends early at byte {}", below(1000)));
     rows.push_back(std::move(row));
   }
@@ -123,6 +126,64 @@ TEST_CASE("causes are ranked by the time lost to them, with the traces and jobs 
   CHECK(fleet.rules[1].lost_ns == 5 * 3'600'000'000'000);
 }
 
+TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best fix") {
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  std::vector<TraceRow> rows;
+  for (int number = 0; number < 6; ++number) rows.push_back(row_number(number));  // 1 of 2 hours lost
+  rows[0].best_fix = "input-bound";
+  rows[0].best_gain = 1.25;  // 24 minutes of 2 hours
+  rows[0].best_gain_low = 1;
+  rows[1].findings.push_back({"slow-source", "warning", ""});
+  rows[1].best_fix = "slow-source";
+  rows[1].best_gain = 1.6;  // 45 minutes
+  rows[1].best_gain_low = 1.25;
+  rows[1].best_condition = "fits_in_memory";
+  rows[2].limited_by = "waiting";
+  rows[2].best_fix = "input-bound";
+  rows[2].best_gain = 4;  // 90 minutes, of which an hour was lost
+  rows[2].best_gain_low = 8;
+  rows[3].best_fix = "input-bound";
+  rows[3].best_gain = 0.5;
+  rows[4] = failed_row({"broken.pb", 1, "broken"}, "is empty");
+  const Fleet fleet = fleet_of(rows);
+  CHECK(fleet.saved.traces == 4);
+  CHECK(fleet.saved.ns == (24 + 45 + 60) * kMinute);
+  CHECK(fleet.saved.low_ns == (0 + 24 + 60) * kMinute);
+  REQUIRE(fleet.culprits.size() == 2);
+  CHECK(fleet.culprits[0].saved.traces == 3);
+  CHECK(fleet.culprits[0].saved.ns == (24 + 45) * kMinute);
+  CHECK(fleet.culprits[1].saved.ns == 60 * kMinute);
+  REQUIRE(fleet.rules.size() == 2);
+  CHECK(fleet.rules[0].rule == "input-bound");
+  CHECK(fleet.rules[0].traces == 5);
+  CHECK(fleet.rules[0].saved.traces == 3);
+  CHECK(fleet.rules[0].saved.ns == (24 + 60) * kMinute);
+  CHECK(fleet.rules[1].saved.traces == 1);
+  CHECK(fleet.rules[1].saved.ns == 45 * kMinute);
+  const std::string page = render_fleet_text(fleet, {}, {});
+  CHECK(
+      page.find("if fixed  2.15 of 10 recorded hours saved (22 %), 1.4 at the low end; predicted for 4 of 6 traces") !=
+      std::string::npos);
+  CHECK(page.find("on a condition") != std::string::npos);
+  CHECK(page.find("money") == std::string::npos);
+  const FleetView view = {.price = 20'000};
+  CHECK(render_fleet_text(fleet, view, {}).find("43,000 saved, 28,000 at the low end, at 20,000 an hour") !=
+        std::string::npos);
+  CHECK(render_fleet_markdown(fleet, view).find("Money: 43,000 saved") != std::string::npos);
+  CHECK(render_fleet_csv(fleet, view).find(",5,1,3,1.4,1,28000,20000,jobs/a/trace_0.pb\n") != std::string::npos);
+}
+
+TEST_CASE("where nothing is predicted, a page says so only if the price was asked for") {
+  const Fleet fleet = fleet_of({row_number(1)});
+  const std::string page = render_fleet_text(fleet, {}, {});
+  for (const char* const word : {"if fixed", "saved", "low end", "predicted"}) {
+    CHECK(page.find(word) == std::string::npos);
+  }
+  const std::string priced = render_fleet_text(fleet, {.price = 2}, {});
+  CHECK(priced.find("predicted for 0 of 1 trace") != std::string::npos);
+  CHECK(priced.find("0 saved, 0 at the low end, at 2 an hour") != std::string::npos);
+}
+
 TEST_CASE("a job is the directory of the runs of a trace") {
   struct Case {
     std::string path;
@@ -145,11 +206,15 @@ TEST_CASE("no order of rows and no way to spread them over files changes anythin
   for (int round = 0; round < 3; ++round) {
     std::vector<TraceRow> rows = mixed_rows(random);
     const Fleet expected = fleet_of(rows);
-    const std::string page = render_fleet_json(expected, 0);
+    const FleetView view = {.price = 2.48};
+    const std::string page = render_fleet_json(expected, view) + render_fleet_text(expected, view, {});
+    CHECK(expected.saved.traces > 200);
+    CHECK(expected.saved.ns > expected.saved.low_ns);
     CHECK(expected.repeated > 0);
     CHECK(expected.errors.size() == 1);
     std::shuffle(rows.begin(), rows.end(), random);
-    CHECK(render_fleet_json(fleet_of(rows), 0) == page);
+    const Fleet shuffled = fleet_of(rows);
+    CHECK(render_fleet_json(shuffled, view) + render_fleet_text(shuffled, view, {}) == page);
     const TemporaryDirectory directory;
     std::vector<std::string> texts(4);
     for (const TraceRow& row : rows) texts[random() % texts.size()] += render_row(row);
@@ -159,7 +224,7 @@ TEST_CASE("no order of rows and no way to spread them over files changes anythin
     }
     const Result<Fleet> spread = read_fleet(files);
     REQUIRE(spread);
-    CHECK(render_fleet_json(*spread, 0) == page);
+    CHECK(render_fleet_json(*spread, view) + render_fleet_text(*spread, view, {}) == page);
     std::vector<std::string> again = files;
     again.insert(again.end(), files.begin(), files.end());
     const Result<Fleet> twice = read_fleet(again);
@@ -205,7 +270,7 @@ TEST_CASE("lines that are no rows are counted, and the first is told") {
   CHECK(fleet.rows == 1);
   CHECK(fleet.not_rows == 3);
   CHECK(fleet.first_not_row.find("rows.ndjson line 3: is not a row: invalid JSON") != std::string::npos);
-  CHECK(render_fleet_text(fleet, 0, {}).find("3 lines are not rows") != std::string::npos);
+  CHECK(render_fleet_text(fleet, {}, {}).find("3 lines are not rows") != std::string::npos);
 }
 
 TEST_CASE("a pipeline that became slower is a regression where that is sure") {
@@ -235,7 +300,7 @@ TEST_CASE("a pipeline that became slower is a regression where that is sure") {
     const FleetPipeline& pipeline = fleet.pipelines.front();
     CHECK(pipeline.is_regression == one.is_regression);
     CHECK(fleet.regressions.size() == (one.is_regression ? 1 : 0));
-    const bool is_told = render_fleet_text(fleet, 0, {}).find("Pipelines that became slower") != std::string::npos;
+    const bool is_told = render_fleet_text(fleet, {}, {}).find("Pipelines that became slower") != std::string::npos;
     CHECK(is_told == one.is_regression);
     CHECK(pipeline.dated_traces == (one.is_dated ? rows.size() : 0));
     REQUIRE(pipeline.get_next_p50.has_value() == one.is_dated);
@@ -265,9 +330,14 @@ TEST_CASE("numbers beyond all reason drown nothing") {
   rows[1].input_lost_us = -5;
   rows[2].get_next_p50_us = 1e300;
   rows[2].recorded_ns = kStart;
+  rows[0].window_us = 1e300;
+  rows[0].best_gain = 1e300;
+  rows[1].best_gain = rows[1].best_gain_low = -1e300;
   const Fleet fleet = fleet_of(rows);
+  CHECK(fleet.saved.ns == 32'000'000'000'000'000);
+  CHECK(fleet.saved.low_ns == 0);
   CHECK(fleet.lost_ns == 32'000'000'000'000'000 + 0 + 3'600'000'000'000);  // about a year, nothing, an hour
-  CHECK(!render_fleet_text(fleet, 0, {}).empty());
+  CHECK(!render_fleet_text(fleet, {}, {}).empty());
 }
 
 TEST_CASE("foreign text is escaped on every page") {
@@ -276,11 +346,11 @@ TEST_CASE("foreign text is escaped on every page") {
   row.culprit_dataset = "Map|<script>\x1b";
   row.findings = {{"rule|\x1b<b>", "error", ""}};
   const Fleet fleet = fleet_of({row, failed_row({"=cmd|\x1b", 1, "e"}, "bad\x1b|<b>")});
-  for (const std::string& page : {render_fleet_text(fleet, 0, {}), render_fleet_markdown(fleet, 0),
-                                  render_fleet_csv(fleet, 0), render_fleet_json(fleet, 0)}) {
+  for (const std::string& page : {render_fleet_text(fleet, {}, {}), render_fleet_markdown(fleet, {}),
+                                  render_fleet_csv(fleet, {}), render_fleet_json(fleet, {})}) {
     CHECK(page.find('\x1b') == std::string::npos);
   }
-  const std::string markdown = render_fleet_markdown(fleet, 0);
+  const std::string markdown = render_fleet_markdown(fleet, {});
   CHECK(markdown.find("<script>") == std::string::npos);
   CHECK(markdown.find("<b>") == std::string::npos);
 }

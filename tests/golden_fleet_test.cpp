@@ -21,10 +21,10 @@ TEST_CASE("the pages of recorded rows") {
   std::filesystem::current_path(folder);
   const Result<Fleet> fleet = read_fleet({"january.ndjson", "february.ndjson"});
   REQUIRE(fleet);
-  golden::compare(render_fleet_text(*fleet, 10, {}), folder / "expected.txt");
-  golden::compare(render_fleet_json(*fleet, 0), folder / "expected.json");
-  golden::compare(render_fleet_csv(*fleet, 0), folder / "expected.csv");
-  golden::compare(render_fleet_markdown(*fleet, 3), folder / "expected.md");
+  golden::compare(render_fleet_text(*fleet, {10}, {}), folder / "expected.txt");
+  golden::compare(render_fleet_json(*fleet, {}), folder / "expected.json");
+  golden::compare(render_fleet_csv(*fleet, {}), folder / "expected.csv");
+  golden::compare(render_fleet_markdown(*fleet, {3}), folder / "expected.md");
 }
 
 }  // namespace doctor::golden_fleet_test

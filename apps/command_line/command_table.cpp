@@ -142,6 +142,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .arguments = {{"RESULTS", ArgumentKind::path, "Files of rows (NDJSON, also gzip), - for standard input",
                     /*repeats=*/true}},
      .examples = {{"fleet rows.ndjson", "causes by the hours that they cost"},
+                  {"fleet --price 2.48 rows.ndjson", "with what the fixes are worth, at the price of an hour"},
                   {"fleet --top 3 --format markdown shard*.ndjson", "for a report"},
                   {"fleet --format csv rows.ndjson.gz -o causes.csv", "for a spreadsheet"}},
      .exits = {{kExitClean, "ranked"}, kFailedPlainly, {kExitNothing, "no row holds a verdict"}}},

@@ -18,6 +18,7 @@ enum class ValueKind {
   word,          ///< one of OptionEntry::words
   number,        ///< a whole number within OptionEntry::least and most
   factor,        ///< a number from OptionEntry::least, but at least 0.001, to 1000
+  price,         ///< a number above 0
   size,          ///< of memory: "512M"
   threshold,     ///< "rule.threshold=value"
   share_budget,  ///< "[pipeline=]share"

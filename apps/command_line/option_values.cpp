@@ -45,11 +45,21 @@ constexpr std::array<SizeUnit, 14> kUnits = {{
 constexpr double kLeastFactor = 0.001;
 constexpr double kMostFactor = 1000;
 
+constexpr double kMostPrice = 1e12;  // of an hour, in any currency
+
 constexpr double kMostBytes = 9e18;  // fits a signed number of 64 bits, which is more than any machine has
 
 constexpr std::string_view kMemorySizes =
     "a size is a number of bytes, or a number with K, M, G or T (KiB, MiB, ...: powers of 1024) or KB, MB, GB or TB "
     "(powers of 1000), as in 500000000, 512M, 1.5GiB";
+
+/// A number without an exponent.
+std::optional<double> parse_decimal(std::string_view text) {
+  double number = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
+  return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
+}
 
 std::string in_lower_case(std::string_view text) {
   std::string lower(text);
@@ -102,11 +112,13 @@ std::optional<std::size_t> parse_number(std::string_view text) {
 }
 
 std::optional<double> parse_factor(std::string_view text) {
-  double factor = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, factor, std::chars_format::fixed);
-  const bool is_factor = error == std::errc() && end == text_end && factor >= kLeastFactor && factor <= kMostFactor;
-  return is_factor ? std::optional(factor) : std::nullopt;
+  const std::optional<double> factor = parse_decimal(text);
+  return factor && *factor >= kLeastFactor && *factor <= kMostFactor ? factor : std::nullopt;
+}
+
+std::optional<double> parse_price(std::string_view text) {
+  const std::optional<double> price = parse_decimal(text);
+  return price && *price > 0 && *price <= kMostPrice ? price : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_memory_size(std::string_view text) {
@@ -168,6 +180,9 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
       return check_number(option, value);
     case ValueKind::factor:
       return check_factor(option, value);
+    case ValueKind::price:
+      if (parse_price(value.text)) return {};
+      return fail("'" + value.text + "' is not a number above 0", value.where);
     case ValueKind::size:
       if (parse_memory_size(value.text)) return {};
       return fail("'" + value.text + "' is not a valid size", value.where, std::string(kMemorySizes));

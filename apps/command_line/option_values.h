@@ -24,6 +24,9 @@ std::optional<std::size_t> parse_number(std::string_view text);
 /// A number from 0.001 to 1000, e.g. "1.5"; nullopt for any other text.
 std::optional<double> parse_factor(std::string_view text);
 
+/// A number above 0, e.g. "2.48"; nullopt for any other text.
+std::optional<double> parse_price(std::string_view text);
+
 /// The bytes of "512M" or "1.5GB", at least 1; nullopt for any other text.
 std::optional<std::uint64_t> parse_memory_size(std::string_view text);
 

@@ -11,6 +11,14 @@
 
 namespace doctor {
 
+/// Time that fixes are predicted to save.
+struct FleetSaving {
+  std::uint64_t traces = 0;              ///< for which there is a prediction; the others add nothing
+  std::uint64_t conditional_traces = 0;  ///< of those: whose prediction depends on what the trace does not show
+  std::int64_t ns = 0;                   ///< with the best fix of each of them
+  std::int64_t low_ns = 0;               ///< the same if each gains as little as is predicted
+};
+
 /// What holds some traces of a fleet up.
 struct FleetCause {
   std::string culprit_kind;     ///< of a culprit: "source" or "transformation"; empty: the traces name no culprit
@@ -20,6 +28,7 @@ struct FleetCause {
   std::uint64_t traces = 0;
   std::uint64_t jobs = 0;
   std::int64_t lost_ns = 0;
+  FleetSaving saved;    ///< of a rule: where its fix is the best one of the trace
   double share = 0;     ///< of the time that all traces lost
   std::string example;  ///< path of the trace that lost most
 };
@@ -66,6 +75,7 @@ struct Fleet {
   std::uint64_t jobs = 0;
   std::int64_t window_ns = 0;  ///< of all recordings together
   std::int64_t lost_ns = 0;
+  FleetSaving saved;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<FleetError> errors;        ///< most frequent first
   std::vector<FleetCause> culprits;      ///< that lost most first; their shares add up to 1

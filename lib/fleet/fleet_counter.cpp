@@ -28,6 +28,25 @@ void add_time(std::int64_t& sum, std::int64_t time) {
   if (__builtin_add_overflow(sum, time, &sum)) sum = INT64_MAX;
 }
 
+/// The time of the trace that is over sooner with a gain: never more than was lost.
+std::int64_t saved_time(const TraceRow& row, double gain) {
+  if (!(gain > 1)) return 0;
+  return std::min(to_nanoseconds(row.window_us * (1 - 1 / gain)), to_nanoseconds(row.input_lost_us));
+}
+
+FleetSaving saving_of(const TraceRow& row) {
+  if (!row.best_gain) return {};
+  const double low = std::min(row.best_gain_low.value_or(1), *row.best_gain);
+  return {1, row.best_condition.empty() ? 0U : 1U, saved_time(row, *row.best_gain), saved_time(row, low)};
+}
+
+void add_saving(FleetSaving& sum, const FleetSaving& saving) {
+  sum.traces += saving.traces;
+  sum.conditional_traces += saving.conditional_traces;
+  add_time(sum.ns, saving.ns);
+  add_time(sum.low_ns, saving.low_ns);
+}
+
 /// The reason without what differs from file to file: "the gzip stream ends early at byte N".
 std::string kind_of_error(std::string_view reason) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -130,10 +149,17 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
   add_time(fleet_.lost_ns, facts.lost_ns);
   if (!row.error.empty()) return add(errors_[kind_of_error(row.error)], facts);
   ++fleet_.verdicts[row.verdict.empty() ? "none" : row.verdict];
-  add(culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limited_by}], facts);
+  const FleetSaving saving = saving_of(row);
+  add_saving(fleet_.saved, saving);
+  Group& culprit = culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limited_by}];
+  add(culprit, facts);
+  add_saving(culprit.saved, saving);
   std::set<std::string_view> rules;
   for (const RowFinding& finding : row.findings) {
-    if (rules.insert(finding.rule).second) add(rules_[finding.rule], facts);
+    if (!rules.insert(finding.rule).second) continue;
+    Group& rule = rules_[finding.rule];
+    add(rule, facts);
+    if (finding.rule == row.best_fix) add_saving(rule.saved, saving);
   }
   if (!row.signature.empty()) add(pipelines_[row.signature], facts);
 }
@@ -143,6 +169,7 @@ FleetCause FleetCounter::describe(const Group& group) const {
   cause.traces = group.traces;
   cause.jobs = group.jobs.size();
   cause.lost_ns = group.lost_ns;
+  cause.saved = group.saved;
   cause.share = fleet_.lost_ns > 0 ? static_cast<double>(group.lost_ns) / static_cast<double>(fleet_.lost_ns) : 0;
   cause.example = group.example;
   return cause;

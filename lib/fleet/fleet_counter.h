@@ -29,6 +29,7 @@ class FleetCounter {
   struct Group {
     std::uint64_t traces = 0;
     std::int64_t lost_ns = 0;
+    FleetSaving saved;
     std::unordered_set<std::uint64_t> jobs;  ///< hashes of their names
     std::int64_t most_lost_ns = -1;
     std::string example;

@@ -34,10 +34,10 @@ OrderedJson pipeline_json(const FleetPipeline& pipeline) {
 
 }  // namespace
 
-std::string render_fleet_json(const Fleet& fleet, std::size_t top) {
+std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
   OrderedJson verdicts = OrderedJson::object();
   for (const auto& [verdict, count] : fleet.verdicts) verdicts[verdict] = count;
-  const auto is_shown = [&](std::size_t index) { return top == 0 || index < top; };
+  const auto is_shown = [&](std::size_t index) { return view.top == 0 || index < view.top; };
   OrderedJson pipelines = OrderedJson::array();
   for (std::size_t index = 0; index < fleet.pipelines.size() && is_shown(index); ++index) {
     pipelines.push_back(pipeline_json(fleet.pipelines[index]));
@@ -52,12 +52,21 @@ std::string render_fleet_json(const Fleet& fleet, std::size_t top) {
   page["jobs"] = fleet.jobs;
   page["recorded_hours"] = to_hours(fleet.window_ns);
   page["lost_hours"] = to_hours(fleet.lost_ns);
+  page["predicted_traces"] = fleet.saved.traces;
+  page["conditional_traces"] = fleet.saved.conditional_traces;
+  page["saved_hours"] = to_hours(fleet.saved.ns);
+  page["saved_low_hours"] = to_hours(fleet.saved.low_ns);
+  if (view.price) {
+    page["price_per_hour"] = *view.price;
+    page["saved_money"] = to_hours(fleet.saved.ns) * *view.price;
+    page["saved_low_money"] = to_hours(fleet.saved.low_ns) * *view.price;
+  }
   page["verdicts"] = std::move(verdicts);
-  page["culprits"] = table_json(culprit_table(fleet, top));
-  page["rules"] = table_json(rule_table(fleet, top));
+  page["culprits"] = table_json(culprit_table(fleet, view));
+  page["rules"] = table_json(rule_table(fleet, view));
   page["pipelines"] = std::move(pipelines);
   page["regressions"] = std::move(regressions);
-  page["errors"] = table_json(error_table(fleet, top));
+  page["errors"] = table_json(error_table(fleet, view));
   return to_text(page);
 }
 

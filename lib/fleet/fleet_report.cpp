@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "fleet/fleet_tables.h"
 #include "text/escape.h"
@@ -20,13 +21,13 @@ struct Section {
 };
 
 /// The rankings that have something in them.
-std::vector<Section> sections_of(const Fleet& fleet, std::size_t top) {
+std::vector<Section> sections_of(const Fleet& fleet, const FleetView& view) {
   std::array<Section, 5> all = {{
-      {"What the time is lost to", culprit_table(fleet, top), fleet.culprits.size()},
-      {"What rules found (a trace counts for each of its findings)", rule_table(fleet, top), fleet.rules.size()},
-      {"Pipelines (first and later half of their recordings)", pipeline_table(fleet, top), fleet.pipelines.size()},
-      {"Pipelines that became slower", regression_table(fleet, top), fleet.regressions.size()},
-      {"Traces that could not be diagnosed", error_table(fleet, top), fleet.errors.size()},
+      {"What the time is lost to", culprit_table(fleet, view), fleet.culprits.size()},
+      {"What rules found (a trace counts for each of its findings)", rule_table(fleet, view), fleet.rules.size()},
+      {"Pipelines (first and later half of their recordings)", pipeline_table(fleet, view), fleet.pipelines.size()},
+      {"Pipelines that became slower", regression_table(fleet, view), fleet.regressions.size()},
+      {"Traces that could not be diagnosed", error_table(fleet, view), fleet.errors.size()},
   }};
   std::vector<Section> sections;
   for (Section& section : all) {
@@ -42,8 +43,37 @@ std::string status_of(const Fleet& fleet) {
 /// "3.2 of 12.5 recorded hours lost to input, in 120 jobs".
 std::string summary_of(const Fleet& fleet) {
   if (!fleet.has_verdict()) return fmt::format("none of {} has a verdict", format_count(fleet.rows, "row"));
-  return fmt::format("{:.4g} of {:.4g} recorded hours lost to input, in {}", to_hours(fleet.lost_ns),
-                     to_hours(fleet.window_ns), format_count(fleet.jobs, "job"));
+  return fmt::format("{} of {} recorded hours lost to input, in {}", format_number(to_hours(fleet.lost_ns)),
+                     format_number(to_hours(fleet.window_ns)), format_count(fleet.jobs, "job"));
+}
+
+/// "0.12 of 12.5 recorded hours saved (1.0 %), 0.1 at the low end; predicted for 12 of 20 traces", with the best fix of
+/// each.
+std::string saving_of_all(const Fleet& fleet) {
+  const double share =
+      fleet.window_ns > 0 ? static_cast<double>(fleet.saved.ns) / static_cast<double>(fleet.window_ns) : 0;
+  std::string text = fmt::format("{} of {} recorded hours saved ({}), {} at the low end; predicted for {} of {}",
+                                 format_number(to_hours(fleet.saved.ns)), format_number(to_hours(fleet.window_ns)),
+                                 format_share(share), format_number(to_hours(fleet.saved.low_ns)),
+                                 format_count(fleet.saved.traces), format_count(fleet.rows, "trace"));
+  if (fleet.saved.conditional_traces > 0) {
+    text += fmt::format(", for {} of them on a condition", format_count(fleet.saved.conditional_traces));
+  }
+  return text;
+}
+
+std::string money_of_all(const Fleet& fleet, double price) {
+  return fmt::format("{} saved, {} at the low end, at {} an hour", format_number(to_hours(fleet.saved.ns) * price),
+                     format_number(to_hours(fleet.saved.low_ns) * price), format_number(price));
+}
+
+/// What fixes would save, a label and a line each; nothing where nothing is predicted.
+std::vector<std::pair<std::string_view, std::string>> savings_of(const Fleet& fleet, const FleetView& view) {
+  std::vector<std::pair<std::string_view, std::string>> savings;
+  if (!fleet.has_verdict() || (fleet.saved.traces == 0 && !view.price)) return savings;
+  savings.emplace_back("if fixed", saving_of_all(fleet));
+  if (view.price) savings.emplace_back("money", money_of_all(fleet, *view.price));
+  return savings;
 }
 
 std::string verdicts_of(const Fleet& fleet) {
@@ -82,32 +112,36 @@ std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style) {
   return page.take();
 }
 
-std::string render_fleet_text(const Fleet& fleet, std::size_t top, const TextStyle& style) {
+std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const TextStyle& style) {
   TextPage page(style.color, style.width);
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
   if (fleet.has_verdict()) page.row("verdicts", verdicts_of(fleet));
+  for (const auto& [label, text] : savings_of(fleet, view)) page.row(label, text);
   for (const std::string& caution : cautions_of(fleet)) page.row("left out", caution);
   std::string text = page.take();
-  for (const Section& section : sections_of(fleet, top)) {
+  for (const Section& section : sections_of(fleet, view)) {
     text += "\n" + render_table_text(section.table, section.title, section.count, style.width);
   }
   return text;
 }
 
-std::string render_fleet_markdown(const Fleet& fleet, std::size_t top) {
+std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view) {
   std::string text = fmt::format("### tfdata-doctor fleet: {}\n\n{}\n", escape_for_markdown(status_of(fleet)),
                                  escape_for_markdown(summary_of(fleet)));
   if (fleet.has_verdict()) text += "\n" + escape_for_markdown("Verdicts: " + verdicts_of(fleet)) + "\n";
+  for (const auto& [label, line] : savings_of(fleet, view)) {
+    text += "\n" + escape_for_markdown(fmt::format("{}: {}", label == "money" ? "Money" : "If fixed", line)) + "\n";
+  }
   for (const std::string& caution : cautions_of(fleet))
     text += "\n" + escape_for_markdown("Left out: " + caution) + "\n";
-  for (const Section& section : sections_of(fleet, top)) {
+  for (const Section& section : sections_of(fleet, view)) {
     text += fmt::format("\n#### {}\n\n{}", section.title, table_markdown(section.table));
   }
   return text;
 }
 
-std::string render_fleet_csv(const Fleet& fleet, std::size_t top) {
-  return table_csv(cause_table(fleet, top));
+std::string render_fleet_csv(const Fleet& fleet, const FleetView& view) {
+  return table_csv(cause_table(fleet, view));
 }
 
 }  // namespace doctor

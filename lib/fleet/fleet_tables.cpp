@@ -25,16 +25,39 @@ Cell text_or_unknown(const std::string& text) {
   return text.empty() ? Cell() : Cell(text);
 }
 
-std::vector<Cell> loss_cells(const FleetCause& cause) {
-  return {to_hours(cause.lost_ns), cause.share, count_cell(cause.traces), count_cell(cause.jobs), cause.example};
+/// How well a narrow page can do without the columns about savings; what is at the lower end is left out first.
+enum SpareOfSavings : std::uint8_t { kSpareEstimate = 1, kSpareTraces, kSpareLow };
+
+std::vector<Cell> loss_cells(const FleetCause& cause, const FleetView& view) {
+  std::vector<Cell> cells = {to_hours(cause.lost_ns), cause.share, count_cell(cause.traces), count_cell(cause.jobs)};
+  const FleetSaving& saved = cause.saved;
+  const bool is_predicted = saved.traces > 0;
+  cells.push_back(count_cell(saved.traces));
+  for (const std::int64_t time : {saved.ns, saved.low_ns}) {
+    cells.push_back(is_predicted ? Cell(to_hours(time)) : Cell());
+  }
+  if (view.price) {
+    for (const std::int64_t time : {saved.ns, saved.low_ns}) {
+      cells.push_back(is_predicted ? Cell(to_hours(time) * *view.price) : Cell());
+    }
+  }
+  cells.emplace_back(cause.example);
+  return cells;
 }
 
-void append_loss_columns(DataTable& table) {
-  const std::vector<Column> columns = {{"lost_hours", "hours lost", ColumnKind::number},
-                                       {"share", "share", ColumnKind::share},
-                                       {"traces", "traces", ColumnKind::count},
-                                       {"jobs", "jobs", ColumnKind::count},
-                                       {"example", "example", ColumnKind::path}};
+void append_loss_columns(DataTable& table, const FleetView& view) {
+  std::vector<Column> columns = {{"lost_hours", "hours lost", ColumnKind::number},
+                                 {"share", "share", ColumnKind::share},
+                                 {"traces", "traces", ColumnKind::count},
+                                 {"jobs", "jobs", ColumnKind::count},
+                                 {"predicted_traces", "predicted", ColumnKind::count, true, kSpareTraces},
+                                 {"saved_hours", "hours saved", ColumnKind::number, true, kSpareEstimate},
+                                 {"saved_low_hours", "low end", ColumnKind::number, true, kSpareLow}};
+  if (view.price) {
+    columns.push_back({"saved_money", "money saved", ColumnKind::number, true, kSpareEstimate});
+    columns.push_back({"saved_low_money", "low end", ColumnKind::number, true, kSpareLow});
+  }
+  columns.push_back({"example", "example", ColumnKind::path});
   table.columns.insert(table.columns.end(), columns.begin(), columns.end());
 }
 
@@ -43,8 +66,8 @@ std::vector<Cell> culprit_cells(const FleetCause& cause) {
           text_or_unknown(cause.culprit_kind), text_or_unknown(cause.limited_by)};
 }
 
-void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cause) {
-  std::vector<Cell> loss = loss_cells(cause);
+void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cause, const FleetView& view) {
+  std::vector<Cell> loss = loss_cells(cause, view);
   cells.insert(cells.end(), std::make_move_iterator(loss.begin()), std::make_move_iterator(loss.end()));
   table.rows.push_back(std::move(cells));
 }
@@ -72,29 +95,29 @@ double to_hours(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / kNanosecondsPerHour;
 }
 
-DataTable culprit_table(const Fleet& fleet, std::size_t top) {
+DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"dataset", "culprit", ColumnKind::text},
                    {"kind", "kind", ColumnKind::text},
                    {"limited_by", "limited by", ColumnKind::text}};
-  append_loss_columns(table);
-  for (std::size_t index = 0; index < shown_count(fleet.culprits, top); ++index) {
-    append_row(table, culprit_cells(fleet.culprits[index]), fleet.culprits[index]);
+  append_loss_columns(table, view);
+  for (std::size_t index = 0; index < shown_count(fleet.culprits, view.top); ++index) {
+    append_row(table, culprit_cells(fleet.culprits[index]), fleet.culprits[index], view);
   }
   return table;
 }
 
-DataTable rule_table(const Fleet& fleet, std::size_t top) {
+DataTable rule_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"rule", "rule", ColumnKind::text}};
-  append_loss_columns(table);
-  for (std::size_t index = 0; index < shown_count(fleet.rules, top); ++index) {
-    append_row(table, {fleet.rules[index].rule}, fleet.rules[index]);
+  append_loss_columns(table, view);
+  for (std::size_t index = 0; index < shown_count(fleet.rules, view.top); ++index) {
+    append_row(table, {fleet.rules[index].rule}, fleet.rules[index], view);
   }
   return table;
 }
 
-DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
+DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"signature", "pipeline", ColumnKind::text},
                    {"lost_hours", "hours lost", ColumnKind::number},
@@ -107,7 +130,7 @@ DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
                    {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
                    {"get_next_p50_later_us", "later", ColumnKind::time},
                    {"example", "example", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.pipelines, top); ++index) {
+  for (std::size_t index = 0; index < shown_count(fleet.pipelines, view.top); ++index) {
     const FleetPipeline& pipeline = fleet.pipelines[index];
     table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns), count_cell(pipeline.traces),
                           count_cell(pipeline.jobs), day_cell(pipeline.first_ns), day_cell(pipeline.last_ns),
@@ -119,7 +142,7 @@ DataTable pipeline_table(const Fleet& fleet, std::size_t top) {
   return table;
 }
 
-DataTable regression_table(const Fleet& fleet, std::size_t top) {
+DataTable regression_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"signature", "pipeline", ColumnKind::text},
                    {"lost_hours", "hours lost", ColumnKind::number},
@@ -129,7 +152,7 @@ DataTable regression_table(const Fleet& fleet, std::size_t top) {
                    {"later_traces", "later", ColumnKind::count},
                    {"p_value", "p", ColumnKind::number},
                    {"example", "example", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.regressions, top); ++index) {
+  for (std::size_t index = 0; index < shown_count(fleet.regressions, view.top); ++index) {
     const FleetPipeline& pipeline = fleet.pipelines[fleet.regressions[index]];
     table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns),
                           half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),
@@ -139,34 +162,34 @@ DataTable regression_table(const Fleet& fleet, std::size_t top) {
   return table;
 }
 
-DataTable error_table(const Fleet& fleet, std::size_t top) {
+DataTable error_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"reason", "could not be read", ColumnKind::text},
                    {"traces", "traces", ColumnKind::count},
                    {"example", "example", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.errors, top); ++index) {
+  for (std::size_t index = 0; index < shown_count(fleet.errors, view.top); ++index) {
     const FleetError& error = fleet.errors[index];
     table.rows.push_back({error.reason, count_cell(error.traces), error.example});
   }
   return table;
 }
 
-DataTable cause_table(const Fleet& fleet, std::size_t top) {
+DataTable cause_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"by", "by", ColumnKind::text},
                    {"dataset", "culprit", ColumnKind::text},
                    {"kind", "kind", ColumnKind::text},
                    {"limited_by", "limited by", ColumnKind::text},
                    {"rule", "rule", ColumnKind::text}};
-  append_loss_columns(table);
-  for (std::size_t index = 0; index < shown_count(fleet.culprits, top); ++index) {
+  append_loss_columns(table, view);
+  for (std::size_t index = 0; index < shown_count(fleet.culprits, view.top); ++index) {
     std::vector<Cell> cells = culprit_cells(fleet.culprits[index]);
     cells.insert(cells.begin(), "culprit");
     cells.emplace_back();
-    append_row(table, std::move(cells), fleet.culprits[index]);
+    append_row(table, std::move(cells), fleet.culprits[index], view);
   }
-  for (std::size_t index = 0; index < shown_count(fleet.rules, top); ++index) {
-    append_row(table, {"rule", Cell(), Cell(), Cell(), fleet.rules[index].rule}, fleet.rules[index]);
+  for (std::size_t index = 0; index < shown_count(fleet.rules, view.top); ++index) {
+    append_row(table, {"rule", Cell(), Cell(), Cell(), fleet.rules[index].rule}, fleet.rules[index], view);
   }
   return table;
 }

@@ -1,23 +1,22 @@
 #pragma once
 
-#include <cstddef>
-
 #include "fleet/fleet.h"
+#include "fleet/fleet_view.h"
 #include "text/data_table.h"
 
 namespace doctor {
 
-// The rankings of a fleet as tables, each cut to `top` entries (0: all).
+// The rankings of a fleet as tables, each cut to as many entries as the view shows.
 
-DataTable culprit_table(const Fleet& fleet, std::size_t top);
-DataTable rule_table(const Fleet& fleet, std::size_t top);
-DataTable pipeline_table(const Fleet& fleet, std::size_t top);
+DataTable culprit_table(const Fleet& fleet, const FleetView& view);
+DataTable rule_table(const Fleet& fleet, const FleetView& view);
+DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
 /// The pipelines that became slower.
-DataTable regression_table(const Fleet& fleet, std::size_t top);
-DataTable error_table(const Fleet& fleet, std::size_t top);
+DataTable regression_table(const Fleet& fleet, const FleetView& view);
+DataTable error_table(const Fleet& fleet, const FleetView& view);
 
 /// Culprits and rules together, distinguished by the first column.
-DataTable cause_table(const Fleet& fleet, std::size_t top);
+DataTable cause_table(const Fleet& fleet, const FleetView& view);
 
 double to_hours(std::int64_t nanoseconds);
 
