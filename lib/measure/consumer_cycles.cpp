@@ -1,64 +1,94 @@
 #include "measure/consumer_cycles.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "base/intervals.h"
 
 namespace doctor {
 namespace {
 
-/// Work of this host that is not the input's: ops and the executor's spans of other functions, by thread.
-struct OtherWork {
-  struct Piece {
-    Interval time;
-    std::size_t lane = 0;
+/// How many of some threads are at work, added up from the beginning: answers for any piece of time in one search.
+class BusyTime {
+ public:
+  /// `of_lanes`: for each thread when it is at work.
+  explicit BusyTime(const std::vector<std::vector<Interval>>& of_lanes) {
+    std::vector<std::pair<Picoseconds, int>> changes;
+    for (const std::vector<Interval>& lane : of_lanes) {
+      for (const Interval& time : lane) {
+        changes.emplace_back(time.start, 1);
+        changes.emplace_back(time.end, -1);
+      }
+    }
+    std::sort(changes.begin(), changes.end());
+    int at_work = 0;
+    for (const auto& [time, change] : changes) {
+      const double since = moments_.empty() ? 0 : to_microseconds(time - moments_.back().time);
+      const double before = moments_.empty() ? 0 : moments_.back().before;
+      at_work += change;
+      moments_.push_back({time, before + since * (at_work - change), at_work});
+    }
+  }
+
+  /// Thread time in us.
+  double in(Interval span) const { return until(span.end) - until(span.start); }
+
+ private:
+  struct Moment {
+    Picoseconds time = 0;
+    double before = 0;  ///< thread time until then
+    int at_work = 0;    ///< threads from then on
   };
-  std::vector<Piece> pieces;  ///< sorted by start
-  Picoseconds longest = 0;
+
+  double until(Picoseconds time) const {
+    const auto next = std::upper_bound(moments_.begin(), moments_.end(), time,
+                                       [](Picoseconds wanted, const Moment& moment) { return wanted < moment.time; });
+    if (next == moments_.begin()) return 0;
+    const Moment& last = *std::prev(next);
+    return last.before + to_microseconds(time - last.time) * last.at_work;
+  }
+
+  std::vector<Moment> moments_;  ///< sorted
 };
 
-OtherWork find_other_work(const Trace& trace, const FunctionCosts& functions, const std::vector<OpKind>& op_kinds,
-                          Interval window) {
-  OtherWork work;
-  const auto add = [&](PackedSpan span, std::size_t lane) {
-    if (span.end() <= window.start || span.start() >= window.end) return;
-    work.pieces.push_back({{span.start(), span.end()}, lane});
-    work.longest = std::max(work.longest, span.duration());
-  };
-  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
-    const Lane& lane = trace.lanes[index];
+/// When each thread of this host works on what is not the input's: ops, and the executor's spans of other functions.
+std::vector<std::vector<Interval>> find_other_work(const Trace& trace, const FunctionCosts& functions,
+                                                   const std::vector<OpKind>& op_kinds, Interval window) {
+  std::vector<std::vector<Interval>> of_lanes;
+  for (const Lane& lane : trace.lanes) {
     if (trace.strings[lane.name].find("tf_data") != std::string_view::npos) continue;
+    std::vector<Interval> times;
+    const auto add = [&](PackedSpan span) {
+      if (span.end() > window.start && span.start() < window.end) times.push_back({span.start(), span.end()});
+    };
     for (std::size_t op = 0; op < lane.ops.size() && lane.ops[op].span.start() < window.end; ++op) {
       if (op_kinds[index_of(lane.ops[op].type)] == OpKind::wrapper) continue;
-      if (!functions.by_id.contains(lane.ops[op].function_id.value())) add(lane.ops[op].span, index);
+      if (!functions.by_id.contains(lane.ops[op].function_id.value())) add(lane.ops[op].span);
     }
     for (std::size_t span = 0; span < lane.executor_spans.size(); ++span) {
       const ExecutorSpan& executor = lane.executor_spans[span];
-      if (!functions.by_id.contains(executor.function_id.value())) add(executor.span, index);
+      if (!functions.by_id.contains(executor.function_id.value())) add(executor.span);
     }
+    if (!times.empty()) of_lanes.push_back(merged(std::move(times)));
   }
-  std::sort(work.pieces.begin(), work.pieces.end(), [](const OtherWork::Piece& a, const OtherWork::Piece& b) {
-    return a.time.start != b.time.start ? a.time.start < b.time.start : a.lane < b.lane;
-  });
-  return work;
+  return of_lanes;
 }
 
-/// Sets how much of a gap is work of this host.
-void measure_gap(const OtherWork& work, Interval gap, ConsumerStep& step) {
-  step.gap = to_microseconds(std::max<Picoseconds>(0, gap.end - gap.start));
-  auto piece = std::lower_bound(work.pieces.begin(), work.pieces.end(), gap.start - work.longest,
-                                [](const OtherWork::Piece& one, Picoseconds time) { return one.time.start < time; });
-  std::map<std::size_t, std::vector<Interval>> by_lane;
+/// The same of all threads together: when any of them works.
+std::vector<std::vector<Interval>> union_of(const std::vector<std::vector<Interval>>& of_lanes) {
   std::vector<Interval> all;
-  for (; piece != work.pieces.end() && piece->time.start < gap.end; ++piece) {
-    const Interval inside{std::max(piece->time.start, gap.start), std::min(piece->time.end, gap.end)};
-    if (inside.start >= inside.end) continue;
-    by_lane[piece->lane].push_back(inside);
-    all.push_back(inside);
-  }
-  step.busy = to_microseconds(total_length(merged(std::move(all))));
-  for (auto& [lane, times] : by_lane) step.core_time += to_microseconds(total_length(merged(std::move(times))));
+  for (const std::vector<Interval>& lane : of_lanes) all.insert(all.end(), lane.begin(), lane.end());
+  return {merged(std::move(all))};
+}
+
+/// Sets how long a gap is, and how much of it is work of this host.
+void measure_gap(const BusyTime& of_threads, const BusyTime& of_any, Interval gap, ConsumerStep& step) {
+  if (gap.start >= gap.end) return;
+  step.gap = to_microseconds(gap.end - gap.start);
+  step.busy = of_any.in(gap);
+  step.core_time = of_threads.in(gap);
 }
 
 double median_of(std::vector<double> values) {
@@ -134,8 +164,10 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
                                          const std::function<Cycle(const RootCall&)>& cycle_of) {
   std::vector<ConsumerCycles> consumers;
   if (calls.size() < 2) return consumers;
-  const OtherWork work =
+  const std::vector<std::vector<Interval>> work =
       find_other_work(trace, functions, op_kinds, {calls.front()->span.start, calls.back()->span.end});
+  const BusyTime of_threads(work);
+  const BusyTime of_any(union_of(work));
   for (const std::vector<const RootCall*>& group : group_calls(calls)) {
     if (group.size() < 2) continue;
     ConsumerCycles consumer;
@@ -146,7 +178,8 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
       ConsumerStep step;
       step.cycle = cycle_of(*group[index]);
       step.call = group[index]->span;
-      if (index + 1 < group.size()) measure_gap(work, {step.call.end, group[index + 1]->span.start}, step);
+      if (index + 1 < group.size())
+        measure_gap(of_threads, of_any, {step.call.end, group[index + 1]->span.start}, step);
       consumer.waited += step.call.end - step.call.start;
       consumer.steps.push_back(step);
     }

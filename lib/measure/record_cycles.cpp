@@ -19,6 +19,12 @@ constexpr double kEventCost = 0.8;
 /// Waking the thread that runs a function, in us.
 constexpr double kDispatch = 25;
 
+/// A call has an item for its beginning and its end, and a few in between. A call that began in time may hold more
+/// calls than the sample may have.
+constexpr std::size_t kItemsOfARow = 8;
+/// Calls that are nested deeper belong to no real pipeline and count as work of the last one.
+constexpr std::size_t kDeepest = 300;
+
 double microseconds(PackedSpan span) {
   return to_microseconds(span.duration());
 }
@@ -61,6 +67,7 @@ class CycleRecorder {
         forest_(forest),
         op_kinds_(op_kinds),
         host_(host),
+        most_items_(kItemsOfARow * most_rows),
         until_(end_of_sample(trace, forest, most_rows)),
         functions_(add_up_functions(trace, op_kinds, until_)) {}
 
@@ -88,7 +95,8 @@ class CycleRecorder {
   void measure_load();
   void record_background(const Lane& lane);
   Cycle record_cycle(const Lane& lane, std::uint32_t row, bool is_top);
-  void emit(const Lane& lane, std::uint32_t row, bool is_top);
+  void emit(const Lane& lane, std::uint32_t row, bool is_top, std::size_t depth);
+  bool is_full() const { return sample_.items.size() > most_items_; }
   void emit_run(const FunctionRun& run, StageIndex stage);
   void take(const Lane& lane, std::uint32_t row, StageIndex stage);
   void order_functions(StageIndex stage);
@@ -103,6 +111,7 @@ class CycleRecorder {
   const IteratorForest& forest_;
   const std::vector<OpKind>& op_kinds_;
   const HostMeasurement& host_;
+  const std::size_t most_items_;
   const Picoseconds until_;
   FunctionCosts functions_;
   CycleSample sample_;
@@ -241,7 +250,8 @@ void CycleRecorder::take(const Lane& lane, std::uint32_t row, StageIndex stage) 
 }
 
 /// What a call does, and the calls nested in it on this thread.
-void CycleRecorder::emit(const Lane& lane, std::uint32_t row, bool is_top) {
+void CycleRecorder::emit(const Lane& lane, std::uint32_t row, bool is_top, std::size_t depth) {
+  if (is_full()) return;
   const IteratorCall& call = lane.iterator_calls[row];
   const auto stage = static_cast<StageIndex>(index_of(forest_.iterator_of(call)));
   if (!is_top && sample_.stages[stage].link != kNoStage) return add_item(Kind::pull, sample_.stages[stage].link);
@@ -268,11 +278,12 @@ void CycleRecorder::emit(const Lane& lane, std::uint32_t row, bool is_top) {
       done = std::max(done, run.span.end());
     }
   };
-  for (std::uint32_t next = row + 1; next < call.subtree_end; next = lane.iterator_calls[next].subtree_end) {
+  const std::uint32_t end_of_nested = depth < kDeepest ? call.subtree_end : row + 1;
+  for (std::uint32_t next = row + 1; next < end_of_nested; next = lane.iterator_calls[next].subtree_end) {
     const PackedSpan nested = lane.iterator_calls[next].span;
     add_runs(nested.start());
     add_own_work(nested.start());
-    emit(lane, next, false);
+    emit(lane, next, false, depth + 1);
     events += 0.5;
     done = std::max(done, nested.end());
   }
@@ -287,7 +298,7 @@ Cycle CycleRecorder::record_cycle(const Lane& lane, std::uint32_t row, bool is_t
   cycle.first = static_cast<std::uint32_t>(sample_.items.size());
   next_run_ =
       lane.function_runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < cycle.start; });
-  emit(lane, row, is_top);
+  emit(lane, row, is_top, 0);
   cycle.end = static_cast<std::uint32_t>(sample_.items.size());
   return cycle;
 }
@@ -433,6 +444,7 @@ CycleSample CycleRecorder::record() {
                      [](const Cycle& a, const Cycle& b) { return a.start < b.start; });
   }
   record_consumers();
+  if (is_full()) return {};
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     if (runs_of_stage_[stage].empty()) continue;
     order_functions(stage);

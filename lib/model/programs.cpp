@@ -30,6 +30,9 @@ constexpr double kLeastOfWork = 0.1;
 /// From this part of a gap on in which ops run, it is work of this host and not waiting for a device.
 constexpr double kHostBoundGap = 0.3;
 
+/// Threads, elements in work and elements of a batch: no real pipeline has more, whatever a damaged trace says.
+constexpr std::int64_t kMostAtOnce = 1 << 16;
+
 using Kind = CycleItem::Kind;
 
 class Compiler {
@@ -77,7 +80,7 @@ class Compiler {
   Program store(const std::vector<Action>& actions);
   void add_producer(StageIndex stage);
   void set_parallelism(StageIndex stage, Producer& producer) const;
-  std::int64_t elements_ahead_of_links(StageIndex stage) const;
+  void find_links();
   std::vector<Job> jobs_of(StageIndex stage) const;
   void add_consumer(const ConsumerCycles& consumer, bool is_main);
   Action gap_of(const ConsumerStep& step, double shortest_usual_gap) const;
@@ -91,7 +94,8 @@ class Compiler {
   const Edit& edit_;
   const bool is_traced_;
   std::vector<Treatment> treatments_;  ///< indexed by StageIndex
-  Tally work_;                         ///< that was compiled for the thread at hand
+  std::map<StageIndex, std::int64_t> ahead_of_links_;
+  Tally work_;  ///< that was compiled for the thread at hand
   std::map<StageIndex, Tally> work_of_cuts_;
   Tally* tally_ = &work_;
   Programs programs_;
@@ -270,10 +274,10 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
   if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
   if (const auto set = edit_.parallelism.find(stage); set != edit_.parallelism.end()) parallelism = set->second;
-  parallelism = std::max<std::int64_t>(1, parallelism);
+  parallelism = std::clamp<std::int64_t>(parallelism, 1, kMostAtOnce);
   if (kind.has(Trait::makes_datasets)) {
     std::int64_t cycle = number(stage, "cycle_length").value_or(0);
-    if (cycle <= 0) cycle = parallelism;
+    cycle = cycle <= 0 ? parallelism : std::min(cycle, kMostAtOnce);
     // A change of the one is a change of the other.
     if (edit_.parallelism.contains(stage)) cycle = std::max(cycle, parallelism);
     constexpr std::int64_t kMostElementsAhead = 8;
@@ -285,7 +289,7 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
     producer.kind = Producer::Kind::dispatcher;
     producer.parallelism = producer.limit = parallelism;
     if (kind.has(Trait::fused_batch)) {
-      producer.batch = std::max<std::int64_t>(1, number(stage, "batch_size").value_or(1));
+      producer.batch = std::clamp<std::int64_t>(number(stage, "batch_size").value_or(1), 1, kMostAtOnce);
       producer.limit = std::max(parallelism, 2 * producer.batch);
     }
     producer.jobs = jobs_of(stage);
@@ -297,17 +301,16 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
   }
 }
 
-/// Of a pipeline that others take their elements from: how many it makes ahead. A client of the tf.data service asks
-/// for several at once, a device pipeline for one.
-std::int64_t Compiler::elements_ahead_of_links(StageIndex stage) const {
+/// Of the pipelines that others take their elements from: how many elements they make ahead. A client of the tf.data
+/// service asks for several at once, a device pipeline for one.
+void Compiler::find_links() {
   constexpr std::int64_t kAheadOfService = 4;
-  std::int64_t ahead = 0;
-  for (StageIndex other = 0; other < sample_.stages.size(); ++other) {
-    if (sample_.stages[other].link != stage) continue;
-    if (dataset_kind(iterator(other).short_name).source == Source::service) return kAheadOfService;
-    ++ahead;
+  for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
+    if (sample_.stages[stage].link == kNoStage) continue;
+    std::int64_t& ahead = ahead_of_links_[sample_.stages[stage].link];
+    const bool is_service = dataset_kind(iterator(stage).short_name).source == Source::service;
+    ahead = is_service ? kAheadOfService : ahead + 1;
   }
-  return ahead;
 }
 
 void Compiler::add_producer(StageIndex stage) {
@@ -321,7 +324,7 @@ void Compiler::add_producer(StageIndex stage) {
   producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
                           iterator(stage).number("deterministic") == 0;
   set_parallelism(stage, producer);
-  if (const std::int64_t ahead = elements_ahead_of_links(stage); ahead > 0) producer.limit = ahead;
+  if (const auto linked = ahead_of_links_.find(stage); linked != ahead_of_links_.end()) producer.limit = linked->second;
   producer.programs = std::move(programs);
   if (producer.programs.empty()) producer.programs.push_back({0, 0});
   programs_.producers[stage] = std::move(producer);
@@ -385,9 +388,14 @@ Programs Compiler::compile() {
   programs_.pool_threads = edit_.pool_threads.value_or(sample_.pool_threads);
   programs_.cores_per_job = sample_.cores_per_function;
   programs_.jobs_hold_python = edit_.functions_hold_python;
+  find_links();
+  // A trace may have a hundred thousand pipelines, most of which this part of it does not show at work.
+  std::vector<bool> is_asked(sample_.stages.size());
+  for (const CycleItem& item : sample_.items) {
+    if (item.kind == Kind::pull) is_asked[item.stage] = true;
+  }
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
-    const Stage& of = sample_.stages[stage];
-    if (of.is_async || !of.cycles.empty()) add_producer(stage);
+    if (is_asked[stage] || !sample_.stages[stage].cycles.empty()) add_producer(stage);
   }
   for (std::size_t index = 0; index < sample_.consumers.size(); ++index) {
     add_consumer(sample_.consumers[index], index == 0);
