@@ -44,6 +44,29 @@ def make_dataset():
         yield 1
 '''
 
+IDEAL_PIPELINE = '''
+import tensorflow
+class Dataset:
+    is_ideal = False
+    def take(self, count):
+        return self.after('take %d' % count)
+    def cache(self):
+        return self.after('cache')
+    def repeat(self):
+        self.is_ideal = True
+        return self.after('repeat')
+    def after(self, name):
+        tensorflow.happened.append(name)
+        return self
+    def __iter__(self):
+        while True:
+            if self.is_ideal:
+                tensorflow.happened.append('element')
+            yield 1
+def make_dataset():
+    return Dataset()
+'''
+
 # {body} runs in the process of the second recording only.
 SECOND_TIME = '''
 import os, signal, sys
@@ -98,6 +121,34 @@ class RecordTest(unittest.TestCase):
             self.assertEqual(self.read('out/' + name), 'make --a b, element, start, train 0 1, element, end, '
                                                        'train 1 1, element, end')
         self.assert_no_scratch()
+
+    def test_the_ideal_is_one_element_from_memory(self):
+        self.write('input.py', IDEAL_PIPELINE)
+        done = self.record('input.py', '--ideal', '--runs', '2', '--steps', '2', '--warmup', '0', '--out', 'out/')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual(done.stdout.splitlines(),
+                         ['out/run_000', 'out_ideal/run_000', 'out_ideal/run_001', 'out/run_001',
+                          'tfdata-doctor whatif --ideal out_ideal out/run_000'])
+        self.assertEqual(self.read('out/run_000/host.xplane.pb'), 'start, train 0 1, end, train 1 1, end')
+        # The input is let go of before the recording begins, even where no steps to warm up are wanted.
+        self.assertEqual(self.read('out_ideal/run_000/host.xplane.pb'),
+                         'take 1, cache, repeat, element, element, '
+                         'start, train 0 1, element, end, train 1 1, element, end')
+        again = self.record('input.py', '--ideal', '--runs', '1', '--out', 'out', '--append')
+        self.assertEqual(again.stdout.splitlines()[-1], 'tfdata-doctor whatif --ideal out_ideal out/run_002')
+        self.assert_no_scratch()
+
+    def test_the_ideal_of_two_versions_is_of_the_base(self):
+        self.write('old.py', IDEAL_PIPELINE)
+        done = self.record('--base', 'old.py', '--candidate', 'input.py', '--ideal', '--runs', '1', '--out', 'my out')
+        self.assertEqual(done.stdout.splitlines(),
+                         ['my out/base/run_000', 'my out/candidate/run_000', 'my out/ideal/run_000',
+                          "tfdata-doctor compare --ideal 'my out/ideal' 'my out/base' -- 'my out/candidate'"])
+
+    def test_what_has_no_ideal(self):
+        done = self.record('input.py', '--ideal', '--runs', '1', '--out', 'out')
+        self.assertEqual((done.returncode, done.stdout), (1, 'out/run_000\n'))
+        self.assertIn('make_dataset() of input.py returns a generator; --ideal needs a tf.data.Dataset', done.stderr)
 
     def test_adds_only_when_told_to(self):
         self.record('input.py', '--runs', '1', '--out', 'out')
