@@ -3,7 +3,9 @@
 #include "analysis.h"
 #include "command_line/option_values.h"
 #include "commands.h"
+#include "diagnose/ideal_run.h"
 #include "diagnose/whatif.h"
+#include "io/trace_inputs.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "report/whatif_page.h"
@@ -19,6 +21,49 @@ WhatIfRequest whatif_request(const Request& request) {
     wanted.cores = static_cast<std::int64_t>(*cores);
   wanted.consumer_factor = parse_factor(request.text("consumer")).value_or(1);
   return wanted;
+}
+
+/// What a page of predictions needs beyond a diagnosis.
+AnalysisOptions whatif_needs() {
+  AnalysisOptions needed;
+  // A diagnosis makes do with the first part of a window.
+  needed.measure.most_cycle_rows = 400'000;
+  return needed;
+}
+
+/// The ceiling that --ideal names: a recording or a folder of several. Errors: one that cannot be read, or that shows
+/// no steps.
+Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& reading, const OutputOptions& output) {
+  const Result<std::vector<Run>> runs = list_recordings(path);
+  if (!runs) return Unexpected(runs.error());
+  DiagnosisSetup setup = reading.setup;
+  setup.rules = {};
+  setup.needed = whatif_needs();
+  std::vector<IdealRate> rates;
+  for (const Run& run : *runs) {
+    if (const Result<void> kept = check_outputs(output.targets, run.files); !kept) return Unexpected(kept.error());
+    const Analysis analysis = diagnose_watched(run.files, setup, output.quiet);
+    if (!analysis.unreadable.empty()) return Unexpected(analysis.unreadable.front());
+    const std::optional<IdealRate> rate = ideal_rate(analysis.measurements);
+    if (!rate) return Unexpected(no_ideal_steps(run.directory));
+    rates.push_back(*rate);
+  }
+  return ideal_run(path, rates);
+}
+
+/// The ceiling, if one was asked for. Errors: those of read_ideal(); it was measured on another machine than is asked
+/// about.
+Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfRequest& wanted,
+                                         const ReadingOptions& reading, const OutputOptions& output) {
+  const std::optional<std::string> path = request.given("ideal");
+  if (!path) return std::nullopt;
+  if (wanted.is_changed()) {
+    return fail("is a ceiling of the machine as it is", "--ideal", "leave out --cores and --consumer");
+  }
+  if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
+  Result<IdealRun> ideal = read_ideal(*path, reading, output);
+  if (!ideal) return Unexpected(std::move(ideal.error()));
+  return *std::move(ideal);
 }
 
 std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextStyle& style) {
@@ -45,22 +90,23 @@ int run_whatif(const Request& request) {
   const WhatIfRequest wanted = whatif_request(request);
   const double min_gain = parse_factor(request.text("min-gain")).value_or(kLeastGain);
 
-  AnalysisOptions needed;
-  // A diagnosis makes do with the first part of a window.
-  needed.measure.most_cycle_rows = 400'000;
+  const Result<std::optional<IdealRun>> ideal = ideal_of(request, wanted, *reading, *output);
+  if (!ideal) return fail_with(ideal.error());
+  const IdealRun* const ceiling = *ideal ? &**ideal : nullptr;
+
   std::vector<HostPredictions> hosts;
   const auto render = [&](const Analysis& analysis, OutputFormat format) -> Result<std::string> {
     Result<std::vector<HostPredictions>> predicted = predict_fixes(analysis.measurements, analysis.diagnosis, wanted);
     if (!predicted) return Unexpected(predicted.error());
     hosts = *std::move(predicted);
-    return whatif_page({analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain}, format,
+    return whatif_page({analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain, ceiling}, format,
                        style_of(*output, reading->traces));
   };
   const auto judge = [&](const Analysis&) {
     const auto has_model = [](const HostPredictions& host) { return host.why_none.empty(); };
     return std::any_of(hosts.begin(), hosts.end(), has_model) ? kExitClean : kExitNothing;
   };
-  return run_page(*reading, *output, {needed, {}, render, judge});
+  return run_page(*reading, *output, {whatif_needs(), {}, render, judge});
 }
 
 }  // namespace doctor

@@ -19,6 +19,7 @@ namespace doctor::page_width_test {
 namespace {
 
 const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kIdeal = kTraces + "cache_full_tf2.21.xplane.pb";
 
 /// COLUMNS as a shell exports it.
 class Columns {
@@ -73,6 +74,7 @@ TEST_CASE("every page about traces fits the width of the terminal") {
   const std::vector<std::vector<std::string>> pages = {{},
                                                        {"-v"},
                                                        {"whatif"},
+                                                       {"whatif", "--ideal", kIdeal},
                                                        {"whatif", "--plan", "--fix", "prefetch"},
                                                        {"show", "tree"},
                                                        {"show", "calls"},

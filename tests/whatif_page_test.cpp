@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -241,6 +242,7 @@ TEST_CASE("JSON and CSV hold each fix") {
   CHECK(pipeline["steps_per_s"] == Json({{"measured", 9.0}, {"model", 10.0}}));
   CHECK(pipeline["limited_by"] == Json({{"resource", "thread"}, {"iterator", "Iterator::Root::BatchV2::Map"}}));
   CHECK(pipeline["without_input"]["gain"] == 4.0);
+  CHECK(pipeline["ideal"].is_null());
   CHECK(pipeline["plan"].is_null());
   CHECK(pipeline["why_none"].is_null());
   CHECK(pipeline["fixes"] ==
@@ -250,6 +252,7 @@ TEST_CASE("JSON and CSV hold each fix") {
                       {"gain", 4.0},
                       {"gain_low", 3.6},
                       {"gain_high", 4.4},
+                      {"closes", nullptr},
                       {"condition", "fits_in_memory"},
                       {"then_limited_by", {{"resource", "thread"}, {"iterator", "Iterator::Root::BatchV2::Map"}}}}}));
   CHECK(pipeline["together"][0]["fix"] == "parallel_map:Map + prefetch");
@@ -261,6 +264,78 @@ TEST_CASE("JSON and CSV hold each fix") {
         "0:0,parallel_map:Map + prefetch,,25,22.5,27.5,2.5,2.25,2.75,,consumer,\n");
   predicted.host().pipeline.reset();
   CHECK(Json::parse(render_whatif_json(predicted.view()))["pipelines"][0]["id"].is_null());
+}
+
+TEST_CASE("a ceiling that was measured: which part of the gap to it each fix closes") {
+  Predicted predicted;
+  predicted.host().fixes = {brings({kCache}, 60), brings({kParallelMap}, 16), brings({kPrefetch}, 8)};
+  WhatIfView view = predicted.view();
+  IdealRun ideal{"logs/ideal.xplane.pb", 1, {30, 35}};
+  view.ideal = &ideal;
+  const std::string page = render_whatif_text(view, {.detail = Detail::full});
+  CHECK(has(page, "x4.00\nmeasured ceiling 35 steps/s (logs/ideal.xplane.pb); the gap is 25 steps/s\n"));
+  CHECK(has(page, "x6.00 (5.40 to 6.60)  100 %              60 (54 to 66)"));
+  CHECK(has(page, "x1.60 (1.44 to 1.76)  24 %               16 (14.4 to 17.6)"));
+  CHECK(has(page, "x0.80 (0.72 to 0.88)  0 %"));
+  const Json pipeline = Json::parse(render_whatif_json(view))["pipelines"][0];
+  CHECK(pipeline["ideal"] == Json({{"steps_per_s", 35.0},
+                                   {"gap", 25.0},
+                                   {"traced", false},
+                                   {"recordings", 1},
+                                   {"file", "logs/ideal.xplane.pb"}}));
+  CHECK(pipeline["fixes"][0]["closes"] == 1.0);
+  CHECK(pipeline["fixes"][1]["closes"].get<double>() == doctest::Approx(0.24));
+  CHECK(pipeline["fixes"][2]["closes"] == 0.0);
+  CHECK(has(render_whatif_csv(view), ",then_limited_by_iterator,closes\n0:0,cache:Map,"));
+  CHECK(has(render_whatif_csv(view), ",consumer,,0.24\n"));
+  CHECK(has(render_whatif_markdown(view), "| closes of the gap |"));
+  CHECK(has(render_whatif_markdown(view), "| 24 % |"));
+  CHECK_FALSE(has(render_whatif_csv(predicted.view()), "closes"));
+  CHECK_FALSE(has(render_whatif_markdown(predicted.view()), "closes"));
+}
+
+TEST_CASE("the gap is between rates of the same kind, and may not be there") {
+  Predicted predicted;
+  predicted.host().fixes = {brings({kParallelMap}, 20)};
+  WhatIfView view = predicted.view();
+  IdealRun ideal{"ideal", 3, {27, {}}};
+  view.ideal = &ideal;
+  // One model does not reproduce its trace: from 9 to 27 as traced, and twice as fast as traced.
+  const std::string traced =
+      "measured ceiling 27 steps/s (ideal, median of 3 recordings, with the cost of tracing); the gap is 18 steps/s";
+  CHECK(has(render_whatif_text(view, {}), traced));
+  CHECK(Json::parse(render_whatif_json(view))["pipelines"][0]["fixes"][0]["closes"] == 0.5);
+  ideal.rate.untraced = 30;
+  CHECK(
+      has(render_whatif_text(view, {}), "measured ceiling 30 steps/s (ideal, median of 3 recordings); the gap is 20"));
+  predicted.host().is_reliable = false;
+  CHECK(has(render_whatif_text(view, {}), traced));
+  for (const double rate : {9.1, 8.0}) {
+    ideal.rate = {rate, {}};
+    const std::string page = render_whatif_text(view, {});
+    CHECK(has(page, "there is hardly a gap to close") == (rate > 9));
+    CHECK(has(page,
+              "the ideal run is slower than this trace: 8 steps/s (ideal, median of 3 recordings, with the cost "
+              "of tracing), here 9.") == (rate < 9));
+    CHECK_FALSE(has(page, "closes"));
+    CHECK_FALSE(has(render_whatif_markdown(view), "closes"));
+    CHECK(Json::parse(render_whatif_json(view))["pipelines"][0]["fixes"][0]["closes"].is_null());
+  }
+  predicted.host().why_none = "the trace shows no call of a consumer";
+  CHECK(Json::parse(render_whatif_json(view))["pipelines"][0]["ideal"].is_null());
+}
+
+TEST_CASE("the rate of several ideal recordings is their median") {
+  Measurements measurements;
+  CHECK_FALSE(ideal_rate(measurements));
+  measurements.hosts.emplace_back();
+  CHECK_FALSE(ideal_rate(measurements));
+  const std::vector<IdealRate> rates = {{10, 11.0}, {30, 33.0}, {20, 21.0}, {40, {}}};
+  const IdealRun all = ideal_run("ideal", rates);
+  CHECK(all.recordings == 4);
+  CHECK(all.rate.traced == 25);
+  CHECK_FALSE(all.rate.untraced);
+  CHECK(ideal_run("ideal", std::span(rates).first(3)).rate.untraced == 21.0);
 }
 
 TEST_CASE("the worst host comes first, those without a model last and with the reason") {
@@ -344,6 +419,39 @@ TEST_CASE("more cores and a faster consumer are predicted with all that changes"
   CHECK(ceiling(predict({"--consumer", "2"})) == doctest::Approx(2 * ceiling(now)).epsilon(0.1));
 }
 
+TEST_CASE("--ideal reads the ceiling from a recording or a folder of several") {
+  const std::string ideal = kTraces + "guide_cache.xplane.pb";
+  const auto pipeline_of = [](const std::string& ceiling) {
+    const Ended ended = run_tool({"whatif", "--format", "json", "--ideal", ceiling, kTogether});
+    CHECK(ended.code == 0);
+    return Json::parse(ended.output)["pipelines"][0];
+  };
+  const Json pipeline = pipeline_of(ideal);
+  const Json itself = Json::parse(run_tool({"whatif", "--format", "json", ideal}).output)["pipelines"][0];
+  CHECK(pipeline["ideal"]["steps_per_s"] == itself["steps_per_s"]["model"]);
+  CHECK(pipeline["ideal"]["file"] == ideal);
+  const double now = pipeline["steps_per_s"]["model"].get<double>();
+  const double size = pipeline["ideal"]["gap"].get<double>();
+  for (const std::string list : {"fixes", "together"}) {
+    for (const Json& fix : pipeline[list]) {
+      const double closes = (fix["steps_per_s"]["estimate"].get<double>() - now) / size;
+      CHECK(fix["closes"].get<double>() == doctest::Approx(std::clamp(closes, 0.0, 1.0)));
+    }
+  }
+  const TemporaryDirectory folder;
+  folder.write("a.xplane.pb", read_whole_file(ideal));
+  folder.write("b.xplane.pb", read_whole_file(ideal));
+  CHECK(pipeline_of(folder.path())["ideal"]["recordings"] == 2);
+  CHECK(pipeline_of(folder.path())["ideal"]["gap"] == pipeline["ideal"]["gap"]);
+  // Files of one run are hosts: all wait for the slowest.
+  folder.write("logs/plugins/profile/run/fast.xplane.pb", read_whole_file(ideal));
+  folder.write("logs/plugins/profile/run/slow.xplane.pb", read_whole_file(kTogether));
+  const Json hosts = pipeline_of(folder / "logs")["ideal"];
+  CHECK(hosts["recordings"] == 1);
+  CHECK(hosts["steps_per_s"] == pipeline_of(kTogether)["ideal"]["steps_per_s"]);
+  CHECK(has(run_tool({"whatif", "--ideal", kTogether, ideal}).output, "the ideal run is slower than this trace: "));
+}
+
 TEST_CASE("the exit status says whether anything could be predicted") {
   const Ended predicted = run_tool({"whatif", kSlow});
   CHECK(predicted.code == 0);
@@ -375,6 +483,15 @@ TEST_CASE("wrong usage of whatif ends with 2 and says what is right") {
   CHECK(has(error_of({"--min-gain", "0.99", kSlow}), "--min-gain: '0.99' is not a number from 1 to 1000"));
   CHECK(has(error_of({"--cores", "0", kSlow}), "--cores: '0' is not a whole number from 1 to 4096"));
   CHECK(has(error_of({"--format", "sarif", kSlow}), "--format"));
+  CHECK(has(error_of({"--ideal", kTraces + "absent", kSlow}), "absent: no such file or directory"));
+  CHECK(
+      has(error_of({"--ideal", kTraces + "no_get_next_tf2.4.xplane.pb", kSlow}),
+          "no_get_next_tf2.4.xplane.pb: the ideal run shows no steps of a consumer, so it measures no ceiling; record "
+          "it with 'scripts/record --ideal'"));
+  CHECK(has(error_of({"--ideal", kSlow, "--cores", "4", kSlow}), "--ideal: is a ceiling of the machine as it is"));
+  const TemporaryDirectory folder;
+  const std::string ideal = folder.write("ideal.xplane.pb", read_whole_file(kSlow));
+  CHECK(has(error_of({"--ideal", ideal, kSlow, "-o", ideal}), ideal));
 }
 
 TEST_CASE("the help of whatif has all kinds of fixes, and the gain that rules ask for") {

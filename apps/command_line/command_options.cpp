@@ -153,6 +153,12 @@ const std::vector<OptionEntry> kWhatIfOptions = {
              "threadpool, buffer, unordered or none; ITERATOR: the end of a long name",
      .commands = {whatif},
      .repeats = true},
+    {.name = "ideal",
+     .value_name = "TRACE",
+     .kind = ValueKind::file,
+     .help = "Measure the ceiling by this run of the same loop on one element from memory (scripts/record --ideal), a "
+             "trace or a folder: how much of the gap to it each fix closes",
+     .commands = {whatif}},
     {.name = "plan", .help = "List the fixes after which your model hardly waits for its input", .commands = {whatif}},
     {.name = "cores",
      .value_name = "N",

@@ -69,6 +69,8 @@ const std::vector<CommandEntry> kTraceCommands = {
      .arguments = {kTraces},
      .examples = {{"whatif logs/", "every fix that is known, by its gain"},
                   {"whatif --fix parallel_map:Map,p=8 --fix prefetch logs/", "two fixes together"},
+                  {"whatif --ideal traces_ideal traces/run_000",
+                   "how much of the gap to a measured ceiling they close"},
                   {"whatif --plan --cores 16 logs/", "what is needed on a larger machine"}},
      .notes = kTraceNotes,
      .exits = {{kExitClean, "predicted, whatever the gain"},

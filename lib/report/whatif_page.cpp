@@ -29,6 +29,18 @@ struct WhatIfHost {
   double gain_of(double rate) const { return predicted.now > 0 ? rate / predicted.now : 1; }
   double gain_of(const PredictedFixes& fixes) const { return gain_of(fixes.prediction.estimate); }
   bool is_worth_it(const PredictedFixes& fixes) const { return gain_of(fixes) >= view.min_gain; }
+
+  /// To the ceiling that was measured, if there is one.
+  std::optional<IdealGap> gap() const {
+    return view.ideal != nullptr && has_model() ? std::optional(gap_to(*view.ideal, predicted)) : std::nullopt;
+  }
+  bool has_open_gap() const { return view.ideal != nullptr && has_model() && gap_to(*view.ideal, predicted).is_open(); }
+  /// Which part of that gap the fixes close; nullopt where none is open.
+  std::optional<double> closes(const PredictedFixes& fixes) const {
+    const std::optional<IdealGap> open = gap();
+    if (!open || !open->is_open()) return std::nullopt;
+    return open->closed_by(open->from * gain_of(fixes));
+  }
 };
 
 /// In the order of the judgement; those without a judged pipeline, and then those without a model, last.
@@ -103,6 +115,7 @@ OrderedJson fixes_json(const WhatIfHost& host, const PredictedFixes& fixes) {
   json["gain"] = host.gain_of(prediction.estimate);
   json["gain_low"] = host.gain_of(prediction.low);
   json["gain_high"] = host.gain_of(prediction.high);
+  json["closes"] = or_null(host.closes(fixes));
   json["condition"] = text_or_null(std::string(to_word(prediction.condition)));
   json["then_limited_by"] = bottleneck_json(host, prediction.then_limited_by);
   return json;
@@ -122,11 +135,21 @@ OrderedJson plan_json(const WhatIfHost& host) {
   return json;
 }
 
+OrderedJson ideal_json(const WhatIfHost& host) {
+  const std::optional<IdealGap> gap = host.gap();
+  if (!gap) return nullptr;
+  return {{"steps_per_s", gap->to},
+          {"gap", gap->size()},
+          {"traced", gap->is_traced},
+          {"recordings", host.view.ideal->recordings},
+          {"file", host.view.ideal->source}};
+}
+
 OrderedJson host_json(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
   OrderedJson json = {{"id", text_or_null(id_of(host))}, {"host", host_name(host.measured())}};
   if (!host.has_model()) {
-    for (const char* const key : {"steps_per_s", "fit", "limited_by", "without_input"}) json[key] = nullptr;
+    for (const char* const key : {"steps_per_s", "fit", "limited_by", "without_input", "ideal"}) json[key] = nullptr;
     json["fixes"] = OrderedJson::array();
     json["together"] = OrderedJson::array();
     json["plan"] = nullptr;
@@ -138,6 +161,7 @@ OrderedJson host_json(const WhatIfHost& host) {
   json["limited_by"] = bottleneck_json(host, predicted.limited_by);
   json["without_input"] = {{"steps_per_s", rates_json(predicted.without_input)},
                            {"gain", host.gain_of(predicted.without_input.estimate)}};
+  json["ideal"] = ideal_json(host);
   json["fixes"] = fixes_json(host, predicted.fixes);
   json["together"] = fixes_json(host, predicted.together);
   json["plan"] = plan_json(host);
@@ -352,6 +376,29 @@ std::string ceiling_line(const WhatIfHost& host) {
                      rate_words(ceiling.low), rate_words(ceiling.high), factor_words(host.gain_of(ceiling.estimate)));
 }
 
+/// "41 steps/s (ideal.xplane.pb)".
+std::string ideal_words(const IdealRun& ideal, const IdealGap& gap) {
+  std::string from = ideal.source;
+  if (ideal.recordings > 1) from += fmt::format(", median of {}", format_count(ideal.recordings, "recording"));
+  if (gap.is_traced) from += ", with the cost of tracing";
+  return fmt::format("{} steps/s ({})", rate_words(gap.to), from);
+}
+
+/// How far it is to the ceiling that was measured.
+std::string gap_line(const WhatIfHost& host) {
+  const IdealGap gap = *host.gap();
+  const std::string ideal = ideal_words(*host.view.ideal, gap);
+  if (gap.is_open()) {
+    return fmt::format("measured ceiling {}; the gap is {} steps/s", ideal, rate_words(gap.size()));
+  }
+  if (gap.size() >= 0) return fmt::format("measured ceiling {}; there is hardly a gap to close", ideal);
+  return fmt::format(
+      "the ideal run is slower than this trace: {}, here {}. It has to be the same loop on the same machine: record "
+      "both "
+      "again, in turn",
+      ideal, rate_words(gap.from));
+}
+
 /// What weakens the predictions of a host.
 std::vector<std::string> whatif_cautions(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
@@ -381,21 +428,24 @@ class FixTable {
       std::string& labels = conditions_[prediction.condition];
       if (!label.empty()) labels += (labels.empty() ? "" : ", ") + label;
     }
-    rows_.push_back({"  " + label, escape_for_terminal(words), gain_range(host_, prediction), rate_range(prediction),
-                     escape_for_terminal(limit_words(host_, prediction.then_limited_by, fixes.fixes)),
-                     std::move(spec)});
+    TextRow row = {"  " + label, escape_for_terminal(words), gain_range(host_, prediction)};
+    if (const std::optional<double> closes = host_.closes(fixes)) row.push_back(format_share(*closes));
+    row.push_back(rate_range(prediction));
+    row.push_back(escape_for_terminal(limit_words(host_, prediction.then_limited_by, fixes.fixes)));
+    row.push_back(std::move(spec));
+    rows_.push_back(std::move(row));
   }
 
   bool is_empty() const { return rows_.empty(); }
 
   std::string text(PageWidth width) const {
-    return text_table({{"", Align::right, Fit::keep, 0},
-                       {"fix", Align::left, Fit::shorten, 0},
-                       {"gain", Align::left, Fit::keep, 0},
-                       {"steps/s", Align::left, Fit::keep, 2},
-                       {"then limited by", Align::left, Fit::shorten, 1},
-                       {"--fix", Align::left, Fit::paste, 0}},
-                      rows_, width);
+    std::vector<TextColumn> columns = {
+        {"", Align::right, Fit::keep, 0}, {"fix", Align::left, Fit::shorten, 0}, {"gain", Align::left, Fit::keep, 0}};
+    if (host_.has_open_gap()) columns.push_back({"closes of the gap", Align::left, Fit::keep, 0});
+    columns.push_back({"steps/s", Align::left, Fit::keep, 2});
+    columns.push_back({"then limited by", Align::left, Fit::shorten, 1});
+    columns.push_back({"--fix", Align::left, Fit::paste, 0});
+    return text_table(columns, rows_, width);
   }
 
   /// "if 2, 3: what is cached fits in memory".
@@ -551,6 +601,7 @@ std::string host_text(const WhatIfHost& host, const TextStyle& style) {
   page.line(base_line(host));
   if (style.detail == Detail::verdict) return page.take();
   page.line(ceiling_line(host));
+  if (host.gap()) page.line(gap_line(host));
   for (const std::string& caution : whatif_cautions(host)) page.line(caution);
   const bool has_asked = !host.view.request.fixes.empty();
   if (host.predicted.asked) add_asked_fixes(*host.predicted.asked, page);
@@ -611,6 +662,7 @@ std::string render_whatif_csv(const WhatIfView& view) {
                    {"condition", "if", ColumnKind::text},
                    {"then_limited_by_resource", "then limited by", ColumnKind::text},
                    {"then_limited_by_iterator", "in", ColumnKind::text}};
+  if (view.ideal != nullptr) table.columns.push_back({"closes", "closes of the gap", ColumnKind::number});
   for (const WhatIfHost& host : worst_hosts_first(view)) {
     if (!is_tabled(host)) continue;
     for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) {
@@ -622,6 +674,9 @@ std::string render_whatif_csv(const WhatIfView& view) {
            host.gain_of(prediction.high), text_cell(std::string(to_word(prediction.condition))),
            std::string(to_word(prediction.then_limited_by.resource)),
            limit == kNoIterator ? Cell() : Cell(host.measured().iterators[index_of(limit)].long_name)});
+      if (view.ideal == nullptr) continue;
+      const std::optional<double> closes = host.closes(*fixes);
+      table.rows.back().push_back(closes ? Cell(*closes) : Cell());
     }
   }
   return table_csv(table);
@@ -638,6 +693,7 @@ std::string render_whatif_markdown(const WhatIfView& view) {
     }
     paragraph(base_line(host));
     paragraph(ceiling_line(host));
+    if (host.gap()) paragraph(gap_line(host));
     for (const std::string& caution : whatif_cautions(host)) paragraph(caution);
     if (!is_tabled(host)) continue;
     DataTable table;
@@ -645,6 +701,7 @@ std::string render_whatif_markdown(const WhatIfView& view) {
                      {"gain", "gain", ColumnKind::text},
                      {"steps_per_s", "steps/s", ColumnKind::text},
                      {"then_limited_by", "then limited by", ColumnKind::text}};
+    if (host.has_open_gap()) table.columns.push_back({"closes", "closes of the gap", ColumnKind::text});
     std::map<Condition, std::string> conditions;
     for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) {
       const Prediction& prediction = fixes->prediction;
@@ -652,6 +709,7 @@ std::string render_whatif_markdown(const WhatIfView& view) {
       const std::string spec = spec_of(host, *fixes, " + ");
       table.rows.push_back({spec, gain_range(host, prediction), rate_range(prediction),
                             limit_words(host, prediction.then_limited_by, fixes->fixes)});
+      if (const std::optional<double> closes = host.closes(*fixes)) table.rows.back().push_back(format_share(*closes));
       if (prediction.condition == Condition::none) continue;
       std::string& specs = conditions[prediction.condition];
       specs += (specs.empty() ? "" : ", ") + markdown_code(spec);

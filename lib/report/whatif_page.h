@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "diagnose/ideal_run.h"
 #include "diagnose/whatif.h"
 #include "text/text_page.h"
 
@@ -15,8 +16,9 @@ struct WhatIfView {
   const Measurements& measurements;
   const Diagnosis& diagnosis;
   std::span<const HostPredictions> hosts;
-  const WhatIfRequest& request;  ///< of the predictions
-  double min_gain = kLeastGain;  ///< single fixes below it are only named
+  const WhatIfRequest& request;     ///< of the predictions
+  double min_gain = kLeastGain;     ///< single fixes below it are only named
+  const IdealRun* ideal = nullptr;  ///< the measured ceiling, for predictions on the machine as it is; may be null
 };
 
 /// For a person: the rate now, the ceiling, and a table of fixes; of all hosts the worst first. Only the fixes and the
