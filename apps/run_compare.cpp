@@ -19,6 +19,7 @@ struct CompareOptions {
   std::vector<std::string> base;
   std::vector<std::string> candidate;
   std::optional<std::string> baseline;  ///< a file, in place of `base`
+  std::optional<std::string> ideal;     ///< recordings of a measured ceiling
   std::string label;                    ///< of the runs in the baseline; empty: any
   ComparisonChoice choice;
   ReadingOptions reading;
@@ -55,6 +56,7 @@ Result<CompareOptions> compare_options(const Request& request) {
   options.reading = reading_options(request);
   options.baseline = request.given("baseline");
   options.label = request.text("label");
+  options.ideal = request.given("ideal");
   options.choice.is_weak = request.is_set("weak");
   options.choice.fail_on = fail_on_of(request);
   for (const GivenValue& judged : request.values.all("judge")) {
@@ -89,7 +91,19 @@ Result<Recordings> read_baseline(const std::string& file, const std::string& lab
 struct Sides {
   Recordings base;
   Recordings candidate;
+  Recordings ideal;
 };
+
+/// Recordings of the ceiling. Errors: one cannot be read, or shows no steps.
+Result<Recordings> read_ideals(const std::string& path, const CompareOptions& options) {
+  Result<Recordings> ideal = read_recordings({path}, options.reading.setup, {}, options.output.quiet);
+  if (!ideal) return ideal;
+  if (!ideal->unreadable.empty()) return Unexpected(ideal->unreadable.front());
+  for (const StoredRun& run : ideal->runs) {
+    if (!steps_per_s(run.summary)) return Unexpected(no_ideal_steps(run.summary.source));
+  }
+  return ideal;
+}
 
 Result<Sides> read_sides(const CompareOptions& options) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
@@ -102,10 +116,13 @@ Result<Sides> read_sides(const CompareOptions& options) {
   if (!base) return Unexpected(std::move(base.error()));
   Result<Recordings> candidate = read(options.candidate);
   if (!candidate) return Unexpected(std::move(candidate.error()));
+  Result<Recordings> ideal = options.ideal ? read_ideals(*options.ideal, options) : Recordings();
+  if (!ideal) return Unexpected(std::move(ideal.error()));
   std::vector<std::string> files = base->files;
   files.insert(files.end(), candidate->files.begin(), candidate->files.end());
+  files.insert(files.end(), ideal->files.begin(), ideal->files.end());
   if (const Result<void> kept = check_outputs(options.output.targets, files); !kept) return Unexpected(kept.error());
-  return Sides{*std::move(base), *std::move(candidate)};
+  return Sides{*std::move(base), *std::move(candidate), *std::move(ideal)};
 }
 
 /// A recording on both sides is compared with itself.
@@ -134,8 +151,10 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   current_work().progress.stage = "compare";
   const ThresholdValues thresholds =
       values_in_force(kComparisonThresholds, comparison_thresholds(), options.reading.setup.thresholds);
-  const RunComparison comparison =
-      compare(summaries_of(sides.base), summaries_of(sides.candidate), options.choice, thresholds);
+  const std::vector<RunSummary> base = summaries_of(sides.base);
+  const std::vector<RunSummary> candidate = summaries_of(sides.candidate);
+  RunComparison comparison = compare(base, candidate, options.choice, thresholds);
+  if (options.ideal) comparison.ideal = closed_gap(*options.ideal, base, candidate, summaries_of(sides.ideal));
   const ProblemReport problems = problems_between(comparison, sides, options);
   const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
     if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));

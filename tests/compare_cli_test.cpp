@@ -114,6 +114,28 @@ TEST_CASE("GetNext and steps are told, and judged where the user asks for it") {
   CHECK(judged["pipelines"][1]["judged"].get<bool>());
 }
 
+TEST_CASE("--ideal: how much of the gap to a measured ceiling the candidate closed") {
+  const std::string traces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+  const std::string slow = traces + "guide_naive.xplane.pb";
+  const std::string faster = traces + "sequential_interleave_tf2.21.xplane.pb";
+  const std::string ideal = traces + "guide_cache.xplane.pb";
+  const Ended ended = run_tool({"compare", "--ideal", ideal, slow, "--", faster});
+  CHECK(ended.code != 2);
+  CHECK(contains(ended.output, "closed "));
+  CHECK(contains(ended.output, " % of the gap to the ideal run: base "));
+  const Json json =
+      Json::parse(run_tool({"compare", "--ideal", ideal, "--format", "json", slow, "--", faster}).output)["ideal"];
+  CHECK(json["file"] == ideal);
+  const Json& rates = json["steps_per_s"];
+  const double base = rates["base"].get<double>();
+  CHECK(json["closes"].get<double>() ==
+        doctest::Approx((rates["candidate"].get<double>() - base) / (rates["ideal"].get<double>() - base)));
+  const Ended none = run_tool({"compare", "--ideal", traces + "no_get_next_tf2.4.xplane.pb", slow, "--", faster});
+  CHECK(none.code == 2);
+  CHECK(contains(none.errors, "no_get_next_tf2.4.xplane.pb: the ideal run shows no steps of a consumer"));
+  CHECK(Json::parse(run_tool({"compare", "--format", "json", slow, "--", faster}).output)["ideal"].is_null());
+}
+
 TEST_CASE("the JSON of a comparison has the keys that scripts rely on") {
   const Json json = Json::parse(run_tool({"compare", kBase, "--", kCandidate, "--format", "json"}).output);
   CHECK(json["schema"] == "tfdata-doctor.comparison/1");

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "report/comparison_page.h"
 #include "summaries.h"
 
 namespace doctor::comparison_test {
@@ -41,6 +42,44 @@ void check_found(const RunSummary& base, const RunSummary& candidate, ChangeKind
   // The same in every one of five recordings.
   CHECK((compare_runs(recordings(base, 5, 1), recordings(candidate, 5, 2)).outcome == ComparisonOutcome::regression) ==
         is_worse);
+}
+
+TEST_CASE("the gap to an ideal run is that of medians, and closes from 0 to 100 %") {
+  const auto steps_of = [](double microseconds) {
+    SummaryBuilder run = pipeline();
+    run.run().pipelines.front().step = durations(10, microseconds);
+    return run.run();
+  };
+  const Recordings base = {steps_of(100'000), steps_of(90'000), steps_of(110'000)};
+  const auto words_of = [&](double candidate, double ideal) {
+    const std::optional<ClosedGap> closed =
+        closed_gap("ideal", base, Recordings{steps_of(candidate)}, Recordings{steps_of(ideal)});
+    REQUIRE(closed);
+    return describe_gap(*closed);
+  };
+  CHECK(words_of(62'500, 40'000) ==
+        "closed 40 % of the gap to the ideal run: base 10 steps/s, candidate 16, ideal 25 (traced)");
+  CHECK(words_of(20'000, 40'000).starts_with("closed 100 % of the gap"));
+  CHECK(words_of(200'000, 40'000).starts_with("closed 0 % of the gap"));
+  CHECK(words_of(50'000, 99'000).starts_with("there is hardly a gap between the base and the ideal run: base 10 "));
+  CHECK(words_of(50'000, 125'000)
+            .starts_with("the ideal run is slower than the base: base 10 steps/s, candidate 20, "
+                         "ideal 8 (traced); record them again"));
+}
+
+TEST_CASE("steps of a recording are those of its slowest consumer; torn recordings do not count") {
+  SummaryBuilder run = pipeline();
+  run.add_pipeline(0);
+  run.add_pipeline(0);
+  run.run().pipelines[0].step = durations(10, 10'000);
+  run.run().pipelines[1].step = durations(10, 20'000);
+  run.run().pipelines[2].step = durations(10, 40'000);
+  run.run().pipelines[2].feeds_another = true;
+  CHECK(steps_per_s(run.run()) == doctest::Approx(50));
+  CHECK_FALSE(steps_per_s(RunSummary()));
+  RunSummary torn = run.run();
+  torn.is_torn = true;
+  CHECK_FALSE(closed_gap("ideal", Recordings{torn}, Recordings{run.run()}, Recordings{run.run()}));
 }
 
 TEST_CASE("an op that is new in a function is worse by the work that it adds") {

@@ -159,6 +159,12 @@ const std::vector<OptionEntry> kWhatIfOptions = {
      .help = "Measure the ceiling by this run of the same loop on one element from memory (scripts/record --ideal), a "
              "trace or a folder: how much of the gap to it each fix closes",
      .commands = {whatif}},
+    {.name = "ideal",
+     .value_name = "TRACE",
+     .kind = ValueKind::file,
+     .help = "Say how much of the gap to this run the candidate closed: the same loop on one element from memory "
+             "(scripts/record --ideal), a trace or a folder",
+     .commands = {compare}},
     {.name = "plan", .help = "List the fixes after which your model hardly waits for its input", .commands = {whatif}},
     {.name = "cores",
      .value_name = "N",

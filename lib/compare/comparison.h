@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "compare/closed_gap.h"
 #include "compare/comparison_rows.h"
 #include "compare/run_summary.h"
 #include "diagnose/threshold.h"
@@ -26,6 +28,7 @@ struct RunComparison {
   std::vector<TimeRow> rows;             ///< by what they cost for each step, dearest first
   std::vector<TimeRow> pipeline_rows;    ///< get_next and step of each pipeline, in order of the summaries
   std::vector<std::string> notes;        ///< what limits the comparison
+  std::optional<ClosedGap> ideal;        ///< compare() leaves it to who has an ideal run
 };
 
 /// Compares recordings of two versions of a job: first what they are, then how long things take. Total: nothing to

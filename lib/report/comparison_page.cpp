@@ -180,6 +180,15 @@ OrderedJson row_json(const TimeRow& row) {
   return json;
 }
 
+OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
+  if (!closed) return nullptr;
+  const IdealGap& gap = closed->gap;
+  OrderedJson json = {{"file", closed->source}};
+  json["steps_per_s"] = {{"base", gap.from}, {"candidate", closed->candidate}, {"ideal", gap.to}};
+  json["closes"] = gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr);
+  return json;
+}
+
 OrderedJson rows_json(const std::vector<TimeRow>& rows) {
   OrderedJson json = OrderedJson::array();
   for (const TimeRow& row : rows) json.push_back(row_json(row));
@@ -313,6 +322,18 @@ std::string describe_row(const TimeRow& row) {
   return text;
 }
 
+std::string describe_gap(const ClosedGap& closed) {
+  const IdealGap& gap = closed.gap;
+  const std::string rates =
+      fmt::format("base {:.3g} steps/s, candidate {:.3g}, ideal {:.3g} (traced)", gap.from, closed.candidate, gap.to);
+  if (gap.is_open()) {
+    return fmt::format("closed {} of the gap to the ideal run: {}", format_share(gap.closed_by(closed.candidate)),
+                       rates);
+  }
+  if (gap.size() >= 0) return "there is hardly a gap between the base and the ideal run: " + rates;
+  return "the ideal run is slower than the base: " + rates + "; record them again, in turn on one machine";
+}
+
 std::string render_comparison_json(const RunComparison& comparison) {
   OrderedJson changes = OrderedJson::array();
   for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
@@ -327,6 +348,7 @@ std::string render_comparison_json(const RunComparison& comparison) {
                   {"structure", std::move(changes)},
                   {"times", rows_json(comparison.rows)},
                   {"pipelines", rows_json(comparison.pipeline_rows)},
+                  {"ideal", gap_json(comparison.ideal)},
                   {"notes", comparison.notes}});
 }
 
@@ -336,6 +358,7 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   if (style.detail == Detail::verdict) return page.take();
   page.row("compared",
            fmt::format("{} base with {} candidate recordings", comparison.base_count, comparison.candidate_count));
+  if (comparison.ideal) page.row("ideal", describe_gap(*comparison.ideal));
   const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
   if (has_both && comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
   for (const StructureChange& change : comparison.changes) page.row(label_of(change), change.message);

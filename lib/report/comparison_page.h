@@ -29,6 +29,9 @@ std::string describe_ratio(const TimeRow& row);
 /// "+520 us": what the row costs for each step; empty for what is not part of a step, or costs nothing.
 std::string describe_cost(const TimeRow& row);
 
+/// "closed 40 % of the gap to the ideal run: base 10 steps/s, candidate 16, ideal 25 (traced)".
+std::string describe_gap(const ClosedGap& closed);
+
 /// Whether a screen has room for the row: regressions, and times that were compared or would be with more recordings.
 bool is_worth_a_line(const TimeRow& row);
 
