@@ -99,10 +99,12 @@ double median_of(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-void set_to_median(const ConsumerCycles& consumer, std::size_t known, ConsumerStep& step) {
+/// Sets the gap of a step to the median of other steps; of none it stays.
+void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t>& others, ConsumerStep& step) {
+  if (others.empty()) return;
   const auto median = [&](double ConsumerStep::*member) {
     std::vector<double> values;
-    for (std::size_t index = 0; index < known; ++index) values.push_back(consumer.steps[index].*member);
+    for (const std::size_t index : others) values.push_back(consumer.steps[index].*member);
     return median_of(std::move(values));
   };
   step.gap = median(&ConsumerStep::gap);
@@ -110,20 +112,38 @@ void set_to_median(const ConsumerCycles& consumer, std::size_t known, ConsumerSt
   step.core_time = median(&ConsumerStep::core_time);
 }
 
+/// The steps before the last one whose gap is one between two iterations of the pipeline, or is not.
+std::vector<std::size_t> steps_with_gap(const ConsumerCycles& consumer, bool is_between_iterations) {
+  std::vector<std::size_t> steps;
+  for (std::size_t index = 0; index + 1 < consumer.steps.size(); ++index) {
+    if (consumer.steps[index + 1].begins_iteration == is_between_iterations) steps.push_back(index);
+  }
+  return steps;
+}
+
+/// After the last step a replay goes on with the first one: with a new iteration, where there are several.
+void set_last_gap(ConsumerCycles& consumer) {
+  const std::vector<std::size_t> between = steps_with_gap(consumer, true);
+  set_to_median(consumer, between.empty() ? steps_with_gap(consumer, false) : between, consumer.steps.back());
+}
+
 /// A checkpoint, an evaluation, or the profiler itself: one gap that is much longer than all others.
 void replace_single_gap(ConsumerCycles& consumer) {
   constexpr std::size_t kFewestSteps = 5;
   constexpr double kMuchLonger = 3;
-  const std::size_t known = consumer.steps.size() - 1;
-  if (consumer.steps.size() < kFewestSteps) return;
-  const auto shorter = [](const ConsumerStep& a, const ConsumerStep& b) { return a.gap < b.gap; };
-  const auto last = consumer.steps.begin() + static_cast<std::ptrdiff_t>(known);
-  const auto longest = std::max_element(consumer.steps.begin(), last, shorter);
+  const std::vector<std::size_t> steps = steps_with_gap(consumer, false);
+  if (steps.size() + 1 < kFewestSteps) return;
+  std::size_t longest = steps.front();
   double next_longest = 0;
-  for (auto step = consumer.steps.begin(); step != last; ++step) {
-    if (step != longest) next_longest = std::max(next_longest, step->gap);
+  for (const std::size_t step : steps) {
+    if (consumer.steps[step].gap > consumer.steps[longest].gap) longest = step;
   }
-  if (longest->gap > kMuchLonger * next_longest) set_to_median(consumer, known, *longest);
+  for (const std::size_t step : steps) {
+    if (step != longest) next_longest = std::max(next_longest, consumer.steps[step].gap);
+  }
+  if (consumer.steps[longest].gap > kMuchLonger * next_longest) {
+    set_to_median(consumer, steps, consumer.steps[longest]);
+  }
 }
 
 /// A consumer for each thread that takes elements; where its calls overlap, for each pipeline.
@@ -183,9 +203,9 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
       consumer.waited += step.call.end - step.call.start;
       consumer.steps.push_back(step);
     }
-    replace_single_gap(consumer);
-    set_to_median(consumer, consumer.steps.size() - 1, consumer.steps.back());
     find_new_iterations(trace, group, consumer);
+    replace_single_gap(consumer);
+    set_last_gap(consumer);
     const Picoseconds span = group.back()->span.start - group.front()->span.start;
     if (span <= 0) continue;
     consumer.rate = 1e6 * static_cast<double>(group.size() - 1) / to_microseconds(span);

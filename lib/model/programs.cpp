@@ -81,6 +81,8 @@ class Compiler {
   void add_producer(StageIndex stage);
   void set_parallelism(StageIndex stage, Producer& producer) const;
   void find_links();
+  void find_iterations();
+  std::uint32_t iteration_at(Picoseconds time) const;
   std::vector<Job> jobs_of(StageIndex stage) const;
   void add_consumer(const ConsumerCycles& consumer, bool is_main);
   Action gap_of(const ConsumerStep& step, double shortest_usual_gap) const;
@@ -95,7 +97,9 @@ class Compiler {
   const bool is_traced_;
   std::vector<Treatment> treatments_;  ///< indexed by StageIndex
   std::map<StageIndex, std::int64_t> ahead_of_links_;
-  Tally work_;  ///< that was compiled for the thread at hand
+  std::vector<Picoseconds> iteration_starts_;  ///< of the first consumer's pipeline, but the first
+  std::uint32_t iteration_ = 0;                ///< of the cycle that is compiled
+  Tally work_;                                 ///< that was compiled for the thread at hand
   std::map<StageIndex, Tally> work_of_cuts_;
   Tally* tally_ = &work_;
   Programs programs_;
@@ -145,6 +149,20 @@ void Compiler::add_actions(std::vector<Action>& to, Work& work) const {
         {kNoStage, static_cast<float>(work.cpu), static_cast<float>(work.cores), static_cast<float>(work.wait)});
   }
   work = {};
+}
+
+/// A pipeline is made anew after the last call of the iteration before.
+void Compiler::find_iterations() {
+  if (sample_.consumers.empty()) return;
+  const std::vector<ConsumerStep>& steps = sample_.consumers.front().steps;
+  for (std::size_t index = 1; index < steps.size(); ++index) {
+    if (steps[index].begins_iteration) iteration_starts_.push_back(steps[index - 1].call.end);
+  }
+}
+
+std::uint32_t Compiler::iteration_at(Picoseconds time) const {
+  const auto later = std::upper_bound(iteration_starts_.begin(), iteration_starts_.end(), time);
+  return static_cast<std::uint32_t>(later - iteration_starts_.begin());
 }
 
 StageIndex Compiler::busiest_of(const Tally& work) {
@@ -202,6 +220,7 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
   }();
   Producer& producer = programs_.producers[stage];
   producer.programs.push_back(below);
+  producer.iterations.push_back(iteration_);
   producer.parallelism = std::max<std::int64_t>(1, cut.parallelism);
   producer.limit = producer.parallelism;
   if (cut.kind == Cut::Kind::map) {
@@ -318,15 +337,22 @@ void Compiler::add_producer(StageIndex stage) {
   const Stage& of = sample_.stages[stage];
   std::vector<Program> programs;
   work_.clear();
-  for (const Cycle& cycle : of.cycles) programs.push_back(compile_range(cycle.first, cycle.end));
   Producer producer;
+  for (const Cycle& cycle : of.cycles) {
+    iteration_ = iteration_at(cycle.start);
+    programs.push_back(compile_range(cycle.first, cycle.end));
+    producer.iterations.push_back(iteration_);
+  }
   producer.busiest = busiest_of(work_);
   producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
                           iterator(stage).number("deterministic") == 0;
   set_parallelism(stage, producer);
   if (const auto linked = ahead_of_links_.find(stage); linked != ahead_of_links_.end()) producer.limit = linked->second;
   producer.programs = std::move(programs);
-  if (producer.programs.empty()) producer.programs.push_back({0, 0});
+  if (producer.programs.empty()) {
+    producer.programs.push_back({0, 0});
+    producer.iterations.push_back(0);
+  }
   programs_.producers[stage] = std::move(producer);
 }
 
@@ -356,6 +382,7 @@ void Compiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
   const bool is_prefetched = is_main && edit_.prefetch_at_end;
   work_.clear();
   for (const ConsumerStep& step : consumer.steps) {
+    iteration_ = iteration_at(step.call.start);
     const Action gap = gap_of(step, shortest_usual_gap);
     const Program get_next = compile_range(step.cycle.first, step.cycle.end);
     std::vector<Action> actions;
@@ -364,6 +391,7 @@ void Compiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
     } else if (is_prefetched) {
       Producer& producer = programs_.producers[kPrefetchAtEnd];
       producer.programs.push_back(get_next);
+      producer.iterations.push_back(iteration_);
       actions.push_back({kPrefetchAtEnd, kTakeAtEnd, 1, 0});
     } else {
       const std::span<const Action> of = programs_.of(get_next);
@@ -389,6 +417,7 @@ Programs Compiler::compile() {
   programs_.cores_per_job = sample_.cores_per_function;
   programs_.jobs_hold_python = edit_.functions_hold_python;
   find_links();
+  find_iterations();
   // A trace may have a hundred thousand pipelines, most of which this part of it does not show at work.
   std::vector<bool> is_asked(sample_.stages.size());
   for (const CycleItem& item : sample_.items) {

@@ -44,6 +44,9 @@ struct Producer {
   std::int64_t batch = 1;        ///< elements that one pull takes
   bool is_unordered = false;
   std::vector<Program> programs;  ///< for one element after another, again and again
+  /// Indexed as the programs, ascending: which iteration of the pipeline each belongs to, where it is made anew in the
+  /// sample.
+  std::vector<std::uint32_t> iterations;
   std::vector<Job> jobs;          ///< likewise; empty: they take no time
   StageIndex busiest = kNoStage;  ///< with most work on the threads that make elements, jobs left out
 };

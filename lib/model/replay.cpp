@@ -27,6 +27,7 @@ struct Buffer {
   std::int64_t in_work = 0;    ///< of a dispatcher: jobs that are not done
   std::size_t next_program = 0;
   std::size_t next_job = 0;
+  std::size_t end_program = 0;  ///< of the iteration: the next one has to begin first
   bool is_started = false;
   std::vector<ThreadIndex> takers;  ///< wait for an element
   std::vector<ThreadIndex> makers;  ///< wait for room
@@ -38,7 +39,7 @@ struct Buffer {
     return first_slot + slots.size() - 1;
   }
   void finish_element(std::size_t slot) {
-    if (slot >= first_slot) slots[slot - first_slot] = Slot::ready;
+    if (slot >= first_slot && slot - first_slot < slots.size()) slots[slot - first_slot] = Slot::ready;
   }
   bool take() {
     const auto found = producer->is_unordered ? std::find(slots.begin(), slots.end(), Slot::ready) : slots.begin();
@@ -48,13 +49,28 @@ struct Buffer {
     drop_taken();
     return true;
   }
-  void drop_ready() {
-    for (Slot& slot : slots) {
-      if (slot != Slot::ready) continue;
-      slot = Slot::taken;
-      --held;
+  /// What was made for the iteration before is gone; what is in work will be for nobody.
+  void begin_iteration(std::uint32_t iteration) {
+    held = 0;
+    first_slot += slots.size();
+    slots.clear();
+    const std::vector<std::uint32_t>& iterations = producer->iterations;
+    const auto [first, end] = std::equal_range(iterations.begin(), iterations.end(), iteration);
+    if (first == end) return;
+    next_program = static_cast<std::size_t>(first - iterations.begin());
+    end_program = static_cast<std::size_t>(end - iterations.begin());
+    next_job = producer->jobs.size() * next_program / producer->programs.size();
+  }
+  /// Whether the elements of the iteration are all made, and nobody waits for more.
+  bool is_at_end() const { return next_program >= end_program && takers.empty(); }
+  const Program& take_program() {
+    // The window may cut off a part of what an iteration needs: then it begins from its start.
+    if (next_program >= end_program) {
+      const std::uint32_t iteration = producer->iterations[std::max<std::size_t>(end_program, 1) - 1];
+      const auto first = std::lower_bound(producer->iterations.begin(), producer->iterations.end(), iteration);
+      next_program = static_cast<std::size_t>(first - producer->iterations.begin());
     }
-    drop_taken();
+    return producer->programs[next_program++];
   }
 
  private:
@@ -125,7 +141,7 @@ class Simulation {
   void start(Buffer& buffer, BufferIndex index);
   void start_job(BufferIndex buffer, std::size_t slot);
   ThreadIndex add_thread(Thread thread);
-  void begin_iteration();
+  void begin_iteration(std::size_t step);
   double rate() const;
   void add_waiting(Thread& thread, double& sum) const;
   Bottleneck find_bottleneck() const;
@@ -156,6 +172,8 @@ class Simulation {
   std::vector<ThreadIndex> wait_for_python_;
   std::vector<double> marks_;  ///< when the first consumer began its steps
   bool is_done_ = false;
+  bool has_iterations_ = false;  ///< the pipeline is made anew in the sample
+  std::uint32_t iteration_ = 0;
   /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
   /// is kOfConsumer.
   std::map<std::pair<BufferIndex, BufferIndex>, double> starved_;
@@ -168,11 +186,20 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     : programs_(programs), most_events_(limits.events), free_pool_threads_(programs.pool_threads) {
   for (const auto& [stage, producer] : programs.producers) {
     buffer_of_[stage] = static_cast<BufferIndex>(buffers_.size());
-    buffers_.emplace_back().producer = &producer;
+    Buffer& buffer = buffers_.emplace_back();
+    buffer.producer = &producer;
+    buffer.end_program = producer.programs.size();
   }
   for (const Action& action : programs.actions) {
     const auto found = buffer_of_.find(action.pull);
     buffer_of_action_.push_back(found == buffer_of_.end() ? 0 : found->second);
+  }
+  if (!programs.consumers.empty()) {
+    const std::vector<bool>& begins = programs.consumers.front().begins_iteration;
+    has_iterations_ = std::find(begins.begin(), begins.end(), true) != begins.end();
+  }
+  for (Buffer& buffer : buffers_) {
+    if (has_iterations_) buffer.begin_iteration(0);
   }
   constexpr std::size_t kUsualSteps = 80;
   for (std::uint32_t consumer = 0; consumer < programs.consumers.size(); ++consumer) {
@@ -242,6 +269,7 @@ bool Simulation::take(ThreadIndex index, const Action& action) {
     if (!buffer.take()) {
       if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
       buffer.takers.push_back(index);
+      if (buffer.next_program >= buffer.end_program) wake(buffer.makers);
       return false;
     }
     if (thread.waits_since != kNotWaiting) {
@@ -283,9 +311,14 @@ bool Simulation::play(ThreadIndex index) {
 }
 
 /// The iterator is made anew: what is in its buffers is gone.
-void Simulation::begin_iteration() {
+void Simulation::begin_iteration(std::size_t step) {
+  if (step == 0) {
+    iteration_ = 0;
+  } else {
+    ++iteration_;
+  }
   for (Buffer& buffer : buffers_) {
-    buffer.drop_ready();
+    buffer.begin_iteration(iteration_);
     wake(buffer.makers);
   }
 }
@@ -299,7 +332,9 @@ void Simulation::run_consumer(ThreadIndex index) {
       ++thread.step;
     }
     const std::size_t step = thread.step % consumer.steps.size();
-    if (consumer.begins_iteration[step]) begin_iteration();
+    // Of a pipeline that is made anew again and again the first iteration follows the last one likewise.
+    const bool begins_first = step == 0 && thread.step > 0 && has_iterations_;
+    if (thread.consumer == 0 && (consumer.begins_iteration[step] || begins_first)) begin_iteration(step);
     if (thread.consumer == 0) {
       marks_.push_back(now_);
       is_done_ = marks_.size() > wanted_steps_;
@@ -326,7 +361,8 @@ void Simulation::run_maker(ThreadIndex index) {
         wake(buffer.takers);
       }
     }
-    if (buffer.held >= producer.limit || (dispatches && buffer.in_work >= producer.parallelism)) {
+    const bool is_full = buffer.held >= producer.limit || (dispatches && buffer.in_work >= producer.parallelism);
+    if (is_full || (has_iterations_ && buffer.is_at_end())) {
       if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
       buffer.makers.push_back(index);
       return;
@@ -334,7 +370,7 @@ void Simulation::run_maker(ThreadIndex index) {
     if (thread.waits_since != kNotWaiting) add_waiting(thread, buffer.full_time);
     thread.slot = buffer.begin_element();
     if (dispatches) ++buffer.in_work;
-    const Program& program = producer.programs[buffer.next_program++ % producer.programs.size()];
+    const Program& program = buffer.take_program();
     thread.has_element = true;
     thread.next_action = program.first;
     thread.end_action = program.end;
