@@ -98,6 +98,21 @@ TEST_CASE("the stage that gains most without its work limits the throughput") {
   CHECK(stages.front().gain(model) > 2);
 }
 
+TEST_CASE("nothing is made for an epoch before it begins") {
+  TimedPipeline pipeline(10, 2);
+  CycleSample& sample = pipeline.host().cycles;
+  std::vector<ConsumerStep>& steps = sample.consumers.front().steps;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto start = static_cast<Picoseconds>(step) * 12 * kPicosecondsPerMillisecond;
+    steps[step].call = {start, start + 10 * kPicosecondsPerMillisecond};
+    sample.stages[1].cycles[step].start = start + 1;
+  }
+  steps[9].gap = steps[19].gap = 50'000;  // the iterator is made anew, and the first element begins after it
+  steps[10].begins_iteration = true;
+  const double epoch = 10 * 10 + 50;  // ms
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 10 * 1000 / epoch));
+}
+
 TEST_CASE("fixes are read as they are written") {
   TimedPipeline pipeline(10, 2);
   struct Row {

@@ -156,8 +156,10 @@ void CycleRecorder::find_budgets() {
   for (const IteratorMeasurement& iterator : host_.iterators) {
     if (iterator.parent == kNoIterator) pool = std::max(pool, iterator.number("threadpool_size").value_or(0));
   }
-  sample_.cores = std::max<std::int64_t>(1, cores);
-  sample_.pool_threads = pool > 0 ? pool : sample_.cores;
+  // No machine has more, whatever a damaged trace says.
+  constexpr std::int64_t kMostCores = 4096;
+  sample_.cores = std::clamp<std::int64_t>(cores, 1, kMostCores);
+  sample_.pool_threads = pool > 0 ? std::min(pool, 16 * kMostCores) : sample_.cores;
 }
 
 void CycleRecorder::find_functions_of_stages() {

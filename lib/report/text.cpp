@@ -124,6 +124,14 @@ std::string advice_line(const Finding& finding) {
   return is_short ? *advice.code : advice.text;
 }
 
+/// Whether two changes are of the same iterator, so that the second gains little or nothing once the first is made.
+bool is_alternative_to(const Advice& a, const Advice& b) {
+  return std::any_of(a.fixes.begin(), a.fixes.end(), [&](const Fix& one) {
+    return one.iterator != kNoIterator && std::any_of(b.fixes.begin(), b.fixes.end(),
+                                                      [&](const Fix& other) { return one.iterator == other.iterator; });
+  });
+}
+
 /// The findings whose advice is shown: a change to the code rather than a hint, what is easy or about the culprit
 /// before the rest, and nothing twice.
 std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findings,
@@ -160,7 +168,11 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
   std::size_t width = 0;
   for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
   for (const Finding* finding : shown) {
-    page.row("do", finding->rule, advice_line(*finding), width);
+    const auto here = std::find(shown.begin(), shown.end(), finding);
+    const bool is_alternative = std::any_of(shown.begin(), here, [&](const Finding* before) {
+      return is_alternative_to(main_advice(*finding), main_advice(*before));
+    });
+    page.row(is_alternative ? "or" : "do", finding->rule, advice_line(*finding), width);
     const std::optional<Gain>& gain = main_advice(*finding).gain;
     if (gain) page.row("", "", describe_gain(*gain), width);
     // The first change is written out, however long it is: the rest of the report is short.
