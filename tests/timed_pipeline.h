@@ -55,7 +55,6 @@ class TimedPipeline {
     if (parent != kNoIterator) host_.iterators[index_of(parent)].children.push_back(id);
     host_.iterators.push_back(iterator);
     Stage stage;
-    stage.iterator = id;
     stage.parent = parent == kNoIterator ? kNoStage : static_cast<StageIndex>(index_of(parent));
     stage.is_async = is_async;
     host_.cycles.stages.push_back(stage);

@@ -239,7 +239,7 @@ std::vector<Threshold> verdict_thresholds() {
        "keeps this share of them busy, and a model of the pipeline says that without it the job would be faster by at "
        "least min_share. Healthy labelled traces measured up to 0.06, those whose training sped up without its input "
        "0.54 and more"},
-      {"min_gain", 1.03, "factor",
+      {"min_gain", kLeastGain, "factor",
        "advice that is predicted to make the job faster by less is not given: rates differ as much from run to run"},
       {"max_python_share", 0.05, "share",
        "a trace can show what limits the rest of the culprit's function up to this share of it in Python"},

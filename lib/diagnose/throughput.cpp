@@ -10,7 +10,7 @@ namespace doctor {
 namespace {
 
 /// Enough for the steady state of any pipeline; a diagnosis must not take longer because of its model.
-constexpr ReplayLimits kQuickReplay = {.steps = 0, .events = 5'000};
+constexpr ReplayLimits kQuickReplay = {.events = 5'000};
 constexpr std::size_t kRankedStages = 5;
 /// Gains of stages that are closer cannot be distinguished. Source: the same for the truth of labelled traces, where a
 /// stage is made free.

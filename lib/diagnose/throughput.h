@@ -11,6 +11,9 @@
 
 namespace doctor {
 
+/// Changes that bring less are not advised unless the user asks for them: rates differ as much from run to run.
+inline constexpr double kLeastGain = 1.03;
+
 /// What limits the throughput of one host's pipelines: a model of them and what it says, each part computed when it is
 /// first asked for. Refers to the measurement.
 class Throughput {

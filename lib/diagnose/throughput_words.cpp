@@ -46,12 +46,10 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
   }
 }
 
-std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck) {
-  switch (bottleneck.resource) {
-    case Resource::thread: {
-      const bool is_source = bottleneck.stage < host.iterators.size() && host.iterators[bottleneck.stage].is_source;
-      return is_source ? "source" : "thread";
-    }
+std::string_view to_word(Resource resource) {
+  switch (resource) {
+    case Resource::thread:
+      return "thread";
     case Resource::calls:
       return "calls";
     case Resource::pool:
@@ -59,10 +57,16 @@ std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottlenec
     case Resource::cores:
       return "cores";
     case Resource::python:
-      return "python_lock";
+      return "python";
     default:
       return "consumer";
   }
+}
+
+std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck) {
+  const bool is_source = bottleneck.stage < host.iterators.size() && host.iterators[bottleneck.stage].is_source;
+  if (bottleneck.resource == Resource::thread && is_source) return "source";
+  return bottleneck.resource == Resource::python ? "python_lock" : to_word(bottleneck.resource);
 }
 
 std::string_view to_word(Condition condition) {

@@ -23,6 +23,9 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
 /// The same as a word of the schema: "thread", "calls", "pool", "cores", "source", "python_lock", "consumer".
 std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck);
 
+/// A resource as a word of whatif's schema.
+std::string_view to_word(Resource resource);
+
 /// A condition as a word of the schema; empty if there is none.
 std::string_view to_word(Condition condition);
 

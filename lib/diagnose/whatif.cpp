@@ -1,6 +1,7 @@
 #include "diagnose/whatif.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/candidates.h"
 
@@ -15,9 +16,9 @@ constexpr double kHealthyShare = 0.05;
 class HostPredictor {
  public:
   HostPredictor(const HostMeasurement& host, const WhatIfRequest& request) : model_(model_of(host)), request_(request) {
-    Edit edit;
-    set_machine(edit);
-    machine_ = edit;
+    machine_.cores = request_.cores;
+    machine_.consumer_factor = request_.consumer_factor;
+    if (request_.cores) machine_.pool_threads = threads_of_pool(model_.sample(), request_);
     if (model_.exists() && request.is_changed()) now_ = predict(model_, {}, machine_, {});
   }
 
@@ -26,21 +27,8 @@ class HostPredictor {
   Result<PredictedFixes> asked() const;
 
  private:
-  void set_machine(Edit& edit) const {
-    edit.cores = request_.cores;
-    edit.consumer_factor = request_.consumer_factor;
-    if (request_.cores) edit.pool_threads = threads_of_pool(model_.sample(), request_);
-  }
-  /// The size of the pool decides what AUTOTUNE comes to, so it is set first.
-  Edit with_fixes(Edit edit, std::span<const Fix> fixes) const {
-    for (const Fix& fix : fixes) {
-      if (fix.kind == FixKind::threadpool) apply(fix, model_, edit);
-    }
-    for (const Fix& fix : fixes) apply(fix, model_, edit);
-    return edit;
-  }
   Prediction predict_on_machine(std::span<const Fix> fixes) const {
-    return predict(model_, fixes, with_fixes(machine_, fixes), {});
+    return predict(model_, fixes, edit_for(fixes, model_, machine_), {});
   }
   Prediction predict_ceiling() const {
     if (!request_.is_changed()) return predict_without_input(model_);
@@ -58,8 +46,8 @@ class HostPredictor {
     both.prediction = predict_on_machine(both.fixes);
     return both;
   }
-  std::vector<PredictedFixes> add_best_fixes(const std::vector<PredictedFixes>& candidates, bool until_healthy) const;
-  FixPlan plan_from(const std::vector<PredictedFixes>& candidates) const;
+  std::vector<PredictedFixes> add_best_fixes(const std::vector<PredictedFixes>& candidates) const;
+  FixPlan plan_from(std::vector<PredictedFixes> steps) const;
   std::optional<std::int64_t> cores_that_are_enough(std::span<const Fix> fixes) const;
 
   PipelineModel model_;
@@ -81,8 +69,7 @@ bool changes_same(const Fix& a, const Fix& b) {
 }
 
 /// Adds the fix with the largest gain until none gains anything.
-std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates,
-                                                          bool until_healthy) const {
+std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates) const {
   constexpr std::size_t kMostSteps = 4;
   std::vector<PredictedFixes> steps;
   PredictedFixes current;
@@ -100,7 +87,6 @@ std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<Pred
     rate = best->prediction.estimate;
     current = *best;
     steps.push_back(std::move(*best));
-    if (until_healthy && current.prediction.input_share < kHealthyShare) break;
   }
   return steps;
 }
@@ -114,19 +100,24 @@ std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const
     // The pool has a thread for each core unless the user set its size.
     if (model_.sample().pool_threads <= have) edit.pool_threads = cores;
     edit.cores = cores;
-    if (replay_after(model_, with_fixes(edit, fixes)).input_share < kHealthyShare) return cores;
+    if (replay_after(model_, edit_for(fixes, model_, edit)).input_share < kHealthyShare) return cores;
   }
   return std::nullopt;
 }
 
-FixPlan HostPredictor::plan_from(const std::vector<PredictedFixes>& candidates) const {
+/// As many of these steps as it takes.
+FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) const {
   FixPlan plan;
   if (share_now() < kHealthyShare) {
     plan.is_enough = true;
     return plan;
   }
-  plan.steps = add_best_fixes(candidates, /*until_healthy=*/true);
-  plan.is_enough = !plan.steps.empty() && plan.steps.back().prediction.input_share < kHealthyShare;
+  const auto enough = std::find_if(steps.begin(), steps.end(), [](const PredictedFixes& step) {
+    return step.prediction.input_share < kHealthyShare;
+  });
+  plan.is_enough = enough != steps.end();
+  if (plan.is_enough) steps.erase(enough + 1, steps.end());
+  plan.steps = std::move(steps);
   if (!plan.is_enough) {
     plan.enough_cores = cores_that_are_enough(plan.steps.empty() ? std::span<const Fix>() : plan.steps.back().fixes);
   }
@@ -151,16 +142,16 @@ void HostPredictor::fill(HostPredictions& result) const {
     // What no condition stands before comes first: a list that begins with "if it fits in memory" helps few.
     if (fix.prediction.condition == Condition::none) useful.push_back(fix);
   }
-  std::vector<PredictedFixes> steps = add_best_fixes(useful, /*until_healthy=*/false);
-  for (PredictedFixes& step : steps) {
-    if (step.fixes.size() > 1) result.together.push_back(std::move(step));
+  std::vector<PredictedFixes> steps = add_best_fixes(useful);
+  for (const PredictedFixes& step : steps) {
+    if (step.fixes.size() > 1) result.together.push_back(step);
   }
   sort_by_gain(result.together);
   if (!request_.wants_plan) return;
-  result.plan = plan_from(useful);
+  result.plan = plan_from(std::move(steps));
   if (result.plan->is_enough) return;
   // Where what is sure is not enough, what depends on a condition may be.
-  FixPlan with_conditions = plan_from(result.fixes);
+  FixPlan with_conditions = plan_from(add_best_fixes(result.fixes));
   if (with_conditions.is_enough) result.plan = std::move(with_conditions);
 }
 

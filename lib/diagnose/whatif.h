@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/throughput.h"
 #include "model/prediction.h"
 
 namespace doctor {
@@ -60,8 +61,5 @@ std::int64_t threads_of_pool(const CycleSample& sample, const WhatIfRequest& req
 /// Predicts for each host. Errors: a fix that cannot be read, or that no host's pipeline can be changed by.
 Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measurements, const Diagnosis& diagnosis,
                                                    const WhatIfRequest& request);
-
-/// Fixes that bring less are not advised; see input-bound's threshold `min_gain`.
-inline constexpr double kLeastGain = 1.03;
 
 }  // namespace doctor

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "base/ranks.h"
 
 namespace doctor {
 namespace {
@@ -91,25 +92,17 @@ void measure_gap(const BusyTime& of_threads, const BusyTime& of_any, Interval ga
   step.core_time = of_threads.in(gap);
 }
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 /// Sets the gap of a step to the median of other steps; of none it stays.
 void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t>& others, ConsumerStep& step) {
   if (others.empty()) return;
-  const auto median = [&](double ConsumerStep::*member) {
+  const auto median_of = [&](double ConsumerStep::*member) {
     std::vector<double> values;
     for (const std::size_t index : others) values.push_back(consumer.steps[index].*member);
-    return median_of(std::move(values));
+    return median(values);
   };
-  step.gap = median(&ConsumerStep::gap);
-  step.busy = median(&ConsumerStep::busy);
-  step.core_time = median(&ConsumerStep::core_time);
+  step.gap = median_of(&ConsumerStep::gap);
+  step.busy = median_of(&ConsumerStep::busy);
+  step.core_time = median_of(&ConsumerStep::core_time);
 }
 
 /// The steps before the last one whose gap is one between two iterations of the pipeline, or is not.

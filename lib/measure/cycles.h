@@ -13,7 +13,7 @@ namespace doctor {
 // What the threads of the pipelines did, element by element and in order: what a model of them replays. Times are in
 // microseconds: a model needs no exact sums.
 
-/// Index into CycleSample::stages.
+/// Index into CycleSample::stages, and that of the iterator in HostMeasurement::iterators.
 using StageIndex = std::uint32_t;
 inline constexpr StageIndex kNoStage = std::numeric_limits<StageIndex>::max();
 
@@ -51,14 +51,12 @@ struct FunctionCost {
 
 /// One iterator.
 struct Stage {
-  IteratorId iterator = kNoIterator;
   StageIndex parent = kNoStage;
   bool is_async = false;       ///< threads of its own make its elements
   StageIndex link = kNoStage;  ///< it takes its elements from this pipeline: on a device, or of the tf.data service
   std::vector<Cycle> cycles;   ///< of the threads that make elements for it, in order of start
   /// Of the elements in the order in which they were taken where the trace says so, else in that of their runs.
   std::vector<FunctionCost> functions;
-  double copy = 0;          ///< us of each batch that its threads copy (batch with num_parallel_calls)
   double python = 0;        ///< us of its functions in Python
   double function_cpu = 0;  ///< us of its functions on cores
   double op_time = 0;       ///< us of the ops of one of its functions beyond what starting an op takes

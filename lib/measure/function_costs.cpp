@@ -14,16 +14,12 @@ constexpr double kOpStart = 1;
 /// pool.
 constexpr std::uint32_t kEventsAround = 4;
 
-double microseconds(PackedSpan span) {
-  return to_microseconds(span.duration());
-}
-
 void add_executors(const Lane& lane, FunctionCosts& costs) {
   for (std::size_t index = 0; index < lane.executor_spans.size(); ++index) {
     const ExecutorSpan& span = lane.executor_spans[index];
     const auto found = costs.by_id.find(span.function_id.value());
     if (found == costs.by_id.end()) continue;
-    found->second.cpu += microseconds(span.span);
+    found->second.cpu += to_microseconds(span.span.duration());
     found->second.events += span.event_count + kEventsAround;
     ++found->second.spans;
   }
@@ -37,9 +33,9 @@ void add_ops(const Lane& lane, const std::vector<OpKind>& op_kinds, Picoseconds 
     if (op.function_id.value() == 0 || kind == OpKind::wrapper) continue;
     const auto found = costs.by_id.find(op.function_id.value());
     if (found == costs.by_id.end()) continue;
-    found->second.op_time += std::max(0.0, microseconds(op.span) - kOpStart);
+    found->second.op_time += std::max(0.0, to_microseconds(op.span.duration()) - kOpStart);
     if (kind != OpKind::python) continue;
-    found->second.python += microseconds(op.span);
+    found->second.python += to_microseconds(op.span.duration());
     costs.python.push_back({op.span.start(), op.span.end()});
   }
 }

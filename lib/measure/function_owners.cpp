@@ -14,13 +14,13 @@ namespace {
 
 using Entry = FunctionTable::Entry;
 
-/// Indexed as the lane's function runs: the row of the call that fetched the input of the element, where the trace
-/// tells which element the run makes.
-std::vector<std::uint32_t> input_rows(const Lane& lane) {
-  std::vector<std::uint32_t> rows(lane.function_runs.size(), kNoRow);
+/// Of the lane's first runs the row of the call that fetched the input of the element, where the trace tells which
+/// element the run makes.
+std::vector<std::uint32_t> input_rows(const Lane& lane, std::size_t run_count) {
+  std::vector<std::uint32_t> rows(run_count, kNoRow);
   for (std::size_t index = 0; index < lane.produced.size(); ++index) {
     const ProducedElement& produced = lane.produced[index];
-    if (produced.row != kNoRow && produced.last_run != kNoRow) rows[produced.last_run] = produced.row;
+    if (produced.row != kNoRow && produced.last_run < rows.size()) rows[produced.last_run] = produced.row;
   }
   return rows;
 }
@@ -36,13 +36,14 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
     const IteratorId above = forest[forest.iterator_of(input)].parent;
     return above != kNoIterator && dispatches[index_of(above)] ? above : kNoIterator;
   };
-  const std::vector<std::uint32_t> inputs = input_rows(lane);
+  const std::size_t run_count =
+      lane.function_runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; });
+  const std::vector<std::uint32_t> inputs = input_rows(lane, run_count);
   const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
   std::uint32_t next = 0;
-  for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
+  for (std::size_t index = 0; index < run_count; ++index) {
     const FunctionRun& run = lane.function_runs[index];
-    if (run.span.start() >= until) break;
     for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls[next].subtree_end) {
       call_before = next;
     }

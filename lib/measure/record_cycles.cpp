@@ -25,10 +25,6 @@ constexpr std::size_t kItemsOfARow = 8;
 /// Calls that are nested deeper belong to no real pipeline and count as work of the last one.
 constexpr std::size_t kDeepest = 300;
 
-double microseconds(PackedSpan span) {
-  return to_microseconds(span.duration());
-}
-
 /// Whether threads of its own make the elements that GetNext returns. A generator's function runs in its own call.
 bool is_async_stage(const LogicalIterator& iterator) {
   const DatasetKind& kind = dataset_kind(iterator.short_name);
@@ -77,7 +73,6 @@ class CycleRecorder {
   /// A run of a parallel iterator's function.
   struct FunctionOfElement {
     Picoseconds start = 0;
-    Picoseconds end = 0;
     std::uint64_t function_id = 0;
     std::uint64_t element_id = 0;
   };
@@ -124,7 +119,6 @@ class CycleRecorder {
 void CycleRecorder::add_stages() {
   for (const LogicalIterator& iterator : forest_.iterators) {
     Stage stage;
-    stage.iterator = static_cast<IteratorId>(sample_.stages.size());
     if (iterator.parent != kNoIterator) stage.parent = static_cast<StageIndex>(index_of(iterator.parent));
     stage.is_async = is_async_stage(iterator);
     sample_.stages.push_back(std::move(stage));
@@ -176,7 +170,7 @@ void CycleRecorder::find_functions_of_stages() {
     for (std::size_t index = 0; index < owners.size(); ++index) {
       const FunctionRun& run = lane.function_runs[index];
       if (functions_.find(run.function_id.value()) == nullptr) continue;
-      const FunctionOfElement of_element{run.span.start(), run.span.end(), run.function_id.value(), elements[index]};
+      const FunctionOfElement of_element{run.span.start(), run.function_id.value(), elements[index]};
       if (owners[index] == kNoIterator) {
         loose.push_back(of_element);
       } else if (sample_.stages[index_of(owners[index])].is_async && dispatches[index_of(owners[index])]) {
@@ -203,11 +197,12 @@ void CycleRecorder::measure_load() {
     }
     for (std::size_t run = 0; run < lane.function_runs.size(); ++run) {
       if (lane.function_runs[run].span.start() >= until_) break;
-      if (lane.function_runs[run].row != kNoRow) own -= microseconds(lane.function_runs[run].span);
+      if (lane.function_runs[run].row != kNoRow) own -= to_microseconds(lane.function_runs[run].span.duration());
     }
     const bool helps = lane.iterator_calls.empty() && lane.executor_spans.empty();
     for (std::size_t region = 0; helps && region < lane.pool_regions.size(); ++region) {
-      if (lane.pool_regions[region].start() < until_) helpers += microseconds(lane.pool_regions[region]);
+      if (lane.pool_regions[region].start() >= until_) break;
+      helpers += to_microseconds(lane.pool_regions[region].duration());
     }
   }
   double functions = 0;
@@ -222,7 +217,7 @@ void CycleRecorder::measure_load() {
 }
 
 void CycleRecorder::emit_run(const FunctionRun& run, StageIndex stage) {
-  const double duration = microseconds(run.span);
+  const double duration = to_microseconds(run.span.duration());
   const FunctionEvents* const events = functions_.find(run.function_id.value());
   if (events == nullptr) {
     sample_.items.push_back({Kind::work, stage, static_cast<float>(duration), 0, static_cast<float>(kEventCost), 1});

@@ -284,9 +284,8 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
   }
 }
 
-Edit edit_for(std::span<const Fix> fixes, const PipelineModel& model) {
-  Edit edit;
-  // The size of the pool decides what AUTOTUNE comes to.
+Edit edit_for(std::span<const Fix> fixes, const PipelineModel& model, Edit edit) {
+  // The size of the pool decides what AUTOTUNE comes to, so it is set first.
   for (const Fix& fix : fixes) {
     if (fix.kind == FixKind::threadpool) apply(fix, model, edit);
   }

@@ -56,7 +56,7 @@ std::string short_path(const HostMeasurement& host, IteratorId iterator);
 /// Adds the fix to an edit.
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit);
 
-/// The fixes together.
-Edit edit_for(std::span<const Fix> fixes, const PipelineModel& model);
+/// The fixes together, on top of an edit of the machine.
+Edit edit_for(std::span<const Fix> fixes, const PipelineModel& model, Edit edit = {});
 
 }  // namespace doctor

@@ -31,9 +31,8 @@ std::vector<double> work_of_stages(const CycleSample& sample) {
     if (item.stage != kNoStage) work[item.stage] += double{item.cpu} + double{item.wait};
   }
   for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
-    const Stage& of = sample.stages[stage];
-    for (const FunctionCost& cost : of.functions) work[stage] += double{cost.cpu} + double{cost.python};
-    if (of.functions.empty()) work[stage] += of.copy * static_cast<double>(of.cycles.size());
+    for (const FunctionCost& cost : sample.stages[stage].functions)
+      work[stage] += double{cost.cpu} + double{cost.python};
   }
   return work;
 }

@@ -25,8 +25,6 @@ struct Prediction {
   double input_share = 0;  ///< of the consumer's time that it then spends in GetNext
 
   double gain(const PipelineModel& model) const { return estimate / model.now.steps_per_s; }
-  double low_gain(const PipelineModel& model) const { return low / model.now.steps_per_s; }
-  double high_gain(const PipelineModel& model) const { return high / model.now.steps_per_s; }
 };
 
 /// What the fixes would come to together. Does nothing that changes no rate: a gain of 1.

@@ -284,7 +284,6 @@ std::vector<Job> Compiler::jobs_of(StageIndex stage) const {
     const double cpu = is_traced_ ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
     add(cpu, cost.python);
   }
-  if (jobs.empty() && of.copy > 0) add(of.copy, 0);
   return jobs;
 }
 

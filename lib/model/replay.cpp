@@ -207,8 +207,7 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     thread.consumer = consumer;
     ready_.push_back(add_thread(thread));
     const std::size_t steps = programs.consumers[consumer].steps.size();
-    if (consumer == 0)
-      wanted_steps_ = limits.steps > 0 ? limits.steps : std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
+    if (consumer == 0) wanted_steps_ = std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
   }
 }
 

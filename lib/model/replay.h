@@ -36,7 +36,6 @@ struct Replay {
 
 /// How far a replay goes.
 struct ReplayLimits {
-  std::size_t steps = 0;         ///< of the first consumer, all of its steps at least twice; 0: chosen by their number
   std::size_t events = 400'000;  ///< at most; a replay that is cut off counts as far as it went
 };
 

@@ -77,26 +77,6 @@ std::string spec_of(const WhatIfHost& host, const PredictedFixes& fixes, std::st
   return text;
 }
 
-// The words of the schema: they never change.
-
-std::string_view to_word(Resource resource) {
-  switch (resource) {
-    case Resource::consumer:
-      return "consumer";
-    case Resource::thread:
-      return "thread";
-    case Resource::calls:
-      return "calls";
-    case Resource::pool:
-      return "pool";
-    case Resource::cores:
-      return "cores";
-    case Resource::python:
-      break;
-  }
-  return "python";
-}
-
 OrderedJson rates_json(const Prediction& prediction) {
   return {{"estimate", prediction.estimate}, {"low", prediction.low}, {"high", prediction.high}};
 }
