@@ -126,9 +126,19 @@ struct OpOfKernel {
   std::string_view type;
 };
 
-/// From `tf_op`: "model/dense/MatMul:MatMul".
+/// Where TensorFlow's versions write the op that launched an event: `tf_op` since 2.11, an annotation before. JSON of
+/// TensorFlow's own leaves `level 0` out. Source: GpuEventStats of XProf's gpu_event_stats.cc, and traces of 2.2 to 2.21.
+constexpr std::array<std::string_view, 4> kOpArguments = {"tf_op", "level 0", "annotation", "kernel_annotation"};
+
+/// "model/dense/MatMul:MatMul". Of nested annotations ("f:Call::model/dense/MatMul:MatMul") the outermost, as
+/// TensorFlow does for `tf_op`; without what annotations add ("IteratorGetNext/_2:_Recv#from=IteratorGetNext,…#").
+std::string_view op_in_annotation(std::string_view annotation) {
+  annotation = annotation.substr(0, annotation.find("::"));
+  return annotation.substr(0, annotation.find('#'));
+}
+
 OpOfKernel op_of(const TraceEvent& event) {
-  const std::string_view full_name = text_of(event, "tf_op");
+  const std::string_view full_name = op_of_gpu_event(event);
   const std::size_t colon = std::min(full_name.find(':'), full_name.size());
   return {full_name.substr(0, colon), full_name.substr(std::min(colon + 1, full_name.size()))};
 }
@@ -161,6 +171,14 @@ std::optional<std::string> device_of_stream(const EventLine& line) {
   return accelerator_of(process.empty() ? line.plane->name : process);
 }
 
+std::string_view op_of_gpu_event(const TraceEvent& event) {
+  for (const std::string_view argument : kOpArguments) {
+    const std::string_view op = op_in_annotation(text_of(event, argument));
+    if (!op.empty()) return op;
+  }
+  return {};
+}
+
 GpuEvent understand_gpu_event(const TraceEvent& event) {
   const bool is_timeline = is_timeline_stream(*event.line);
   GpuEvent gpu;
@@ -171,8 +189,9 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
     gpu.bytes = bytes_of_copy(text_of(event, "memcpy_details"));
     return gpu;
   }
-  // TF1 timelines say nothing of how kernels were launched.
-  if (kernel_details.empty() && (!is_timeline || is_housekeeping(gpu.name))) return gpu;
+  // TF1 timelines, and Chrome traces that TensorFlow wrote itself, say nothing of how kernels were launched.
+  const bool is_on_stream = is_timeline || event.line->name.starts_with("Stream #");
+  if (kernel_details.empty() && (!is_on_stream || is_housekeeping(gpu.name))) return gpu;
   gpu.activity = GpuActivity::kernel;
   gpu.launch = parse_kernel_details(kernel_details);
   gpu.uses_tensor_cores = is_tensor_core_kernel(gpu.name);

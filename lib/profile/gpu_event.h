@@ -62,6 +62,10 @@ std::optional<std::string> device_of_stream(const EventLine& line);
 /// Understands an event of a line for which device_of_stream() names a device.
 GpuEvent understand_gpu_event(const TraceEvent& event);
 
+/// The op that launched an event of a stream, with its type: "model/dense/MatMul:MatMul"; empty if the trace does not
+/// say. Views as of the event.
+std::string_view op_of_gpu_event(const TraceEvent& event);
+
 /// Reads `kernel_details`. What is not understood is passed over.
 LaunchParameters parse_kernel_details(std::string_view details);
 

@@ -88,8 +88,8 @@ void OpTableBuilder::take_on_device(const TraceEvent& event) {
     device->second.start = std::min(device->second.start, event.start);
     device->second.end = std::max(device->second.end, end);
   }
-  const EventArgument* const op = event.find("tf_op");
-  const std::optional<OpName> name = parse_op_name(op == nullptr ? event.name : op->text);
+  const std::string_view op = op_of_gpu_event(event);
+  const std::optional<OpName> name = parse_op_name(op.empty() ? event.name : op);
   if (!name) return;
   OpStatistics& statistics = table_.ops[op_of(*name, true)];
   ++statistics.occurrences;
