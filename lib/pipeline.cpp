@@ -10,7 +10,9 @@
 #include "io/byte_source.h"
 #include "io/file_progress.h"
 #include "measure/measure.h"
+#include "measure/step_table.h"
 #include "profile/device_profile.h"
+#include "profile/profile.h"
 #include "profile/profile_reader.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
@@ -40,6 +42,11 @@ HostMeasurement measure_trace(const Trace& trace, DeviceProfile profile, const W
   const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
   return timed(timings, work, "measure",
                [&] { return measure(trace, forest, work, options.measure, std::move(profile)); });
+}
+
+void add_profile(Profile profile, HostMeasurement& host) {
+  host.profile = std::move(profile);
+  host.steps = measure_steps(host);
 }
 
 /// Takes the place of a file that could not be read, so that its absence is evidence like any other loss.
@@ -77,7 +84,7 @@ class RunReader {
       const std::int64_t origin_ns = trace.origin_ns;
       HostMeasurement& host = outcomes_[joined.first_file].host.emplace(
           measure_with_devices(*joined.format, joined.files, std::move(trace)));
-      if (options_.profile) host.profile = joined.profile->finish(origin_ns);
+      if (options_.profile) add_profile(joined.profile->finish(origin_ns), host);
     }
     return std::move(outcomes_);
   }
@@ -103,27 +110,45 @@ class RunReader {
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     DeviceProfile devices;
-    if (reads_devices(**format, *trace)) {
-      DeviceProfiler profiler(trace->origin_ns);
-      note_unread_devices(read_devices(**format, **source, profiler), *trace);
-      devices = profiler.finish(*trace);
+    std::optional<Profile> profile;
+    if (options_.profile || has_devices(**format, *trace)) {
+      Result<Profile> read = read_profile(**source, **format, trace->origin_ns, devices);
+      if (!read && options_.profile) return Unexpected(read.error());
+      if (read) profile = std::move(*read);
+      if (!read) note_unread_devices(read.error(), *trace);
     }
     HostMeasurement& host =
         outcomes_[index].host.emplace(measure_trace(*trace, std::move(devices), work_, options_, timings_));
-    if (!options_.profile) return {};
-    ProfileReader profile;
-    Result<void> read = add_profile(**source, **format, profile);
-    if (read) host.profile = profile.finish(trace->origin_ns);
-    return read;
+    if (profile) add_profile(std::move(*profile), host);
+    return {};
   }
 
-  /// Reads a file once more, with every event.
-  Result<void> add_profile(ByteSource& source, const Format& format, ProfileReader& profile) {
-    return timed(timings_, work_, "read", [&] { return profile.add(source, format, work_); });
+  ProfileReader::Ops ops() const {
+    return options_.profile ? ProfileReader::Ops::counted : ProfileReader::Ops::left_out;
+  }
+
+  /// Reads a file once more, with every event. The progress is that of the first reading, which counted these events as
+  /// well, and those that are lost here.
+  Result<Profile> read_profile(ByteSource& source, const Format& format, std::int64_t origin_ns,
+                               DeviceProfile& devices) {
+    WorkOptions work = work_;
+    work.progress = nullptr;
+    ProfileReader reader(ops());
+    for (bool is_again = false;; is_again = true) {
+      DeviceProfiler profiler(origin_ns);
+      Result<void> read = timed(timings_, work_, "read events", [&]() -> Result<void> {
+        if (Result<void> start = source.rewind(); !start) return start;
+        return reader.add(source, format, work, &profiler);
+      });
+      devices = profiler.finish();
+      if (!read) return Unexpected(std::move(read.error()));
+      if (is_again || !reader.has_late_launches()) return reader.finish(origin_ns);
+      reader.begin_again();
+    }
   }
 
   /// Devices cost a second reading, so only where there are some.
-  static bool reads_devices(const Format& format, const Trace& trace) {
+  static bool has_devices(const Format& format, const Trace& trace) {
     return format.read_events != nullptr && !trace.devices.empty();
   }
 
@@ -137,10 +162,9 @@ class RunReader {
                  [&] { return format.read_events(source, profiler, WantedPlanes::devices, work); });
   }
 
-  static void note_unread_devices(const Result<EventTotals>& read, Trace& trace) {
-    if (read) return;
+  static void note_unread_devices(const Error& error, Trace& trace) {
     trace.loss.add("device_planes_unread");
-    trace.loss.notes.push_back(to_string(read.error()));
+    trace.loss.notes.push_back(to_string(error));
   }
 
   /// Its bytes are gone once it was read and closed.
@@ -151,14 +175,15 @@ class RunReader {
 
   HostMeasurement measure_with_devices(const Format& format, std::span<const std::size_t> files, Trace trace) {
     DeviceProfile profile;
-    if (reads_devices(format, trace)) {
+    if (has_devices(format, trace)) {
       DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
       for (const std::size_t file : files) {
         const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
-        note_unread_devices(
-            source ? read_devices(format, **source, profiler) : Result<EventTotals>(Unexpected(source.error())), trace);
+        const Result<EventTotals> read =
+            source ? read_devices(format, **source, profiler) : Result<EventTotals>(Unexpected(source.error()));
+        if (!read) note_unread_devices(read.error(), trace);
       }
-      profile = profiler.finish(trace);
+      profile = profiler.finish();
     }
     return measure_trace(trace, std::move(profile), work_, options_, timings_);
   }
@@ -167,10 +192,12 @@ class RunReader {
     const auto known =
         std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
     Joined fresh;
-    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(), index, {}};
+    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(ops()), index, {}};
     Joined& joined = known == joined_.end() ? fresh : *known;
     Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
-    if (added && options_.profile) added = add_profile(source, format, *joined.profile);
+    if (added && options_.profile) {
+      added = timed(timings_, work_, "read", [&] { return joined.profile->add(source, format, work_); });
+    }
     if (!added) return added;
     joined.files.push_back(index);
     if (known == joined_.end()) joined_.push_back(std::move(fresh));

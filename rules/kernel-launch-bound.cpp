@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "diagnose/devices.h"
+#include "measure/step_table.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::kernel_launch_bound {
@@ -22,24 +25,30 @@ std::vector<Advice> advice(const HostMeasurement& host) {
 }
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
-  if (!device.launch_gaps) {
-    examiner.misses("the trace does not show what the host does between the kernels");
+  if (!host.device_profile.is_aligned) {
+    examiner.misses("a TF1 timeline does not show what the host does between the kernels");
+    return std::nullopt;
+  }
+  const StepSummary steps = summarize_steps({&host.steps, 1});
+  const double launch = steps.parts[static_cast<std::size_t>(StepPart::kernel_launch)];
+  if (steps.count == 0) {
+    examiner.misses("the trace shows no steps");
     return std::nullopt;
   }
   if (!examiner.at_most(time_of("median_kernel", device.median_kernel), "max_median_kernel")) return std::nullopt;
-  const double share = share_of_window(device, *device.launch_gaps);
+  const double share = launch / steps.average;
   if (!examiner.at_least(share_of("launch_share", share), "min_share")) return std::nullopt;
   const bool is_high = examiner.at_least(share_of("launch_share", share), "min_high_share");
   Finding finding = device_finding(
       device, Severity::note,
-      fmt::format("{} of the time the device waits for the host to launch the next kernel{} ({}, median {})",
+      fmt::format("during {} of a step no device works and the host launches the next kernel{} ({}, median {})",
                   format_share(share), is_high ? ", which is a lot" : "", format_count(device.kernel_count, "kernel"),
                   format_time(device.median_kernel)));
-  finding.evidence = {share_of("launch_share", share), time_of("launch_gaps", *device.launch_gaps),
-                      number_of("gaps", device.launch_gap_count), number_of("kernels", device.kernel_count),
+  finding.evidence = {share_of("launch_share", share), time_of("launch_in_a_step", std::llround(launch)),
+                      number_of("steps", steps.count), number_of("kernels", device.kernel_count),
                       time_of("median_kernel", device.median_kernel)};
   finding.advice = advice(host);
-  finding.at_stake = *device.launch_gaps;
+  finding.at_stake = std::llround(launch * static_cast<double>(steps.count));
   return finding;
 }
 
@@ -53,8 +62,8 @@ Rule rule() {
   return {.id = "kernel-launch-bound",
           .summary = "The device idles between short kernels while the host launches the next one",
           .thresholds = {{"min_share", 0.03, "share",
-                          "minimum share of the device's time in short gaps between kernels while the host works on "
-                          "ops; XProf calls 3 % of the step moderate"},
+                          "minimum share of a step in which no device works while the host launches, or prepares to, "
+                          "as 'show overview' has it; XProf calls 3 % of the step moderate"},
                          {"min_high_share", 0.15, "share",
                           "minimum share for the message to say that it is a lot; XProf calls 15 % of the step high"},
                          {"max_median_kernel", 50, "us",

@@ -30,14 +30,6 @@ DeviceActivity only_device(const GpuTrace& trace) {
   return devices[0];
 }
 
-/// A host whose only thread runs ops of the model.
-SyntheticTrace host_with_ops(const std::vector<std::pair<double, double>>& ops) {
-  SyntheticTrace host;
-  host.iterator("main", "Iterator::Root", 1, 0, 100'000, 1);
-  for (const auto& [start, duration] : ops) host.add("python", "model/dense/MatMul:MatMul", start, duration);
-  return host;
-}
-
 TEST_CASE("each moment counts once, whatever streams do at once") {
   GpuTrace trace(SyntheticTrace{}.to_message());
   trace.kernel(0, 10).kernel(5, 10, {}, "16(Compute)").kernel(30, 10);
@@ -99,44 +91,6 @@ TEST_CASE("derived lines and steps are nobody's time") {
   CHECK(device.window == Interval{10 * kUs, 15 * kUs});
   CHECK(device.kernel_count == 1);
   CHECK(device.busy == 5 * kUs);
-}
-
-TEST_CASE("launch gaps are short, between kernels, and the host works on ops in them") {
-  struct Case {
-    std::string what;
-    double second_kernel;
-    std::vector<std::pair<double, double>> ops;
-    double expected_us;
-  };
-  const std::vector<Case> cases = {{"an op all through", 100, {{0, 200}}, 90},
-                                   {"an op in a part of it", 100, {{50, 10}}, 10},
-                                   {"no op then", 100, {{500, 10}}, 0},
-                                   {"a long gap", 1'011, {{0, 2000}}, 0},
-                                   {"the longest gap", 1'010, {{0, 2000}}, 1000}};
-  for (const Case& expected : cases) {
-    CAPTURE(expected.what);
-    GpuTrace trace(host_with_ops(expected.ops).to_message());
-    trace.kernel(0, 10).kernel(expected.second_kernel, 10);
-    const DeviceActivity device = only_device(trace);
-    REQUIRE(device.launch_gaps.has_value());
-    CHECK(*device.launch_gaps == std::llround(expected.expected_us * 1e6));
-  }
-  GpuTrace without_ops(host_with_ops({}).to_message());
-  without_ops.kernel(0, 10).kernel(20, 10);
-  CHECK_FALSE(only_device(without_ops).launch_gaps.has_value());
-}
-
-TEST_CASE("what the host does in GetNext, or in a function of tf.data, launches no kernel") {
-  SyntheticTrace host = host_with_ops({{20, 10}, {60, 10}});
-  host.add("main", "IteratorGetNextOp::DoCompute", 15, 20);
-  host.add("runner", "InstantiatedCapturedFunction::RunAsync", 40, 1).ids["id"] = 7;
-  host.add("pool", "ExecutorState::Process", 80, 20).ids["id"] = 7;
-  host.add("pool", "f/Mul:Mul", 81, 10);
-  GpuTrace trace(host.to_message());
-  trace.kernel(0, 10).kernel(100, 10);
-  const DeviceActivity device = only_device(trace);
-  REQUIRE(device.launch_gaps.has_value());
-  CHECK(*device.launch_gaps == 10 * kUs);
 }
 
 TEST_CASE("the median kernel is within 3 %") {
@@ -258,7 +212,7 @@ TEST_CASE("files with clocks of their own give no times that could be compared")
     header.origin_ns = 3000;
     profiler.begin(header);
     profiler.take(event);
-    const DeviceProfile profile = profiler.finish({});
+    const DeviceProfile profile = profiler.finish();
     REQUIRE(profile.devices.size() == 1);
     CHECK(profile.is_aligned == is_aligned);
     CHECK(profile.devices[0].window.start == (is_aligned ? 2 * kUs : 0));

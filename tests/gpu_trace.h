@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,8 @@ class GpuTrace {
     std::string op;  ///< "model/dense/MatMul:MatMul"; no statistic if empty
     std::string details = "regs:32 static_shared:0 dynamic_shared:1024 grid:160,1,1 block:256,1,1 occ_pct:50";
     std::string equation;
+    std::string op_argument = "tf_op";  ///< before TF 2.11 "annotation", with "level 0" beside
+    std::uint64_t correlation = 0;      ///< of the host's call of the driver; 0: one that no call has
   };
 
   explicit GpuTrace(doctor::xspace::XSpace host, std::string device = "/device:GPU:0")
@@ -61,13 +64,14 @@ class GpuTrace {
 
   GpuTrace& kernel(double start_us, double duration_us, const Kernel& kernel,
                    const std::string& stream = "14(Compute)") {
-    Written written{kernel.name, start_us, duration_us, {}};
-    written.texts = {{"kernel_details", kernel.details}, {"tf_op", kernel.op}, {"equation", kernel.equation}};
+    Written written{kernel.name, start_us, duration_us, {}, kernel.correlation, {}};
+    written.texts = {
+        {"kernel_details", kernel.details}, {kernel.op_argument, kernel.op}, {"equation", kernel.equation}};
     streams_[device_][stream].push_back(written);
     if (!kernel.op.empty()) {
-      derived_[device_][kOpLine].push_back({kernel.op, start_us, duration_us, {}});
+      derived_[device_][kOpLine].push_back({kernel.op, start_us, duration_us, {}, 0, {}});
       derived_[device_][kNameScopeLine].push_back(
-          {kernel.op.substr(0, kernel.op.find('/')), start_us, duration_us, {}});
+          {kernel.op.substr(0, kernel.op.find('/')), start_us, duration_us, {}, 0, {}});
     }
     return *this;
   }
@@ -76,7 +80,7 @@ class GpuTrace {
   /// `direction`: "H2D", "D2H", "D2D", "P2P".
   GpuTrace& copy(const std::string& direction, double start_us, double duration_us, std::uint64_t bytes) {
     const std::string name = "Memcpy" + direction;
-    Written written{name, start_us, duration_us, {}};
+    Written written{name, start_us, duration_us, {}, 0, {}};
     written.texts = {
         {"memcpy_details", fmt::format("kind_src:pageable kind_dst:device size:{} dest:0 async:1", bytes)}};
     streams_[device_]["15(" + name + ")"].push_back(written);
@@ -84,7 +88,14 @@ class GpuTrace {
   }
 
   GpuTrace& step(std::int64_t number, double start_us, double duration_us) {
-    derived_[device_][kStepLine].push_back({std::to_string(number), start_us, duration_us, {}});
+    derived_[device_][kStepLine].push_back({std::to_string(number), start_us, duration_us, {}, 0, {}});
+    return *this;
+  }
+
+  /// As the profiler writes it: named by its own count, with the host's name for the step beside ("train 500").
+  GpuTrace& step(std::int64_t group, const std::string& step_name, double start_us, double duration_us) {
+    derived_[device_][kStepLine].push_back(
+        {std::to_string(group), start_us, duration_us, {{"step_name", step_name}}, 0, group});
     return *this;
   }
 
@@ -108,6 +119,8 @@ class GpuTrace {
     double start_us = 0;
     double duration_us = 0;
     std::map<std::string, std::string> texts;
+    std::uint64_t correlation = 0;
+    std::optional<std::int64_t> group;
   };
 
   /// Names and numbers of the metadata of one plane.
@@ -123,7 +136,7 @@ class GpuTrace {
   std::int64_t origin_ns_ = 0;
   std::map<std::string, std::map<std::string, std::vector<Written>>> streams_;
   std::map<std::string, std::map<std::int64_t, std::vector<Written>>> derived_;
-  mutable std::uint64_t correlation_ = 0;
+  mutable std::uint64_t correlation_ = 0;  ///< of events that no call of the driver has
 };
 
 inline void GpuTrace::write_line(const std::vector<Written>& events, Metadata& metadata,
@@ -137,10 +150,15 @@ inline void GpuTrace::write_line(const std::vector<Written>& events, Metadata& m
     written.set_metadata_id(id_of(metadata.events, event.name));
     written.set_offset_ps(std::llround(event.start_us * 1e6));
     written.set_duration_ps(std::llround(event.duration_us * 1e6));
-    if (event.texts.empty()) continue;
-    doctor::xspace::XStat& correlation = *written.add_stats();
-    correlation.set_metadata_id(id_of(metadata.stats, "correlation_id"));
-    correlation.set_uint64_value(++correlation_);
+    if (event.group) {
+      doctor::xspace::XStat& group = *written.add_stats();
+      group.set_metadata_id(id_of(metadata.stats, "group_id"));
+      group.set_int64_value(*event.group);
+    } else if (!event.texts.empty()) {
+      doctor::xspace::XStat& correlation = *written.add_stats();
+      correlation.set_metadata_id(id_of(metadata.stats, "correlation_id"));
+      correlation.set_uint64_value(event.correlation != 0 ? event.correlation : ++correlation_);
+    }
     for (const auto& [name, text] : event.texts) {
       if (text.empty()) continue;
       doctor::xspace::XStat& stat = *written.add_stats();

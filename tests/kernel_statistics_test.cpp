@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -33,8 +34,21 @@ std::string in_words(const Dimensions& dimensions) {
   return fmt::format("{},{},{}", dimensions[0], dimensions[1], dimensions[2]);
 }
 
+/// XProf 2.24 reads no op from the annotations that TensorFlow wrote before 2.11, so it has one row for all ops.
+std::vector<KernelRow> without_ops(const std::vector<KernelRow>& rows) {
+  KernelStatistics statistics;
+  for (KernelRow row : rows) {
+    row.op_name.clear();
+    row.is_op_tensor_core_eligible = false;
+    statistics.add(row);
+  }
+  return statistics.take();
+}
+
 TEST_CASE("the kernels of a trace of the field are XProf's, row by row") {
-  const std::vector<KernelRow> rows = measured(kField + "gpu_multi_worker.xplane.pb.gz").device_profile.kernels;
+  const std::vector<KernelRow> with_ops = measured(kField + "gpu_multi_worker.xplane.pb.gz").device_profile.kernels;
+  CHECK(std::none_of(with_ops.begin(), with_ops.end(), [](const KernelRow& row) { return row.op_name.empty(); }));
+  const std::vector<KernelRow> rows = without_ops(with_ops);
   std::ifstream file(kField + "gpu_multi_worker.kernel_stats.json");
   const nlohmann::json peer = nlohmann::json::parse(file);
   REQUIRE(rows.size() == peer["rows"].size());

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "measure/marked_steps.h"
 #include "measured_pipeline.h"
 #include "profile/device_steps.h"
 #include "profile/host_activity.h"
@@ -81,7 +82,9 @@ TEST_CASE("a marker inside of another is the same step") {
 
 TEST_CASE("steps without a number count where no numbered one is") {
   HostMeasurement host = host_with({{100, 100, 4}, {200, 100, 5}}, {});
-  host.profile->host.unnumbered_steps = {{0, 90}, {110, 190}, {120, 130}, {300, 380}, {310, 320}};
+  for (const Interval span : std::vector<Interval>{{0, 90}, {110, 190}, {120, 130}, {300, 380}, {310, 320}}) {
+    host.profile->host.steps.push_back({span, {}, {}});
+  }
   const StepTable table = measure_steps(host);
   REQUIRE(table.steps.size() == 4);
   CHECK_FALSE(table.steps[0].number.has_value());
@@ -91,7 +94,9 @@ TEST_CASE("steps without a number count where no numbered one is") {
 
 TEST_CASE("a step that the device works on when the host has left it is the device's") {
   HostMeasurement host = host_with({{0, 100, 1}, {100, 100, 2}, {200, 100, 3}}, {});
-  host.profile->device_steps = {{10, 80, 1}, {150, 120, 2}, {500, 10, 9}};
+  host.profile->device_steps = {{"/device:GPU:0", {10, 90}, {}, 1, true},
+                                {"/device:GPU:0", {150, 270}, {}, 2, true},
+                                {"/device:GPU:0", {500, 510}, {}, 9, true}};
   const StepTable table = measure_steps(host);
   REQUIRE(table.steps.size() == 3);
   CHECK(table.steps[0].span == Interval{0, 100});
@@ -213,42 +218,113 @@ TEST_CASE("ops of tf.data's functions are no work of the step") {
   events.feed(builder);
   builder.end_line(worker);  // before the line is seen that tells whose function it ran
   const HostActivity activity = builder.finish();
-  CHECK(activity.compute == std::vector<Interval>{{200, 300}, {900, 910}});
+  CHECK(activity.compute == std::vector<Interval>{{200, 300}});
   CHECK(activity.compile == std::vector<Interval>{{600, 700}});
   CHECK(activity.launch == std::vector<Interval>{{900, 910}});
-  CHECK(activity.unnumbered_steps == std::vector<Interval>{{600, 800}, {1000, 1100}});
+  CHECK(activity.steps == std::vector<HostStep>{{{600, 800}, {}, {}}, {{600, 800}, 3, {}}, {{1000, 1100}, {}, {}}});
 }
 
-TEST_CASE("a device's step has the number of the host's marker, not the profiler's own count") {
+TEST_CASE("a host with a device launches in runs of the executor, but for ops on the CPU") {
   WrittenEvents events;
-  const EventLine& device = events.line("/device:GPU:0", "Steps");
-  events.add(device, "10", 100, 200, {{"step_name", "train 500"}});
-  events.add(device, "train 501", 200, 300);
-  DeviceStepsBuilder builder;
-  events.feed(builder);
-  const std::vector<StepMarker> steps = builder.finish();
-  REQUIRE(steps.size() == 2);
-  CHECK(steps[0].number == 500);
-  CHECK(steps[1].number == 501);
+  const EventLine& worker = events.line("/host:CPU", "tf_Compute");
+  events.add(worker, "ExecutorState::Process", 0, 100, {{"id", "5"}});
+  events.add(worker, "LaunchKernel", 10, 12, {{"correlation_id", "1"}});
+  events.add(worker, "cond/Py:EagerPyFunc", 20, 50);
+  events.add(worker, "Send:_Send", 60, 70);
+  events.add(worker, "MemcpyH2D", 61, 69, {{"correlation_id", "2"}});
+  events.add(worker, "f:StatefulPartitionedCall", 200, 300);
+  events.add(worker, "ExecutorState::Process", 205, 295, {{"id", "6"}});
+  events.add(worker, "LaunchKernel", 210, 212, {{"correlation_id", "3"}});
+  events.add(worker, "f/Sort:Sort", 220, 240);
+  events.add(worker, "alone/Sort:Sort", 400, 410);
+  for (const bool has_device : {true, false}) {
+    HostActivityBuilder builder;
+    EventHeader header;
+    if (has_device) header.devices.emplace_back("/device:GPU:0");
+    builder.begin(header);
+    events.feed(builder);
+    const HostActivity activity = builder.finish();
+    using Row = std::vector<Interval>;
+    CHECK(activity.launch ==
+          (has_device ? Row{{0, 20}, {50, 100}, {200, 220}, {240, 300}} : Row{{10, 12}, {61, 69}, {210, 212}}));
+    CHECK(activity.compute ==
+          (has_device ? Row{{20, 50}, {220, 240}, {400, 410}} : Row{{0, 100}, {200, 300}, {400, 410}}));
+  }
+}
+
+TEST_CASE("a device's step is named by the host, or counted by the profiler") {
+  struct Case {
+    std::string name;
+    std::string step_name;
+    std::optional<std::int64_t> number;
+    bool is_host_number;
+  };
+  const std::vector<Case> cases = {{"10", "train 500", 500, true},   {"train 501", "", 501, true},
+                                   {"my step 7", "", 7, true},       {"10", "", 10, false},
+                                   {"10", "10", 10, false},          {"EagerKernelExecute 0", "", 0, false},
+                                   {"3", "FunctionRun 3", 3, false}, {"no number", "", {}, false}};
+  for (const Case& expected : cases) {
+    CAPTURE(expected.name);
+    WrittenEvents events;
+    const EventLine& device = events.line("/device:GPU:1", "Steps");
+    std::vector<WrittenEvents::Text> arguments = {{"group_id", "10"}};
+    if (!expected.step_name.empty()) arguments.push_back({"step_name", expected.step_name});
+    events.add(device, expected.name, 100, 200, arguments);
+    events.add(events.line("/host:CPU", "Steps"), "8", 5, 99);
+    DeviceStepsBuilder builder;
+    events.feed(builder);
+    const std::vector<DeviceStep> steps = builder.finish();
+    REQUIRE(steps.size() == 1);
+    CHECK(steps[0].device == "/device:GPU:1");
+    CHECK(steps[0].span == Interval{100, 200});
+    CHECK(steps[0].group == 10);
+    CHECK(steps[0].number == expected.number);
+    CHECK(steps[0].is_host_number == expected.is_host_number);
+  }
+}
+
+/// Markers of 100 numbered 10 to 14, one after another; the profiler counts them from 0.
+HostMeasurement marked_host() {
+  HostMeasurement host = host_with({}, {});
+  for (std::int64_t step = 0; step < 5; ++step) {
+    host.step_markers.push_back({100 * step, 100, 10 + step});
+    host.profile->host.steps.push_back({{100 * step, 100 * step + 100}, 10 + step, step});
+  }
+  return host;
+}
+
+TEST_CASE(
+    "a device's step finds its marker by group, by the host's number, by overlap; never by the profiler's count") {
+  using Found = std::vector<std::optional<std::size_t>>;
+  HostMeasurement host = marked_host();
+  const std::string gpu = "/device:GPU:0";
+  host.profile->device_steps = {{gpu, {110, 190}, 1, 1, false}, {gpu, {120, 260}, 1, 11, true}};
+  CHECK(markers_of_device_steps(host) == Found{1, 1});
+  // The group of a step that the profiler cut: no marker's, though it lies in one.
+  host.profile->host.steps.push_back({{40, 60}, std::nullopt, 9});
+  host.profile->device_steps = {{gpu, {45, 55}, 9, 9, false}};
+  CHECK(markers_of_device_steps(host) == Found{std::nullopt});
+  // Without a group.
+  host.profile->device_steps = {
+      {gpu, {250, 390}, {}, 12, true}, {gpu, {250, 390}, {}, 12, false}, {gpu, {900, 990}, {}, 3, false}};
+  CHECK(markers_of_device_steps(host) == Found{2, 3, std::nullopt});
+  // A step of an earlier epoch has the same number.
+  host.step_markers.push_back({600, 100, 12});
+  host.profile->device_steps = {{gpu, {250, 290}, {}, 12, true}, {gpu, {690, 790}, {}, 12, true}};
+  CHECK(markers_of_device_steps(host) == Found{2, 5});
 }
 
 TEST_CASE("of a step that several devices show the longest counts") {
-  WrittenEvents events;
-  const EventLine& first = events.line("/device:GPU:0", "Steps");
-  const EventLine& second = events.line("/device:GPU:1", "Steps");
-  const EventLine& host = events.line("/host:CPU", "Steps");
-  events.add(first, "4", 100, 200);
-  events.add(first, "3", 0, 90);
-  events.add(second, "3", 5, 99);
-  events.add(second, "no number", 5, 99);
-  events.add(host, "8", 5, 99);
-  DeviceStepsBuilder builder;
-  events.feed(builder);
-  const std::vector<StepMarker> steps = builder.finish();
-  REQUIRE(steps.size() == 2);
-  CHECK(steps[0].number == 3);
-  CHECK(steps[0].duration == 94);
-  CHECK(steps[1].number == 4);
+  HostMeasurement host = marked_host();
+  host.profile->device_steps = {{"/device:GPU:0", {10, 120}, 0, 0, false}, {"/device:GPU:1", {10, 130}, 0, 0, false}};
+  CHECK(measure_steps(host).steps[0].span == Interval{10, 130});
+  host.step_markers.clear();
+  host.profile->host.steps.clear();
+  host.profile->device_steps.push_back({"/device:GPU:1", {140, 200}, 1, 1, false});
+  host.profile->device_steps.push_back({"/device:GPU:1", {240, 300}, 2, 2, false});
+  const StepTable table = measure_steps(host);
+  REQUIRE(table.steps.size() == 3);
+  CHECK(table.steps[0].span == Interval{10, 130});
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ inline GpuTrace WrittenGpuJob::to_trace() const {
     host.iterator("python", "Iterator::Root", 1, 0, start + 1, get_next_us - 2);
     host.iterator("python", "Iterator::Root::Prefetch", 2, 1, start + 2, get_next_us - 4);
     host.iterator("producer", "Iterator::Root::Prefetch::BatchV2", 3, 2, start + 3, get_next_us - 6);
-    host.add("tf_Compute/1", kernel.op, start + get_next_us, step_us() - get_next_us - 1);
+    host.add("tf_Compute/1", "ExecutorState::Process", start + get_next_us, step_us() - get_next_us - 1).ids["id"] = 7;
   }
   GpuTrace trace(host.to_message());
   for (int step = 0; step < steps; ++step) {

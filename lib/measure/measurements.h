@@ -16,6 +16,7 @@
 #include "measure/critical_path.h"
 #include "measure/cycles.h"
 #include "measure/pace.h"
+#include "measure/steps.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/trace.h"
@@ -292,10 +293,12 @@ struct HostMeasurement {
   bool has_session_runs = false;               ///< these are the session runs of TF1 timelines
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
-  std::optional<Profile> profile;              ///< only if AnalysisOptions::profile asks for it
-  CycleSample cycles;                          ///< what a model replays
-  std::optional<CallTimes> call_times;         ///< only if MeasureOptions::call_times asks for it
-  Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not
+  /// What every event says. Only of hosts with devices, or if AnalysisOptions::profile asks for it; ops only then.
+  std::optional<Profile> profile;
+  StepTable steps;                      ///< empty without the profile
+  CycleSample cycles;                   ///< what a model replays
+  std::optional<CallTimes> call_times;  ///< only if MeasureOptions::call_times asks for it
+  Picoseconds unattributed = 0;         ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 
 /// Every number that a rule or a report may use, for all files of a run.

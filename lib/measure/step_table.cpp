@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <span>
 #include <utility>
 
 #include "base/intervals.h"
+#include "measure/marked_steps.h"
 
 namespace doctor {
 namespace {
@@ -73,60 +73,14 @@ void break_down(const Activities& activities, StepMeasurement& step) {
   step.parts[static_cast<std::size_t>(StepPart::other)] = total_length(rest);
 }
 
-/// A marker inside another one (a Keras step around the step of a custom loop) is the same step.
-std::vector<StepMeasurement> steps_of_markers(std::span<const StepMarker> markers) {
-  std::vector<StepMarker> sorted(markers.begin(), markers.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const StepMarker& a, const StepMarker& b) {
-    return std::pair(a.start, b.duration) < std::pair(b.start, a.duration);
-  });
+std::vector<StepMeasurement> steps_of_markers(const HostMeasurement& host) {
   std::vector<StepMeasurement> steps;
-  for (const StepMarker& marker : sorted) {
-    if (!steps.empty() && marker.end() <= steps.back().span.end) continue;
+  for (const MarkedStep& marked : marked_steps(host)) {
     StepMeasurement& step = steps.emplace_back();
-    step.span = {marker.start, marker.end()};
-    step.number = marker.number;
+    step.span = marked.span;
+    step.number = marked.number;
   }
   return steps;
-}
-
-/// The steps as the host marks them and as the devices show them. A device may work on a step when the host has left
-/// it: then the step is the device's. Source: StepDetails::StepTime() of xprof/utils/event_span.cc.
-std::vector<StepMarker> markers_of(const HostMeasurement& host) {
-  std::vector<StepMarker> markers = host.step_markers;
-  if (!host.profile) return markers;
-  std::map<std::int64_t, StepMarker*> by_number;
-  for (StepMarker& marker : markers) by_number.try_emplace(marker.number, &marker);
-  std::vector<StepMarker> of_devices_only;
-  for (const StepMarker& device : host.profile->device_steps) {
-    const auto known = by_number.find(device.number);
-    if (known == by_number.end()) {
-      // With markers of the host, a device's step that none of them has is what was left of an earlier one.
-      if (markers.empty()) of_devices_only.push_back(device);
-      continue;
-    }
-    StepMarker& marker = *known->second;
-    const bool is_included = marker.start <= device.start && device.end() <= marker.end();
-    if (!is_included) marker = device;
-  }
-  markers.insert(markers.end(), of_devices_only.begin(), of_devices_only.end());
-  return markers;
-}
-
-/// With the steps that carry no number: of Keras those that the profiler cut at its start and end. One that overlaps a
-/// numbered step is the same step, or holds many.
-std::vector<StepMeasurement> steps_of(const HostMeasurement& host) {
-  std::vector<StepMeasurement> steps = steps_of_markers(markers_of(host));
-  if (!host.profile) return steps;
-  std::vector<StepMeasurement> all = steps;
-  for (const Interval span : host.profile->host.unnumbered_steps) {
-    const bool is_known = std::any_of(steps.begin(), steps.end(), [&](const StepMeasurement& step) {
-      return step.span.start < span.end && span.start < step.span.end;
-    });
-    if (is_known || (all.size() > steps.size() && span.end <= all.back().span.end)) continue;
-    all.emplace_back().span = span;
-  }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.span.start < b.span.start; });
-  return all;
 }
 
 /// Of several pipelines the one that is waited for most has the beat; null where none was called twice.
@@ -187,7 +141,7 @@ StepTable measure_steps(const HostMeasurement& host) {
     table.steps = steps_of_cadence(*beat);
     table.source = StepSource::cadence_beside_markers;
   } else {
-    table.steps = steps_of(host);
+    table.steps = steps_of_markers(host);
     table.source = host.has_session_runs ? StepSource::session_runs : StepSource::markers;
   }
   if (beat != nullptr && table.steps.size() < kFewestMarkers) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_set>
 #include <utility>
 
 #include "base/intervals.h"
@@ -80,20 +79,7 @@ void DeviceRecorder::add_kernel(Interval span, const GpuEvent& event) {
   computing_.add(span);
 }
 
-/// The idle time between two kernels is determined by what is busy, so gaps that a copy fills do not count.
-void DeviceRecorder::find_launch_gaps(std::span<const Interval> busy, const std::vector<Interval>& launching) {
-  if (launching.empty()) return;
-  std::vector<Interval> gaps;
-  for (std::size_t index = 1; index < busy.size(); ++index) {
-    const Interval gap = {busy[index - 1].end, busy[index].start};
-    if (gap.end - gap.start <= kLongestLaunchGap) gaps.push_back(gap);
-  }
-  const std::vector<Interval> launches = intersected(gaps, launching);
-  result_.launch_gaps = total_length(launches);
-  result_.launch_gap_count = launches.size();
-}
-
-DeviceActivity DeviceRecorder::finish(std::string name, const std::vector<Interval>& launching) {
+DeviceActivity DeviceRecorder::finish(std::string name) {
   result_.name = std::move(name);
   result_.median_kernel = kernel_lengths_.median();
   const std::vector<Interval> kernels = kernels_.take();
@@ -113,34 +99,8 @@ DeviceActivity DeviceRecorder::finish(std::string name, const std::vector<Interv
   busy.insert(busy.end(), others.begin(), others.end());
   busy = merged(std::move(busy));
   result_.busy = total_length(busy);
-  find_launch_gaps(busy, launching);
   result_.computing = computing_.take();
   return std::move(result_);
-}
-
-std::vector<Interval> ops_of_model(const Trace& trace) {
-  std::unordered_set<std::uint64_t> functions;
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t row = 0; row < lane.function_runs.size(); ++row) {
-      functions.insert(lane.function_runs[row].function_id.value());
-    }
-  }
-  functions.erase(0);
-  SpanSet ops;
-  SpanSet get_next;
-  for (const Lane& lane : trace.lanes) {
-    for (std::size_t row = 0; row < lane.ops.size(); ++row) {
-      const OpCall& op = lane.ops[row];
-      if (!functions.contains(op.function_id.value())) ops.add({op.span.start(), op.span.end()});
-    }
-    for (std::size_t row = 0; row < lane.get_next_calls.size(); ++row) {
-      const PackedSpan call = lane.get_next_calls[row].span;
-      get_next.add({call.start(), call.end()});
-    }
-  }
-  std::vector<Interval> all = ops.take();
-  if (all.empty()) return all;
-  return intersected(all, gaps_in({all.front().start, all.back().end}, get_next.take()));
 }
 
 }  // namespace doctor

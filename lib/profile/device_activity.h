@@ -2,16 +2,12 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "profile/gpu_event.h"
 #include "profile/span_set.h"
-#include "trace/event_reader.h"
-#include "trace/trace.h"
 
 namespace doctor {
 
@@ -47,11 +43,6 @@ struct DeviceActivity {
   CopyStatistics between_devices;
   Picoseconds uncovered_copies_to_device = 0;  ///< in which the host's data was copied and no kernel ran
 
-  /// Of the idle time between two kernels: in gaps of at most kLongestLaunchGap, while the host works on ops of the
-  /// model. Nothing if the trace shows no such op.
-  std::optional<Picoseconds> launch_gaps;
-  std::uint64_t launch_gap_count = 0;
-
   /// When it computed: kernels other than collectives, which wait for other devices. Disjoint and sorted.
   std::vector<Interval> computing;
 
@@ -59,17 +50,12 @@ struct DeviceActivity {
   Picoseconds idle() const { return length() - busy; }
 };
 
-/// Starting a kernel takes the host some microseconds, an op in eager mode a hundred. In longer gaps the host does
-/// something else.
-inline constexpr Picoseconds kLongestLaunchGap = kPicosecondsPerMillisecond;
-
 /// Adds up the events of one device, in any order. Memory does not grow with their number.
 class DeviceRecorder {
  public:
   void add(Interval span, const GpuEvent& event);
 
-  /// `launching`: when the host works on ops of the model, disjoint and sorted.
-  DeviceActivity finish(std::string name, const std::vector<Interval>& launching);
+  DeviceActivity finish(std::string name);
 
  private:
   /// How many kernels took how long: 32 classes for each doubling.
@@ -86,7 +72,6 @@ class DeviceRecorder {
 
   void add_kernel(Interval span, const GpuEvent& event);
   CopyStatistics* statistics_of(GpuActivity activity);
-  void find_launch_gaps(std::span<const Interval> busy, const std::vector<Interval>& launching);
 
   DeviceActivity result_;
   bool has_events_ = false;
@@ -96,9 +81,5 @@ class DeviceRecorder {
   SpanSet computing_;
   SpanSet others_;
 };
-
-/// When the host works on ops of the model: ops outside of tf.data's functions and outside of GetNext. Disjoint and
-/// sorted; empty where the trace shows no ops.
-std::vector<Interval> ops_of_model(const Trace& trace);
 
 }  // namespace doctor

@@ -39,12 +39,11 @@ void DeviceProfiler::take(const TraceEvent& event) {
   if (gpu.activity == GpuActivity::kernel) kernels_.add(event, gpu);
 }
 
-DeviceProfile DeviceProfiler::finish(const Trace& trace) {
+DeviceProfile DeviceProfiler::finish() {
   DeviceProfile profile;
   if (devices_.empty()) return profile;
   profile.is_aligned = is_aligned_;
-  const std::vector<Interval> launching = is_aligned_ ? ops_of_model(trace) : std::vector<Interval>();
-  for (auto& [name, recorder] : devices_) profile.devices.push_back(recorder.finish(name, launching));
+  for (auto& [name, recorder] : devices_) profile.devices.push_back(recorder.finish(name));
   profile.kernels = kernels_.take();
   return profile;
 }

@@ -9,7 +9,6 @@
 #include "profile/device_activity.h"
 #include "profile/kernel_statistics.h"
 #include "trace/event_reader.h"
-#include "trace/trace.h"
 
 namespace doctor {
 
@@ -25,8 +24,8 @@ struct DeviceProfile {
 /// When any of the devices computes, on the clock of the host: disjoint and sorted, empty if that is not known.
 std::vector<Interval> computing_of(const DeviceProfile& profile);
 
-/// Adds up the device events of a trace that was read already, in a second reading of its files that asks for the
-/// planes of devices. Lines that repeat others are left out.
+/// Adds up the device events of a trace that was read already, in a second reading of its files. Lines that repeat
+/// others, and the host's, are left out.
 class DeviceProfiler final : public EventSink {
  public:
   /// `origin_ns`: of the first reading (Trace::origin_ns); times are made to count from it. Nothing if those of the
@@ -37,8 +36,7 @@ class DeviceProfiler final : public EventSink {
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
 
-  /// `trace` is that of the first reading.
-  DeviceProfile finish(const Trace& trace);
+  DeviceProfile finish();
 
  private:
   DeviceRecorder* recorder_of(const EventLine& line);

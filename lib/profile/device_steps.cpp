@@ -1,8 +1,9 @@
 #include "profile/device_steps.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "trace/json_number.h"
@@ -10,36 +11,39 @@
 namespace doctor {
 namespace {
 
-/// The number that the host's marker of the step carries. The line names steps by the profiler's own count ("0"), and
-/// the host's name for it stands beside ("train 500"); Chrome JSON has that one as the name.
-std::optional<std::int64_t> number_of(const TraceEvent& step) {
-  const auto last_number = [](std::string_view name) {
-    name.remove_prefix(name.rfind(' ') + 1);  // npos + 1 is 0
-    return parse_integer(name);
-  };
-  const EventArgument* const host_name = step.find("step_name");
-  const std::optional<std::int64_t> number = host_name == nullptr ? std::nullopt : last_number(host_name->text);
-  return number ? number : last_number(step.name);
+/// Events that begin a step where the host has no marker. Source: root events of tsl/profiler/utils/group_events.cc.
+constexpr std::array<std::string_view, 5> kRootEvents = {"EagerKernelExecute", "FunctionRun", "SessionRun", "RunGraph",
+                                                         "ExecutorState::Process"};
+
+/// `group_id` of XSpace; the line names steps by it and has the host's name beside ("train 500"). Chrome JSON may have
+/// that one as the name.
+std::string_view name_of_step(const TraceEvent& step) {
+  const EventArgument* const name = step.find("step_name");
+  return name == nullptr || name->text.empty() ? step.name : name->text;
 }
 
 }  // namespace
 
 void DeviceStepsBuilder::take(const TraceEvent& event) {
   if (event.line->kind != LineKind::steps || event.line->plane->kind != PlaneKind::device) return;
-  const std::optional<std::int64_t> number = number_of(event);
-  if (!number) return;
-  const StepMarker step = {event.start, event.duration, *number};
-  const auto [place, is_new] = steps_.try_emplace(*number, step);
-  if (!is_new && step.duration > place->second.duration) place->second = step;
+  DeviceStep& step = steps_.emplace_back();
+  step.device = event.line->plane->name;
+  step.span = {event.start, event.start + event.duration};
+  step.group = event.find_integer("group_id");
+  std::string_view number = name_of_step(event);
+  const std::size_t space = number.rfind(' ');
+  const std::string_view word = space == std::string_view::npos ? std::string_view{} : number.substr(0, space);
+  number.remove_prefix(space + 1);  // npos + 1 is 0
+  step.number = parse_integer(number);
+  const bool is_root = std::find(kRootEvents.begin(), kRootEvents.end(), word) != kRootEvents.end();
+  step.is_host_number = step.number && !word.empty() && !is_root;
 }
 
-std::vector<StepMarker> DeviceStepsBuilder::finish() {
-  std::vector<StepMarker> steps;
-  for (const auto& [number, step] : steps_) steps.push_back(step);
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
-  steps_.clear();
-  return steps;
+std::vector<DeviceStep> DeviceStepsBuilder::finish() {
+  std::stable_sort(steps_.begin(), steps_.end(), [](const DeviceStep& a, const DeviceStep& b) {
+    return std::tie(a.span.start, a.device, a.span.end) < std::tie(b.span.start, b.device, b.span.end);
+  });
+  return std::exchange(steps_, {});
 }
 
 }  // namespace doctor

@@ -2,22 +2,38 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
+
+/// A step as a device shows it: from the start of the first kernel or copy that it launched to the end of the last.
+struct DeviceStep {
+  std::string device;  ///< "/device:GPU:0"
+  Interval span;
+  /// `group_id`: the profiler's own count, which the marker of the host shares. It is not the number of the step.
+  std::optional<std::int64_t> group;
+  std::optional<std::int64_t> number;  ///< in its name: 500 of "train 500", 0 of "0"
+  /// Whether the host gave the number. Names without a word ("0"), and those of events that the profiler took for the
+  /// root of a step ("EagerKernelExecute 0"), have the profiler's own.
+  bool is_host_number = false;
+};
 
 /// Gathers the steps that the lines "Steps" of devices show, which the profiler derives from what each step launched.
 class DeviceStepsBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
 
-  /// Of each step the longest that a device shows, sorted by start: as long as the slowest device took.
-  std::vector<StepMarker> finish();
+  /// All steps of all devices, sorted by start, then by device.
+  std::vector<DeviceStep> finish();
 
  private:
-  std::map<std::int64_t, StepMarker> steps_;  ///< by number
+  std::vector<DeviceStep> steps_;
 };
 
 }  // namespace doctor

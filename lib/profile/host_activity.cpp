@@ -1,6 +1,7 @@
 #include "profile/host_activity.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "base/intervals.h"
@@ -20,9 +21,12 @@ bool is_named_like_a_step(std::string_view name) {
   return has_prefix && name.find_first_of("/:") == std::string_view::npos;
 }
 
+bool is_step(const TraceEvent& event) {
+  return is_named_like_a_step(event.name) || event.find("step_name") != nullptr || event.find("step_num") != nullptr;
+}
+
 std::uint64_t id_of(const TraceEvent& event) {
-  const EventArgument* const argument = event.find("id");
-  return argument == nullptr ? 0 : static_cast<std::uint64_t>(argument->as_integer().value_or(0));
+  return static_cast<std::uint64_t>(event.find_integer("id").value_or(0));
 }
 
 }  // namespace
@@ -30,11 +34,15 @@ std::uint64_t id_of(const TraceEvent& event) {
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
-  if (event.find("correlation_id") != nullptr) launch_.add(span);
   if (is_compilation(event.name)) activity_.compile.push_back(span);
-  const bool is_step = is_named_like_a_step(event.name) || event.find("step_name") != nullptr;
-  if (is_step && event.find("step_num") == nullptr) activity_.unnumbered_steps.push_back(span);
+  if (is_step(event)) activity_.steps.push_back({span, event.find_integer("step_num"), event.find_integer("group_id")});
   Run run = {span, 0, Role::op};
+  if (event.find("correlation_id") != nullptr) {
+    launch_.add(span);
+    run.role = Role::driver_call;
+    threads_[event.line->index].push_back(run);
+    return;
+  }
   switch (classify_event(event.name)) {
     case EventKind::op:
       break;
@@ -57,18 +65,74 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   threads_[event.line->index].push_back(run);
 }
 
-/// Of one thread what lies in no event of tf.data. What lies in a run of an executor is the job's where the executor
-/// is.
+/// Walks the outermost runs of one thread, with what lies in them. Of the job is what lies in no event of tf.data; what
+/// lies in a run of an executor is the job's where the executor is.
+class HostActivityBuilder::ThreadWalk {
+ public:
+  explicit ThreadWalk(std::vector<Candidate>& candidates) : candidates_(candidates) {}
+
+  void take(const Run& run) {
+    if (run.span.start >= outer_.span.end) begin_outer(run);
+    if (outer_.role == Role::tf_data) return;
+    if (run.role == Role::driver_call && run.span.start < op_.span.end) op_launches_ = true;
+    if (run.role == Role::executor && run.span.start < op_.span.end) enter_function();
+    if (run.role == Role::op && run.span.start >= op_.span.end) begin_op(run);
+  }
+
+  void finish() {
+    end_op();
+    if (outer_.role == Role::executor) add({launched_until_, outer_.span.end}, true);
+  }
+
+ private:
+  void begin_outer(const Run& run) {
+    finish();
+    outer_ = run;
+    launched_until_ = run.span.start;
+    op_ = {{run.span.start, run.span.start}, 0, Role::op};
+    op_launches_ = false;
+  }
+
+  /// An op in no other op of its thread.
+  void begin_op(const Run& run) {
+    end_op();
+    op_ = run;
+    op_launches_ = false;
+  }
+
+  /// An op that calls a function is like a run of the executor: its ops count one by one.
+  void enter_function() {
+    outer_.role = Role::executor;
+    op_.span.end = op_.span.start;
+  }
+
+  void end_op() {
+    if (op_.span.end > op_.span.start) {
+      if (outer_.role == Role::executor) add({launched_until_, op_.span.start}, true);
+      add(op_.span, op_launches_);
+      launched_until_ = op_.span.end;
+    }
+    op_.span.end = op_.span.start;
+  }
+
+  void add(Interval span, bool is_launch) {
+    if (span.start < span.end) candidates_.push_back({span, outer_.function_id, is_launch});
+  }
+
+  std::vector<Candidate>& candidates_;
+  Run outer_ = {{INT64_MIN, INT64_MIN}, 0, Role::driver_call};
+  Run op_ = {{INT64_MIN, INT64_MIN}, 0, Role::op};
+  Picoseconds launched_until_ = INT64_MIN;  ///< of the executor's run
+  bool op_launches_ = false;
+};
+
 void HostActivityBuilder::add_thread(std::vector<Run>& runs) {
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::pair(a.span.start, b.span.end) < std::pair(b.span.start, a.span.end);
   });
-  Picoseconds known_until = INT64_MIN;
-  for (const Run& run : runs) {
-    if (run.span.end <= known_until) continue;
-    if (run.role != Role::tf_data) candidates_.push_back({run.span, run.function_id});
-    known_until = run.span.end;
-  }
+  ThreadWalk walk(candidates_);
+  for (const Run& run : runs) walk.take(run);
+  walk.finish();
 }
 
 void HostActivityBuilder::end_line(const EventLine& line) {
@@ -82,7 +146,12 @@ void HostActivityBuilder::end_file() {
   for (auto& [line, runs] : threads_) add_thread(runs);
   threads_.clear();
   for (const Candidate& candidate : candidates_) {
-    if (!tf_data_functions_.contains(candidate.function_id)) activity_.compute.push_back(candidate.span);
+    if (tf_data_functions_.contains(candidate.function_id)) continue;
+    if (candidate.is_launch && has_devices_) {
+      launch_.add(candidate.span);
+    } else {
+      activity_.compute.push_back(candidate.span);
+    }
   }
   candidates_.clear();
   tf_data_functions_.clear();
@@ -93,8 +162,9 @@ HostActivity HostActivityBuilder::finish() {
   activity_.compute = merged(std::move(activity_.compute));
   activity_.launch = launch_.take();
   activity_.compile = merged(std::move(activity_.compile));
-  std::sort(activity_.unnumbered_steps.begin(), activity_.unnumbered_steps.end(),
-            [](Interval a, Interval b) { return std::pair(a.start, a.end) < std::pair(b.start, b.end); });
+  std::stable_sort(activity_.steps.begin(), activity_.steps.end(), [](const HostStep& a, const HostStep& b) {
+    return std::tuple(a.span.start, a.span.end, a.number) < std::tuple(b.span.start, b.span.end, b.number);
+  });
   return std::move(activity_);
 }
 

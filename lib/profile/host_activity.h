@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -11,22 +12,36 @@
 
 namespace doctor {
 
-/// What the threads of a host do, as far as a step's time is broken down by it. Each list is sorted, and its intervals
-/// do not touch: the time in which at least one thread does it.
-struct HostActivity {
-  std::vector<Interval> compute;  ///< ops of the job; those of tf.data's functions and inside of GetNext are no part
-  std::vector<Interval> launch;   ///< calls of the driver, which start kernels and copies on a device
-  std::vector<Interval> compile;  ///< functions are traced to graphs, or compiled (XLA)
-  /// Events named like a step of training or evaluation, without a number ("train_function"), and those that the
-  /// profiler took for the root of a step (argument `step_name`). Sorted; they may overlap.
-  /// Source: ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
-  std::vector<Interval> unnumbered_steps;
+/// A step as the host marks it.
+struct HostStep {
+  Interval span;
+  std::optional<std::int64_t> number;  ///< `step_num`
+  std::optional<std::int64_t> group;   ///< `group_id`: the profiler's own count, the same for what the step launched
+
+  friend bool operator==(const HostStep&, const HostStep&) = default;
 };
 
-/// Gathers it from all events of the host. Keeps one small row for each op that ran on a line that has not ended, then
-/// one for each run of an executor.
+/// What the threads of a host do, as far as a step's time is broken down by it. Each list of intervals is sorted, and
+/// they do not touch: the time in which at least one thread does it.
+struct HostActivity {
+  std::vector<Interval> compute;  ///< ops of the job; those of tf.data's functions and inside of GetNext are no part
+  /// Kernels and copies are started on a device: calls of the driver, ops with such calls in them, and the rest of the
+  /// executor's runs, which prepare the next launch. Ops on the CPU within these runs are `compute`. Without devices
+  /// nothing is launched, and runs of executors are `compute`.
+  /// Source: HostPrepare of xprof/convert/op_metrics_to_record.h and xplane_to_step_events.cc.
+  std::vector<Interval> launch;
+  std::vector<Interval> compile;  ///< functions are traced to graphs, or compiled (XLA)
+  /// Markers of steps (`step_num`), events named like a step of training or evaluation ("train_function"), and those
+  /// that the profiler took for the root of a step (argument `step_name`). Sorted; they may overlap.
+  /// Source: ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
+  std::vector<HostStep> steps;
+};
+
+/// Gathers it from all events of the host. Keeps one small row for each op, run of an executor and call of the driver
+/// on a line that has not ended, then one for each run of an executor.
 class HostActivityBuilder final : public EventSink {
  public:
+  void begin(const EventHeader& header) override { has_devices_ |= !header.devices.empty(); }
   void take(const TraceEvent& event) override;
   void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same; so are ids.
@@ -34,7 +49,7 @@ class HostActivityBuilder final : public EventSink {
   HostActivity finish();
 
  private:
-  enum class Role : std::uint8_t { op, executor, tf_data };
+  enum class Role : std::uint8_t { op, executor, driver_call, tf_data };
 
   struct Run {
     Interval span;
@@ -42,15 +57,19 @@ class HostActivityBuilder final : public EventSink {
     Role role = Role::op;
   };
 
-  void add_thread(std::vector<Run>& runs);
-
   /// What may be of the job. Which functions are tf.data's is known when all lines were seen.
   struct Candidate {
     Interval span;
     std::uint64_t function_id = 0;
+    bool is_launch = false;
   };
 
+  class ThreadWalk;
+
+  void add_thread(std::vector<Run>& runs);
+
   HostActivity activity_;
+  bool has_devices_ = false;
   std::vector<Candidate> candidates_;
   SpanSet launch_;
   std::map<std::size_t, std::vector<Run>> threads_;  ///< by EventLine::index

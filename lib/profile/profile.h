@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "profile/device_spans.h"
+#include "profile/device_steps.h"
 #include "profile/host_activity.h"
 #include "profile/op_statistics.h"
-#include "trace/trace.h"
 
 namespace doctor {
 
@@ -15,7 +15,7 @@ struct Profile {
   OpTable ops;
   HostActivity host;
   DeviceSpans devices;
-  std::vector<StepMarker> device_steps;  ///< sorted by start, each number once
+  std::vector<DeviceStep> device_steps;  ///< sorted by start
 };
 
 }  // namespace doctor

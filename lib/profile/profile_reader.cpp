@@ -1,75 +1,132 @@
 #include "profile/profile_reader.h"
 
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profile/device_steps.h"
+#include "profile/gpu_event.h"
+#include "profile/launching_ops.h"
 
 namespace doctor {
 
 /// Hands each event to all builders, with its time counted from the origin of the first file.
 class ProfileReader::Sink final : public EventSink {
  public:
+  Sink(Ops ops, LaunchingOps launches) : has_ops_(ops == Ops::counted), launches_(std::move(launches)) {}
+
   void begin(const EventHeader& header) override {
     if (!origin_ns_) origin_ns_ = header.origin_ns;
     shift_ = time_since_origin(header.origin_ns, *origin_ns_);
+    host_.begin(header);
+    if (also_ != nullptr) also_->begin(header);
   }
 
   void take(const TraceEvent& event) override {
+    if (event.line->kind == LineKind::activity) {
+      if (event.line->plane->kind == PlaneKind::host) launches_.take(event);
+      if (event.line->plane->kind == PlaneKind::device) return take_with_op(event);
+    }
+    hand_on(event);
+  }
+
+  void end_line(const EventLine& line) override {
+    if (has_ops_) table_of_ops_.end_line(line);
+    host_.end_line(line);
+    launches_.end_line(line);
+  }
+
+  void end_file() {
+    table_of_ops_.end_file();
+    host_.end_file();
+    launches_.end_file();
+    also_ = nullptr;
+  }
+
+  void hand_also_to(EventSink* also) { also_ = also; }
+  bool has_late_launches() const { return launches_at_miss_ && *launches_at_miss_ < launches_.size(); }
+  LaunchingOps take_launches() { return std::move(launches_); }
+
+  Profile finish(std::int64_t origin_ns) {
+    Profile profile = {table_of_ops_.finish(), host_.finish(), devices_.finish(), device_steps_.finish()};
+    const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
+    const auto move = [&](Interval& span) { span = {span.start + shift, span.end + shift}; };
+    HostActivity& host = profile.host;
+    DeviceSpans& devices = profile.devices;
+    for (std::vector<Interval>* const list :
+         {&host.compute, &host.launch, &host.compile, &devices.compute_16, &devices.compute_32, &devices.copy_to_device,
+          &devices.copy_to_host, &devices.between_devices}) {
+      for (Interval& interval : *list) move(interval);
+    }
+    for (HostStep& step : host.steps) move(step.span);
+    for (DeviceStep& step : profile.device_steps) move(step.span);
+    return profile;
+  }
+
+ private:
+  /// With the op that launched it, if only the host's events show that.
+  void take_with_op(const TraceEvent& event) {
+    const std::optional<std::int64_t> correlation =
+        op_of_gpu_event(event).empty() ? event.find_integer("correlation_id") : std::nullopt;
+    if (!correlation) return hand_on(event);
+    const std::string_view op = launches_.op_of(*correlation);
+    if (op.empty()) {
+      launches_at_miss_ = launches_.size();
+      return hand_on(event);
+    }
+    arguments_.assign(event.arguments.begin(), event.arguments.end());
+    arguments_.push_back({"tf_op", ArgumentType::text, op});
+    TraceEvent with_op = event;
+    with_op.arguments = arguments_;
+    hand_on(with_op);
+  }
+
+  void hand_on(const TraceEvent& event) {
+    if (also_ != nullptr) also_->take(event);
     TraceEvent shifted = event;
     shifted.start += shift_;
-    ops_.take(shifted);
+    if (has_ops_) table_of_ops_.take(shifted);
     host_.take(shifted);
     devices_.take(shifted);
     device_steps_.take(shifted);
   }
 
-  void end_line(const EventLine& line) override {
-    ops_.end_line(line);
-    host_.end_line(line);
-  }
-
-  void end_file() {
-    ops_.end_file();
-    host_.end_file();
-  }
-
-  Profile finish(std::int64_t origin_ns) {
-    Profile profile = {ops_.finish(), host_.finish(), devices_.finish(), device_steps_.finish()};
-    const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
-    HostActivity& host = profile.host;
-    DeviceSpans& devices = profile.devices;
-    for (std::vector<Interval>* const list :
-         {&host.compute, &host.launch, &host.compile, &host.unnumbered_steps, &devices.compute_16, &devices.compute_32,
-          &devices.copy_to_device, &devices.copy_to_host, &devices.between_devices}) {
-      for (Interval& interval : *list) interval = {interval.start + shift, interval.end + shift};
-    }
-    for (StepMarker& step : profile.device_steps) step.start += shift;
-    return profile;
-  }
-
- private:
+  bool has_ops_;
+  LaunchingOps launches_;
+  std::optional<std::size_t> launches_at_miss_;  ///< when the last event of a device was not found among them
+  EventSink* also_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
   Picoseconds shift_ = 0;
-  OpTableBuilder ops_;
+  std::vector<EventArgument> arguments_;
+  OpTableBuilder table_of_ops_;
   HostActivityBuilder host_;
   DeviceSpansBuilder devices_;
   DeviceStepsBuilder device_steps_;
 };
 
-ProfileReader::ProfileReader() : sink_(std::make_unique<Sink>()) {}
+ProfileReader::ProfileReader(Ops ops) : ops_(ops), sink_(std::make_unique<Sink>(ops, LaunchingOps())) {}
 ProfileReader::~ProfileReader() = default;
 
-Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work) {
+Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices) {
+  sink_->hand_also_to(devices);
   const Result<EventTotals> totals = format.read_events(source, *sink_, WantedPlanes::all, work);
   sink_->end_file();
   if (!totals) return Unexpected(totals.error());
   return {};
 }
 
+bool ProfileReader::has_late_launches() const {
+  return sink_->has_late_launches();
+}
+
+void ProfileReader::begin_again() {
+  sink_ = std::make_unique<Sink>(ops_, sink_->take_launches());
+}
+
 Profile ProfileReader::finish(std::int64_t origin_ns) {
   Profile profile = sink_->finish(origin_ns);
-  sink_ = std::make_unique<Sink>();
+  sink_ = std::make_unique<Sink>(ops_, LaunchingOps());
   return profile;
 }
 

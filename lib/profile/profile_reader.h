@@ -7,6 +7,7 @@
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "profile/profile.h"
+#include "trace/event_reader.h"
 #include "trace/format.h"
 
 namespace doctor {
@@ -14,19 +15,30 @@ namespace doctor {
 /// Reads every event of the files of one host.
 class ProfileReader {
  public:
-  ProfileReader();
+  /// Profile::ops is for pages; without it the reading keeps less.
+  enum class Ops : std::uint8_t { left_out, counted };
+
+  explicit ProfileReader(Ops ops);
   ~ProfileReader();
   ProfileReader(const ProfileReader&) = delete;
   ProfileReader& operator=(const ProfileReader&) = delete;
 
-  /// Errors as of Format::read_events. What is lost on the way was counted when the Trace was read.
-  Result<void> add(ByteSource& source, const Format& format, const WorkOptions& work);
+  /// `devices` takes the same events, with the op that launched it where only the host's events show it. Errors as of
+  /// Format::read_events. What is lost on the way was counted when the Trace was read.
+  Result<void> add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices = nullptr);
+
+  /// Whether events of devices came before those of the host that show which op launched them: then the file should be
+  /// read again, after begin_again().
+  bool has_late_launches() const;
+  /// Forgets everything but which ops launched what.
+  void begin_again();
 
   /// `origin_ns` is that of the Trace. The reader is empty afterwards.
   Profile finish(std::int64_t origin_ns);
 
  private:
   class Sink;
+  Ops ops_;
   std::unique_ptr<Sink> sink_;
 };
 

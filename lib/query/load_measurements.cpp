@@ -111,7 +111,7 @@ Result<void> load_steps(QueryDatabase& database, const TraceHost& of) {
   using enum StepPart;
   RowInserter rows(database, "steps");
   std::int64_t number = 0;
-  for (const StepMeasurement& step : measure_steps(of.host).steps) {
+  for (const StepMeasurement& step : of.host.steps.steps) {
     of.begin_row(rows).integer(step.number.value_or(++number));
     rows.time(of.since_start(step.span.start)).time(step.duration());
     for (const StepPart part : {compilation, output, input, kernel_launch, host_compute, device_to_device,

@@ -23,27 +23,26 @@ OrderedJson copies_json(const CopyStatistics& copies) {
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
   // TF1 timelines show neither when a device idles nor which kernels its ops ran as.
   const bool is_aligned = host.device_profile.is_aligned;
-  const auto known_time = [&](bool is_known, Picoseconds time) {
-    return is_known ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
+  const auto known_time = [&](Picoseconds time) {
+    return is_aligned ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
   };
   OrderedJson json = {{"host", host_name(host)}, {"device", device.name}};
-  json["window_us"] = known_time(is_aligned, device.length());
+  json["window_us"] = known_time(device.length());
   json["busy_us"] = to_microseconds(device.busy);
-  json["idle_us"] = known_time(is_aligned, device.idle());
+  json["idle_us"] = known_time(device.idle());
   json["kernels_us"] = to_microseconds(device.kernels);
   json["kernel_count"] = device.kernel_count;
   json["median_kernel_us"] = to_microseconds(device.median_kernel);
   json["collectives_us"] = to_microseconds(device.collectives);
-  json["half_precision_us"] = known_time(is_aligned, device.half_precision);
-  json["full_precision_us"] = known_time(is_aligned, device.full_precision);
+  json["half_precision_us"] = known_time(device.half_precision);
+  json["full_precision_us"] = known_time(device.full_precision);
   json["tensor_core_eligible_us"] = to_microseconds(device.tensor_core_eligible);
-  json["on_tensor_cores_us"] = known_time(is_aligned, device.on_tensor_cores);
+  json["on_tensor_cores_us"] = known_time(device.on_tensor_cores);
   json["host_to_device"] = copies_json(device.to_device);
   json["device_to_host"] = copies_json(device.to_host);
   json["on_device"] = copies_json(device.on_device);
   json["between_devices"] = copies_json(device.between_devices);
-  json["uncovered_host_to_device_us"] = known_time(is_aligned, device.uncovered_copies_to_device);
-  json["launch_gaps_us"] = known_time(device.launch_gaps.has_value(), device.launch_gaps.value_or(0));
+  json["uncovered_host_to_device_us"] = known_time(device.uncovered_copies_to_device);
   return json;
 }
 

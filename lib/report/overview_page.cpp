@@ -282,7 +282,7 @@ void add_environment(const Measurements& measurements, TextPage& page) {
 
 StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis) {
   StepOverview overview;
-  for (const HostMeasurement& host : measurements.hosts) overview.hosts.push_back(measure_steps(host));
+  for (const HostMeasurement& host : measurements.hosts) overview.hosts.push_back(host.steps);
   overview.summary = summarize_steps(overview.hosts);
   overview.note = step_note(measurements);
   overview.input_share = overview.summary.input_share;

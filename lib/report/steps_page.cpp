@@ -72,7 +72,7 @@ std::string step_note(const Measurements& measurements) {
   std::string note;
   std::set<StepSource> seen;
   for (const HostMeasurement& host : measurements.hosts) {
-    const StepSource source = measure_steps(host).source;
+    const StepSource source = host.steps.source;
     if (seen.insert(source).second) note += (note.empty() ? "" : "; ") + std::string(describe(source));
   }
   return note;
@@ -89,7 +89,7 @@ DataTable steps_table(const Measurements& measurements) {
   table.columns.push_back({"input_share", "input", ColumnKind::share});
   table.columns.push_back({"counted", "counted", ColumnKind::flag, false, 3});
   for (const HostMeasurement& host : measurements.hosts) {
-    for (const StepMeasurement& step : measure_steps(host).steps) {
+    for (const StepMeasurement& step : host.steps.steps) {
       std::vector<Cell> row = {host_name(host), {}, step.span.start - host.window_start, step.duration()};
       if (step.number) row[1] = *step.number;
       for (const PartColumn& part : kParts) row.emplace_back(step[part.part]);

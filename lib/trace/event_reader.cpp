@@ -40,6 +40,11 @@ const EventArgument* TraceEvent::find(std::string_view argument) const {
   return found == arguments.end() ? nullptr : &*found;
 }
 
+std::optional<std::int64_t> TraceEvent::find_integer(std::string_view argument) const {
+  const EventArgument* const found = find(argument);
+  return found == nullptr ? std::nullopt : found->as_integer();
+}
+
 Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns) {
   // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
   // of range for the reader to count.

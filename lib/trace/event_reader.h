@@ -77,6 +77,8 @@ struct TraceEvent {
 
   /// The argument of this name; null if there is none.
   const EventArgument* find(std::string_view argument) const;
+  /// The integer that the argument of this name holds; nothing if there is none.
+  std::optional<std::int64_t> find_integer(std::string_view argument) const;
 };
 
 /// What is known of a trace before its first event.

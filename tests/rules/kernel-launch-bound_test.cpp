@@ -10,14 +10,22 @@ constexpr std::string_view kRule = "kernel-launch-bound";
 
 MeasuredPipeline launching(double share, double median_us = 20) {
   MeasuredPipeline pipeline = with_device();
-  device_of(pipeline).launch_gaps = part_of_second(share);
+  for (StepMeasurement& step : pipeline.host().steps.steps) {
+    step.parts[static_cast<std::size_t>(StepPart::kernel_launch)] = part_of_second(share / 10);
+  }
   device_of(pipeline).median_kernel = std::llround(median_us * 1e6);
   return pipeline;
 }
 
-MeasuredPipeline without_host_ops() {
-  MeasuredPipeline pipeline = with_device();
-  device_of(pipeline).launch_gaps.reset();
+MeasuredPipeline without_steps() {
+  MeasuredPipeline pipeline = launching(0.2);
+  pipeline.host().steps = {};
+  return pipeline;
+}
+
+MeasuredPipeline of_timelines() {
+  MeasuredPipeline pipeline = launching(0.2);
+  pipeline.host().device_profile.is_aligned = false;
   return pipeline;
 }
 
@@ -27,7 +35,8 @@ TEST_CASE("kernel-launch-bound: situations") {
                            {"long kernels", launching(0.2, 500), "silent"},
                            {"no device", sequential_map(), "not evaluated"},
                            {"no kernel", without_kernels(), "not evaluated"},
-                           {"the host's ops not seen", without_host_ops(), "not evaluated"}});
+                           {"no steps", without_steps(), "not evaluated"},
+                           {"TF1 timelines", of_timelines(), "not evaluated"}});
 }
 
 TEST_CASE("kernel-launch-bound: thresholds") {

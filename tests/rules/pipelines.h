@@ -168,7 +168,7 @@ inline MeasuredPipeline many_calls(double per_get_next, double call_us, double o
   return pipeline.runs({{"Cast", std::llround((1 - overhead_share) * static_cast<double>(time))}});
 }
 
-/// A job that does not wait, with a device that computes half of the time: a second, 10,000 kernels.
+/// A job that does not wait, with a device that computes half of the time: a second, 10,000 kernels, 10 steps.
 inline MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(sequential_map(), kHealthy)) {
   pipeline.host().devices = {"/device:GPU:0"};
   DeviceActivity& device = pipeline.host().device_profile.devices.emplace_back();
@@ -178,7 +178,10 @@ inline MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(seque
   device.kernel_count = 10'000;
   device.median_kernel = 20 * kPicosecondsPerMicrosecond;
   device.of_named_ops = device.kernel_sum;
-  device.launch_gaps = 0;
+  StepTable& table = pipeline.host().steps;
+  table.source = StepSource::markers;
+  table.steps.resize(10);
+  for (StepMeasurement& step : table.steps) step.span = {0, kPicosecondsPerSecond / 10};
   return pipeline;
 }
 
