@@ -10,9 +10,7 @@
 #include "io/byte_source.h"
 #include "io/file_progress.h"
 #include "measure/measure.h"
-#include "measure/step_table.h"
 #include "profile/device_profile.h"
-#include "profile/profile.h"
 #include "profile/profile_reader.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
@@ -37,16 +35,11 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
 }
 
 /// The list of passes over one trace. The trace and its trees end here.
-HostMeasurement measure_trace(const Trace& trace, DeviceProfile profile, const WorkOptions& work,
+HostMeasurement measure_trace(const Trace& trace, SecondReading reading, const WorkOptions& work,
                               const AnalysisOptions& options, std::vector<StageTiming>& timings) {
   const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
   return timed(timings, work, "measure",
-               [&] { return measure(trace, forest, work, options.measure, std::move(profile)); });
-}
-
-void add_profile(Profile profile, HostMeasurement& host) {
-  host.profile = std::move(profile);
-  host.steps = measure_steps(host);
+               [&] { return measure(trace, forest, work, options.measure, std::move(reading)); });
 }
 
 /// Takes the place of a file that could not be read, so that its absence is evidence like any other loss.
@@ -81,10 +74,7 @@ class RunReader {
     }
     for (Joined& joined : joined_) {
       Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
-      const std::int64_t origin_ns = trace.origin_ns;
-      HostMeasurement& host = outcomes_[joined.first_file].host.emplace(
-          measure_with_devices(*joined.format, joined.files, std::move(trace)));
-      if (options_.profile) add_profile(joined.profile->finish(origin_ns), host);
+      outcomes_[joined.first_file].host.emplace(measure_joined(joined, std::move(trace)));
     }
     return std::move(outcomes_);
   }
@@ -109,17 +99,13 @@ class RunReader {
         timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, options_.read); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
-    DeviceProfile devices;
-    std::optional<Profile> profile;
-    if (options_.profile || has_devices(**format, *trace)) {
-      Result<Profile> read = read_profile(**source, **format, trace->origin_ns, devices);
-      if (!read && options_.profile) return Unexpected(read.error());
-      if (read) profile = std::move(*read);
+    SecondReading again;
+    if (options_.profile || has_devices(**format, *trace) || is_one_step(**format, *trace)) {
+      Result<void> read = read_again(**source, **format, trace->origin_ns, again);
+      if (!read && options_.profile) return read;
       if (!read) note_unread_devices(read.error(), *trace);
     }
-    HostMeasurement& host =
-        outcomes_[index].host.emplace(measure_trace(*trace, std::move(devices), work_, options_, timings_));
-    if (profile) add_profile(std::move(*profile), host);
+    outcomes_[index].host.emplace(measure_trace(*trace, std::move(again), work_, options_, timings_));
     return {};
   }
 
@@ -129,8 +115,7 @@ class RunReader {
 
   /// Reads a file once more, with every event. The progress is that of the first reading, which counted these events as
   /// well, and those that are lost here.
-  Result<Profile> read_profile(ByteSource& source, const Format& format, std::int64_t origin_ns,
-                               DeviceProfile& devices) {
+  Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns, SecondReading& result) {
     WorkOptions work = work_;
     work.progress = nullptr;
     ProfileReader reader(ops());
@@ -140,16 +125,26 @@ class RunReader {
         if (Result<void> start = source.rewind(); !start) return start;
         return reader.add(source, format, work, &profiler);
       });
-      devices = profiler.finish();
-      if (!read) return Unexpected(std::move(read.error()));
-      if (is_again || !reader.has_late_launches()) return reader.finish(origin_ns);
+      result.devices = profiler.finish();
+      if (!read) return read;
+      if (is_again || !reader.has_late_launches()) break;
       reader.begin_again();
     }
+    result.profile = reader.finish(origin_ns);
+    return {};
   }
 
   /// Devices cost a second reading, so only where there are some.
   static bool has_devices(const Format& format, const Trace& trace) {
     return format.read_events != nullptr && !trace.devices.empty();
+  }
+
+  /// A trace of one step (Keras records one by default) may show it by an event that the first reading does not keep.
+  static bool is_one_step(const Format& format, const Trace& trace) {
+    constexpr std::size_t kMostCalls = 8;  // one for each replica
+    std::size_t calls = 0;
+    for (const Lane& lane : trace.lanes) calls += lane.get_next_calls.size();
+    return format.read_events != nullptr && calls > 0 && calls <= kMostCalls && trace.steps.empty();
   }
 
   /// The events that are lost here were counted by the first reading already.
@@ -173,19 +168,20 @@ class RunReader {
     return fail("what the devices did cannot be read from standard input", file, "name the file instead");
   }
 
-  HostMeasurement measure_with_devices(const Format& format, std::span<const std::size_t> files, Trace trace) {
-    DeviceProfile profile;
-    if (has_devices(format, trace)) {
+  HostMeasurement measure_joined(Joined& joined, Trace trace) {
+    SecondReading again;
+    if (has_devices(*joined.format, trace)) {
       DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
-      for (const std::size_t file : files) {
+      for (const std::size_t file : joined.files) {
         const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
         const Result<EventTotals> read =
-            source ? read_devices(format, **source, profiler) : Result<EventTotals>(Unexpected(source.error()));
+            source ? read_devices(*joined.format, **source, profiler) : Result<EventTotals>(Unexpected(source.error()));
         if (!read) note_unread_devices(read.error(), trace);
       }
-      profile = profiler.finish();
+      again.devices = profiler.finish();
     }
-    return measure_trace(trace, std::move(profile), work_, options_, timings_);
+    if (options_.profile) again.profile = joined.profile->finish(trace.origin_ns);
+    return measure_trace(trace, std::move(again), work_, options_, timings_);
   }
 
   Result<void> join(std::size_t index, const Format& format, ByteSource& source) {

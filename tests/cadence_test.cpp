@@ -34,7 +34,7 @@ struct Loop {
   PipelineMeasurement measured() {
     Trace trace;
     trace.window = {0, now};
-    measure_cadence(trace, pipeline);
+    measure_cadence(trace, trace.steps, pipeline);
     return pipeline;
   }
 };

@@ -245,5 +245,44 @@ TEST_CASE("the host launches in the gaps of the device: the overview and the rul
   CHECK(launches->evidence.at(0).value == doctest::Approx(500e6 / summary.average));
 }
 
+/// What Keras records by default: one batch, without a marker. The device works on after the host's part.
+GpuTrace one_batch(double get_next_us, double device_us = 900) {
+  SyntheticTrace host;
+  host.add("python", "train_function", 100, 400);
+  host.add("get_next", "IteratorGetNextOp::DoCompute", 120, get_next_us);
+  host.iterator("get_next", "Iterator::Root", 1, 0, 121, get_next_us - 2);
+  host.iterator("get_next", "Iterator::Root::Prefetch", 2, 1, 122, get_next_us - 4);
+  GpuTrace trace(host.to_message());
+  for (int kernel = 0; kernel < 10; ++kernel) trace.kernel(450 + kernel * device_us / 10, device_us / 10 - 5);
+  trace.step(0, "EagerKernelExecute 0", 450, device_us);
+  return trace;
+}
+
+TEST_CASE("one whole step is enough for a verdict that says so") {
+  const Analysis healthy = analyzed(one_batch(20));
+  CHECK(healthy.diagnosis.judgement.status == VerdictStatus::healthy);
+  CHECK(healthy.diagnosis.judgement.confidence >= 0.33);
+  CHECK(healthy.diagnosis.judgement.confidence < 0.5);
+  CHECK(report_of(healthy)["verdict"]["summary"].get<std::string>().starts_with("One step only: "));
+  CHECK(host_of(healthy).pipelines.at(0).judged_cadence().share == doctest::Approx(20.0 / 1250));
+  const Analysis near_the_limit = analyzed(one_batch(300));
+  CHECK(near_the_limit.diagnosis.judgement.status == VerdictStatus::inconclusive);
+  // A call that the step does not hold says nothing about it.
+  SyntheticTrace host;
+  host.add("get_next", "IteratorGetNextOp::DoCompute", 3000, 2000);
+  host.iterator("get_next", "Iterator::Root", 1, 0, 3001, 1998);
+  host.add("python", "train_function", 100, 400);
+  host.add("python", "Iterator::Root", 9000, 1).ids["id"] = 9;
+  CHECK(analyzed(GpuTrace(host.to_message())).diagnosis.judgement.status == VerdictStatus::inconclusive);
+}
+
+TEST_CASE("so it is on a host without devices") {
+  SyntheticTrace host;
+  host.add("python", "train_function", 100, 4000);
+  host.add("get_next", "IteratorGetNextOp::DoCompute", 120, 20);
+  host.iterator("get_next", "Iterator::Root", 1, 0, 121, 18);
+  CHECK(analyzed(host.to_xspace()).diagnosis.judgement.status == VerdictStatus::healthy);
+}
+
 }  // namespace
 }  // namespace doctor::gpu_hosts_test

@@ -27,6 +27,10 @@ constexpr double kErrorOfLatency = 0.2;
 /// One call more is worth little beyond this: 1.5 calls halve the doubt once, nine calls leave a seventh.
 constexpr double kCallsOfHalfDoubt = 1.5;
 
+/// What a step that the trace shows whole adds to its only call: how long the job takes for that element is known. So
+/// one step is enough for a verdict, barely, where its share is far from the limit.
+constexpr double kWorthOfWholeStep = 0.5;
+
 /// The most that is left where the window shows the pipeline's start, and that alone would make the job input-bound:
 /// what is slow at the start may be slow again, in every epoch or with every large batch.
 constexpr double kDoubtOfSlowStart = 0.65;
@@ -165,6 +169,7 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
   const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window});
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
+  if (has_level && pipeline.is_one_step) return "one step only: the trace shows no other to compare it with";
   if (has_level && of_rest < of_level) {
     if (of_rest == confidence.load) return doubt_about_load(pipeline, thresholds);
     if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
@@ -191,11 +196,12 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   Confidence confidence;
   const bool is_bound = judgement.level == InputLevel::bound;
   confidence.side = confidence_in_side(pipeline, is_bound, thresholds);
-  const auto calls = static_cast<double>(pipeline.steady.call_count);
+  const double calls = static_cast<double>(pipeline.steady.call_count) + (pipeline.is_one_step ? kWorthOfWholeStep : 0);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) {
     confidence.load = confidence_in_load(pipeline, thresholds);
-    confidence.window = calls / (calls + kCallsOfSeldomStall);
+    // What is said of one step is not said of others.
+    confidence.window = pipeline.is_one_step ? 1 : calls / (calls + kCallsOfSeldomStall);
     return confidence;
   }
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;

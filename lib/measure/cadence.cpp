@@ -144,8 +144,9 @@ struct Shares {
   CadenceShare trimmed;
 };
 
-Shares shares_of(const Trace& trace, const PipelineMeasurement& pipeline, const Waits& waits) {
-  const std::vector<Beat> steps = beats_of_steps(trace.steps, waits);
+Shares shares_of(const Trace& trace, std::span<const StepMarker> markers, const PipelineMeasurement& pipeline,
+                 const Waits& waits) {
+  const std::vector<Beat> steps = beats_of_steps(markers, waits);
   const std::optional<double> step_share = share_of_steps(steps);
   std::vector<Beat> beats = beats_of_calls(pipeline, waits);
   if (!steps.empty() && has_untraced_steps(trace)) beats = steps;
@@ -214,7 +215,7 @@ std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipe
   return count;
 }
 
-void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline) {
+void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, PipelineMeasurement& pipeline) {
   std::vector<Picoseconds> latencies;
   for (const Interval call : pipeline.calls) latencies.push_back(call.end - call.start);
   for (const Picoseconds latency : latencies) {
@@ -227,16 +228,22 @@ void measure_cadence(const Trace& trace, PipelineMeasurement& pipeline) {
   pipeline.median = median(latencies);
   pipeline.trimmed_mean = trimmed_mean(latencies);
   const Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
-  const std::vector<Beat> steps = beats_of_steps(trace.steps, waits);
+  const std::vector<Beat> steps = beats_of_steps(markers, waits);
   pipeline.step_count = steps.size();
   pipeline.step_share = share_of_steps(steps);
-  const Shares shares = shares_of(trace, pipeline, waits);
+  const Interval call = pipeline.calls.size() == 1 ? pipeline.calls.front() : Interval{};
+  pipeline.is_one_step = pipeline.calls.size() == 1 && trace.lanes_are_threads &&
+                         std::any_of(markers.begin(), markers.end(), [&](const StepMarker& step) {
+                           return step.start <= call.start && call.end <= step.end();
+                         });
+  const Shares shares = shares_of(trace, markers, pipeline, waits);
   pipeline.has_cadence = shares.has_cadence;
   pipeline.cadence = shares.all;
   pipeline.trimmed_cadence = shares.trimmed;
 }
 
-void measure_exposed_waits(const Trace& trace, std::span<const Interval> computing, PipelineMeasurement& pipeline) {
+void measure_exposed_waits(const Trace& trace, std::span<const StepMarker> markers, std::span<const Interval> computing,
+                           PipelineMeasurement& pipeline) {
   Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
   if (waits.calls.empty()) return;
   const Interval window = {waits.spans.front().start, waits.spans.back().end};
@@ -247,7 +254,7 @@ void measure_exposed_waits(const Trace& trace, std::span<const Interval> computi
     clip(waits.calls[index], idle, exposed);
     waits.of_calls[index] = total_length(exposed);
   }
-  const Shares shares = shares_of(trace, pipeline, waits);
+  const Shares shares = shares_of(trace, markers, pipeline, waits);
   pipeline.exposed = {shares.all, shares.trimmed, total_length(waits.spans)};
 }
 

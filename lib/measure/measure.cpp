@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/intervals.h"
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
@@ -54,13 +55,14 @@ class HostMeasurer {
         members_of_roots_(members_of_roots(forest)),
         tools_{trace, forest, path_, op_kinds_, owners_, activity_, work, attributors_} {}
 
-  HostMeasurement measure(const MeasureOptions& options, DeviceProfile profile);
+  HostMeasurement measure(const MeasureOptions& options, SecondReading reading);
 
  private:
   void describe_trace();
   void measure_function_work();
   bool mentions_tf_data() const;
   std::int64_t recording_start() const;
+  std::vector<StepMarker> unmarked_steps() const;
   std::vector<CallsOfRoot> group_calls() const;
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
   PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
@@ -76,7 +78,8 @@ class HostMeasurer {
   const IteratorForest& forest_;
   CriticalPath path_;
   std::vector<Interval> computing_;  ///< when any device computes, disjoint and sorted
-  std::vector<OpKind> op_kinds_;     ///< indexed by StringId
+  std::vector<StepMarker> unmarked_steps_;
+  std::vector<OpKind> op_kinds_;  ///< indexed by StringId
   FunctionOwners owners_;
   std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
   std::vector<CallsOfRoot> groups_;
@@ -290,10 +293,12 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   }
   find_remaking(group, pipeline);
   pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
-  measure_cadence(trace_, pipeline);
+  const std::vector<StepMarker>& markers =
+      pipeline.calls.size() == 1 && trace_.steps.empty() ? unmarked_steps_ : trace_.steps;
+  measure_cadence(trace_, markers, pipeline);
   pipeline.markers_miss_calls = get_next_is_outside_markers(trace_.steps, pipeline.calls);
   if (pipeline.markers_miss_calls) pipeline.step_share.reset();
-  if (!computing_.empty()) measure_exposed_waits(trace_, computing_, pipeline);
+  if (!computing_.empty()) measure_exposed_waits(trace_, markers, computing_, pipeline);
   pipeline.stalls = find_stalls(pipeline.calls, pipeline.warmup_count, pipeline.iteration_starts);
   pipeline.pace_change = find_pace_change(pipeline.calls, pipeline.warmup_count);
   const std::span<const std::size_t> calls(group.calls);
@@ -332,9 +337,23 @@ void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, Pip
   change.culprit = find_culprit(forest_, growth);
 }
 
-HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfile profile) {
+/// Steps without a marker, each from the start of the host's work to the end of the device's: a trace of one step, as
+/// Keras records by default, is judged by them.
+std::vector<StepMarker> HostMeasurer::unmarked_steps() const {
+  std::vector<StepMarker> steps;
+  if (!result_.profile || !trace_.steps.empty()) return steps;
+  std::vector<Interval> spans;
+  for (const HostStep& step : result_.profile->host.steps) spans.push_back(step.span);
+  for (const DeviceStep& step : result_.profile->device_steps) spans.push_back(step.span);
+  for (const Interval span : merged(std::move(spans))) steps.push_back({span.start, span.end - span.start, 0});
+  return steps;
+}
+
+HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReading reading) {
   describe_trace();
-  result_.device_profile = std::move(profile);
+  result_.device_profile = std::move(reading.devices);
+  result_.profile = std::move(reading.profile);
+  unmarked_steps_ = unmarked_steps();
   computing_ = computing_of(result_.device_profile);
   std::set<IteratorId> feeding_roots;
   for (CallsOfRoot& group : groups_) {
@@ -355,6 +374,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
   if (!result_.pipelines.empty()) {
     result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_, options.most_cycle_rows);
   }
+  if (result_.profile) result_.steps = measure_steps(result_);
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {
     result_.call_times = measure_call_times(trace_, forest_, waits_, owners_, tools_.work);
@@ -365,8 +385,8 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, DeviceProfi
 }  // namespace
 
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
-                        const MeasureOptions& options, DeviceProfile profile) {
-  return HostMeasurer(trace, forest, work).measure(options, std::move(profile));
+                        const MeasureOptions& options, SecondReading reading) {
+  return HostMeasurer(trace, forest, work).measure(options, std::move(reading));
 }
 
 }  // namespace doctor

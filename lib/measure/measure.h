@@ -6,6 +6,7 @@
 #include "measure/call_details.h"
 #include "measure/measurements.h"
 #include "profile/device_profile.h"
+#include "profile/profile.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -18,8 +19,14 @@ struct MeasureOptions {
   std::size_t most_cycle_rows = 6'000;  ///< see record_cycles()
 };
 
+/// What a second reading of the trace's files says: every event with all it carries. Empty where there was none.
+struct SecondReading {
+  DeviceProfile devices;
+  std::optional<Profile> profile;
+};
+
 /// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
-                        const MeasureOptions& options = {}, DeviceProfile profile = {});
+                        const MeasureOptions& options = {}, SecondReading reading = {});
 
 }  // namespace doctor

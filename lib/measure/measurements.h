@@ -247,6 +247,7 @@ struct PipelineMeasurement {
   /// Part of the time inside the step markers that is spent in calls; nothing where the markers miss the calls.
   std::optional<double> step_share;
   std::size_t step_count = 0;       ///< step markers that hold a call
+  bool is_one_step = false;         ///< the only call lies in a step that the trace shows whole
   bool markers_miss_calls = false;  ///< see get_next_is_outside_markers()
 
   PhaseMeasurement warmup;

@@ -160,7 +160,8 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
     return fmt::format("Nothing to judge: {}.", reason_without_verdict(measurements, judgement));
   }
   const PipelineView& worst = pipelines.front();
-  std::string summary = input_part(worst.pipeline, worst.judgement);
+  std::string summary = worst.pipeline.is_one_step ? "One step only: " : "";
+  summary += input_part(worst.pipeline, worst.judgement);
   if (worst.judgement.level == InputLevel::not_bound) {
     summary += worst.judgement.sets_call_aside ? ": but for that call the input pipeline keeps up"
                                                : ": the input pipeline keeps up";
