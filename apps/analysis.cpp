@@ -34,12 +34,14 @@ Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptio
 
   DiagnosisSetup setup = reading.setup;
   setup.needed = page.needed;
+  setup.host = reading.host;
   Analysis analysis = diagnose_watched(*files, std::move(setup), output.quiet);
   for (const Error& error : analysis.unreadable) {
     const bool is_last = &error == &analysis.unreadable.back();
     if (!analysis.has_readable_file() && is_last) return Unexpected(error);
     if (!output.quiet || !analysis.has_readable_file()) print_error(error);
   }
+  if (!analysis.host_choice) return Unexpected(analysis.host_choice.error());
   if (page.prepare) page.prepare(analysis);
   return analysis;
 }
@@ -57,6 +59,7 @@ ReadingOptions reading_options(const Request& request) {
   ReadingOptions reading;
   reading.traces = request.all("TRACE");
   if (const std::string run = request.text("run"); !run.empty()) reading.run = run;
+  reading.host = request.given("host");
   const std::size_t usual_threads = std::min(usable_cores(), kMostUsefulThreads);
   reading.setup = {.rules = all_rules(),
                    .thresholds = in_force(request.thresholds),

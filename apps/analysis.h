@@ -17,6 +17,7 @@ namespace doctor {
 struct ReadingOptions {
   std::vector<std::string> traces;  ///< files, directories, "-"
   std::optional<std::string> run;   ///< name of a run in a log directory
+  std::optional<std::string> host;  ///< the only host of the run that is wanted
   DiagnosisSetup setup;             ///< rules, settings and threads
   std::optional<MemoryLimit> max_memory;
   bool timings = false;
@@ -25,7 +26,8 @@ struct ReadingOptions {
 /// Cores that this process may run on.
 unsigned usable_cores();
 
-/// Takes TRACE, --run, --threads, --max-memory, --timings, --set and --suppress, as far as the command has them.
+/// Takes TRACE, --run, --host, --threads, --max-memory, --timings, --set and --suppress, as far as the command has
+/// them.
 ReadingOptions reading_options(const Request& request);
 
 /// The same where there must be a trace. Errors: there is none.

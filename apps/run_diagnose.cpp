@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "analysis.h"
 #include "commands.h"
 #include "diagnose/budgets.h"
@@ -5,6 +7,7 @@
 #include "process/output.h"
 #include "report/diagnosis_problems.h"
 #include "report/report.h"
+#include "text/escape.h"
 #include "text/timestamp.h"
 
 namespace doctor {
@@ -57,7 +60,9 @@ ProblemReport problems_in(const Analysis& analysis, const DiagnoseOptions& optio
 std::string diagnosis_page(const Analysis& analysis, OutputFormat format, const DiagnoseOptions& options) {
   if (format == OutputFormat::json) return render_json(analysis.measurements, analysis.diagnosis);
   if (format != OutputFormat::text) return render_problems(problems_in(analysis, options), format).value_or("");
-  return render_text(analysis.measurements, analysis.diagnosis, style_of(options.output, options.reading.traces));
+  TextStyle style = style_of(options.output, options.reading.traces);
+  if (options.reading.host) style.rerun.insert(0, fmt::format("--host {} ", shell_word(*options.reading.host)));
+  return render_text(analysis.measurements, analysis.diagnosis, style);
 }
 
 }  // namespace

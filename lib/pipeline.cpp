@@ -9,6 +9,7 @@
 
 #include "io/byte_source.h"
 #include "io/file_progress.h"
+#include "measure/host_choice.h"
 #include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
@@ -210,6 +211,11 @@ class RunReader {
 
 }  // namespace
 
+bool Analysis::has_readable_file() const {
+  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                     [](const HostMeasurement& host) { return !host.loss.counts.contains("files_unreadable"); });
+}
+
 Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup& setup) {
   Analysis analysis;
   std::vector<RunReader::Outcome> outcomes = RunReader(files, setup.work, setup.needed, analysis.timings).read();
@@ -221,6 +227,8 @@ Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup
     }
     if (outcome.host) analysis.measurements.hosts.push_back(std::move(*outcome.host));
   }
+  if (setup.host) analysis.host_choice = keep_host(*setup.host, analysis.measurements);
+  if (!analysis.host_choice) return analysis;
   analysis.diagnosis = timed(analysis.timings, setup.work, "diagnose",
                              [&] { return diagnose(analysis.measurements, setup.rules, setup.thresholds); });
   analysis.idle_suppressions = suppress(analysis.diagnosis.findings, setup.suppressions, setup.today);

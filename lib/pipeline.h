@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +31,12 @@ struct Analysis {
   Diagnosis diagnosis;
   IdleSuppressions idle_suppressions;
   std::vector<Error> unreadable;  ///< why files could not be read, in the order given
+  Result<void> host_choice;       ///< why DiagnosisSetup::host names none: then nothing is diagnosed
 
   std::vector<StageTiming> timings;  ///< in the order of the stages; those of the rules are in the diagnosis
 
   /// Whether there is anything that a report could rest on.
-  bool has_readable_file() const { return unreadable.size() < measurements.hosts.size(); }
+  bool has_readable_file() const;
 };
 
 /// What a page shows beyond the diagnosis. It takes more time and memory.
@@ -53,6 +55,7 @@ struct DiagnosisSetup {
   std::chrono::year_month_day today = {};      ///< ends suppressions
   WorkOptions work = {};
   AnalysisOptions needed = {};
+  std::optional<std::string> host = {};  ///< the others are dropped before the diagnosis; see keep_host()
 };
 
 /// Reads the trace files of one run and diagnoses them together. Only one trace is in memory at a time, and the events

@@ -46,8 +46,9 @@ bool is_straggler(const ComparedHost& host, Examiner& examiner) {
 
 RuleResult check(const RuleContext& context) {
   if (context.measurements.hosts.size() < 2) {
-    return for_trace(context, [](Examiner& examiner) -> std::optional<Finding> {
-      examiner.holds("the run has several hosts", false);
+    return for_trace(context, [&](Examiner& examiner) -> std::optional<Finding> {
+      const bool has_others = !context.measurements.left_out.empty();
+      if (examiner.holds("the run has several hosts", has_others)) examiner.misses("the other hosts were left out");
       return std::nullopt;
     });
   }

@@ -37,6 +37,12 @@ const std::vector<OptionEntry> kTraceOptions = {
      .kind = ValueKind::run,
      .help = "Take this run of a log directory instead of the newest",
      .commands = kTraceReaders},
+    {.name = "host",
+     .value_name = "NAME",
+     .kind = ValueKind::text,
+     .help = "Take only this host of a run of several: the name of its machine or of its file, as 'show hosts' lists "
+             "them",
+     .commands = {diagnose, show, whatif, explain}},
     {.name = "list-runs",
      .help = "List the runs of a log directory, newest first",
      .commands = {diagnose, show, whatif, convert, explain}},

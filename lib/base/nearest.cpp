@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace doctor {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;  // longer ones are not typos of our names
+constexpr std::size_t kLongestWord = 64;   // longer ones are not typos of our names
+constexpr std::size_t kLongestName = 512;  // of foreign names the rest does not count
 
 /// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -50,6 +52,16 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
   std::string text = "known:";
   for (const std::string_view name : names) text += (name == names.front() ? " " : ", ") + std::string(name);
   return text;
+}
+
+std::vector<std::string_view> by_nearness(std::string_view word, std::vector<std::string_view> names) {
+  std::vector<std::pair<std::size_t, std::string_view>> measured;
+  for (const std::string_view name : names) {
+    measured.emplace_back(edit_distance(word.substr(0, kLongestWord), name.substr(0, kLongestName)), name);
+  }
+  std::stable_sort(measured.begin(), measured.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(measured.begin(), measured.end(), names.begin(), [](const auto& entry) { return entry.second; });
+  return names;
 }
 
 }  // namespace doctor

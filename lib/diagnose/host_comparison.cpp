@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "measure/host_choice.h"
 #include "text/numbers.h"
 
 namespace doctor {
 namespace {
-
-std::string name_of(const Measurements& measurements, const HostMeasurement& host) {
-  const std::string name = host_name(host);
-  const auto namesakes = std::count_if(measurements.hosts.begin(), measurements.hosts.end(),
-                                       [&](const HostMeasurement& other) { return host_name(other) == name; });
-  return namesakes > 1 && !host.hosts.empty() ? fmt::format("{} ({})", name, name_of_files(host)) : name;
-}
 
 /// The judgements are in order, worst first.
 std::optional<std::size_t> worst_pipeline_of(std::size_t host, const Measurements& measurements,
@@ -94,10 +89,11 @@ bool are_windows_of_one_host(const Measurements& measurements) {
 HostComparison compare_hosts(const Measurements& measurements, const Judgement& judgement,
                              const ThresholdValues& thresholds) {
   HostComparison comparison;
+  std::vector<std::string> names = names_of_hosts(measurements);
   for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
     ComparedHost& host = comparison.hosts.emplace_back();
     host.host = index;
-    host.name = name_of(measurements, measurements.hosts[index]);
+    host.name = std::move(names[index]);
     host.judgement = worst_pipeline_of(index, measurements, judgement);
     if (!host.judgement) continue;
     const PipelineJudgement& worst = judgement.pipelines[*host.judgement];

@@ -305,6 +305,7 @@ struct HostMeasurement {
 /// Every number that a rule or a report may use, for all files of a run.
 struct Measurements {
   std::vector<HostMeasurement> hosts;  ///< in the order given: one a file, all TF1 timelines together one
+  std::vector<std::string> left_out;   ///< names of hosts that are not among them on request; see keep_host()
 };
 
 /// The file of a host, "timeline_0.json and 5 other files" where there are several: the first by name, so that their

@@ -73,7 +73,7 @@ OrderedJson trace_json(const Measurements& measurements) {
     window = std::max(window, host.window);
   }
   const Loss loss = total_loss(measurements);
-  return {
+  OrderedJson json = {
       {"files", std::move(files)},
       {"hosts", std::move(hosts)},
       {"devices", std::move(devices)},
@@ -83,6 +83,8 @@ OrderedJson trace_json(const Measurements& measurements) {
       {"loss", loss_json(loss)},
       {"loss_notes", loss.notes},
   };
+  if (!measurements.left_out.empty()) json["hosts_left_out"] = measurements.left_out;
+  return json;
 }
 
 OrderedJson verdict_json(const Measurements& measurements, const Judgement& judgement,

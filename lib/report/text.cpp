@@ -270,6 +270,14 @@ void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>
   page.row(comparison.noun(), describe_comparison(comparison));
 }
 
+/// That the report is about one of several hosts, because the user wanted it so.
+void add_left_out(const Measurements& measurements, TextPage& page) {
+  const std::size_t count = measurements.left_out.size();
+  if (count == 0) return;
+  page.row("host", fmt::format("{} alone; {} of the run {} left out (--host)", host_name(measurements.hosts.front()),
+                               format_count(count, "other host"), count == 1 ? "was" : "were"));
+}
+
 /// Why the first pipeline comes before the others: pipelines are ranked by how much they hold their consumer up, then
 /// by the time waited.
 std::string describe_rank(const PipelineView& worst) {
@@ -385,6 +393,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_notes(findings, first_epoch, page);
   add_doubt(diagnosis.judgement, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
+  add_left_out(measurements, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);
   if (style.detail == Detail::full) add_evidence(diagnosis, findings, page);
   add_loss(measurements, style.detail, page);

@@ -18,7 +18,7 @@ struct TextStyle {
   bool color = false;
   PageWidth width = {};
   Detail detail = Detail::screen;
-  std::string rerun = "TRACE";  ///< the traces that the user named, each as a shell_word()
+  std::string rerun = "TRACE";  ///< what names the same traces to another command, each word as a shell_word()
 };
 
 enum class Tone { plain, good, bad, unsure };
