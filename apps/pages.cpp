@@ -5,6 +5,7 @@
 
 #include "report/autotune_page.h"
 #include "report/calls_page.h"
+#include "report/hosts_page.h"
 #include "report/input_page.h"
 #include "report/kernels_page.h"
 #include "report/ops_page.h"
@@ -104,6 +105,28 @@ Result<std::string> render_steps(const ShowOptions& options, const Analysis& ana
                       {"tfdata-doctor.steps/1", step_note(analysis.measurements)});
 }
 
+Result<std::string> render_hosts(const ShowOptions& options, const Analysis& analysis) {
+  const std::vector<StepOnCores> steps = steps_in_common(analysis.measurements, analysis.diagnosis);
+  DataTable waits = core_waits_table(steps);
+  const TableWords of_waits = {"tfdata-doctor.hosts/1", core_waits_note(steps)};
+  if (options.by_step) return render_table(options, std::move(waits), of_waits);
+  DataTable hosts = hosts_table(analysis.measurements, analysis.diagnosis);
+  // What they are sorted by is a column of the hosts.
+  ShowOptions unsorted = options;
+  unsorted.sort.reset();
+  if (options.format == OutputFormat::json) {
+    if (const Result<void> chosen = choose_rows(hosts, row_choice(options)); !chosen) return Unexpected(chosen.error());
+    if (const Result<void> cut = choose_rows(waits, row_choice(unsorted)); !cut) return Unexpected(cut.error());
+    return render_hosts_json(hosts, waits, analysis.diagnosis);
+  }
+  Result<std::string> page =
+      render_table(options, std::move(hosts), {{}, describe_comparison(analysis.diagnosis.hosts)});
+  const bool has_ranges =
+      std::any_of(steps.begin(), steps.end(), [](const StepOnCores& step) { return step.core_count > 1; });
+  if (!page || options.format == OutputFormat::csv || !has_ranges) return page;
+  return *page + "\n" + render_table(unsorted, std::move(waits), of_waits).value_or("");
+}
+
 Result<std::string> render_input(const ShowOptions& options, const Analysis& analysis) {
   DataTable table = input_table(analysis.measurements);
   if (options.format != OutputFormat::json) {
@@ -125,7 +148,7 @@ Result<std::string> render_overview(const ShowOptions& options, const Analysis& 
              : render_overview_text(analysis.measurements, analysis.diagnosis, options.style);
 }
 
-constexpr std::array<Page, 8> kPages = {{
+constexpr std::array<Page, 9> kPages = {{
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
      .needs_tf_data = false,
@@ -150,6 +173,12 @@ constexpr std::array<Page, 8> kPages = {{
      .has_csv = true,
      .needs = attribute_history,
      .render = render_autotune},
+    {.name = "hosts",
+     .summary = "the hosts of a run side by side, and the waits of its cores in each step",
+     .has_csv = true,
+     .needs_tf_data = false,
+     .needs = profile,
+     .render = render_hosts},
     {.name = "steps",
      .summary = "each step and what its time went to",
      .has_csv = true,

@@ -24,6 +24,7 @@ struct ShowOptions {
   std::optional<std::string> sort;      ///< key of the column that a table is sorted by
   bool by_type = false;                 ///< a row for each type of op, not for each op
   bool with_idle = false;               ///< with the time in which no op ran
+  bool by_step = false;                 ///< a row for each step, not for each host
 };
 
 /// A page of `show`: an entry in the one table of them. Which options a page takes is in the table of options.

@@ -56,7 +56,8 @@ ShowOptions show_options(const Request& request, const OutputOptions& output) {
           .top = request.number("top"),
           .sort = request.given("sort"),
           .by_type = request.text("by") == "type",
-          .with_idle = request.is_set("with-idle")};
+          .with_idle = request.is_set("with-idle"),
+          .by_step = request.is_set("by-step")};
 }
 
 }  // namespace

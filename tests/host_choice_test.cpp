@@ -135,6 +135,7 @@ TEST_CASE("every command that shows a run takes it") {
                                                  {"show", "tree"},
                                                  {"show", "calls"},
                                                  {"show", "autotune"},
+                                                 {"show", "hosts"},
                                                  {"show", "steps"},
                                                  {"show", "ops"},
                                                  {"show", "kernels"},

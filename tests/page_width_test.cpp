@@ -81,6 +81,7 @@ TEST_CASE("every page about traces fits the width of the terminal") {
                                                        {"show", "autotune"},
                                                        {"show", "overview"},
                                                        {"show", "input"},
+                                                       {"show", "hosts"},
                                                        {"show", "steps"},
                                                        {"show", "ops"},
                                                        {"show", "kernels"},

@@ -16,8 +16,9 @@ constexpr std::size_t kMostCores = 4'096;
 
 constexpr std::array<std::string_view, 1> kCallPages = {"calls"};
 constexpr std::array<std::string_view, 1> kOpPages = {"ops"};
-constexpr std::array<std::string_view, 4> kTablePages = {"input", "steps", "ops", "kernels"};
-constexpr std::array<std::string_view, 5> kRankedPages = {"calls", "input", "steps", "ops", "kernels"};
+constexpr std::array<std::string_view, 1> kHostPages = {"hosts"};
+constexpr std::array<std::string_view, 5> kTablePages = {"input", "hosts", "steps", "ops", "kernels"};
+constexpr std::array<std::string_view, 6> kRankedPages = {"calls", "input", "hosts", "steps", "ops", "kernels"};
 
 /// For comparisons and baselines alone.
 const std::vector<OptionEntry> kComparisonOptions = {
@@ -141,6 +142,10 @@ const std::vector<OptionEntry> kPageOptions = {
      .commands = {show},
      .pages = kOpPages},
     {.name = "with-idle", .help = "ops: include the time in which no op ran", .commands = {show}, .pages = kOpPages},
+    {.name = "by-step",
+     .help = "hosts: a row for each step alone, with the least, the average and the most of its cores",
+     .commands = {show},
+     .pages = kHostPages},
 };
 
 /// For `whatif` alone.

@@ -20,15 +20,6 @@ constexpr std::size_t kFewestMarkers = 3;
 
 using Activities = std::array<std::vector<Interval>, kStepPartCount>;
 
-/// The calls that the job waits for: those of pipelines that feed another are part of its waits.
-std::vector<Interval> waits_of(const HostMeasurement& host) {
-  std::vector<Interval> waits;
-  for (const PipelineMeasurement& pipeline : host.pipelines) {
-    if (!pipeline.feeds_another) waits.insert(waits.end(), pipeline.calls.begin(), pipeline.calls.end());
-  }
-  return waits;
-}
-
 Activities activities_of(const HostMeasurement& host) {
   Activities activities;
   const auto at = [&](StepPart part) -> std::vector<Interval>& { return activities[static_cast<std::size_t>(part)]; };
@@ -114,6 +105,14 @@ std::vector<Interval> outer_markers(std::span<const StepMarker> markers) {
 }
 
 }  // namespace
+
+std::vector<Interval> waits_of(const HostMeasurement& host) {
+  std::vector<Interval> waits;
+  for (const PipelineMeasurement& pipeline : host.pipelines) {
+    if (!pipeline.feeds_another) waits.insert(waits.end(), pipeline.calls.begin(), pipeline.calls.end());
+  }
+  return merged(std::move(waits));
+}
 
 bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls) {
   const std::vector<Interval> steps = outer_markers(markers);
