@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,13 +19,28 @@ struct WrittenGpuJob {
   double kernel_us = 190;
   double gap_us = 2;
   bool is_asynchronous = false;  ///< kernels of the step before fill GetNext and the copy
+  double other_kernel_us = 0;    ///< of a second device with the same kernels; the faster one waits in an all-reduce
   GpuTrace::Kernel kernel = {
       "volta_sgemm_128x64_nn", "model/dense/Relu:Relu", "regs:122 shm:12544 grid:8,4,1 block:128,1,1", {}};
 
-  double computing_us() const { return kernels * (kernel_us + gap_us); }
+  static constexpr double kAllReduce = 20;
+  double computing_us() const {
+    return kernels * (std::max(kernel_us, other_kernel_us) + gap_us) + (other_kernel_us > 0 ? kAllReduce : 0);
+  }
   double step_us() const { return get_next_us + (copies_ahead ? 0 : copy_us) + computing_us(); }
   GpuTrace to_trace() const;
+  void add_replica(const std::string& device, double each_us, double start, GpuTrace& trace) const;
 };
+
+/// The kernels of one step on one of two devices, and the all-reduce that both end with.
+inline void WrittenGpuJob::add_replica(const std::string& device, double each_us, double start, GpuTrace& trace) const {
+  trace.on(device);
+  for (int index = 0; index < kernels; ++index) trace.kernel(start + index * (each_us + gap_us), each_us, kernel);
+  const double own = kernels * (each_us + gap_us);
+  GpuTrace::Kernel all_reduce;
+  all_reduce.name = "ncclAllReduceRingLLKernel_sum_f32(ncclColl)";
+  trace.kernel(start + own, computing_us() - own, all_reduce);
+}
 
 inline GpuTrace WrittenGpuJob::to_trace() const {
   SyntheticTrace host;
@@ -41,7 +57,11 @@ inline GpuTrace WrittenGpuJob::to_trace() const {
     const double start = 100 + step * step_us();
     const double compute = start + step_us() - computing_us();
     trace.copy("H2D", copies_ahead ? compute : start + get_next_us, copy_us, 1 << 20);
-    for (int index = 0; index < kernels; ++index) {
+    if (other_kernel_us > 0) {
+      add_replica("/device:GPU:1", other_kernel_us, compute, trace);
+      add_replica("/device:GPU:0", kernel_us, compute, trace);
+    }
+    for (int index = 0; index < kernels && other_kernel_us == 0; ++index) {
       trace.kernel(compute + index * (kernel_us + gap_us), kernel_us, kernel);
     }
     if (is_asynchronous) trace.kernel(start, compute - start, kernel);
@@ -74,6 +94,10 @@ inline std::vector<WrittenGpuCase> written_gpu_cases() {
   on_tensor_cores.kernel.name = "volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn";
   WrittenGpuJob waits;
   waits.get_next_us = 1500;
+  WrittenGpuJob uneven;
+  uneven.other_kernel_us = 100;
+  WrittenGpuJob even;
+  even.other_kernel_us = 185;
   WrittenGpuJob works_meanwhile = waits;
   works_meanwhile.is_asynchronous = true;
   return {{"device-idle-for-input/flags/written.xplane.pb", waits},
@@ -85,5 +109,7 @@ inline std::vector<WrittenGpuCase> written_gpu_cases() {
           {"kernel-launch-bound/flags/written.xplane.pb", launches},
           {"kernel-launch-bound/clean/written.xplane.pb", launches_ahead},
           {"tensor-cores-unused/flags/written.xplane.pb", in_16_bits},
-          {"tensor-cores-unused/clean/written.xplane.pb", on_tensor_cores}};
+          {"tensor-cores-unused/clean/written.xplane.pb", on_tensor_cores},
+          {"uneven-devices/flags/written.xplane.pb", uneven},
+          {"uneven-devices/clean/written.xplane.pb", even}};
 }
