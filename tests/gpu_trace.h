@@ -78,9 +78,11 @@ class GpuTrace {
   GpuTrace& kernel(double start_us, double duration_us) { return kernel(start_us, duration_us, Kernel{}); }
 
   /// `direction`: "H2D", "D2H", "D2D", "P2P".
-  GpuTrace& copy(const std::string& direction, double start_us, double duration_us, std::uint64_t bytes) {
+  /// `correlation`: of the host's call of the driver; 0: one that no call has.
+  GpuTrace& copy(const std::string& direction, double start_us, double duration_us, std::uint64_t bytes,
+                 std::uint64_t correlation = 0) {
     const std::string name = "Memcpy" + direction;
-    Written written{name, start_us, duration_us, {}, 0, {}};
+    Written written{name, start_us, duration_us, {}, correlation, {}};
     written.texts = {
         {"memcpy_details", fmt::format("kind_src:pageable kind_dst:device size:{} dest:0 async:1", bytes)}};
     streams_[device_]["15(" + name + ")"].push_back(written);

@@ -4,13 +4,9 @@
 #include <utility>
 
 namespace doctor {
-namespace {
-
-double ratio(Picoseconds part, Picoseconds whole) {
+double share_of_time(Picoseconds part, Picoseconds whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
-
-}  // namespace
 
 bool shows_devices(const Measurements& measurements) {
   return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
@@ -53,11 +49,11 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
 }
 
 double share_of_window(const DeviceActivity& device, Picoseconds part) {
-  return ratio(part, device.length());
+  return share_of_time(part, device.length());
 }
 
 double share_of_kernels(const DeviceActivity& device, Picoseconds part) {
-  return ratio(part, device.kernel_sum);
+  return share_of_time(part, device.kernel_sum);
 }
 
 Finding device_finding(const DeviceActivity& device, Severity severity, std::string message) {

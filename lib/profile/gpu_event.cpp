@@ -204,6 +204,10 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
   return gpu;
 }
 
+bool is_copy_to_device(std::string_view event_name) {
+  return copy_of(event_name) == GpuActivity::copy_to_device;
+}
+
 LaunchParameters parse_kernel_details(std::string_view details) {
   LaunchParameters launch;
   while (!details.empty()) {

@@ -66,6 +66,10 @@ GpuEvent understand_gpu_event(const TraceEvent& event);
 /// say. Views as of the event.
 std::string_view op_of_gpu_event(const TraceEvent& event);
 
+/// Whether an event of this name copies data from the host to a device: on a stream of the device, and of the host the
+/// call of the driver that starts it.
+bool is_copy_to_device(std::string_view event_name);
+
 /// Reads `kernel_details`. What is not understood is passed over.
 LaunchParameters parse_kernel_details(std::string_view details);
 

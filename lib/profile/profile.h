@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "profile/device_feeds.h"
 #include "profile/device_spans.h"
 #include "profile/device_steps.h"
 #include "profile/host_activity.h"
@@ -16,6 +17,7 @@ struct Profile {
   HostActivity host;
   DeviceSpans devices;
   std::vector<DeviceStep> device_steps;  ///< sorted by start
+  std::vector<DeviceFeed> device_feeds;  ///< by device
 };
 
 }  // namespace doctor

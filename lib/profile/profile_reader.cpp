@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/device_feeds.h"
 #include "profile/device_steps.h"
 #include "profile/gpu_event.h"
 #include "profile/launching_ops.h"
@@ -49,7 +50,7 @@ class ProfileReader::Sink final : public EventSink {
   LaunchingOps take_launches() { return std::move(launches_); }
 
   Profile finish(std::int64_t origin_ns) {
-    Profile profile = {table_of_ops_.finish(), host_.finish(), devices_.finish(), device_steps_.finish()};
+    Profile profile = {table_of_ops_.finish(), host_.finish(), devices_.finish(), device_steps_.finish(), device_feeds_.finish()};
     const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
     const auto move = [&](Interval& span) { span = {span.start + shift, span.end + shift}; };
     HostActivity& host = profile.host;
@@ -61,6 +62,9 @@ class ProfileReader::Sink final : public EventSink {
     }
     for (HostStep& step : host.steps) move(step.span);
     for (DeviceStep& step : profile.device_steps) move(step.span);
+    for (DeviceFeed& feed : profile.device_feeds) {
+      for (Interval& span : feed.spans) move(span);
+    }
     return profile;
   }
 
@@ -90,6 +94,7 @@ class ProfileReader::Sink final : public EventSink {
     host_.take(shifted);
     devices_.take(shifted);
     device_steps_.take(shifted);
+    device_feeds_.take(shifted);
   }
 
   bool has_ops_;
@@ -103,6 +108,7 @@ class ProfileReader::Sink final : public EventSink {
   HostActivityBuilder host_;
   DeviceSpansBuilder devices_;
   DeviceStepsBuilder device_steps_;
+  DeviceFeedsBuilder device_feeds_;
 };
 
 ProfileReader::ProfileReader(Ops ops) : ops_(ops), sink_(std::make_unique<Sink>(ops, LaunchingOps())) {}

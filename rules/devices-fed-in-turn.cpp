@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "diagnose/devices.h"
+#include "measure/shared_feed.h"
+#include "text/numbers.h"
+
+namespace doctor::rules::devices_fed_in_turn {
+namespace {
+
+std::vector<Advice> advice() {
+  return {
+      {"Let each device have a thread and a buffer of its own: a distributed dataset copies to all of them at once.",
+       "strategy = tf.distribute.MirroredStrategy()\n"
+       "dataset = strategy.experimental_distribute_dataset(dataset)"},
+      {"Copy the next batches while the devices work on these.",
+       "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=2))  # the last "
+       "transformation"}};
+}
+
+std::optional<Finding> check_host(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {
+  const std::size_t devices = host.device_profile.devices.size();
+  if (!examiner.holds("the trace shows several devices", devices > 1)) return std::nullopt;
+  if (!host.profile || host.profile->device_feeds.empty()) {
+    examiner.misses("the trace does not show which thread copies data to the devices");
+    return std::nullopt;
+  }
+  if (host.steps.steps.empty()) {
+    examiner.misses("the trace shows no steps");
+    return std::nullopt;
+  }
+  const std::optional<SharedFeed> feed = find_shared_feed(host, examiner["min_thread_share"]);
+  if (!examiner.holds("one thread copies to several of them", feed.has_value())) return std::nullopt;
+  const Evidence at_once = share_of("copied_at_once", share_of_time(feed->at_once, feed->copies));
+  if (!examiner.at_most(at_once, "max_at_once")) return std::nullopt;
+  const Evidence share = share_of("copies_of_step", share_of_time(feed->in_steps, feed->steps));
+  if (!examiner.at_least(share, "min_share")) return std::nullopt;
+  const std::size_t fed = feed->devices.size();
+  Finding finding =
+      device_finding(device, Severity::note,
+                     fmt::format("one thread ('{}') copies the batches to {} one after another, for {} of a step",
+                                 feed->thread, format_count(fed, "device"), format_share(share.value)));
+  finding.evidence = {share, at_once, number_of("devices", fed), time_of("copies", feed->copies)};
+  finding.advice = advice();
+  finding.at_stake = feed->in_steps - feed->in_steps / static_cast<Picoseconds>(fed);
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_host_with_devices(context, check_host);
+}
+
+}  // namespace
+
+Rule rule() {
+  return {
+      .id = "devices-fed-in-turn",
+      .summary = "One thread copies the batches to several devices, one after another",
+      .thresholds = {{"min_share", 0.05, "share",
+                      "minimum share of the steps in which such copies run; XProf counts copies as input, and calls "
+                      "a job moderately input-bound at 5 %"},
+                     {"max_at_once", 0.10, "share",
+                      "copies that overlap by more of their time go on at once already. Chosen"},
+                     {"min_thread_share", 0.90, "share",
+                      "minimum share of the copies to a device, by time, that the thread must start to be the one "
+                      "that feeds it. Chosen: the rest are copies of other kinds, as of variables"}},
+      .check = check};
+}
+
+}  // namespace doctor::rules::devices_fed_in_turn
