@@ -112,6 +112,13 @@ TEST_CASE("kernels count for the op that launched them, and derived lines not at
   CHECK(table.device_time == 100);
 }
 
+TEST_CASE("an op's name may hold a dash") {
+  const std::optional<OpName> op = parse_op_name("conv2d/Conv2D-0-TransposeNHWCToNCHW-LayoutOptimizer:Transpose");
+  REQUIRE(op);
+  CHECK(op->name == "conv2d/Conv2D-0-TransposeNHWCToNCHW-LayoutOptimizer");
+  CHECK(op->type == "Transpose");
+}
+
 TEST_CASE("a line that ends early gives the same as one that ends with the file") {
   WrittenEvents events;
   const EventLine& thread = events.line("/host:CPU", "python");
