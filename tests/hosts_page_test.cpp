@@ -136,11 +136,50 @@ TEST_CASE("of a host with several devices at work each is a core") {
   CHECK(step["most_input_on"] == "a /device:GPU:0");
 }
 
+TEST_CASE("the step of a device ends with what was launched on it") {
+  GpuTrace trace = two_devices();
+  for (int step = 0; step < 12; ++step) {
+    const double start = 100 + step * 20'000;
+    // The profiler's own count, which is not the host's number.
+    trace.on("/device:GPU:0").step(step + 3, "train " + std::to_string(step), start + 10'000, 5'000);
+    trace.on("/device:GPU:1").step(step + 3, "train " + std::to_string(step), start, 18'000);
+  }
+  const Json step = page_on({on_machine("a", trace.to_message())})["steps"][5];
+  CHECK(step["step"] == 5);
+  CHECK(step["duration_min_us"] == 15'000.0);
+  CHECK(step["duration_max_us"] == 18'000.0);
+  CHECK(step["input_min_us"] == 4'000.0);
+  CHECK(step["input_max_us"] == 8'000.0);
+}
+
+TEST_CASE("without markers of the host a step is where its device shows it") {
+  SyntheticTrace host;
+  host.add("main", "MatMul:MatMul", 100, 9'000);
+  GpuTrace trace(host.to_message());
+  trace.on("/device:GPU:0").kernel(100, 1'000).step(7, 100, 1'000);
+  trace.on("/device:GPU:1").kernel(5'000, 3'000).step(7, 5'000, 3'000);
+  const Json steps = page_on({on_machine("a", trace.to_message())})["steps"];
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0]["duration_min_us"] == 1'000.0);
+  CHECK(steps[0]["duration_average_us"] == 2'000.0);
+  CHECK(steps[0]["duration_max_us"] == 3'000.0);
+}
+
+TEST_CASE("the profiler's own numbers of two hosts are not the same steps") {
+  SyntheticTrace host;
+  host.add("main", "MatMul:MatMul", 100, 2'000);
+  GpuTrace trace(host.to_message());
+  trace.kernel(100, 1'000).step(7, 100, 1'000);
+  CHECK(page_on({on_machine("a", trace.to_message())})["steps"].size() == 1);
+  CHECK(page_on({on_machine("a", trace.to_message()), on_machine("b", trace.to_message())})["steps"].empty());
+}
+
 TEST_CASE("a cadence has no numbers that others share") {
   Measurements run;
   HostMeasurement& host = run.hosts.emplace_back();
   host.pipelines.emplace_back().calls = {{0, 10}, {100, 110}, {200, 210}};
-  CHECK(measure_steps(host).source == StepSource::cadence);
+  host.steps = measure_steps(host);
+  CHECK(host.steps.source == StepSource::cadence);
   CHECK(measure_steps_on_cores(run).empty());
   CHECK(core_waits_note(measure_steps_on_cores(run)).starts_with("no steps in common"));
 }

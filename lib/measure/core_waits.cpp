@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/intervals.h"
 #include "measure/host_choice.h"
+#include "measure/marked_steps.h"
 #include "measure/step_table.h"
 
 namespace doctor {
@@ -43,24 +46,55 @@ Picoseconds time_within(Interval step, const std::vector<Interval>& waits) {
   return total_length(parts);
 }
 
-void add_host(const HostMeasurement& host, const std::string& name, StepsByNumber& all) {
-  const StepTable table = measure_steps(host);
-  if (table.source != StepSource::markers) return;
-  const auto add = [&](const std::string& core, auto input_of) {
-    for (const StepMeasurement& step : table.steps) {
-      if (!step.number) continue;
-      std::vector<CoreStep>& cores = all[*step.number];
-      const bool comes_again = !cores.empty() && cores.back().core == core;
-      if (!comes_again) cores.push_back({core, step.duration(), input_of(step), step.is_boundary});
-    }
-  };
-  const std::vector<const DeviceActivity*> devices = device_cores(host);
-  if (devices.empty()) add(name, [](const StepMeasurement& step) { return step[StepPart::input]; });
-  const std::vector<Interval> waits = devices.empty() ? std::vector<Interval>() : waits_of(host);
-  for (const DeviceActivity* const device : devices) {
-    const std::vector<Interval> exposed = waits_of_device(waits, *device);
-    add(name + " " + device->name, [&](const StepMeasurement& step) { return time_within(step.span, exposed); });
+/// When a device worked on a step, by the device and the number of the step.
+using StepSpans = std::map<std::pair<std::string_view, std::int64_t>, Interval>;
+
+StepSpans spans_of_device_steps(const HostMeasurement& host) {
+  StepSpans spans;
+  if (!host.profile) return spans;
+  const std::vector<std::optional<std::size_t>> markers = markers_of_device_steps(host);
+  for (std::size_t index = 0; index < markers.size(); ++index) {
+    const DeviceStep& step = host.profile->device_steps[index];
+    std::optional<std::int64_t> number;
+    if (host.step_markers.empty()) number = step.number;
+    if (markers[index]) number = host.step_markers[*markers[index]].number;
+    if (number) spans.try_emplace({step.device, *number}, step.span);
   }
+  return spans;
+}
+
+void add_step(const CoreStep& step, std::int64_t number, StepsByNumber& all) {
+  std::vector<CoreStep>& cores = all[number];
+  const bool comes_again = !cores.empty() && cores.back().core == step.core;
+  if (!comes_again) cores.push_back(step);
+}
+
+void add_device(const HostMeasurement& host, const DeviceActivity& device, const std::string& core,
+                const StepSpans& spans, StepsByNumber& all) {
+  const std::vector<Interval> waits = waits_of_device(waits_of(host), device);
+  for (const StepMeasurement& step : host.steps.steps) {
+    if (!step.number) continue;
+    Interval span = step.span;
+    const auto own = spans.find({device.name, *step.number});
+    if (own != spans.end() && host.step_markers.empty()) span = own->second;
+    if (own != spans.end() && own->second.end > span.start) span.end = own->second.end;
+    add_step({core, span.end - span.start, time_within(span, waits), step.is_boundary}, *step.number, all);
+  }
+}
+
+void add_host(const HostMeasurement& host, const std::string& name, StepsByNumber& all) {
+  const std::vector<const DeviceActivity*> devices = device_cores(host);
+  const StepSpans spans = devices.empty() ? StepSpans() : spans_of_device_steps(host);
+  for (const DeviceActivity* const device : devices) add_device(host, *device, name + " " + device->name, spans, all);
+  for (const StepMeasurement& step : host.steps.steps) {
+    if (!devices.empty() || !step.number) continue;
+    add_step({name, step.duration(), step[StepPart::input], step.is_boundary}, *step.number, all);
+  }
+}
+
+/// Without markers of the host the numbers are the profiler's own: those of another host are other steps.
+bool has_numbered_steps(const HostMeasurement& host, std::size_t host_count) {
+  return host.steps.source == StepSource::markers && (host_count == 1 || !host.step_markers.empty());
 }
 
 TimeRange range_of(const std::vector<CoreStep>& cores, Picoseconds CoreStep::*time) {
@@ -89,7 +123,10 @@ StepOnCores step_on_cores(std::int64_t number, const std::vector<CoreStep>& core
 std::vector<StepOnCores> measure_steps_on_cores(const Measurements& measurements) {
   StepsByNumber all;
   const std::vector<std::string> names = names_of_hosts(measurements);
-  for (std::size_t index = 0; index < names.size(); ++index) add_host(measurements.hosts[index], names[index], all);
+  for (std::size_t index = 0; index < names.size(); ++index) {
+    const HostMeasurement& host = measurements.hosts[index];
+    if (has_numbered_steps(host, names.size())) add_host(host, names[index], all);
+  }
   std::vector<StepOnCores> steps;
   steps.reserve(all.size());
   for (const auto& [number, cores] : all) steps.push_back(step_on_cores(number, cores));

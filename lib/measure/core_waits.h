@@ -16,8 +16,9 @@ struct TimeRange {
   Picoseconds most = 0;
 };
 
-/// A step of the run on all its cores. Where several devices of a host ran kernels, each of them is a core; of other
-/// hosts the host is.
+/// A step of the run on all its cores. Where several devices of a host ran kernels, each of them is a core: its step
+/// ends when it is done with what the step launched on it, and its input is the wait while it computes nothing. Of
+/// other hosts the host is the core.
 struct StepOnCores {
   std::int64_t number = 0;
   std::size_t core_count = 0;  ///< that have a step of this number

@@ -54,8 +54,7 @@ void add_wait(const ComparedHost& host, const PipelineView* worst, std::vector<C
 }
 
 void add_steps(const HostMeasurement& host, std::vector<Cell>& row) {
-  const StepTable table = measure_steps(host);
-  const StepSummary steps = summarize_steps({&table, 1});
+  const StepSummary steps = summarize_steps({&host.steps, 1});
   row.emplace_back(steps.count > 0 ? Cell(static_cast<Picoseconds>(steps.average)) : Cell());
   row.emplace_back(static_cast<std::int64_t>(steps.count));
 }
