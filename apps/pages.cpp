@@ -8,6 +8,7 @@
 #include "report/hosts_page.h"
 #include "report/input_page.h"
 #include "report/kernels_page.h"
+#include "report/memory_page.h"
 #include "report/ops_page.h"
 #include "report/overview_page.h"
 #include "report/steps_page.h"
@@ -63,6 +64,12 @@ Result<std::string> render_autotune(const ShowOptions& options, const Analysis& 
 AnalysisOptions profile(const ShowOptions&) {
   AnalysisOptions needed;
   needed.profile = true;
+  return needed;
+}
+
+AnalysisOptions profile_and_history(const ShowOptions& options) {
+  AnalysisOptions needed = profile(options);
+  needed.read.attribute_history = true;
   return needed;
 }
 
@@ -148,7 +155,15 @@ Result<std::string> render_overview(const ShowOptions& options, const Analysis& 
              : render_overview_text(analysis.measurements, analysis.diagnosis, options.style);
 }
 
-constexpr std::array<Page, 9> kPages = {{
+Result<std::string> render_memory(const ShowOptions& options, const Analysis& analysis) {
+  const std::optional<std::size_t> top = row_choice(options).top;
+  if (options.format == OutputFormat::json) return render_memory_json(analysis.measurements, analysis.diagnosis, top);
+  return options.format == OutputFormat::csv
+             ? render_memory_csv(analysis.measurements, analysis.diagnosis, top)
+             : render_memory_text(analysis.measurements, analysis.diagnosis, top, options.style.width);
+}
+
+constexpr std::array<Page, 10> kPages = {{
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
      .needs_tf_data = false,
@@ -196,6 +211,12 @@ constexpr std::array<Page, 9> kPages = {{
      .has_csv = true,
      .needs = diagnosis_alone,
      .render = render_kernels},
+    {.name = "memory",
+     .summary = "what allocators of GPU memory gave and who held the peak; what tf.data keeps in its buffers",
+     .has_csv = true,
+     .needs_tf_data = false,
+     .needs = profile_and_history,
+     .render = render_memory},
 }};
 
 }  // namespace

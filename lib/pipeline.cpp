@@ -110,8 +110,8 @@ class RunReader {
     return {};
   }
 
-  ProfileReader::Ops ops() const {
-    return options_.profile ? ProfileReader::Ops::counted : ProfileReader::Ops::left_out;
+  ProfileReader::Detail detail() const {
+    return options_.profile ? ProfileReader::Detail::for_pages : ProfileReader::Detail::for_diagnosis;
   }
 
   /// Reads a file once more, with every event. The progress is that of the first reading, which counted these events as
@@ -119,7 +119,7 @@ class RunReader {
   Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns, SecondReading& result) {
     WorkOptions work = work_;
     work.progress = nullptr;
-    ProfileReader reader(ops());
+    ProfileReader reader(detail());
     for (bool is_again = false;; is_again = true) {
       DeviceProfiler profiler(origin_ns);
       Result<void> read = timed(timings_, work_, "read events", [&]() -> Result<void> {
@@ -189,7 +189,7 @@ class RunReader {
     const auto known =
         std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
     Joined fresh;
-    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(ops()), index, {}};
+    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(detail()), index, {}};
     Joined& joined = known == joined_.end() ? fresh : *known;
     Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
     if (added && options_.profile) {

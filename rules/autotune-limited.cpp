@@ -10,12 +10,6 @@
 namespace doctor::rules::autotune_limited {
 namespace {
 
-double megabytes_in_buffers(const RankedPipeline& ranked) {
-  double sum = 0;
-  for (const IteratorId id : ranked.pipeline.members) sum += buffered_megabytes(ranked[id]).value_or(0);
-  return sum;
-}
-
 /// AUTOTUNE would enlarge a buffer that runs empty, but the RAM budget is used up.
 std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share, Examiner& examiner) {
   const IteratorId id = ranked.pipeline.prefetch;
@@ -28,7 +22,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
     examiner.misses("the trace does not show how much memory tf.data may use");
     return std::nullopt;
   }
-  const double buffered = megabytes_in_buffers(ranked);
+  const double buffered = buffered_megabytes(ranked.host, ranked.pipeline.members).value_or(0);
   if (!examiner.at_least(share_of("ram_budget_used", buffered / *budget), "min_budget_used")) return std::nullopt;
   Finding finding;
   finding.subject = ranked[id].long_name;

@@ -3,39 +3,13 @@
 #include <algorithm>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/element_buffers.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::memory_heavy_order {
 namespace {
-
-/// Whether its elements stay in memory because the user asked for it. AUTOTUNE keeps its own buffers within the budget.
-bool holds_elements(const IteratorMeasurement& iterator) {
-  if (has_trait(iterator, Trait::buffer)) return true;
-  return kind_of(iterator) == "Prefetch" && is_autotuned(iterator) == false;
-}
-
-IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
-  const std::vector<IteratorId> below = iterators_below(ranked.host, buffer);
-  const auto found = std::find_if(below.begin(), below.end(),
-                                  [&](IteratorId id) { return has_trait(ranked[id], Trait::may_enlarge); });
-  return found == below.end() ? kNoIterator : *found;
-}
-
-/// Of the buffers after something that may enlarge elements, the one with the most megabytes, else the most elements.
-IteratorId largest_buffer(const RankedPipeline& ranked) {
-  const auto size = [&](IteratorId id) {
-    const double configured = static_cast<double>(ranked[id].number("buffer_size").value_or(0));
-    return std::pair(buffered_megabytes(ranked[id]).value_or(0), configured);
-  };
-  IteratorId largest = kNoIterator;
-  for (const IteratorId id : ranked.pipeline.members) {
-    if (!holds_elements(ranked[id]) || enlarging_before(ranked, id) == kNoIterator) continue;
-    if (largest == kNoIterator || size(id) > size(largest)) largest = id;
-  }
-  return largest;
-}
 
 Advice advice_for(const IteratorMeasurement& buffer) {
   if (has_trait(buffer, Trait::shuffle)) {
@@ -96,7 +70,7 @@ std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, 
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
-  const IteratorId id = largest_buffer(ranked);
+  const IteratorId id = largest_enlarged_buffer(ranked);
   if (!examiner.holds("a shuffle, cache or fixed prefetch comes after a map or batch", id != kNoIterator)) {
     return std::nullopt;
   }

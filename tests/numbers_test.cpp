@@ -36,6 +36,16 @@ TEST_CASE("shares have a tenth close to their ends") {
   CHECK(format_share(1) == "100 %");
 }
 
+TEST_CASE("bytes are given in powers of 1000") {
+  CHECK(format_bytes(0) == "0 B");
+  CHECK(format_bytes(999) == "999 B");
+  CHECK(format_bytes(4'864) == "4.86 kB");
+  CHECK(format_bytes(999'960) == "1.00 MB");
+  CHECK(format_bytes(65'483'520) == "65.5 MB");
+  CHECK(format_bytes(15'633'884'160) == "15.6 GB");
+  CHECK(format_bytes(20'000'000'000'000'000) == "20000.0 TB");
+}
+
 TEST_CASE("counts and quantities") {
   CHECK(format_count(0) == "0");
   CHECK(format_count(999) == "999");

@@ -85,6 +85,7 @@ TEST_CASE("every page about traces fits the width of the terminal") {
                                                        {"show", "steps"},
                                                        {"show", "ops"},
                                                        {"show", "kernels"},
+                                                       {"show", "memory"},
                                                        {"explain", "input-bound"},
                                                        {"query", "select * from iterators"}};
   for (const std::string trace : {"keras_image_directory_tf2.21.xprof.trace.json.gz", "seed_example1.xplane.pb",

@@ -25,12 +25,13 @@ class SyntheticTrace {
     std::map<std::string, std::uint64_t> ids;     ///< id, parent_id, element_id, step_num
     std::map<std::string, std::string> texts;     ///< name, deterministic, ...
     std::map<std::string, std::int64_t> numbers;  ///< parallelism, buffer_size, ...
+    std::map<std::string, double> reals = {};     ///< fragmentation
   };
 
   std::vector<Event> events;
 
   Event& add(const std::string& thread, const std::string& name, double start_us, double duration_us) {
-    events.push_back({thread, name, start_us, duration_us, {}, {}, {}});
+    events.push_back({thread, name, start_us, duration_us, {}, {}, {}, {}});
     return events.back();
   }
 
@@ -97,6 +98,11 @@ inline doctor::xspace::XSpace SyntheticTrace::to_message() const {
       stat.set_metadata_id(id_of(stat_ids, name));
       stat.set_int64_value(number);
     }
+    for (const auto& [name, real] : event.reals) {
+      doctor::xspace::XStat& stat = *written.add_stats();
+      stat.set_metadata_id(id_of(stat_ids, name));
+      stat.set_double_value(real);
+    }
     for (const auto& [name, text] : event.texts) {
       doctor::xspace::XStat& stat = *written.add_stats();
       stat.set_metadata_id(id_of(stat_ids, name));
@@ -132,6 +138,7 @@ inline std::string SyntheticTrace::to_chrome_json() const {
     }
     for (const auto& [name, id] : event.ids) add(name, std::to_string(id));
     for (const auto& [name, number] : event.numbers) add(name, std::to_string(number));
+    for (const auto& [name, real] : event.reals) add(name, fmt::format("{}", real));
     for (const auto& [name, text] : event.texts) add(name, text);
     rows += fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{:.6f},"dur":{:.6f},"name":"{}","args":{{{}}}}},)", thread,
                         event.start_us, event.duration_us, short_name, args);

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 1> kCallPages = {"calls"};
 constexpr std::array<std::string_view, 1> kOpPages = {"ops"};
 constexpr std::array<std::string_view, 1> kHostPages = {"hosts"};
 constexpr std::array<std::string_view, 5> kTablePages = {"input", "hosts", "steps", "ops", "kernels"};
-constexpr std::array<std::string_view, 6> kRankedPages = {"calls", "input", "hosts", "steps", "ops", "kernels"};
+constexpr std::array<std::string_view, 7> kRankedPages = {"calls", "input",   "hosts", "steps",
+                                                          "ops",   "kernels", "memory"};
 
 /// For comparisons and baselines alone.
 const std::vector<OptionEntry> kComparisonOptions = {

@@ -162,6 +162,15 @@ std::optional<double> buffered_megabytes(const IteratorMeasurement& iterator) {
   return buffered ? std::optional(static_cast<double>(*buffered)) : std::nullopt;
 }
 
+std::optional<double> buffered_megabytes(const HostMeasurement& host, const std::vector<IteratorId>& members) {
+  std::optional<double> sum;
+  for (const IteratorId member : members) {
+    const std::optional<double> buffered = buffered_megabytes(host.iterators[index_of(member)]);
+    if (buffered) sum = sum.value_or(0) + *buffered;
+  }
+  return sum;
+}
+
 std::optional<std::int64_t> last_number(const IteratorMeasurement& iterator, std::string_view attribute) {
   for (const AttributeHistory& history : iterator.history.attributes) {
     if (history.name == attribute && history.number_count > 0) return history.last.number;
@@ -213,9 +222,9 @@ AutotuneBudget autotune_budget(const HostMeasurement& host, const std::vector<It
     const IteratorMeasurement& iterator = host.iterators[index_of(member)];
     const auto says = [&](std::string_view name) { return iterator.find(name) != nullptr; };
     if (budget.root == kNoIterator && std::any_of(kNames.begin(), kNames.end(), says)) budget.root = member;
-    if (const std::optional<std::int64_t> buffered = megabytes(iterator, "buffered_bytes_MB")) {
-      budget.buffered_mb = budget.buffered_mb.value_or(0) + *buffered;
-    }
+  }
+  if (const std::optional<double> buffered = buffered_megabytes(host, members)) {
+    budget.buffered_mb = static_cast<std::int64_t>(*buffered);
   }
   if (budget.root == kNoIterator) return budget;
   const IteratorMeasurement& root = host.iterators[index_of(budget.root)];

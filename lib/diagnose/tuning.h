@@ -58,6 +58,9 @@ std::optional<double> ram_budget_megabytes(const HostMeasurement& host, Iterator
 /// the trace does not say.
 std::optional<double> buffered_megabytes(const IteratorMeasurement& iterator);
 
+/// The same of all members of a pipeline together; nullopt where the trace says it of none.
+std::optional<double> buffered_megabytes(const HostMeasurement& host, const std::vector<IteratorId>& members);
+
 // What `show autotune` says of a stage and of the budgets of its pipeline. Everything but the fill of buffers is there
 // without histories too, from the values that were seen last.
 

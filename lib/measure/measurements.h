@@ -294,7 +294,8 @@ struct HostMeasurement {
   bool has_session_runs = false;               ///< these are the session runs of TF1 timelines
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
-  /// What every event says. Only of hosts with devices, or if AnalysisOptions::profile asks for it; ops only then.
+  /// What every event says. Only of hosts with devices, or if AnalysisOptions::profile asks for it; what only
+  /// pages show is empty otherwise.
   std::optional<Profile> profile;
   StepTable steps;                      ///< empty without the profile
   CycleSample cycles;                   ///< what a model replays

@@ -5,7 +5,9 @@
 #include "profile/device_feeds.h"
 #include "profile/device_spans.h"
 #include "profile/device_steps.h"
+#include "profile/element_types.h"
 #include "profile/host_activity.h"
+#include "profile/memory_profile.h"
 #include "profile/op_statistics.h"
 
 namespace doctor {
@@ -18,6 +20,8 @@ struct Profile {
   DeviceSpans devices;
   std::vector<DeviceStep> device_steps;  ///< sorted by start
   std::vector<DeviceFeed> device_feeds;  ///< by device
+  MemoryProfile memory;
+  ElementTypes element_types;
 };
 
 }  // namespace doctor

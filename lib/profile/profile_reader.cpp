@@ -15,7 +15,8 @@ namespace doctor {
 /// Hands each event to all builders, with its time counted from the origin of the first file.
 class ProfileReader::Sink final : public EventSink {
  public:
-  Sink(Ops ops, LaunchingOps launches) : has_ops_(ops == Ops::counted), launches_(std::move(launches)) {}
+  Sink(Detail detail, LaunchingOps launches)
+      : is_for_pages_(detail == Detail::for_pages), launches_(std::move(launches)) {}
 
   void begin(const EventHeader& header) override {
     if (!origin_ns_) origin_ns_ = header.origin_ns;
@@ -33,7 +34,7 @@ class ProfileReader::Sink final : public EventSink {
   }
 
   void end_line(const EventLine& line) override {
-    if (has_ops_) table_of_ops_.end_line(line);
+    if (is_for_pages_) table_of_ops_.end_line(line);
     host_.end_line(line);
     launches_.end_line(line);
   }
@@ -50,8 +51,9 @@ class ProfileReader::Sink final : public EventSink {
   LaunchingOps take_launches() { return std::move(launches_); }
 
   Profile finish(std::int64_t origin_ns) {
-    Profile profile = {table_of_ops_.finish(), host_.finish(), devices_.finish(), device_steps_.finish(), device_feeds_.finish()};
     const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
+    Profile profile = {table_of_ops_.finish(), host_.finish(),        devices_.finish(),      device_steps_.finish(),
+                       device_feeds_.finish(), memory_.finish(shift), element_types_.finish()};
     const auto move = [&](Interval& span) { span = {span.start + shift, span.end + shift}; };
     HostActivity& host = profile.host;
     DeviceSpans& devices = profile.devices;
@@ -90,14 +92,18 @@ class ProfileReader::Sink final : public EventSink {
     if (also_ != nullptr) also_->take(event);
     TraceEvent shifted = event;
     shifted.start += shift_;
-    if (has_ops_) table_of_ops_.take(shifted);
+    if (is_for_pages_) {
+      table_of_ops_.take(shifted);
+      memory_.take(shifted);
+      element_types_.take(shifted);
+    }
     host_.take(shifted);
     devices_.take(shifted);
     device_steps_.take(shifted);
     device_feeds_.take(shifted);
   }
 
-  bool has_ops_;
+  bool is_for_pages_;
   LaunchingOps launches_;
   std::optional<std::size_t> launches_at_miss_;  ///< when the last event of a device was not found among them
   EventSink* also_ = nullptr;
@@ -109,9 +115,11 @@ class ProfileReader::Sink final : public EventSink {
   DeviceSpansBuilder devices_;
   DeviceStepsBuilder device_steps_;
   DeviceFeedsBuilder device_feeds_;
+  MemoryProfileBuilder memory_;
+  ElementTypesBuilder element_types_;
 };
 
-ProfileReader::ProfileReader(Ops ops) : ops_(ops), sink_(std::make_unique<Sink>(ops, LaunchingOps())) {}
+ProfileReader::ProfileReader(Detail detail) : detail_(detail), sink_(std::make_unique<Sink>(detail, LaunchingOps())) {}
 ProfileReader::~ProfileReader() = default;
 
 Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices) {
@@ -127,12 +135,12 @@ bool ProfileReader::has_late_launches() const {
 }
 
 void ProfileReader::begin_again() {
-  sink_ = std::make_unique<Sink>(ops_, sink_->take_launches());
+  sink_ = std::make_unique<Sink>(detail_, sink_->take_launches());
 }
 
 Profile ProfileReader::finish(std::int64_t origin_ns) {
   Profile profile = sink_->finish(origin_ns);
-  sink_ = std::make_unique<Sink>(ops_, LaunchingOps());
+  sink_ = std::make_unique<Sink>(detail_, LaunchingOps());
   return profile;
 }
 

@@ -15,10 +15,10 @@ namespace doctor {
 /// Reads every event of the files of one host.
 class ProfileReader {
  public:
-  /// Profile::ops is for pages; without it the reading keeps less.
-  enum class Ops : std::uint8_t { left_out, counted };
+  /// Ops, memory and the types of elements are for pages. A diagnosis does without.
+  enum class Detail : std::uint8_t { for_diagnosis, for_pages };
 
-  explicit ProfileReader(Ops ops);
+  explicit ProfileReader(Detail detail);
   ~ProfileReader();
   ProfileReader(const ProfileReader&) = delete;
   ProfileReader& operator=(const ProfileReader&) = delete;
@@ -38,7 +38,7 @@ class ProfileReader {
 
  private:
   class Sink;
-  Ops ops_;
+  Detail detail_;
   std::unique_ptr<Sink> sink_;
 };
 

@@ -18,26 +18,11 @@
 namespace doctor {
 namespace {
 
-/// The iterators of one pipeline, or those of a host for which no call of a consumer was seen.
-struct AutotuneGroup {
-  const HostMeasurement& host;
-  const PipelineMeasurement* pipeline;  ///< null for the latter
-  std::string id;                       ///< of the pipeline; empty for the latter
-  std::vector<IteratorId> members;      ///< in tree order
+/// What can be tuned of some iterators.
+struct AutotuneGroup : IteratorGroup {
   AutotuneBudget budget;
   std::vector<AutotuneStage> stages;  ///< the members that can be tuned, in tree order
 };
-
-AutotuneGroup group_of(const HostMeasurement& host, const PipelineMeasurement* pipeline, std::string id,
-                       std::vector<IteratorId> members, const ThresholdValues& thresholds) {
-  AutotuneGroup group{host, pipeline, std::move(id), std::move(members), {}, {}};
-  group.budget = autotune_budget(host, group.members, pipeline, thresholds);
-  for (const IteratorId member : group.members) {
-    if (is_tunable(host.iterators[index_of(member)]))
-      group.stages.push_back(autotune_stage(host, pipeline, member, thresholds));
-  }
-  return group;
-}
 
 std::string describe_cores(const AutotuneGroup& group, const AutotuneStage& stage) {
   const auto cores = static_cast<std::uint64_t>(std::max<std::int64_t>(group.budget.cpu_cores.value_or(0), 0));
@@ -50,17 +35,16 @@ std::string describe_cores(const AutotuneGroup& group, const AutotuneStage& stag
   return fmt::format("{} {}", is_above ? "above" : "at", budget);
 }
 
-/// Pipelines worst first; those that only feed another are part of it. Then what belongs to no pipeline.
 std::vector<AutotuneGroup> autotune_groups(const Measurements& measurements, const Diagnosis& diagnosis) {
   std::vector<AutotuneGroup> groups;
-  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
-    if (view.pipeline.feeds_another) continue;
-    groups.push_back(group_of(view.host, &view.pipeline, pipeline_id(view.judgement, view.pipeline),
-                              members_in_tree_order(view.host, view.pipeline), diagnosis.thresholds));
-  }
-  for (const HostMeasurement& host : measurements.hosts) {
-    std::vector<IteratorId> others = other_iterators(host);
-    if (!others.empty()) groups.push_back(group_of(host, nullptr, {}, std::move(others), diagnosis.thresholds));
+  for (IteratorGroup& iterators : iterator_groups(measurements, diagnosis.judgement)) {
+    AutotuneGroup group{std::move(iterators), {}, {}};
+    group.budget = autotune_budget(group.host, group.members, group.pipeline, diagnosis.thresholds);
+    for (const IteratorId member : group.members) {
+      if (is_tunable(group.host.iterators[index_of(member)]))
+        group.stages.push_back(autotune_stage(group.host, group.pipeline, member, diagnosis.thresholds));
+    }
+    groups.push_back(std::move(group));
   }
   return groups;
 }
@@ -317,19 +301,6 @@ std::string megabytes(std::int64_t count) {
   return fmt::format("{} MB", count >= 0 ? format_count(static_cast<std::uint64_t>(count)) : fmt::format("{}", count));
 }
 
-std::string ram_line(const AutotuneBudget& budget) {
-  std::vector<std::string> parts;
-  if (budget.ram_budget_mb) parts.push_back(megabytes(*budget.ram_budget_mb) + " for buffers");
-  if (budget.buffered_mb) parts.push_back(megabytes(*budget.buffered_mb) + " in them at the end");
-  if (budget.machine_used_mb && budget.machine_ram_mb) {
-    parts.push_back(fmt::format("the machine uses {} of {}{}", megabytes(*budget.machine_used_mb),
-                                megabytes(*budget.machine_ram_mb),
-                                budget.is_machine_nearly_full ? ", AUTOTUNE has little left for buffers" : ""));
-  }
-  if (budget.is_budget_nearly_used) parts.emplace_back("the budget is nearly used up");
-  return parts.empty() ? "" : fmt::format("RAM: {}\n", fmt::join(parts, ", "));
-}
-
 std::string budget_lines(const AutotuneGroup& group) {
   const AutotuneBudget& budget = group.budget;
   std::vector<std::string> parts;
@@ -361,6 +332,19 @@ std::string group_text(const AutotuneGroup& group, PageWidth width) {
 }
 
 }  // namespace
+
+std::string ram_line(const AutotuneBudget& budget) {
+  std::vector<std::string> parts;
+  if (budget.ram_budget_mb) parts.push_back(megabytes(*budget.ram_budget_mb) + " for buffers");
+  if (budget.buffered_mb) parts.push_back(megabytes(*budget.buffered_mb) + " in them at the end");
+  if (budget.machine_used_mb && budget.machine_ram_mb) {
+    parts.push_back(fmt::format("the machine uses {} of {}{}", megabytes(*budget.machine_used_mb),
+                                megabytes(*budget.machine_ram_mb),
+                                budget.is_machine_nearly_full ? ", AUTOTUNE has little left for buffers" : ""));
+  }
+  if (budget.is_budget_nearly_used) parts.emplace_back("the budget is nearly used up");
+  return parts.empty() ? "" : fmt::format("RAM: {}\n", fmt::join(parts, ", "));
+}
 
 std::string render_autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   OrderedJson pipelines = OrderedJson::array();

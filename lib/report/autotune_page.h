@@ -3,6 +3,7 @@
 #include <string>
 
 #include "diagnose/diagnose.h"
+#include "diagnose/tuning.h"
 #include "text/columns.h"
 
 namespace doctor {
@@ -14,6 +15,9 @@ std::string render_autotune_text(const Measurements& measurements, const Diagnos
 
 /// The same as `tfdata-doctor.autotune/1`, with the histories of all attributes.
 std::string render_autotune_json(const Measurements& measurements, const Diagnosis& diagnosis);
+
+/// "RAM: 10,527 MB for buffers, 0 MB in them at the end, ...", a line; empty if the trace says nothing of it.
+std::string ram_line(const AutotuneBudget& budget);
 
 /// One line for each attribute of each iterator, with a header.
 std::string render_autotune_csv(const Measurements& measurements, const Diagnosis& diagnosis);

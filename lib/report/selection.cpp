@@ -93,6 +93,20 @@ std::vector<IteratorId> other_iterators(const HostMeasurement& host) {
   return in_tree_order(host, starts, std::move(others));
 }
 
+std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, const Judgement& judgement) {
+  std::vector<IteratorGroup> groups;
+  for (const PipelineView& view : pipelines_of(measurements, judgement)) {
+    if (view.pipeline.feeds_another) continue;
+    groups.push_back({view.host, &view.pipeline, pipeline_id(view.judgement, view.pipeline),
+                      members_in_tree_order(view.host, view.pipeline)});
+  }
+  for (const HostMeasurement& host : measurements.hosts) {
+    std::vector<IteratorId> others = other_iterators(host);
+    if (!others.empty()) groups.push_back({host, nullptr, {}, std::move(others)});
+  }
+  return groups;
+}
+
 std::vector<std::string> feeding_pipelines(const PipelineView& view) {
   std::vector<std::string> ids;
   for (const IteratorId root : view.pipeline.fed_by) {

@@ -43,6 +43,17 @@ std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const
 /// The iterators of a host that belong to no pipeline, in the same order.
 std::vector<IteratorId> other_iterators(const HostMeasurement& host);
 
+/// The iterators of one pipeline, or those of a host for which no call of a consumer was seen.
+struct IteratorGroup {
+  const HostMeasurement& host;
+  const PipelineMeasurement* pipeline;  ///< null for the latter
+  std::string id;                       ///< of the pipeline; empty for the latter
+  std::vector<IteratorId> members;      ///< in tree order
+};
+
+/// Pipelines worst first; those that only feed another are part of it. Then what belongs to no pipeline.
+std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, const Judgement& judgement);
+
 /// A stable name within the report: "<number of the file>:<number of the root>".
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
 

@@ -49,6 +49,15 @@ std::string format_share(double share) {
   return is_near_an_end ? fmt::format("{:.1f} %", tenths) : fmt::format("{:.0f} %", percent);
 }
 
+std::string format_bytes(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 5> kByteUnits = {"B", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  // 999.97 kB would be printed as 1000.0 kB.
+  for (; unit + 1 < kByteUnits.size() && value >= (unit == 0 ? 1000 : 999.95); ++unit) value /= 1000;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{} {}", digits_of(value, false), kByteUnits[unit]);
+}
+
 std::string format_count(std::uint64_t count) {
   std::string digits = fmt::format("{}", count);
   for (std::size_t from_end = 3; from_end < digits.size(); from_end += 4) digits.insert(digits.size() - from_end, ",");

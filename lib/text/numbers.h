@@ -16,6 +16,9 @@ std::string format_time(Picoseconds time);
 /// "0.4 %", "47 %", "98.7 %" of a share between 0 and 1: with a tenth where it matters, close to 0 and to 100.
 std::string format_share(double share);
 
+/// "512 B", "4.86 kB", "65.5 MB", "15.6 GB": powers of 1000, as TensorFlow counts megabytes.
+std::string format_bytes(std::uint64_t bytes);
+
 /// "12,345".
 std::string format_count(std::uint64_t count);
 

@@ -1,0 +1,128 @@
+#include "diagnose/element_buffers.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "diagnose/dataset_words.h"
+#include "diagnose/tuning.h"
+#include "profile/tensor_type.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kBufferedElements = "buffered_elements";
+constexpr std::string_view kBufferedMegabytes = "buffered_bytes_MB";
+constexpr std::uint64_t kBytesPerMegabyte = 1'000'000;  // DatasetBaseIterator::BuildTraceMeName
+
+bool keeps_elements(const IteratorMeasurement& iterator) {
+  return has_trait(iterator, Trait::buffer) || !dataset_kind(iterator).buffer_limit.empty() ||
+         iterator.find(kBufferedElements) != nullptr;
+}
+
+std::optional<std::uint64_t> not_negative(std::optional<std::int64_t> number) {
+  return number && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+}
+
+/// The largest number that its events have, where all were looked at; else the last.
+std::optional<std::uint64_t> most_of(const IteratorMeasurement& iterator, std::string_view attribute) {
+  for (const AttributeHistory& history : iterator.history.attributes) {
+    if (history.name == attribute && history.number_count > 0) return not_negative(history.max);
+  }
+  return not_negative(iterator.number(attribute));
+}
+
+/// A prefetch before TF 2.13 says it as its buffer_size.
+std::optional<std::uint64_t> elements_in(const IteratorMeasurement& iterator) {
+  if (iterator.history.fill) return not_negative(iterator.history.fill->max);
+  const std::optional<std::uint64_t> elements = most_of(iterator, kBufferedElements);
+  return elements || kind_of(iterator) != "Prefetch" ? elements : most_of(iterator, "buffer_size");
+}
+
+/// Of the batches that the iterator makes, or passes on as it got them.
+std::optional<std::int64_t> batch_size_of(const HostMeasurement& host, IteratorId id) {
+  // No way is longer than there are iterators, whatever a damaged trace says.
+  for (std::size_t steps = 0; steps < host.iterators.size(); ++steps) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    if (const std::optional<std::int64_t> size = iterator.number("batch_size")) return size;
+    const bool changes_elements = !has_trait(iterator, Trait::passes_on) && !has_trait(iterator, Trait::frame) &&
+                                  !has_trait(iterator, Trait::shuffle);
+    if (changes_elements || iterator.children.size() != 1) return std::nullopt;
+    id = iterator.children.front();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id) {
+  if (!host.profile) return std::nullopt;
+  const ElementTypes& known = host.profile->element_types;
+  const auto type = known.find(host.iterators[index_of(id)].dataset_name);
+  if (type == known.end()) return std::nullopt;
+  return element_bytes(type->second.shapes, type->second.types, batch_size_of(host, id));
+}
+
+/// Nothing where one of them is not known, or the product is more than any machine has.
+std::optional<std::uint64_t> product(std::optional<std::uint64_t> count, std::optional<std::uint64_t> each) {
+  std::uint64_t bytes = 0;
+  if (!count || !each || __builtin_mul_overflow(*count, *each, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+ElementBuffer buffer_of(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  ElementBuffer buffer;
+  buffer.iterator = id;
+  buffer.elements = elements_in(iterator);
+  const std::string_view limit = dataset_kind(iterator).buffer_limit;
+  if (!limit.empty()) buffer.limit = not_negative(last_number(iterator, limit));
+  buffer.megabytes = most_of(iterator, kBufferedMegabytes);
+  buffer.element_bytes = bytes_by_shapes(host, id);
+  if (buffer.megabytes && *buffer.megabytes >= kLeastExactMegabytes) {
+    buffer.bytes = product(buffer.megabytes, kBytesPerMegabyte);
+    if (!buffer.element_bytes && buffer.bytes && buffer.elements.value_or(0) > 0) {
+      buffer.element_bytes = *buffer.bytes / *buffer.elements;
+    }
+  } else {
+    buffer.bytes = product(buffer.elements, buffer.element_bytes);
+  }
+  buffer.full_bytes = product(buffer.limit, buffer.element_bytes);
+  return buffer;
+}
+
+/// Whether its elements stay in memory because the user asked for it.
+bool is_held_on_request(const IteratorMeasurement& iterator) {
+  if (has_trait(iterator, Trait::buffer)) return true;
+  return kind_of(iterator) == "Prefetch" && is_autotuned(iterator) == false;
+}
+
+}  // namespace
+
+std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const std::vector<IteratorId>& members) {
+  std::vector<ElementBuffer> buffers;
+  for (const IteratorId member : members) {
+    if (keeps_elements(host.iterators[index_of(member)])) buffers.push_back(buffer_of(host, member));
+  }
+  return buffers;
+}
+
+IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
+  const std::vector<IteratorId> below = iterators_below(ranked.host, buffer);
+  const auto found = std::find_if(below.begin(), below.end(),
+                                  [&](IteratorId id) { return has_trait(ranked[id], Trait::may_enlarge); });
+  return found == below.end() ? kNoIterator : *found;
+}
+
+IteratorId largest_enlarged_buffer(const RankedPipeline& ranked) {
+  const auto size = [&](IteratorId id) {
+    const double configured = static_cast<double>(ranked[id].number("buffer_size").value_or(0));
+    return std::pair(buffered_megabytes(ranked[id]).value_or(0), configured);
+  };
+  IteratorId largest = kNoIterator;
+  for (const IteratorId id : ranked.pipeline.members) {
+    if (!is_held_on_request(ranked[id]) || enlarging_before(ranked, id) == kNoIterator) continue;
+    if (largest == kNoIterator || size(id) > size(largest)) largest = id;
+  }
+  return largest;
+}
+
+}  // namespace doctor

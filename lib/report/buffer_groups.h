@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/element_buffers.h"
+#include "diagnose/tuning.h"
+#include "measure/measurements.h"
+#include "report/selection.h"
+#include "text/columns.h"
+#include "text/json_page.h"
+
+namespace doctor {
+
+// The part of `show memory` about the host: the elements that tf.data keeps in its buffers.
+
+/// The buffers of some iterators.
+struct BufferGroup : IteratorGroup {
+  AutotuneBudget budget;
+  std::vector<ElementBuffer> buffers;
+
+  /// So many bytes as a share of the RAM budget; nullopt where either is not known.
+  std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const;
+};
+
+/// In the order of iterator_groups().
+std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements, const Diagnosis& diagnosis);
+
+/// A title, the table of the buffers, and the RAM budget.
+std::string buffers_text(const BufferGroup& group, PageWidth width);
+
+OrderedJson buffers_json(const BufferGroup& group);
+
+}  // namespace doctor

@@ -1,0 +1,329 @@
+#include "report/memory_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "measure/step_table.h"
+#include "report/buffer_groups.h"
+#include "report/selection.h"
+#include "text/area_chart.h"
+#include "text/data_table.h"
+#include "text/escape.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
+#include "text/text_table.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMemoryNameWidth = 60;
+
+/// An allocator with the host that it serves.
+struct AllocatorView {
+  const HostMeasurement& host;
+  const AllocatorProfile& allocator;
+  std::optional<std::int64_t> peak_step;  ///< the number of the step that the peak is in
+
+  const MemoryPeak& peak() const { return allocator.peak; }
+  double share_of_peak(std::uint64_t bytes) const {
+    return peak().bytes == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(peak().bytes);
+  }
+  Picoseconds since_start(Picoseconds time) const { return time - host.window_start; }
+};
+
+std::optional<std::int64_t> step_at(const StepTable& table, Picoseconds time) {
+  for (const StepMeasurement& step : table.steps) {
+    if (step.span.start <= time && time < step.span.end) return step.number;
+  }
+  return std::nullopt;
+}
+
+std::vector<AllocatorView> allocators_of(const Measurements& measurements) {
+  std::vector<AllocatorView> views;
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (!host.profile || host.profile->memory.allocators.empty()) continue;
+    const StepTable steps = measure_steps(host);
+    for (const AllocatorProfile& allocator : host.profile->memory.allocators) {
+      views.push_back({host, allocator, step_at(steps, allocator.peak.time)});
+    }
+  }
+  return views;
+}
+
+std::uint64_t incomplete_events(const Measurements& measurements) {
+  std::uint64_t sum = 0;
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (host.profile) sum += host.profile->memory.incomplete_events;
+  }
+  return sum;
+}
+
+/// Why there is no allocator, and what to do about it; empty if there is one.
+std::string_view why_no_allocator(const Measurements& measurements) {
+  bool has_xspace = false;
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (host.profile && !host.profile->memory.allocators.empty()) return {};
+    for (const TraceFile& file : host.files) has_xspace = has_xspace || file.format == "xspace";
+  }
+  return has_xspace ? "the trace has no allocation in it: TensorFlow records what its allocators of GPU memory do, and "
+                      "with oneDNN those of the CPU, if host_tracer_level is 2 (the default) or more"
+                    : "traces in JSON have no allocation in them, TensorFlow leaves them out: show the .xplane.pb of "
+                      "the same run, which lies beside the .trace.json.gz";
+}
+
+std::span<const AllocationGroup> largest_held(const AllocatorProfile& allocator, std::optional<std::size_t> top) {
+  return std::span(allocator.at_peak).first(std::min(top.value_or(SIZE_MAX), allocator.at_peak.size()));
+}
+
+OrderedJson allocation_json(const AllocatorView& view, const AllocationGroup& group) {
+  return {{"op_name", text_or_null(group.op_name)},
+          {"region_type", text_or_null(group.region_type)},
+          {"data_type", text_or_null(group.data_type)},
+          {"shape", text_or_null(group.shape)},
+          {"count", group.count},
+          {"requested_bytes", group.requested_bytes},
+          {"allocation_bytes", group.allocation_bytes},
+          {"bytes", group.total_bytes()},
+          {"share", view.share_of_peak(group.total_bytes())}};
+}
+
+OrderedJson peak_json(const AllocatorView& view, std::optional<std::size_t> top) {
+  const MemoryPeak& peak = view.peak();
+  OrderedJson allocations = OrderedJson::array();
+  for (const AllocationGroup& group : largest_held(view.allocator, top))
+    allocations.push_back(allocation_json(view, group));
+  const std::uint64_t least = view.allocator.least_followed_bytes;
+  OrderedJson json = {{"bytes", peak.bytes},
+                      {"time_us", to_microseconds(view.since_start(peak.time))},
+                      {"first_time_us", to_microseconds(view.since_start(peak.first_time))},
+                      {"count", peak.count},
+                      {"step", or_null(view.peak_step)},
+                      {"fragmentation", peak.fragmentation},
+                      {"free_bytes", peak.free_bytes},
+                      {"reserved_bytes", peak.reserved_bytes},
+                      {"unseen_bytes", view.allocator.unseen_bytes},
+                      {"least_followed_bytes", least > 0 ? OrderedJson(least) : OrderedJson(nullptr)},
+                      {"allocation_kinds", view.allocator.at_peak.size()}};
+  json["allocations"] = std::move(allocations);
+  return json;
+}
+
+OrderedJson allocator_json(const AllocatorView& view, std::optional<std::size_t> top) {
+  const AllocatorProfile& allocator = view.allocator;
+  OrderedJson timeline = OrderedJson::array();
+  for (const MemorySpan& span : allocator.timeline) {
+    timeline.push_back({{"start_us", to_microseconds(view.since_start(span.start))},
+                        {"end_us", to_microseconds(view.since_start(span.end))},
+                        {"most_bytes", span.most_bytes},
+                        {"last_bytes", span.last_bytes}});
+  }
+  OrderedJson json = {{"host", host_name(view.host)},
+                      {"allocator", allocator.name},
+                      {"window_start_us", to_microseconds(view.host.window_start)},
+                      {"capacity_bytes", view.peak().capacity()},
+                      {"lifetime_peak_bytes", allocator.lifetime_peak_bytes},
+                      {"allocation_count", allocator.allocation_count},
+                      {"deallocation_count", allocator.deallocation_count},
+                      {"mean_fragmentation", allocator.mean_fragmentation},
+                      {"max_fragmentation", allocator.max_fragmentation}};
+  json["peak"] = peak_json(view, top);
+  json["timeline"] = std::move(timeline);
+  return json;
+}
+
+constexpr std::size_t kChartHeight = 4;
+constexpr std::size_t kUsualWidth = 80;
+
+/// The most memory in use in each of `columns` equal parts of the time from the first change to the last.
+std::vector<double> most_in_columns(const std::vector<MemorySpan>& timeline, std::size_t columns) {
+  std::vector<double> most(columns, 0);
+  const Picoseconds start = timeline.front().start;
+  const double length = static_cast<double>(std::max<Picoseconds>(timeline.back().end - start, 1));
+  const auto column_of = [&](Picoseconds time) {
+    const double part = static_cast<double>(time - start) / length;
+    return std::min(static_cast<std::size_t>(part * static_cast<double>(columns)), columns - 1);
+  };
+  const auto raise = [&](Picoseconds from, Picoseconds to, std::uint64_t bytes) {
+    for (std::size_t column = column_of(from); column <= column_of(to); ++column) {
+      most[column] = std::max(most[column], static_cast<double>(bytes));
+    }
+  };
+  for (std::size_t index = 0; index < timeline.size(); ++index) {
+    const MemorySpan& span = timeline[index];
+    raise(span.start, span.end, span.most_bytes);
+    if (index + 1 < timeline.size()) raise(span.end, timeline[index + 1].start, span.last_bytes);
+  }
+  return most;
+}
+
+std::string timeline_chart(const AllocatorView& view, PageWidth width) {
+  const std::vector<MemorySpan>& timeline = view.allocator.timeline;
+  const std::string top = format_bytes(view.peak().bytes);
+  const std::size_t label = std::max<std::size_t>(top.size(), 2);
+  const std::size_t beside = label + 5;
+  const std::size_t columns =
+      std::max<std::size_t>(std::min(width.value_or(kUsualWidth), kUsualWidth), beside + 20) - beside;
+  const std::vector<std::string> lines = area_chart(most_in_columns(timeline, columns), kChartHeight);
+  std::string text;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    text += fmt::format("  {:>{}} |{}|\n", line == 0 ? top : line + 1 == lines.size() ? "0" : "", label, lines[line]);
+  }
+  const std::string from = format_time(view.since_start(timeline.front().start));
+  const std::string to = format_time(view.since_start(timeline.back().end));
+  const std::size_t between = columns - std::min(columns, from.size() + to.size());
+  return text + fmt::format("  {:>{}}  {}{:{}}{}\n", "", label, from, "", between, to);
+}
+
+std::string when_words(const AllocatorView& view) {
+  const MemoryPeak& peak = view.peak();
+  std::string words = format_time(view.since_start(peak.time));
+  words += view.peak_step ? fmt::format(" after the start, in step {}", *view.peak_step) : " after the start";
+  if (peak.count > 1) {
+    words += fmt::format("; reached {} times, first after {}", format_count(peak.count),
+                         format_time(view.since_start(peak.first_time)));
+  }
+  return words;
+}
+
+std::string fragmentation_words(const AllocatorProfile& allocator) {
+  return fmt::format("fragmentation {} at the peak, {} on average, {} at most",
+                     format_share(allocator.peak.fragmentation), format_share(allocator.mean_fragmentation),
+                     format_share(allocator.max_fragmentation));
+}
+
+/// What is in use at the peak and in no row: reserved memory, and what nobody was seen to allocate.
+std::string rest_words(const AllocatorView& view) {
+  const AllocatorProfile& allocator = view.allocator;
+  std::string words;
+  if (view.peak().reserved_bytes > 0) {
+    words += fmt::format("{} ({}) reserved; ", format_bytes(view.peak().reserved_bytes),
+                         format_share(view.share_of_peak(view.peak().reserved_bytes)));
+  }
+  words += allocator.unseen_bytes == 0 ? "all in use was allocated in the window"
+                                       : fmt::format("{} ({}) in use from before the window, like variables",
+                                                     format_bytes(allocator.unseen_bytes),
+                                                     format_share(view.share_of_peak(allocator.unseen_bytes)));
+  if (allocator.least_followed_bytes > 0) {
+    words += fmt::format(", or in pieces of less than {}: the trace has too many to follow them all",
+                         format_bytes(allocator.least_followed_bytes));
+  }
+  return words;
+}
+
+std::string held_table(const AllocatorView& view, std::optional<std::size_t> top, PageWidth width) {
+  const auto cell = [](const std::string& text) { return clip(escape_for_terminal(text), kMemoryNameWidth); };
+  std::vector<TextRow> rows;
+  for (const AllocationGroup& group : largest_held(view.allocator, top)) {
+    rows.push_back({cell(group.op_name), cell(group.region_type), cell(group.data_type), cell(group.shape),
+                    format_count(group.count), format_bytes(group.allocation_bytes), format_bytes(group.total_bytes()),
+                    format_share(view.share_of_peak(group.total_bytes()))});
+  }
+  if (rows.empty()) return {};
+  std::string text = text_table({{"held at the peak", Align::left, Fit::shorten},
+                                 {"region", Align::left, Fit::keep, 3},
+                                 {"type", Align::left, Fit::keep, 2},
+                                 {"shape", Align::left, Fit::shorten, 1},
+                                 {"times", Align::right},
+                                 {"each", Align::right, Fit::keep, 4},
+                                 {"bytes", Align::right},
+                                 {"of the peak", Align::right}},
+                                rows, width);
+  const std::size_t kinds = view.allocator.at_peak.size();
+  if (rows.size() < kinds) {
+    text += fmt::format("{} of {} rows; --top 0 shows all\n", format_count(rows.size()), format_count(kinds));
+  }
+  return text;
+}
+
+std::string allocator_text(const AllocatorView& view, std::optional<std::size_t> top, PageWidth width) {
+  const AllocatorProfile& allocator = view.allocator;
+  TextPage page(false, width);
+  const bool knows_capacity = view.peak().free_bytes > 0;
+  page.row("peak", knows_capacity
+                       ? fmt::format("{} of {}", format_bytes(view.peak().bytes), format_bytes(view.peak().capacity()))
+                       : format_bytes(view.peak().bytes));
+  page.row("when", when_words(view));
+  page.row("lifetime", fmt::format("{} at most since the job began", format_bytes(allocator.lifetime_peak_bytes)));
+  page.row("free", fragmentation_words(allocator));
+  page.row("changes", fmt::format("{}, {}", format_count(allocator.allocation_count, "allocation"),
+                                  format_count(allocator.deallocation_count, "deallocation")));
+  page.row("at peak", rest_words(view));
+  const std::string title = fmt::format("allocator {} on {}\n", escape_for_terminal(allocator.name),
+                                        clip(escape_for_terminal(host_name(view.host)), kMemoryNameWidth));
+  return fitted_lines(title, width, 2) + page.take() + timeline_chart(view, width) + held_table(view, top, width);
+}
+
+}  // namespace
+
+std::string render_memory_text(const Measurements& measurements, const Diagnosis& diagnosis,
+                               std::optional<std::size_t> top, PageWidth width) {
+  std::string text;
+  for (const AllocatorView& view : allocators_of(measurements)) {
+    text += (text.empty() ? "" : "\n") + allocator_text(view, top, width);
+  }
+  if (const std::string_view why = why_no_allocator(measurements); !why.empty()) {
+    text = fitted_lines(fmt::format("devices: {}\n", why), width, 9);
+  }
+  if (const std::uint64_t count = incomplete_events(measurements); count > 0) {
+    text += fitted_lines(fmt::format("{} of allocators could not be read\n", format_count(count, "event")), width, 2);
+  }
+  const std::vector<BufferGroup> groups = element_buffer_groups(measurements, diagnosis);
+  for (const BufferGroup& group : groups) text += "\n" + buffers_text(group, width);
+  return groups.empty() ? text + "\nno tf.data iterator in this trace\n" : text;
+}
+
+std::string render_memory_json(const Measurements& measurements, const Diagnosis& diagnosis,
+                               std::optional<std::size_t> top) {
+  OrderedJson allocators = OrderedJson::array();
+  for (const AllocatorView& view : allocators_of(measurements)) allocators.push_back(allocator_json(view, top));
+  OrderedJson pipelines = OrderedJson::array();
+  for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis))
+    pipelines.push_back(buffers_json(group));
+  OrderedJson page = {{"schema", "tfdata-doctor.memory/1"}, {"tool", tool_json()}};
+  page["note"] = text_or_null(std::string(why_no_allocator(measurements)));
+  page["incomplete_events"] = incomplete_events(measurements);
+  page["allocators"] = std::move(allocators);
+  page["pipelines"] = std::move(pipelines);
+  return to_text(page);
+}
+
+std::string render_memory_csv(const Measurements& measurements, const Diagnosis& diagnosis,
+                              std::optional<std::size_t> top) {
+  DataTable table;
+  for (const std::string_view key :
+       {"host", "memory", "holder", "region_type", "data_type", "shape", "count", "bytes_each", "bytes", "share"}) {
+    table.columns.push_back({key, {}, ColumnKind::any});
+  }
+  const auto number = [](std::optional<std::uint64_t> value) {
+    return value ? Cell(static_cast<std::int64_t>(*value)) : Cell();
+  };
+  for (const AllocatorView& view : allocators_of(measurements)) {
+    const auto add = [&](const AllocationGroup& group) {
+      table.rows.push_back({host_name(view.host), view.allocator.name, group.op_name, group.region_type,
+                            group.data_type, group.shape, number(group.count), number(group.allocation_bytes),
+                            number(group.total_bytes()), view.share_of_peak(group.total_bytes())});
+    };
+    for (const AllocationGroup& group : largest_held(view.allocator, top)) add(group);
+    add({"(unseen)", {}, {}, {}, 0, view.allocator.unseen_bytes, 1});
+    add({"(reserved)", {}, {}, {}, 0, view.peak().reserved_bytes, 1});
+  }
+  for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis)) {
+    for (const ElementBuffer& buffer : group.buffers) {
+      const std::optional<double> share = group.budget_share(buffer.bytes);
+      table.rows.push_back({host_name(group.host), "tf.data " + group.id,
+                            group.host.iterators[index_of(buffer.iterator)].long_name, Cell(), Cell(), Cell(),
+                            number(buffer.elements), number(buffer.element_bytes), number(buffer.bytes),
+                            share ? Cell(*share) : Cell()});
+    }
+  }
+  return table_csv(table);
+}
+
+}  // namespace doctor
