@@ -15,8 +15,9 @@ struct WrittenPipeline {
   std::int64_t map_parallelism = 2;
   std::int64_t intra_op_parallelism = 1;
   std::int64_t ram_budget_megabytes = 10'000;
-  std::int64_t shuffle_megabytes = 0;  ///< in 299 elements; 0: no shuffle
-  std::string op = "MatMul";           ///< of the function; "EagerPyFunc" sleeps
+  std::int64_t shuffle_megabytes = 0;   ///< in 299 elements; 0: no shuffle
+  std::int64_t prefetch_megabytes = 0;  ///< in two batches; 0: the trace does not say it
+  std::string op = "MatMul";            ///< of the function; "EagerPyFunc" sleeps
   int steps = 12;
   int slow_from = 0;       ///< the steps before it take a tenth of the time
   double split_share = 0;  ///< part of the function's time in which two compute threads help its op
@@ -47,6 +48,9 @@ inline void WrittenPipeline::add_consumer(SyntheticTrace& trace, int step) const
                   {"ram_budget_megabytes", ram_budget_megabytes}};
   auto& prefetch = trace.iterator("python", "Iterator::Root::Prefetch", 2, 1, start + 10, function_us(step) + 80);
   prefetch.numbers = {{"buffer_limit", 2}};
+  if (prefetch_megabytes > 0) {
+    prefetch.numbers.insert({{"buffered_elements", 2}, {"buffered_bytes_MB", prefetch_megabytes}});
+  }
   prefetch.texts = {{"autotune", "true"}};
 }
 
@@ -116,10 +120,18 @@ inline std::vector<WrittenCase> written_cases() {
   WrittenPipeline shuffles;
   shuffles.ram_budget_megabytes = 314;
   shuffles.shuffle_megabytes = 313;
+  WrittenPipeline buffers;
+  buffers.ram_budget_megabytes = 314;
+  buffers.shuffle_megabytes = 130;
+  buffers.prefetch_megabytes = 60;
+  WrittenPipeline buffers_more = buffers;
+  buffers_more.prefetch_megabytes = 180;
   WrittenPipeline slows_down;
   slows_down.steps = 20;
   slows_down.slow_from = 10;
   return {{"autotune-limited/flags/written.trace.json", sleeps},
+          {"buffers-near-ram-budget/flags/written.trace.json", buffers_more},
+          {"buffers-near-ram-budget/clean/written.trace.json", buffers},
           {"changing-pace/flags/written.trace.json", slows_down},
           {"intra-op-parallelism/flags/written.trace.json", splits},
           {"memory-heavy-order/flags/written.trace.json", shuffles}};
