@@ -35,10 +35,10 @@ SyntheticTrace gpu_job() {
     trace.add("python", "train", 100 * static_cast<double>(step), 90).ids["step_num"] = step;
   }
   WrittenAllocator gpu(trace, "GPU_0_bfc", 4'000'000, 1'000'000);
-  gpu.allocate("python", 710, 16, 250'000, {"model/=conv", "[8,8]", "output", 1});
+  gpu.allocate("python", 710, 16, 250'000, {"=conv", "[8,8]", "output", 1});
   gpu.free("python", 780, 16);
   gpu.allocate("python", 810, 32, 500'000, {"model/dense", "[16]", "temp", 1});
-  gpu.allocate("python", 820, 48, 500'000, {"model/=conv", "[8,8]", "output", 1});
+  gpu.allocate("python", 820, 48, 500'000, {"=conv", "[8,8]", "output", 1});
   gpu.free("python", 880, 32);
   return trace;
 }
@@ -80,7 +80,7 @@ TEST_CASE("the peak of an allocator, its step and who holds it") {
   CHECK(peak["unseen_bytes"] == 1'000'000);
   CHECK(peak["least_followed_bytes"].is_null());
   REQUIRE(peak["allocations"].size() == 2);
-  CHECK(peak["allocations"][0]["op_name"] == "model/=conv");
+  CHECK(peak["allocations"][0]["op_name"] == "=conv");
   CHECK(peak["allocations"][0]["share"] == 0.25);
   REQUIRE(gpu["timeline"].size() == 5);
   CHECK(gpu["timeline"][3]["most_bytes"] == 2'000'000);
@@ -95,7 +95,7 @@ TEST_CASE("the page for a person") {
       page.starts_with("allocator GPU_0_bfc on host-1\n  peak      2.00 MB of 4.00 MB\n"
                        "  when      120 us after the start, in step 8\n"));
   CHECK(page.find("1.00 MB (50 %) in use from before the window") != std::string::npos);
-  CHECK(page.find("model/=conv") != std::string::npos);
+  CHECK(page.find("=conv") != std::string::npos);
   CHECK(page.find("model/dense") == std::string::npos);
   CHECK(page.find("1 of 2 rows; --top 0 shows all") != std::string::npos);
   CHECK(page.ends_with("no tf.data iterator in this trace\n"));
@@ -163,6 +163,8 @@ TEST_CASE("CSV has a line for each holder, and no name is a formula") {
   CHECK(csv.starts_with("host,memory,holder,region_type,data_type,shape,count,bytes_each,bytes,share\n"));
   CHECK(csv.find(",GPU_0_bfc,model/dense,temp,float,[16],1,500000,500000,0.25\n") != std::string::npos);
   CHECK(csv.find("(unseen)") != std::string::npos);
+  CHECK(csv.find("=conv") != std::string::npos);
+  CHECK(csv.find(",=conv") == std::string::npos);
   CHECK(csv.find(",3,1000,3000,") != std::string::npos);
 }
 
