@@ -97,7 +97,7 @@ bool has_room(const RankedPipeline& ranked, std::int64_t parallelism, std::optio
 }
 
 Finding parallelism_finding(const RankedPipeline& ranked, IteratorId id, std::int64_t parallelism,
-                            std::optional<std::int64_t> highest) {
+                            std::optional<std::int64_t> highest, const Evidence& in_use) {
   const IteratorMeasurement& stage = ranked[id];
   Finding finding =
       culprit_finding(ranked, fmt::format("{}; AUTOTUNE stops at parallelism {} there although only {} are busy: {}",
@@ -106,7 +106,7 @@ Finding parallelism_finding(const RankedPipeline& ranked, IteratorId id, std::in
   finding.subject = stage.long_name;
   finding.evidence.push_back({"parallelism", static_cast<double>(parallelism), "calls"});
   if (highest) finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
-  finding.evidence.push_back(share_of("cpu_utilization", cpu_utilization(ranked.pipeline, ranked.phase()).value_or(0)));
+  finding.evidence.push_back(in_use);
   finding.advice = advice_for(ranked, id, highest && parallelism >= *highest);
   return finding;
 }
@@ -119,12 +119,8 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   }
   examiner.is_about(id);
   const IteratorMeasurement& stage = ranked[id];
-  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
-  if (!utilization) {
-    examiner.misses("the trace does not show how many cores tf.data may use");
-    return std::nullopt;
-  }
-  if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
+  const std::optional<Evidence> in_use = idle_cores(ranked, examiner);
+  if (!in_use) return std::nullopt;
   const std::optional<std::int64_t> parallelism = stage.number("parallelism");
   if (!parallelism) {
     examiner.misses(fmt::format("the trace does not show the parallelism of {}", describe(ranked.host, id)));
@@ -139,7 +135,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   } else if (!has_room(ranked, *parallelism, highest, examiner)) {
     return std::nullopt;
   }
-  return parallelism_finding(ranked, id, *parallelism, highest);
+  return parallelism_finding(ranked, id, *parallelism, highest, *in_use);
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

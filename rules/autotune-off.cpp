@@ -62,12 +62,8 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   }
   examiner.is_about(id);
   const IteratorMeasurement& stage = ranked[id];
-  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
-  if (!utilization) {
-    examiner.misses("the trace does not show how many cores tf.data may use");
-    return std::nullopt;
-  }
-  if (!examiner.at_most(share_of("cpu_utilization", *utilization), "max_utilization")) return std::nullopt;
+  const std::optional<Evidence> in_use = idle_cores(ranked, examiner);
+  if (!in_use) return std::nullopt;
   const std::optional<std::int64_t> parallelism = stage.number("parallelism");
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
   if (!parallelism || !highest) {
@@ -87,7 +83,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   finding.subject = stage.long_name;
   finding.evidence.push_back({"parallelism", static_cast<double>(*parallelism), "calls"});
   finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
-  finding.evidence.push_back(share_of("cpu_utilization", *utilization));
+  finding.evidence.push_back(*in_use);
   finding.advice = {
       {"Let tf.data choose the number for the machine it runs on.", code_for(stage), fixes_for(stage, id)}};
   return finding;

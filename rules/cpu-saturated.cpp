@@ -32,11 +32,12 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
 
 RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
-      context, [](const RankedPipeline& ranked, double utilization, Examiner& examiner) -> std::optional<Finding> {
-        if (!examiner.at_least(share_of("cpu_utilization", utilization), "min_utilization")) return std::nullopt;
+      context, [](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
+        const std::optional<Evidence> used_up = used_up_cores(ranked, examiner);
+        if (!used_up) return std::nullopt;
         Finding finding = culprit_finding(
             ranked, fmt::format("{}, and {} are busy meanwhile", culprit_part(ranked), busy_cores(ranked)));
-        finding.evidence.push_back(share_of("cpu_utilization", utilization));
+        finding.evidence.push_back(*used_up);
         finding.advice = advice_for(ranked);
         return finding;
       });

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagnose/limits.h"
+#include "diagnose/cores.h"
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
@@ -42,7 +42,7 @@ std::optional<Finding> check_python(const RankedPipeline& ranked, Examiner& exam
 std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& examiner) {
   const std::optional<CoresInUse> cores = cores_in_use(ranked.pipeline);
   if (!cores) {
-    examiner.misses("the trace does not show how many cores tf.data may use");
+    examiner.misses(why_cores_are_unknown(ranked.host));
     return std::nullopt;
   }
   if (!examiner.at_least(share_of("cpu_utilization", cores->all), "min_utilization") ||

@@ -6,8 +6,9 @@
 namespace doctor::rules::intra_op_parallelism {
 namespace {
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked, double utilization, Examiner& examiner) {
-  if (!examiner.at_least(share_of("cpu_utilization", utilization), "min_utilization")) return std::nullopt;
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<Evidence> used_up = used_up_cores(ranked, examiner);
+  if (!used_up) return std::nullopt;
   if (!examiner.holds("the options let ops of the culprit's function split their work over threads",
                       !keeps_ops_on_one_thread(ranked))) {
     return std::nullopt;
@@ -23,7 +24,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, double utiliz
       culprit_finding(ranked, fmt::format("{}, and {} are busy; {} of that work is pieces of ops that were split over "
                                           "threads, although whole calls run in parallel already",
                                           culprit_part(ranked), busy_cores(ranked), format_share(share)));
-  finding.evidence.push_back(share_of("cpu_utilization", utilization));
+  finding.evidence.push_back(*used_up);
   finding.evidence.push_back(share_of("pool_share", share));
   finding.advice = {
       {"Parallel calls fill the cores already: keep each op on one thread, which saves the cost of splitting it "

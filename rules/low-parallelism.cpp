@@ -26,13 +26,14 @@ Advice advice_for_pool(const RankedPipeline& ranked, std::int64_t pool) {
           {{FixKind::threadpool, kNoIterator, threads, {}}}};
 }
 
-/// AUTOTUNE does not help where it chose the parallelism, nor where its limit is reached: the threads of the pool.
+/// AUTOTUNE does not help where it chose the parallelism, nor where its limit is reached: the threads of the pool. A
+/// trace that does not say how many these are does not rule it out.
 Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const IteratorId culprit = ranked.judgement.culprit;
   if (const std::optional<std::int64_t> pool = pool_that_binds(ranked, culprit)) return advice_for_pool(ranked, *pool);
   const std::optional<std::int64_t> parallelism = ranked.culprit().number("parallelism");
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, culprit);
-  const bool is_at_limit = parallelism && highest && *parallelism >= *highest;
+  const bool is_at_limit = parallelism && (!highest || *parallelism >= *highest);
   const bool is_tuned = is_autotuned(ranked.culprit()) == true;
   if (const std::string_view maker = made_by(ranked.host, culprit); !maker.empty()) {
     return {fmt::format("{} decides how many calls run at once and has no argument for it: give tf.data more threads, "
@@ -76,8 +77,9 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
 
 RuleResult check(const RuleContext& context) {
   return for_each_parallel_culprit(
-      context, [](const RankedPipeline& ranked, double utilization, Examiner& examiner) -> std::optional<Finding> {
-        if (!examiner.at_most(share_of("cpu_utilization", utilization), "max_utilization")) return std::nullopt;
+      context, [](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
+        const std::optional<Evidence> in_use = idle_cores(ranked, examiner);
+        if (!in_use) return std::nullopt;
         if (unseen_copies_after(ranked.host, ranked.judgement.culprit) != kNoIterator) {
           examiner.misses(
               "a batch with num_parallel_calls copies on threads that leave no events in a trace, so cores that look "
@@ -86,7 +88,7 @@ RuleResult check(const RuleContext& context) {
         }
         Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
                                                               parallelism_of(ranked.culprit()), busy_cores(ranked)));
-        finding.evidence.push_back(share_of("cpu_utilization", utilization));
+        finding.evidence.push_back(*in_use);
         finding.advice = advice_for(ranked);
         return finding;
       });

@@ -17,13 +17,15 @@ std::uint64_t function_calls(const RankedPipeline& ranked) {
 }
 
 /// Mean time of a call on the thread that makes it. Of a parallel map only the waits are known: as many calls as its
-/// parallelism ran meanwhile.
-double call_microseconds(const RankedPipeline& ranked, std::uint64_t calls) {
+/// parallelism, or the cores, ran meanwhile. nullopt if the trace does not say how many these are.
+std::optional<double> call_microseconds(const RankedPipeline& ranked, std::uint64_t calls) {
   const IteratorMeasurement& culprit = ranked.culprit();
   const auto count = static_cast<double>(std::max<std::uint64_t>(calls, 1));
   if (!culprit.is_async) return to_microseconds(culprit.self) / count;
-  const std::int64_t parallelism = culprit.number("parallelism").value_or(ranked.pipeline.cpu_budget.value_or(1));
-  return to_microseconds(culprit.total) * static_cast<double>(std::max<std::int64_t>(parallelism, 1)) / count;
+  std::optional<std::int64_t> parallelism = culprit.number("parallelism");
+  if (!parallelism) parallelism = ranked.pipeline.cpu_budget;
+  if (!parallelism) return std::nullopt;
+  return to_microseconds(culprit.total) * static_cast<double>(std::max<std::int64_t>(*parallelism, 1)) / count;
 }
 
 /// The elements of a batch made from the culprit's: a window of few calls is a poor measure of how many there are.
@@ -43,7 +45,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const std::optional<std::int64_t> batch = batch_size_after(ranked);
   const double per_step = batch ? static_cast<double>(*batch) : static_cast<double>(calls) / gets;
   const Evidence per_get_next = {"calls_per_get_next", per_step, "calls"};
-  const Evidence call = {"mean_call", call_microseconds(ranked, calls), "us"};
+  const std::optional<double> call = call_microseconds(ranked, calls);
   if (!examiner.at_least(per_get_next, "min_calls")) return std::nullopt;
   if (ranked.phase().in_function[index_of(ranked.judgement.culprit)] <= 0) {
     examiner.misses("the trace does not show the calls of the culprit's function");
@@ -53,11 +55,13 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const double overhead = 1 - share_in_ops(ranked);
   if (!examiner.at_least(share_of("overhead_share", overhead), "min_overhead_share")) return std::nullopt;
   Finding finding =
-      culprit_finding(ranked, fmt::format("{}, which calls its function {:.0f} times per {}, {:.0f} us each; for {} of "
-                                          "that time no op of the function runs: it is the cost of the calls",
+      culprit_finding(ranked, fmt::format("{}, which calls its function {:.0f} times per {}{}; for {} of that time no "
+                                          "op of the function runs: it is the cost of the calls",
                                           culprit_part(ranked), per_get_next.value, batch ? "batch" : "GetNext",
-                                          call.value, format_share(overhead)));
-  finding.evidence.insert(finding.evidence.end(), {per_get_next, call, share_of("overhead_share", overhead)});
+                                          call ? fmt::format(", {:.0f} us each", *call) : "", format_share(overhead)));
+  finding.evidence.push_back(per_get_next);
+  if (call) finding.evidence.push_back({"mean_call", *call, "us"});
+  finding.evidence.push_back(share_of("overhead_share", overhead));
   finding.advice = {{"Batch first, if the function can work on whole batches: one call then does the work of many.",
                      "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)",
                      {{FixKind::vectorize, ranked.judgement.culprit, {}, {}}}}};

@@ -86,11 +86,13 @@ TEST_CASE("a silent rule shows the threshold that kept it from firing") {
 }
 
 TEST_CASE("missing evidence is named") {
-  MeasuredPipeline pipeline = parallel_map(0.1);
+  MeasuredPipeline pipeline = parallel_map(0.5);
   pipeline.pipeline().cpu_budget.reset();
+  pipeline.host().compute_threads = 3;
   const Explained explained(pipeline);
   CHECK(contains(explained.text("low-parallelism"), "low-parallelism CANNOT BE EVALUATED"));
-  CHECK(contains(explained.text("low-parallelism"), "missing   the trace does not say how many cores"));
+  CHECK(contains(explained.text("low-parallelism"),
+                 "missing   the trace does not say how many cores tf.data may use (at least 3 threads seen)"));
   CHECK(explained.json("low-parallelism")["outcome"] == "not_evaluated");
 }
 

@@ -26,8 +26,8 @@ MeasuredPipeline with_parallelism(MeasuredPipeline pipeline, const std::string& 
   return pipeline;
 }
 
-MeasuredPipeline without_budget() {
-  MeasuredPipeline pipeline = waiting_for("Map", 0.1);
+MeasuredPipeline without_budget(double busy_cores) {
+  MeasuredPipeline pipeline = waiting_for("Map", busy_cores);
   pipeline.pipeline().cpu_budget.reset();
   return pipeline;
 }
@@ -55,7 +55,8 @@ TEST_CASE("what limits the culprit") {
        "read or write files take 60 %"},
       {"hardly files", waiting_for("Map", 1).runs({{"ReadFile", 400}, {"DecodeJpeg", 600}}), Limit::concurrency,
        "one element at a time"},
-      {"cores unknown", without_budget(), Limit::unknown, "does not say how many cores"},
+      {"cores unknown", without_budget(0.6), Limit::unknown, "does not say how many cores"},
+      {"cores unknown, and not even one is busy", without_budget(0.1), Limit::concurrency, "one element at a time"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.situation);

@@ -105,6 +105,28 @@ TEST_CASE("the slow function of a sequential map is found with its ops and share
   CHECK(pipeline.steady.busy_threads == doctest::Approx(792.0 / 810 + 11.0 / 810).epsilon(0.02));
 }
 
+TEST_CASE("threads that were seen are no number of cores") {
+  const auto measured = [](bool says_budget) {
+    SyntheticTrace written = prefetch_map(10, 800, 1000);
+    for (SyntheticTrace::Event& event : written.events) {
+      if (!says_budget) event.numbers.erase("cpu_budget");
+    }
+    for (const char* const thread : {"tf_Compute/-1148285638", "tf_Compute/7", "tf_Compute/12", "tf_numa_-1_Eigen/3"}) {
+      written.add(thread, "f/Cast:Cast", 500, 1);
+    }
+    const Trace trace = written.to_trace();
+    return measure(trace, build_tree(trace));
+  };
+  CHECK(measured(true).pipelines[0].cpu_budget == 2);
+  CHECK(measured(true).cycles.knows_cores);
+  const HostMeasurement unknown = measured(false);
+  CHECK_FALSE(unknown.pipelines[0].cpu_budget);
+  CHECK(unknown.compute_threads == 3);
+  CHECK_FALSE(unknown.cycles.knows_cores);
+  CHECK(unknown.cycles.cores == 3);
+  CHECK_FALSE(unknown.cycles.cores_are_full());
+}
+
 TEST_CASE("threads of the compute pool count as busy, and apart where no op of their own runs") {
   const auto measured = [](bool has_own_op) {
     SyntheticTrace written = prefetch_map(10, 800, 1000);

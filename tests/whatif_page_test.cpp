@@ -228,6 +228,21 @@ TEST_CASE("\"now\" is on the machine that is asked about") {
   CHECK(has(predicted.text(), "with a model 0.5 times as fast (9"));
 }
 
+TEST_CASE("cores that the trace does not say are a caution, and no number of the machine") {
+  Predicted predicted;
+  predicted.host().limited_by = {Resource::cores, 2};
+  CHECK(has(predicted.text(), "both cores"));
+  predicted.measured().compute_threads = 2;
+  predicted.measured().cycles.knows_cores = false;
+  CHECK(has(predicted.text(), "limited by Dataset.map: the cores"));
+  CHECK(has(predicted.text(),
+            "caution: the trace does not say how many cores tf.data may use (at least 2 threads seen)"));
+  CHECK(Json::parse(render_whatif_json(predicted.view()))["pipelines"][0]["cores"].is_null());
+  CHECK(Json::parse(render_whatif_json(predicted.view()))["pipelines"][0]["threads_seen"] == 2);
+  predicted.request.cores = 8;
+  CHECK_FALSE(has(predicted.text(), "caution: the trace does not say how many cores"));
+}
+
 TEST_CASE("JSON and CSV hold each fix") {
   Predicted predicted;
   predicted.host().fixes = {brings({kCache}, 40, {Resource::thread, 2}, Condition::fits_in_memory)};

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "base/time.h"
-#include "diagnose/limits.h"
+#include "diagnose/cores.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -144,8 +144,8 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
 /// cores that it keeps busy while all of them are in use.
 double confidence_in_load(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
   const std::optional<CoresInUse> cores = cores_in_use(pipeline);
-  if (!cores) return 1;
-  const double taken = cores->all >= thresholds["cores_missing"] ? cores->of_input : 0;
+  if (!pipeline.input_load) return 1;
+  const double taken = cores && cores->all >= thresholds["cores_missing"] ? cores->of_input : 0;
   const double lock = pipeline.input_load->python_share() > thresholds["much_python"] ? kDoubtOfPythonLock : 1;
   return std::min(1 - taken, lock);
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
@@ -60,13 +61,6 @@ JudgedLimit limit_of_indirect_culprit(const PipelineMeasurement& pipeline, const
 
 }  // namespace
 
-std::optional<CoresInUse> cores_in_use(const PipelineMeasurement& pipeline) {
-  if (!pipeline.input_load || !pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return std::nullopt;
-  const auto cores = static_cast<double>(*pipeline.cpu_budget);
-  return CoresInUse{std::min(1.0, pipeline.input_load->busy_threads / cores),
-                    std::min(1.0, pipeline.input_load->cores() / cores)};
-}
-
 JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                      const PipelineJudgement& judgement, const ThresholdValues& thresholds) {
   if (judgement.culprit == kNoIterator || judgement.phase == Phase::background) return {};
@@ -87,15 +81,17 @@ JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pip
     return {Limit::waiting, fmt::format("ops that read or write files take {} of the function", format_share(files))};
   }
   const std::optional<double> utilization = cpu_utilization(pipeline, phase);
-  if (!utilization) return {Limit::unknown, "the trace does not say how many cores tf.data may use"};
-  if (*utilization >= thresholds["cores_used_up"])
+  if (!utilization && phase.busy_threads > thresholds["cores_idle"])
+    return {Limit::unknown, why_cores_are_unknown(host)};
+  if (utilization && *utilization >= thresholds["cores_used_up"])
     return {Limit::cpu, "the cores are the limit, parallelism may gain little"};
   if (const IteratorId copies = unseen_copies_after(host, judgement.culprit); copies != kNoIterator) {
     return {Limit::unknown,
             fmt::format("{} copies on threads that leave no events, so cores that look idle may be busy",
                         describe(host, copies))};
   }
-  if (*utilization <= thresholds["cores_idle"])
+  // Not even one core is in use, however many there are.
+  if (!utilization || *utilization <= thresholds["cores_idle"])
     return limit_with_idle_cores(host.iterators[index_of(judgement.culprit)]);
   return {Limit::unknown, "the cores are neither idle nor used up"};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "diagnose/judgement_types.h"
@@ -8,15 +7,6 @@
 #include "measure/measurements.h"
 
 namespace doctor {
-
-/// Cores that are in use while the calls of a pipeline follow one another, as parts of the CPU budget, 0..1.
-struct CoresInUse {
-  double all = 0;       ///< by whatever it is
-  double of_input = 0;  ///< by tf.data
-};
-
-/// nullopt where the load of the input was not measured (InputLoad) or the budget is unknown.
-std::optional<CoresInUse> cores_in_use(const PipelineMeasurement& pipeline);
 
 /// What holds the culprit back, with what that rests on.
 struct JudgedLimit {

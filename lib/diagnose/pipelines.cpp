@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
@@ -108,7 +109,7 @@ RuleResult for_each_culprit(const RuleContext& context, Waits waits, const Pipel
   });
 }
 
-RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check) {
+RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineCheck& check) {
   return for_each_culprit(
       context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
         const bool works_on_several =
@@ -118,11 +119,30 @@ RuleResult for_each_parallel_culprit(const RuleContext& context, const Utilizati
                             works_on_several)) {
           return std::nullopt;
         }
-        const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
-        if (utilization) return check(ranked, *utilization, examiner);
-        examiner.misses("the trace does not say how many cores tf.data may use");
-        return std::nullopt;
+        return check(ranked, examiner);
       });
+}
+
+std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+  if (!utilization) {
+    examiner.misses(why_cores_are_unknown(ranked.host));
+    return std::nullopt;
+  }
+  const Evidence used = share_of("cpu_utilization", *utilization);
+  return examiner.at_least(used, "min_utilization") ? std::optional(used) : std::nullopt;
+}
+
+std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& examiner) {
+  const double busy_threads = ranked.phase().busy_threads;
+  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+  if (!utilization && busy_threads > examiner["max_utilization"]) {
+    examiner.misses(why_cores_are_unknown(ranked.host));
+    return std::nullopt;
+  }
+  const Evidence used =
+      utilization ? share_of("cpu_utilization", *utilization) : share_of("utilization_of_one_core", busy_threads);
+  return examiner.at_most(used, "max_utilization") ? std::optional(used) : std::nullopt;
 }
 
 RuleResult for_trace(const RuleContext& context, const TraceCheck& check) {
@@ -197,9 +217,10 @@ Evidence number_of(std::string name, std::uint64_t number, std::string unit) {
 }
 
 std::string busy_cores(const RankedPipeline& ranked) {
-  const double utilization = cpu_utilization(ranked.pipeline, ranked.phase()).value_or(0);
-  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
-  return fmt::format("{:.1f} of {} cores", utilization * static_cast<double>(cores), cores);
+  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+  if (!utilization) return fmt::format("{:.1f} cores", ranked.phase().busy_threads);
+  const std::int64_t cores = *ranked.pipeline.cpu_budget;
+  return fmt::format("{:.1f} of {} cores", *utilization * static_cast<double>(cores), cores);
 }
 
 }  // namespace doctor

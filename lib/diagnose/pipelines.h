@@ -65,10 +65,16 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
 /// for a pipeline whose inside the trace does not show.
 RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check);
 
-/// The same for bound pipelines whose culprit works on several elements at once; `check` is given how much of the CPU
-/// budget is in use during the waits. Misses its evidence where the budget is unknown.
-using UtilizationCheck = std::function<std::optional<Finding>(const RankedPipeline&, double utilization, Examiner&)>;
-RuleResult for_each_parallel_culprit(const RuleContext& context, const UtilizationCheck& check);
+/// The same for bound pipelines whose culprit works on several elements at once.
+RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineCheck& check);
+
+/// How much of the CPU budget is in use during the waits, if it is at least the threshold `min_utilization`. Misses its
+/// evidence where the trace does not say how many cores there are.
+std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& examiner);
+
+/// The same, if it is at most the threshold `max_utilization`. Where the number of cores is unknown, cores are idle if
+/// even one would be.
+std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& examiner);
 
 /// Asks about the trace as a whole, once.
 using TraceCheck = std::function<std::optional<Finding>(Examiner&)>;
@@ -99,7 +105,7 @@ Evidence share_of(std::string name, double share);
 Evidence time_of(std::string name, Picoseconds time);
 Evidence number_of(std::string name, std::uint64_t number, std::string unit = {});
 
-/// "1.7 of 2 cores" that were busy during the judged waits; needs a CPU budget.
+/// "1.7 of 2 cores" that were busy during the judged waits; "0.1 cores" where the trace does not say of how many.
 std::string busy_cores(const RankedPipeline& ranked);
 
 }  // namespace doctor

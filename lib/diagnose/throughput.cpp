@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnose/limits.h"
+#include "diagnose/cores.h"
 #include "diagnose/throughput_words.h"
 
 namespace doctor {

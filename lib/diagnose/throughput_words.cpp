@@ -27,6 +27,7 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
   // A prefetch that the trace does not have has no name.
   const bool is_named = bottleneck.stage < host.iterators.size();
   const std::string stage = is_named ? describe(host, static_cast<IteratorId>(bottleneck.stage)) : "the input";
+  const auto count = static_cast<std::uint64_t>(bottleneck.count);
   switch (bottleneck.resource) {
     case Resource::thread:
       return bottleneck.count == 1 ? "the one thread of " + stage
@@ -35,10 +36,10 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
       return fmt::format("the {} of {}", format_count(static_cast<std::uint64_t>(bottleneck.count), "parallel call"),
                          stage);
     case Resource::pool:
-      return fmt::format("the pool of {}", format_count(static_cast<std::uint64_t>(bottleneck.count), "thread"));
+      return host.cycles.knows_cores ? "the pool of " + format_count(count, "thread") : "the pool of threads";
     case Resource::cores:
-      return fmt::format("the {}, in use mostly by {}",
-                         format_count(static_cast<std::uint64_t>(bottleneck.count), "core"), stage);
+      return fmt::format("the {}, in use mostly by {}", host.cycles.knows_cores ? format_count(count, "core") : "cores",
+                         stage);
     case Resource::python:
       return "Python's lock in " + stage;
     default:

@@ -90,7 +90,7 @@ struct AutotuneStage {
 /// What a pipeline as a whole may use.
 struct AutotuneBudget {
   IteratorId root = kNoIterator;          ///< the iterator that says so; kNoIterator: none does
-  std::optional<std::int64_t> cpu_cores;  ///< from the attribute, else from the threads in the trace
+  std::optional<std::int64_t> cpu_cores;  ///< as the root says; before TF 2.5 it does not
   std::optional<std::int64_t> threadpool_size;
   std::optional<std::int64_t> intra_op_parallelism;
   std::optional<std::string> algorithm;

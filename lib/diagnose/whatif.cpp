@@ -94,6 +94,7 @@ std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<Pred
 /// More cores than these would not make it faster, or no number of them is enough.
 std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const Fix> fixes) const {
   constexpr std::int64_t kMostCores = 256;
+  if (!request_.cores && !model_.sample().knows_cores) return std::nullopt;
   const std::int64_t have = request_.cores.value_or(model_.sample().cores);
   for (std::int64_t cores = 2 * have; cores <= kMostCores; cores *= 2) {
     Edit edit = machine_;

@@ -24,7 +24,8 @@ struct PredictedFixes {
 struct FixPlan {
   std::vector<PredictedFixes> steps;  ///< each is the fixes before it and one more; may be empty
   bool is_enough = false;             ///< whether the consumer then waits less than the limit of a healthy job
-  /// Where they are not: how many cores would be, at the least; none if more cores do not help.
+  /// Where they are not: how many cores would be, at the least; none if more cores do not help, or the
+  /// trace does not say how many there are.
   std::optional<std::int64_t> enough_cores;
 };
 

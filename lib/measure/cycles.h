@@ -92,15 +92,17 @@ struct CycleSample {
   std::vector<CycleItem> items;
   std::vector<Stage> stages;
   std::vector<ConsumerCycles> consumers;  ///< the one that waits longest first; empty where nothing can be replayed
-  std::int64_t cores = 1;                 ///< that tf.data may use
-  std::int64_t pool_threads = 1;          ///< that run functions
-  double window = 0;                      ///< us that the sample is of
-  double busy_cores = 0;                  ///< on average, by the input and by ops
-  double cores_per_function = 1;          ///< what helps it on other threads included
-  double python_beside_consumer = 0;      ///< share of the consumer's gaps in which a function of the input runs Python
+  /// That tf.data may use. Where the trace does not say it, as many as threads were seen: at least so many.
+  std::int64_t cores = 1;
+  bool knows_cores = true;
+  std::int64_t pool_threads = 1;      ///< that run functions
+  double window = 0;                  ///< us that the sample is of
+  double busy_cores = 0;              ///< on average, by the input and by ops
+  double cores_per_function = 1;      ///< what helps it on other threads included
+  double python_beside_consumer = 0;  ///< share of the consumer's gaps in which a function of the input runs Python
   PythonLock python_lock = PythonLock::unknown;
 
-  bool cores_are_full() const { return busy_cores > 0.8 * static_cast<double>(cores); }
+  bool cores_are_full() const { return knows_cores && busy_cores > 0.8 * static_cast<double>(cores); }
 };
 
 }  // namespace doctor

@@ -69,7 +69,7 @@ class HostMeasurer {
   void find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const;
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
-  std::optional<std::int64_t> pool_size() const;
+  std::uint64_t count_compute_threads() const;
   std::uint32_t iteration_of(const RootCall& call) const;
   const PipelineMaking* making_of(const RootCall& call) const;
   void find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
@@ -85,7 +85,6 @@ class HostMeasurer {
   std::vector<CallsOfRoot> groups_;
   ThreadActivity activity_;
   std::map<IteratorId, std::vector<IteratorId>> members_of_roots_;
-  std::optional<std::int64_t> pool_size_ = pool_size();
   std::deque<Attributor> attributors_;
   PhaseTools tools_;
   std::vector<bool> waits_;  ///< indexed by IteratorId: for other threads
@@ -112,6 +111,7 @@ void HostMeasurer::describe_trace() {
   result_.step_markers = trace_.steps;
   result_.has_session_runs = !trace_.lanes_are_threads;
   for (const Lane& lane : trace_.lanes) result_.threads.emplace_back(trace_.strings[lane.name]);
+  result_.compute_threads = count_compute_threads();
   std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
@@ -176,26 +176,21 @@ std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
   return result;
 }
 
-/// Threads of the compute pools: the runtime sizes them by the cores.
-std::optional<std::int64_t> HostMeasurer::pool_size() const {
-  std::int64_t compute_threads = 0;
-  std::int64_t pool_threads = 0;
+std::uint64_t HostMeasurer::count_compute_threads() const {
+  std::uint64_t compute_threads = 0;
+  std::uint64_t pool_threads = 0;
   for (const Lane& lane : trace_.lanes) {
     const std::string_view name = trace_.strings[lane.name];
     if (name.find("tf_Compute") != std::string_view::npos) ++compute_threads;
     if (is_compute_pool(name)) ++pool_threads;
   }
-  const std::int64_t threads = compute_threads > 0 ? compute_threads : pool_threads;
-  return threads > 0 ? std::optional(threads) : std::nullopt;
+  return std::max(compute_threads, pool_threads);
 }
 
-/// From the root's own attribute; before TF 2.5 it has none.
 std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
-  if (root != kNoIterator) {
-    const std::optional<std::int64_t> budget = number_attribute(trace_, forest_[root], "cpu_budget");
-    if (budget && *budget > 0) return budget;
-  }
-  return pool_size_;
+  if (root == kNoIterator) return std::nullopt;
+  const std::optional<std::int64_t> budget = number_attribute(trace_, forest_[root], "cpu_budget");
+  return budget && *budget > 0 ? budget : std::nullopt;
 }
 
 void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {

@@ -254,7 +254,7 @@ struct PipelineMeasurement {
   PhaseMeasurement steady;
   IteratorId busiest = kNoIterator;  ///< the member with the most work(), waited for or not
 
-  std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, from the root's attribute or the threads
+  std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, as the root says; before TF 2.5 none does
   IteratorId prefetch = kNoIterator;       ///< Prefetch between the root and the first working iterator
   IteratorId outermost = kNoIterator;      ///< first iterator below the frames: what the user wrote last
   std::optional<Stalls> stalls;            ///< among the steady calls
@@ -289,7 +289,10 @@ struct HostMeasurement {
   Picoseconds window_start = 0;   ///< times of spans count from the trace's origin, a person's from here
   Picoseconds window = 0;
   Loss loss;
-  std::vector<std::string> threads;            ///< indexed by LaneId: their names
+  std::vector<std::string> threads;  ///< indexed by LaneId: their names
+  /// Threads of a compute pool with events in the window. The runtime makes one for each core, but those that rested
+  /// are not in the trace, so the machine's cores are not known from it.
+  std::uint64_t compute_threads = 0;
   std::vector<StepMarker> step_markers;        ///< sorted by start
   bool has_session_runs = false;               ///< these are the session runs of TF1 timelines
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId

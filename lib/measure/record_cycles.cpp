@@ -152,6 +152,8 @@ void CycleRecorder::find_budgets() {
   }
   // No machine has more, whatever a damaged trace says.
   constexpr std::int64_t kMostCores = 4096;
+  sample_.knows_cores = cores > 0;
+  if (cores == 0) cores = static_cast<std::int64_t>(std::min<std::uint64_t>(host_.compute_threads, kMostCores));
   sample_.cores = std::clamp<std::int64_t>(cores, 1, kMostCores);
   sample_.pool_threads = pool > 0 ? std::min(pool, 16 * kMostCores) : sample_.cores;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
@@ -169,6 +170,7 @@ OrderedJson budget_json(const AutotuneGroup& group) {
   }
   OrderedJson json = {
       {"cpu_cores", or_null(budget.cpu_cores)},
+      {"threads_seen", group.host.compute_threads},
       {"threadpool_size", or_null(budget.threadpool_size)},
       {"intra_op_parallelism", or_null(budget.intra_op_parallelism)},
       {"algorithm", or_null(budget.algorithm)},
@@ -306,17 +308,18 @@ std::string budget_lines(const AutotuneGroup& group) {
   std::vector<std::string> parts;
   const auto count = [](std::int64_t number) { return static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)); };
   if (budget.cpu_cores) {
-    parts.push_back(format_count(count(*budget.cpu_cores), "core") +
-                    (budget.root == kNoIterator ? " (by its threads)" : ""));
+    parts.push_back(format_count(count(*budget.cpu_cores), "core"));
   }
   if (budget.threadpool_size) parts.push_back(format_count(count(*budget.threadpool_size), "thread") + " in the pool");
   if (budget.intra_op_parallelism)
     parts.push_back(fmt::format("intra-op parallelism {}", *budget.intra_op_parallelism));
   if (budget.algorithm) parts.push_back("algorithm " + clip(escape_for_terminal(*budget.algorithm), kTextWidth));
+  const std::string seen = threads_seen(group.host.compute_threads);
   std::string lines = parts.empty() ? "" : fmt::format("CPU: {}\n", fmt::join(parts, ", "));
   lines += ram_line(budget);
   if (budget.root == kNoIterator)
-    lines += "the trace does not say what the pipeline may use (before TF 2.5 none did)\n";
+    lines += fmt::format("the trace does not say what the pipeline may use (before TF 2.5 none did){}{}\n",
+                         seen.empty() ? "" : "; ", seen);
   return lines;
 }
 

@@ -159,6 +159,7 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"busy_cores",
        utilization ? OrderedJson(*utilization * static_cast<double>(*view.pipeline.cpu_budget)) : nullptr},
       {"cpu_budget", or_null(view.pipeline.cpu_budget)},
+      {"threads_seen", view.host.compute_threads},
       {"parallelism", or_null(parallelism)},
       {"function_us", has_ops ? OrderedJson(to_microseconds(phase.in_function[index_of(phase.culprit)])) : nullptr},
       {"python_us", has_ops ? OrderedJson(to_microseconds(phase.python)) : nullptr},

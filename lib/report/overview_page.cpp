@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "diagnose/cores.h"
 #include "diagnose/host_comparison.h"
 #include "report/ops_page.h"
 #include "report/selection.h"
@@ -64,6 +65,7 @@ struct RunEnvironment {
   std::vector<std::string> devices;       ///< of all hosts
   std::string device_type;                ///< "GPU", "TPU", "CPU" without a device
   std::optional<std::int64_t> cpu_cores;  ///< that tf.data may use on a host; nullopt where no trace says it
+  std::uint64_t threads_seen = 0;         ///< of a compute pool, on the host that shows most
 };
 
 RunEnvironment run_environment(const Measurements& measurements) {
@@ -72,6 +74,7 @@ RunEnvironment run_environment(const Measurements& measurements) {
   for (const HostMeasurement& host : measurements.hosts) {
     environment.hosts.push_back(host_name(host));
     environment.devices.insert(environment.devices.end(), host.devices.begin(), host.devices.end());
+    environment.threads_seen = std::max(environment.threads_seen, host.compute_threads);
     for (const PipelineMeasurement& pipeline : host.pipelines) {
       if (pipeline.cpu_budget)
         environment.cpu_cores = std::max(environment.cpu_cores.value_or(0), *pipeline.cpu_budget);
@@ -156,6 +159,7 @@ OrderedJson environment_json(const Measurements& measurements, const StepOvervie
                       {"devices", environment.devices},
                       {"device_count", environment.devices.size()}};
   json["cpu_cores"] = or_null(environment.cpu_cores);
+  json["threads_seen"] = environment.threads_seen;
   OrderedJson sources = OrderedJson::array();
   for (const StepTable& host : overview.hosts) sources.push_back(to_word(host.source));
   json["step_source"] = std::move(sources);
@@ -274,6 +278,8 @@ void add_environment(const Measurements& measurements, TextPage& page) {
                                       : format_count(environment.devices.size(), environment.device_type + " device");
   if (environment.cpu_cores) {
     text += fmt::format(", {} for tf.data", format_count(static_cast<std::uint64_t>(*environment.cpu_cores), "core"));
+  } else if (environment.threads_seen > 0) {
+    text += ", cores unknown (" + threads_seen(environment.threads_seen) + ")";
   }
   page.row("run", text);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "text/columns.h"
 #include "text/escape.h"
@@ -141,11 +142,14 @@ std::string describe_cost(const PipelineView& view) {
 
 std::string describe_cores(const PipelineView& view) {
   const std::optional<double> utilization = cpu_utilization(view.pipeline, view.phase());
-  if (!utilization) return {};
-  const auto budget = static_cast<double>(*view.pipeline.cpu_budget);
   const std::string& reason = view.judgement.limit_reason;
-  return fmt::format("{:.1f} of {} busy during the waits (estimate){}{}", *utilization * budget,
-                     *view.pipeline.cpu_budget, reason.empty() ? "" : ": ", reason);
+  const std::string seen = threads_seen(view.host.compute_threads);
+  if (!utilization && seen.empty()) return {};
+  const std::string busy =
+      utilization ? fmt::format("{:.1f} of {}", *utilization * static_cast<double>(*view.pipeline.cpu_budget),
+                                *view.pipeline.cpu_budget)
+                  : fmt::format("{:.1f} ({})", view.phase().busy_threads, seen);
+  return fmt::format("{} busy during the waits (estimate){}{}", busy, reason.empty() ? "" : ": ", reason);
 }
 
 }  // namespace doctor

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
@@ -26,6 +27,7 @@ struct WhatIfHost {
 
   const HostMeasurement& measured() const { return view.measurements.hosts[predicted.host]; }
   bool has_model() const { return predicted.why_none.empty(); }
+  bool knows_cores() const { return view.request.cores || measured().cycles.knows_cores; }
   double gain_of(double rate) const { return predicted.now > 0 ? rate / predicted.now : 1; }
   double gain_of(const PredictedFixes& fixes) const { return gain_of(fixes.prediction.estimate); }
   bool is_worth_it(const PredictedFixes& fixes) const { return gain_of(fixes) >= view.min_gain; }
@@ -138,6 +140,8 @@ OrderedJson host_json(const WhatIfHost& host) {
   }
   json["steps_per_s"] = {{"measured", predicted.measured}, {"model", predicted.now}};
   json["fit"] = predicted.fit;
+  json["cores"] = host.knows_cores() ? OrderedJson(host.measured().cycles.cores) : OrderedJson(nullptr);
+  json["threads_seen"] = host.measured().compute_threads;
   json["limited_by"] = bottleneck_json(host, predicted.limited_by);
   json["without_input"] = {{"steps_per_s", rates_json(predicted.without_input)},
                            {"gain", host.gain_of(predicted.without_input.estimate)}};
@@ -294,12 +298,14 @@ std::string resource_words(const WhatIfHost& host, const Bottleneck& bottleneck,
       return parallel_calls_words(host, iterator, fixes);
     case Resource::pool: {
       const Fix* const pool = find_fix(fixes, FixKind::threadpool, kNoIterator);
+      if (!host.knows_cores() && (pool == nullptr || !pool->parallelism)) return "the pool of threads";
       const std::int64_t threads =
           pool != nullptr ? pool->parallelism.value_or(2 * sample.cores) : threads_of_pool(sample, host.view.request);
       return "the pool of " + format_count(static_cast<std::uint64_t>(threads), "thread");
     }
     case Resource::cores: {
       const std::int64_t cores = host.view.request.cores.value_or(sample.cores);
+      if (!host.knows_cores()) return "the cores";
       return cores == 1 ? "the one core" : cores == 2 ? "both cores" : fmt::format("all {} cores", cores);
     }
     case Resource::python:
@@ -393,6 +399,11 @@ std::vector<std::string> whatif_cautions(const WhatIfHost& host) {
     cautions.push_back(
         "caution: recording the trace itself took a large part of each step, so the trace shows another pipeline than "
         "the one that runs without a profiler");
+  }
+  if (!host.knows_cores()) {
+    cautions.push_back(fmt::format("caution: {}: {} assumed, and with more a fix may gain more (--cores N)",
+                                   why_cores_are_unknown(host.measured()),
+                                   host.measured().cycles.cores == 1 ? "one is" : "no more are"));
   }
   return cautions;
 }
@@ -498,7 +509,8 @@ std::string plan_outcome(const WhatIfHost& host, const FixPlan& plan) {
   }
   const Bottleneck& limit = has_steps ? plan.steps.back().prediction.then_limited_by : host.predicted.limited_by;
   const std::span<const Fix> fixes = has_steps ? std::span(plan.steps.back().fixes) : std::span<const Fix>();
-  return fmt::format("{}, whatever the number of cores; here the limit is {}", rest, limit_words(host, limit, fixes));
+  return fmt::format("{}{}; here the limit is {}", rest, host.knows_cores() ? ", whatever the number of cores" : "",
+                     limit_words(host, limit, fixes));
 }
 
 void add_plan(const FixPlan& plan, HostText& page) {

@@ -15,6 +15,7 @@ TEST_CASE("low-parallelism: situations") {
                            {"fused, parallelism 1", fused_map(1).uses_cores(0.1, 4), "silent"},
                            {"fused, parallelism 2", fused_map(2).uses_cores(0.1, 4), "warning"},
                            {"cores unknown", without_budget(), "not evaluated"},
+                           {"cores unknown, and not even one is busy", without_budget(0.1), "warning"},
                            {"a parallel batch copies unseen",
                             MeasuredPipeline({"Root", "Prefetch", "ParallelBatch", "ParallelMapV2", "TFRecord"})
                                 .waits_for("ParallelMapV2")

@@ -125,8 +125,9 @@ inline MeasuredPipeline damaged(MeasuredPipeline pipeline) {
   return pipeline;
 }
 
-inline MeasuredPipeline without_budget() {
-  MeasuredPipeline pipeline = parallel_map(0.1);
+/// Of unknown cores as many are busy as 4 times `utilization`.
+inline MeasuredPipeline without_budget(double utilization = 0.5) {
+  MeasuredPipeline pipeline = parallel_map(utilization);
   pipeline.pipeline().cpu_budget.reset();
   return pipeline;
 }
