@@ -13,6 +13,7 @@
 #include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
+#include "trace/repeated_events.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
@@ -149,7 +150,7 @@ class RunReader {
   }
 
   /// The events that are lost here were counted by the first reading already.
-  Result<EventTotals> read_devices(const Format& format, ByteSource& source, DeviceProfiler& profiler) {
+  Result<EventTotals> read_devices(const Format& format, ByteSource& source, EventSink& profiler) {
     if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
     // The progress is that of the first reading, which counted these events as well.
     WorkOptions work = work_;
@@ -173,11 +174,14 @@ class RunReader {
     SecondReading again;
     if (has_devices(*joined.format, trace)) {
       DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
+      RepeatedEvents repeats;
+      EventsOnce once(profiler, &repeats);
       for (const std::size_t file : joined.files) {
         const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
         const Result<EventTotals> read =
-            source ? read_devices(*joined.format, **source, profiler) : Result<EventTotals>(Unexpected(source.error()));
+            source ? read_devices(*joined.format, **source, once) : Result<EventTotals>(Unexpected(source.error()));
         if (!read) note_unread_devices(read.error(), trace);
+        repeats.end_file();
       }
       again.devices = profiler.finish();
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "io/byte_source.h"
+#include "trace/event_reader.h"
 #include "trace/format.h"
 #include "trace/timeline_nesting.h"
 
@@ -189,6 +190,48 @@ TEST_CASE("what is drawn twice counts once") {
   CHECK(trace.iterator_event_count == 1);
   CHECK(trace.lanes[0].get_next_calls.size() == 1);
   CHECK(trace.lanes[1].ops.size() == 1);
+}
+
+TEST_CASE("an op that TF 1.15 draws as a node and as the kernel in it is handed on as one") {
+  /// Names of the events that are marked as another drawing.
+  class Repeats final : public EventSink {
+   public:
+    std::string names;
+    int events = 0;
+    void take(const TraceEvent& event) override {
+      ++events;
+      if (event.is_repeat) names += std::string(event.name) + " " + std::to_string(event.duration / 1'000'000) + ", ";
+    }
+  };
+  const auto kernel = [](const std::string& name, int start, int duration) {
+    return iterator(name, start, duration, 4);
+  };
+  const auto repeats = [](const std::vector<std::string>& events) {
+    const std::string text = document(events);
+    const auto source = memory_source(text, "timeline.json");
+    Repeats sink;
+    const Result<EventTotals> totals = read_tf1_timeline_events(*source, sink, WantedPlanes::all, {});
+    REQUIRE(totals.has_value());
+    CHECK(sink.events == static_cast<int>(totals->event_count));
+    return sink.names;
+  };
+  const std::string host = process(1, "/host:CPU Compute");
+  const std::string device = process(3, "/job:localhost/replica:0/task:0/device:CPU:0 Compute");
+  const std::string node = op("MatMul", "dense/MatMul", 100, 50);
+  // Its end may seem a microsecond later than that of the node.
+  CHECK(repeats({host, device, node, kernel("dense/MatMul:MatMul", 101, 50)}) == "dense/MatMul:MatMul 50, ");
+  // Functions run ops of the same name before, beside and after it.
+  CHECK(repeats({host, device, node, kernel("dense/MatMul:MatMul", 90, 30), kernel("dense/MatMul:MatMul", 102, 45),
+                 kernel("dense/MatMul:MatMul", 120, 10), kernel("dense/MatMul:MatMul", 160, 20)}) ==
+        "dense/MatMul:MatMul 45, ");
+  CHECK(repeats({host, device, node, kernel("dense/MatMul:MatMul", 101, 60)}).empty());
+  CHECK(repeats({host, device, node, kernel("other/MatMul:MatMul", 101, 40)}).empty());
+  CHECK(repeats({host, device, node, kernel("Iterator::Model::Map", 101, 40)}).empty());
+  // Other versions draw nodes only, and the node of a device is the launch.
+  CHECK(repeats({device, node, op("MatMul", "dense/MatMul", 100, 50)}).empty());
+  CHECK(repeats({host, process(3, "/job:localhost/replica:0/task:0/device:GPU:0 Compute"), node,
+                 kernel("dense/MatMul:MatMul", 101, 40)})
+            .empty());
 }
 
 TEST_CASE("flows, tensors and counters are no loss; devices are named") {

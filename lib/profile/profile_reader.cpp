@@ -124,8 +124,10 @@ ProfileReader::~ProfileReader() = default;
 
 Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices) {
   sink_->hand_also_to(devices);
-  const Result<EventTotals> totals = format.read_events(source, *sink_, WantedPlanes::all, work);
+  EventsOnce once(*sink_, format.join != nullptr ? &repeats_ : nullptr);
+  const Result<EventTotals> totals = format.read_events(source, once, WantedPlanes::all, work);
   sink_->end_file();
+  repeats_.end_file();
   if (!totals) return Unexpected(totals.error());
   return {};
 }
@@ -141,6 +143,7 @@ void ProfileReader::begin_again() {
 Profile ProfileReader::finish(std::int64_t origin_ns) {
   Profile profile = sink_->finish(origin_ns);
   sink_ = std::make_unique<Sink>(detail_, LaunchingOps());
+  repeats_ = {};
   return profile;
 }
 

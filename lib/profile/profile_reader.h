@@ -9,6 +9,7 @@
 #include "profile/profile.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
+#include "trace/repeated_events.h"
 
 namespace doctor {
 
@@ -40,6 +41,7 @@ class ProfileReader {
   class Sink;
   Detail detail_;
   std::unique_ptr<Sink> sink_;
+  RepeatedEvents repeats_;
 };
 
 }  // namespace doctor

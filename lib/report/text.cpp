@@ -313,7 +313,6 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
 
 void add_loss(const Measurements& measurements, const Detail detail, TextPage& page) {
   const Loss loss = total_loss(measurements);
-  if (loss.complete()) return;
   std::string text;
   std::size_t shown = 0;
   for (const auto& [reason, count] : loss.counts) {
@@ -321,9 +320,9 @@ void add_loss(const Measurements& measurements, const Detail detail, TextPage& p
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason, format_count(count));
   }
   if (shown > kShownLosses && detail != Detail::full) text += fmt::format(" and {} more", shown - kShownLosses);
-  page.row("lost", text + "; the numbers are based on what is left");
+  if (!loss.complete()) page.row("lost", text + "; the numbers are based on what is left");
   if (detail != Detail::full) return;
-  for (const std::string& note : loss.notes) page.row("lost", note);
+  for (const std::string& note : loss.notes) page.row(loss.complete() ? "note" : "lost", note);
 }
 
 /// Every finding with what it rests on.

@@ -17,6 +17,7 @@
 #include "trace/json_events.h"
 #include "trace/json_text.h"
 #include "trace/timeline_events.h"
+#include "trace/timeline_repeats.h"
 #include "trace/trace_builder.h"
 
 // Every event of a Chrome trace or of a TF1 timeline with all its arguments. Names may come after the events that
@@ -34,16 +35,33 @@ struct DocumentNames {
   Picoseconds first_start = 0;  ///< since the origin; not after it
   std::uint64_t phase_count = 0;
   std::uint64_t other_count = 0;
+  TimelineRepeats repeats;  ///< of a TF1 timeline
 
-  void take(const JsonEvent& event);
+  void take(const JsonEvent& event, Dialect dialect);
   EventHeader header() const;
 };
 
-void DocumentNames::take(const JsonEvent& event) {
+/// For what a TF1 timeline may draw twice.
+void add_drawing(const JsonEvent& event, Picoseconds start, DocumentNames& names) {
+  std::string name;
+  std::string op;
+  JsonMembers members(event.arguments);
+  for (JsonMember member; members.next(member);) {
+    if (!member.is_string || (member.key != "name" && member.key != "op")) continue;
+    std::string scratch;
+    (member.key == "name" ? name : op) = unescape_json(member.value, scratch);
+  }
+  const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
+  if (duration) names.repeats.add(event.process, event.name, name, op, {start, start + *duration});
+}
+
+void DocumentNames::take(const JsonEvent& event, Dialect dialect) {
   ++(event.phase == '\0' ? other_count : phase_count);
   if (event.phase == 'M') return threads.take_metadata(event);
   if (!is_on_thread(event.phase) || event.start_text != NumberText::valid) return;
-  first_start = std::min(first_start, origin.since(event.start).value_or(0));
+  const Picoseconds start = origin.since(event.start).value_or(0);
+  first_start = std::min(first_start, start);
+  if (dialect == Dialect::tf1_timeline && event.phase == 'X') add_drawing(event, start, *this);
 }
 
 EventHeader DocumentNames::header() const {
@@ -193,6 +211,7 @@ void EventReading::name_event(std::string_view name, TraceEvent& event) {
   const std::string_view node = arguments_.text_of("name");
   const std::string_view op = arguments_.text_of("op");
   if (node.empty()) return;
+  event.is_repeat = names_.repeats.contains(name, node, {event.start, event.start + event.duration});
   event.name = node;
   event.short_name = name;
   const bool has_type = classify_event(node) == EventKind::iterator || !op_type_of(node).empty();
@@ -248,12 +267,13 @@ Result<EventTotals> read_events(ByteSource& source, Dialect dialect, EventSink& 
   options.splits_arguments = false;
   JsonEventReader first(source, options);
   while (const JsonEventBatch* batch = first.next()) {
-    for (const JsonEvent& event : batch->events) names.take(event);
+    for (const JsonEvent& event : batch->events) names.take(event, dialect);
   }
   if (auto error = reason_not_a_trace(first.document(), source, names.phase_count, names.other_count)) {
     return Unexpected(std::move(*error));
   }
   if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
+  names.repeats.find(names.threads);
   sink.begin(names.header());
   options.splits_arguments = true;
   JsonEventReader second(source, options);

@@ -73,6 +73,7 @@ struct TraceEvent {
   std::string_view short_name;      ///< "Iterator::Map"; empty if the event has one name only
   Picoseconds start = 0;            ///< since the origin of the trace
   Picoseconds duration = 0;         ///< never negative
+  bool is_repeat = false;           ///< the same run of an op that another event is; see TimelineRepeats
   std::span<const EventArgument> arguments;
 
   /// The argument of this name; null if there is none.

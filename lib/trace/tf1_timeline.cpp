@@ -182,9 +182,9 @@ class TimelineJoiner final : public TraceJoiner {
     trace.files = std::move(files_);
     trace.devices = std::move(events.devices);
     trace.event_count = events.event_count;
-    trace.origin_ns = events.origin_ns;
     trace.lanes_are_threads = false;
     fit_times(events);
+    trace.origin_ns = events.origin_ns;
     trace.strings = std::move(events.strings);
     trace.window = window_of(events);
     trace.steps = session_runs_of(events);

@@ -1,9 +1,12 @@
 #include "trace/timeline_events.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
+#include "text/numbers.h"
 #include "trace/chrome_threads.h"
 #include "trace/event_kind.h"
 #include "trace/json_text.h"
@@ -68,7 +71,7 @@ void TimelineReader::take(const ChromeEvent& event) {
   }
   if (const char* const fault = timeline_time_fault(event.start, event.duration)) return lose(fault, 1);
   const Interval interval{event.start, event.start + event.duration};
-  ++time_count_;
+  if (!repeats_.is_repeat(event_token(event.name, arguments.name, event.start, event.duration))) ++time_count_;
   events_.spans.push_back(interval);
   if (arguments.name == kSourceNode) sources_.emplace_back(interval.start, event.process);
   const EventKind kind = classify_event(name);
@@ -82,7 +85,11 @@ void TimelineReader::take(const ChromeEvent& event) {
 }
 
 /// Only now every process has its name.
-void TimelineReader::end_file() {
+void TimelineReader::end_file(const ByteSource& source) {
+  if (const std::uint64_t repeated = repeats_.end_file(); repeated > 0) {
+    loss_.notes.push_back(
+        fmt::format("{}: {} in other files, too, and count once", source.name(), format_count(repeated, "event")));
+  }
   for (const PlacedOp& placed : ops_) {
     if (!accelerator_of(process_names_[placed.process])) events_.ops.push_back(placed.op);
   }
@@ -115,7 +122,7 @@ Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {
     return Unexpected(std::move(*error));
   }
   add_document_loss(document, source, time_count_, loss_);
-  end_file();
+  end_file(source);
   return {};
 }
 

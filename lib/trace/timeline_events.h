@@ -13,6 +13,7 @@
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/chrome_events.h"
+#include "trace/repeated_events.h"
 #include "trace/trace.h"
 
 namespace doctor {
@@ -53,7 +54,7 @@ struct TimelineEvents {
   std::vector<PartitionStart> partition_starts;
   std::vector<Interval> spans;       ///< of every event that has a time, those of accelerators included
   std::vector<std::string> devices;  ///< sorted
-  std::uint64_t event_count = 0;     ///< events with a time
+  std::uint64_t event_count = 0;     ///< events with a time, those in several files once
   std::int64_t origin_ns = 0;        ///< as of Trace
   Loss loss;
 };
@@ -82,9 +83,10 @@ class TimelineReader {
   };
 
   Arguments decode(std::span<const JsonMember> members);
-  void end_file();
+  void end_file(const ByteSource& source);
 
   TimelineEvents events_;
+  RepeatedEvents repeats_;
   TimeOrigin origin_;
   std::string name_text_;
   std::string op_text_;

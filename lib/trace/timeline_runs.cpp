@@ -65,6 +65,7 @@ void fit_times(TimelineEvents& events) {
   if (events.spans.empty()) return;
   const bool is_short = fits(events.spans.back().start - events.spans.front().start);
   const std::vector<Move> moves = moves_for(events.spans, !is_short);
+  events.origin_ns += events.spans.front().start / kPicosecondsPerNanosecond;
   const auto move = [&](Interval& span) {
     const Picoseconds shift = shift_at(moves, span.start);
     span = {span.start + shift, span.end + shift};

@@ -12,9 +12,10 @@ namespace doctor {
 /// show no start of a partition.
 std::vector<StepMarker> session_runs_of(const TimelineEvents& events);
 
-/// Moves times so that the first event is at 0 and that they fit a PackedSpan. A job that lasts for days writes a
-/// timeline now and then; where all together would last longer than a PackedSpan can hold, every pause between them is
-/// cut to a second. No measurement looks at these pauses. What does not fit even so is left out and counted.
+/// Moves times, and the origin, so that the first event is at 0 and that they fit a PackedSpan. A job that lasts for
+/// days writes a timeline now and then; where all together would last longer than a PackedSpan can hold, every pause
+/// between them is cut to a second. No measurement looks at these pauses. What does not fit even so is left out and
+/// counted.
 void fit_times(TimelineEvents& events);
 
 }  // namespace doctor
