@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,11 @@ Result<std::string> sql_of(const QueryOptions& choice) {
   return sql;
 }
 
+/// Whether the statement reads a table, or the rows below a view.
+bool reads(const QueryNeeds& needs, std::string_view table) {
+  return needs.has(table) || needs.has(stored_as(*find_query_table(table)));
+}
+
 /// What the statement asks about; with a database to keep, all.
 LoadRequest load_request(const QueryNeeds& needs, const QueryDatabase& database) {
   if (!database.is_temporary()) return LoadRequest::everything();
@@ -75,8 +81,8 @@ LoadRequest load_request(const QueryNeeds& needs, const QueryDatabase& database)
   load.events.rows = needs.has("events") || needs.has(kEventRows) || needs.has(kEventLines) || needs.has(kEventNames);
   load.events.arguments = needs.arguments;
   load.measurements.diagnosis = needs.has("iterators") || needs.has("kernels") || needs.has("findings");
-  load.measurements.calls = needs.has("calls") || needs.has("segments");
-  load.measurements.profile = needs.has("steps") || needs.has("ops");
+  load.measurements.calls = reads(needs, "calls") || reads(needs, "segments");
+  load.measurements.profile = reads(needs, "steps") || needs.has("ops");
   load.files = needs.has("files");
   load.traces = needs.has("traces");
   return load;
@@ -102,20 +108,23 @@ Result<bool> load(const QueryOptions& options, QueryDatabase& database, const Qu
   QueryInputs inputs = examine_inputs(*files);
   std::vector<std::string> names;
   for (const QueryInput& input : inputs.traces) names.push_back(input.name);
-  std::vector<Error> faults;
+  LoadReport report;
   Result<void> loaded;
   run_watched(names, options.output.quiet, [&](Progress& progress) {
     DiagnosisSetup setup = options.reading.setup;
     setup.work.progress = &progress;
-    loaded = load_inputs(database, inputs, load_request(needs, database), setup, faults);
+    loaded = load_inputs(database, inputs, load_request(needs, database), setup, report);
   });
   if (!loaded) return Unexpected(loaded.error());
   for (const std::string& name : inputs.repeated) {
-    if (!options.output.quiet) print_error({"counts once: the same as another file", name, {}, {}});
+    report.repeated.push_back({"counts once: the same as another file", name, {}, {}});
   }
-  const bool has_readable = faults.size() < inputs.traces.size() + inputs.rows.size();
+  for (const Error& repeated : report.repeated) {
+    if (!options.output.quiet) print_error(repeated);
+  }
+  const bool has_readable = report.unreadable.size() < inputs.traces.size() + inputs.rows.size();
   std::vector<Error> unreadable = std::move(inputs.unreadable);
-  unreadable.insert(unreadable.end(), faults.begin(), faults.end());
+  unreadable.insert(unreadable.end(), report.unreadable.begin(), report.unreadable.end());
   for (const Error& error : unreadable) {
     if (!has_readable && &error == &unreadable.back()) return Unexpected(error);
     print_error(error);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "query/tables.h"
 #include "query/user_query.h"
 #include "run_tool.h"
+#include "written_gpu_traces.h"
 
 namespace doctor::query_test {
 namespace {
@@ -39,11 +41,11 @@ class TextSink final : public ByteSink {
 QueryDatabase loaded(const std::vector<std::string>& paths) {
   Result<QueryDatabase> database = QueryDatabase::temporary();
   REQUIRE(database);
-  std::vector<Error> unreadable;
+  LoadReport report;
   const QueryInputs inputs = examine_inputs(paths);
   REQUIRE(inputs.unreadable.empty());
-  REQUIRE(load_inputs(*database, inputs, LoadRequest::everything(), {.rules = all_rules()}, unreadable));
-  REQUIRE(unreadable.empty());
+  REQUIRE(load_inputs(*database, inputs, LoadRequest::everything(), {.rules = all_rules()}, report));
+  REQUIRE(report.unreadable.empty());
   return std::move(*database);
 }
 
@@ -95,15 +97,87 @@ TEST_CASE("events have the columns of the conversion, with its values") {
     const Json rows = Json::parse(*page)["rows"];
     std::istringstream lines(sink.text);
     std::size_t number = 0;
-    for (std::string line; std::getline(lines, line); ++number) {
+    // The conversion counts from the start of the profile, which is before the first event.
+    std::optional<double> shift;
+    for (std::string line; std::getline(lines, line);) {
       Json expected = Json::parse(line);
       Json row = rows.at(number);
       row["args"] = Json::parse(row["args"].get<std::string>());
+      const bool is_kernel_of_node = expected["name"] == "unknown" && row["long_name"] != expected["long_name"];
+      if (is_kernel_of_node) continue;
+      const double distance = expected["start_us"].get<double>() - row["start_us"].get<double>();
+      CHECK(distance == doctest::Approx(shift.value_or(distance)).epsilon(1e-9));
+      shift = distance;
+      for (const char* const of_clock : {"start_us", "origin_ns"}) {
+        row.erase(of_clock);
+        expected.erase(of_clock);
+      }
       REQUIRE(row == expected);
+      ++number;
     }
     CHECK(number == rows.size());
     CHECK(number > 10);
   }
+}
+
+TEST_CASE("times of all tables count from the first event") {
+  // Of a trace with a device whose first event is the device's, and is not at the start of a line.
+  SyntheticTrace host;
+  for (int step = 0; step < 3; ++step) {
+    host.add("python", "IteratorGetNextOp::DoCompute", 100.1234 + step * 50, 20);
+    host.iterator("python", "Iterator::Root", 1, 0, 101 + step * 50, 18);
+  }
+  GpuTrace gpu(host.to_message());
+  gpu.kernel(12.5, 30, WrittenGpuJob().kernel);
+  const TemporaryDirectory folder;
+  const std::string device = folder.write("gpu.xplane.pb", gpu.to_xspace());
+  const std::string json = folder.write("host.trace.json", host.to_chrome_json());
+  for (const std::vector<std::string>& files : {std::vector<std::string>{device},
+                                                {json},
+                                                {kSomeTraces[0]},
+                                                {kSomeTraces[4]},
+                                                {kSomeTraces[1], kSomeTraces[2]},
+                                                {kTraces + "two_replicas_tf2.4.trace.json.gz"},
+                                                kSomeTraces}) {
+    CAPTURE(files.front());
+    const QueryDatabase database = loaded(files);
+    CHECK(answer(database, "SELECT min(start_us) FROM events") == "0\n");
+    CHECK(answer(database, "SELECT count(*) > 0 FROM calls") == "1\n");
+    CHECK(answer(database,
+                 "SELECT count(*) FROM calls WHERE NOT EXISTS (SELECT 1 FROM events"
+                 " WHERE abs(events.start_us - calls.start_us) < 1e-3"
+                 " AND abs(events.duration_us - calls.latency_us) < 1e-3"
+                 " AND (events.long_name LIKE '%Iterator%' OR events.op_type LIKE 'IteratorGetNext%'))") == "0\n");
+    // A step is a marker, or a run of a session.
+    CHECK(answer(database, "SELECT count(*) FROM steps WHERE start_us < 0") == "0\n");
+    CHECK(answer(database,
+                 "SELECT count(*) FROM segments JOIN calls USING (trace, host, pipeline, call)"
+                 " WHERE segments.start_us < calls.start_us - 1e-3"
+                 " OR segments.start_us > calls.start_us + calls.latency_us + 1e-3") == "0\n");
+  }
+}
+
+TEST_CASE("timelines beside a merged one, and ops that are drawn twice, count once") {
+  const TemporaryDirectory folder;
+  std::vector<std::string> files;
+  Json merged = {{"traceEvents", Json::array()}};
+  for (const char step : {'0', '1', '2'}) {
+    files.push_back(kTraces + "tf1_steps/timeline_" + step + ".json");
+    const Json document = Json::parse(read_whole_file(files.back()));
+    for (const Json& event : document["traceEvents"]) merged["traceEvents"].push_back(event);
+  }
+  const std::string counts =
+      "SELECT (SELECT count(*) FROM events), (SELECT sum(occurrences) FROM ops), (SELECT count(*) FROM calls)";
+  const std::string once = answer(loaded(files), counts);
+  files.push_back(folder.write("timeline_merged.json", merged.dump()));
+  CHECK(answer(loaded({files.back()}), counts) == once);
+  CHECK(answer(loaded(files), counts) == once);
+
+  Result<QueryDatabase> database = QueryDatabase::temporary();
+  LoadReport report;
+  REQUIRE(load_inputs(*database, examine_inputs(files), LoadRequest::everything(), {.rules = all_rules()}, report));
+  REQUIRE(report.repeated.size() == 3);
+  CHECK(report.repeated.front().what.find("events of it in other files") != std::string::npos);
 }
 
 TEST_CASE("all tables have the columns that are described, and rows") {
@@ -209,6 +283,10 @@ TEST_CASE("faults of SQL are told with their place and the nearest name") {
       {"SELECT * FROM event", "SQL: no such table: event at byte 14; did you mean 'events'?"},
       {"SELECT duration_u FROM events", "SQL: no such column: duration_u at byte 7; did you mean 'duration_us'?"},
       {"SELECT e.lng_name FROM events AS e", "no such column: e.lng_name at byte 7; did you mean 'long_name'?"},
+      {"SELECT pipeline, long_name, calls FROM iterators",
+       "no such column: pipeline at byte 7; 'pipeline' is a column of calls, segments"},
+      {"SELECT host FROM calls JOIN segments ON calls.call = segments.call",
+       "ambiguous column name: host at byte 7; write the table, or its alias, before it"},
       {"SELEC 1", "SQL: near \"SELEC\": syntax error at byte 0"},
       {"SELECT 1; SELECT 2", "SQL: more than one statement at byte 9"},
       {"SELECT 1; nonsense", "SQL: more than one statement at byte 9"},

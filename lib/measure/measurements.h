@@ -286,7 +286,8 @@ struct HostMeasurement {
   std::uint64_t iterator_event_count = 0;
   std::int64_t recorded_ns = 0;   ///< nanoseconds since 1970 where the recording began; 0 if the trace does not say
   bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
-  Picoseconds window_start = 0;   ///< times of spans count from the trace's origin, a person's from here
+  std::int64_t origin_ns = 0;  ///< of the trace, where times of spans count from: nanoseconds on the clock of its file
+  Picoseconds window_start = 0;  ///< where a person's times count from
   Picoseconds window = 0;
   Loss loss;
   std::vector<std::string> threads;  ///< indexed by LaneId: their names

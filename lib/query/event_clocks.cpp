@@ -3,8 +3,10 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "base/time.h"
@@ -13,29 +15,39 @@
 namespace doctor {
 namespace {
 
+/// A time that 64 bits of picoseconds are too few for.
+struct Instant {
+  std::int64_t ns = 0;
+  std::int64_t ps = 0;  ///< beyond it, 0..999
+
+  friend auto operator<=>(const Instant&, const Instant&) = default;
+};
+
+Instant after(std::int64_t origin_ns, Picoseconds time) {
+  const std::int64_t rest = time % kPicosecondsPerNanosecond;
+  const std::int64_t ps = rest < 0 ? rest + kPicosecondsPerNanosecond : rest;
+  return {origin_ns + (time - ps) / kPicosecondsPerNanosecond, ps};
+}
+
 struct Clock {
   std::int64_t file = 0;
   std::int64_t origin_ns = 0;
-  std::int64_t first_ns = 0;
-  std::optional<std::int64_t> base_ns;  ///< what the times of its events count from; nothing where it is new
-
-  std::int64_t earliest() const { return std::min(origin_ns, first_ns); }
-  std::int64_t shift_ps(std::int64_t base) const { return (origin_ns - base) * kPicosecondsPerNanosecond; }
-  bool is_near(std::int64_t base) const { return are_related(origin_ns, base) && are_related(first_ns, base); }
+  Instant first;                ///< when its first event begins
+  std::optional<Instant> base;  ///< what the times of its events count from; nothing where it is new
 };
 
+/// In order of time.
 std::vector<Clock> read_clocks(const QueryDatabase& database) {
-  const Statement rows = prepare(database.handle(),
-                                 "SELECT file, origin_ns, first_ns, base_ns FROM event_clocks"
-                                 " ORDER BY min(origin_ns, first_ns), origin_ns, file");
+  const Statement rows =
+      prepare(database.handle(), "SELECT file, origin_ns, first_ps, base_ns, base_ps FROM event_clocks");
   std::vector<Clock> clocks;
   while (rows && sqlite3_step(rows.get()) == SQLITE_ROW) {
-    Clock& clock = clocks.emplace_back();
-    clock.file = sqlite3_column_int64(rows.get(), 0);
-    clock.origin_ns = sqlite3_column_int64(rows.get(), 1);
-    clock.first_ns = sqlite3_column_int64(rows.get(), 2);
-    if (sqlite3_column_type(rows.get(), 3) != SQLITE_NULL) clock.base_ns = sqlite3_column_int64(rows.get(), 3);
+    const auto value = [&](int column) { return sqlite3_column_int64(rows.get(), column); };
+    Clock& clock = clocks.emplace_back(Clock{value(0), value(1), after(value(1), value(2)), {}});
+    if (sqlite3_column_type(rows.get(), 3) != SQLITE_NULL) clock.base = {value(3), value(4)};
   }
+  std::sort(clocks.begin(), clocks.end(),
+            [](const Clock& a, const Clock& b) { return std::tie(a.first, a.file) < std::tie(b.first, b.file); });
   return clocks;
 }
 
@@ -47,23 +59,30 @@ bool run(const Statement& statement, std::initializer_list<std::int64_t> values)
   return is_done;
 }
 
+/// What was measured of a trace is on the clock of its first file.
+constexpr const char* kSetTraces =
+    "UPDATE trace_clocks SET shift_ps = coalesce((SELECT (trace_clocks.origin_ns - file.base_ns) * 1000 - file.base_ps"
+    " FROM event_clocks AS file WHERE file.trace = trace_clocks.trace ORDER BY file.file LIMIT 1), 0)";
+
 }  // namespace
 
 Result<void> set_event_clocks(QueryDatabase& database) {
   const Statement set_lines =
       prepare(database.handle(), "UPDATE event_lines SET origin_ns = ?, shift_ps = ? WHERE file = ?");
-  const Statement set_clock = prepare(database.handle(), "UPDATE event_clocks SET base_ns = ? WHERE file = ?");
+  const Statement set_clock =
+      prepare(database.handle(), "UPDATE event_clocks SET base_ns = ?, base_ps = ? WHERE file = ?");
   if (!set_lines || !set_clock) return database.failure();
-  std::optional<std::int64_t> base;
+  std::optional<Instant> base;
   for (const Clock& clock : read_clocks(database)) {
     // In order of time: the first one that is too far from the last base begins a new one.
-    if (!base || !clock.is_near(*base)) base = clock.is_near(clock.earliest()) ? clock.earliest() : clock.origin_ns;
-    if (clock.base_ns == base) continue;
-    if (!run(set_lines, {*base, clock.shift_ps(*base), clock.file}) || !run(set_clock, {*base, clock.file})) {
+    if (!base || !are_related(clock.first.ns, base->ns)) base = clock.first;
+    if (clock.base == base) continue;
+    const std::int64_t shift_ps = (clock.origin_ns - base->ns) * kPicosecondsPerNanosecond - base->ps;
+    if (!run(set_lines, {base->ns, shift_ps, clock.file}) || !run(set_clock, {base->ns, base->ps, clock.file})) {
       return database.failure();
     }
   }
-  return {};
+  return database.change(kSetTraces);
 }
 
 }  // namespace doctor

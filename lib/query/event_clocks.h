@@ -5,9 +5,9 @@
 
 namespace doctor {
 
-/// Puts all files of the database on one clock: times of events count from the earliest of those that are less than 26
-/// days apart. What comes out depends on the files alone, not on when each was added. Errors: the database cannot be
-/// changed.
+/// Puts all files of the database, and what was measured of them, on one clock: times count from the first event of the
+/// files that are less than 26 days apart. What comes out depends on the files alone, not on when each was added.
+/// Errors: the database cannot be changed.
 Result<void> set_event_clocks(QueryDatabase& database);
 
 }  // namespace doctor

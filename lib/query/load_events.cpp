@@ -1,5 +1,6 @@
 #include "query/load_events.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "convert/event_columns.h"
@@ -7,8 +8,8 @@
 
 namespace doctor {
 
-EventLoader::EventLoader(QueryDatabase& database, std::string path, EventRequest request)
-    : database_(database), number_(database.next_number(kEventClocks, "file")) {
+EventLoader::EventLoader(QueryDatabase& database, std::int64_t trace, std::string path, EventRequest request)
+    : database_(database), trace_(trace), number_(database.next_number(kEventClocks, "file")) {
   file_.path = std::move(path);
   if (!request.rows) return;
   storage_.emplace(Storage{EventNames(database), EventRows(database, request.arguments),
@@ -31,15 +32,24 @@ std::int64_t EventLoader::line_of(const TraceEvent& event) {
 }
 
 void EventLoader::take(const TraceEvent& event) {
+  first_start_ = std::min(first_start_.value_or(event.start), event.start);
   if (!storage_) return;
   storage_->rows.add(line_of(event), storage_->names.number_of(file_, event), event.start, event.duration,
                      event.arguments);
 }
 
 Result<void> EventLoader::finish() {
-  if (!storage_) return {};
-  RowInserter clock(database_, kEventClocks, 4);
-  clock.integer(number_).integer(file_.header.origin_ns).integer(file_.header.first_ns).null().end_row();
+  RowInserter clock(database_, kEventClocks, 6);
+  if (first_start_) {
+    clock.integer(number_)
+        .integer(trace_)
+        .integer(file_.header.origin_ns)
+        .integer(*first_start_)
+        .null()
+        .null()
+        .end_row();
+  }
+  if (!storage_) return clock.finish();
   for (const Result<void>& stored :
        {storage_->rows.finish(), storage_->names.finish(), storage_->lines.finish(), clock.finish()}) {
     if (!stored) return stored;

@@ -23,8 +23,8 @@ struct EventRequest {
 /// Takes the events of one file into the database.
 class EventLoader final : public EventSink {
  public:
-  /// `path` is what the tables call the file.
-  EventLoader(QueryDatabase& database, std::string path, EventRequest request);
+  /// `path` is what the tables call the file of the trace of this number.
+  EventLoader(QueryDatabase& database, std::int64_t trace, std::string path, EventRequest request);
 
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
@@ -47,8 +47,10 @@ class EventLoader final : public EventSink {
   std::int64_t line_of(const TraceEvent& event);
 
   QueryDatabase& database_;
+  std::int64_t trace_;
   EventFile file_;
   std::int64_t number_;
+  std::optional<Picoseconds> first_start_;
   std::optional<Storage> storage_;   ///< nothing where events are only counted
   std::vector<std::int64_t> lines_;  ///< indexed by EventLine::index: their numbers in the database; 0: not there yet
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "diagnose/suppress.h"
 #include "measure/call_details.h"
 #include "query/row_inserter.h"
+#include "query/tables.h"
 #include "report/calls_page.h"
 #include "report/json_values.h"
 #include "report/selection.h"
@@ -25,7 +27,6 @@ struct TraceHost {
   std::string name;
 
   RowInserter& begin_row(RowInserter& rows) const { return rows.integer(trace).text(name); }
-  Picoseconds since_start(Picoseconds time) const { return time - host.window_start; }
 };
 
 std::optional<std::int64_t> number_of(IteratorId id) {
@@ -84,7 +85,7 @@ void load_segments(RowInserter& rows, const TraceHost& of, std::optional<std::in
   for (const Segment& segment : call.segments) {
     const bool has_iterator = segment.iterator != kNoIterator;
     of.begin_row(rows).optional_integer(pipeline).integer(static_cast<std::int64_t>(call.number)).integer(++number);
-    rows.time(of.since_start(segment.span.start)).time(segment.span.end - segment.span.start);
+    rows.integer(segment.span.start).time(segment.span.end - segment.span.start);
     rows.text(to_word(segment.kind)).optional_integer(number_of(segment.iterator));
     has_iterator ? rows.text(of.host.iterators[index_of(segment.iterator)].long_name) : rows.null();
     rows.text(of.host.threads[index_of(segment.lane)]).end_row();
@@ -98,7 +99,7 @@ Result<void> load_calls(QueryDatabase& database, const TraceHost& of) {
     const std::optional<std::int64_t> root = number_of(pipeline.root);
     for (const CallDetail& call : pipeline.call_details) {
       of.begin_row(rows).optional_integer(root).integer(static_cast<std::int64_t>(call.number));
-      rows.time(of.since_start(call.span.start)).time(call.latency()).text(of.host.threads[index_of(call.lane)]);
+      rows.integer(call.span.start).time(call.latency()).text(of.host.threads[index_of(call.lane)]);
       rows.boolean(call.number <= pipeline.warmup_count).boolean(call.latency() > kSlowCall).end_row();
       load_segments(segments, of, root, call);
     }
@@ -113,7 +114,7 @@ Result<void> load_steps(QueryDatabase& database, const TraceHost& of) {
   std::int64_t number = 0;
   for (const StepMeasurement& step : of.host.steps.steps) {
     of.begin_row(rows).integer(step.number.value_or(++number));
-    rows.time(of.since_start(step.span.start)).time(step.duration());
+    rows.integer(step.span.start).time(step.duration());
     for (const StepPart part : {compilation, output, input, kernel_launch, host_compute, device_to_device,
                                 device_compute_16, device_compute_32, other}) {
       rows.time(step[part]);
@@ -151,6 +152,15 @@ Result<void> load_kernels(QueryDatabase& database, const TraceHost& of) {
   return rows.finish();
 }
 
+/// A trace is of one host; files of it that could not be read have no times.
+Result<void> load_clock(QueryDatabase& database, std::int64_t trace, const Measurements& measurements) {
+  RowInserter clock(database, kTraceClocks, 3);
+  const auto host = std::find_if(measurements.hosts.begin(), measurements.hosts.end(),
+                                 [](const HostMeasurement& read) { return read.event_count > 0; });
+  clock.integer(trace).integer(host == measurements.hosts.end() ? 0 : host->origin_ns).integer(0).end_row();
+  return clock.finish();
+}
+
 Result<void> load_findings(QueryDatabase& database, std::int64_t trace, const Diagnosis& diagnosis) {
   RowInserter rows(database, "findings");
   for (const Finding& finding : findings_that_count(diagnosis.findings)) {
@@ -176,6 +186,7 @@ Result<void> load_measurements(QueryDatabase& database, std::int64_t trace, cons
   if (request.diagnosis) loaders.insert(loaders.end(), {load_iterators, load_kernels});
   if (request.calls) loaders.push_back(load_calls);
   if (request.profile) loaders.insert(loaders.end(), {load_steps, load_ops});
+  if (Result<void> stored = load_clock(database, trace, analysis.measurements); !stored) return stored;
   for (const HostMeasurement& host : analysis.measurements.hosts) {
     const TraceHost of = {trace, host, host_name(host)};
     for (const Loader load : loaders) {

@@ -11,6 +11,8 @@
 #include "query/load_rows.h"
 #include "query/row_inserter.h"
 #include "text/json_page.h"
+#include "text/numbers.h"
+#include "trace/repeated_events.h"
 
 namespace doctor {
 namespace {
@@ -43,9 +45,8 @@ std::vector<Group> groups_of(const QueryDatabase& database, const std::vector<Qu
 
 class TraceLoader {
  public:
-  TraceLoader(QueryDatabase& database, const LoadRequest& request, const DiagnosisSetup& setup,
-              std::vector<Error>& unreadable)
-      : database_(database), request_(request), setup_(setup), unreadable_(unreadable) {}
+  TraceLoader(QueryDatabase& database, const LoadRequest& request, const DiagnosisSetup& setup, LoadReport& report)
+      : database_(database), request_(request), setup_(setup), report_(report) {}
 
   /// Errors: the database cannot be changed.
   Result<void> load(const Group& group) {
@@ -57,34 +58,49 @@ class TraceLoader {
   }
 
  private:
-  bool reads_events() const { return request_.events.rows || request_.files; }
+  /// Times count from the first event.
+  bool has_times() const {
+    return request_.events.rows || request_.measurements.calls || request_.measurements.profile;
+  }
+  bool reads_events() const { return has_times() || request_.files; }
 
   /// False where no file could be read.
   Result<bool> load_whole(const Group& group) {
     const std::int64_t trace = database_.take_trace_number();
     Group readable;
+    RepeatedEvents repeats;
     for (const QueryInput* input : group) {
-      const Result<bool> read = load_file(trace, *input);
+      const Result<bool> read = load_file(trace, *input, group.size() > 1 ? &repeats : nullptr);
       if (!read) return Unexpected(read.error());
       if (*read) readable.push_back(input);
     }
     if (readable.empty()) return false;
-    if (request_.events.rows) {
+    if (request_.measurements.any() || request_.traces) {
+      Result<bool> diagnosed = diagnose(trace, readable);
+      if (!diagnosed || !*diagnosed) return diagnosed;
+    }
+    if (has_times()) {
       if (Result<void> set = set_event_clocks(database_); !set) return Unexpected(std::move(set.error()));
     }
-    return request_.measurements.any() || request_.traces ? diagnose(trace, readable) : Result<bool>(true);
+    return true;
   }
 
-  /// False where it cannot be read, or another program added it meanwhile.
-  Result<bool> load_file(std::int64_t trace, const QueryInput& input) {
+  /// False where it cannot be read, or another program added it meanwhile. `repeats`: what the files of the trace
+  /// before it hold; null for a single one.
+  Result<bool> load_file(std::int64_t trace, const QueryInput& input, RepeatedEvents* repeats) {
     if (database_.has_content(input.sha256)) return false;
     if (!reads_events()) return added(input);
     if (Result<void> marked = database_.change("SAVEPOINT file"); !marked) return Unexpected(marked.error());
-    EventLoader events(database_, input.name, request_.events);
-    const Result<EventTotals> totals = read_events(input, events);
+    EventLoader events(database_, trace, input.name, request_.events);
+    EventsOnce once(events, repeats);
+    const Result<EventTotals> totals = read_events(input, once);
+    if (const std::uint64_t count = repeats == nullptr ? 0 : repeats->end_file(); count > 0) {
+      report_.repeated.push_back(
+          {"counts once: " + format_count(count, "event") + " of it in other files, too", input.name, {}, {}});
+    }
     if (!totals) {
-      unreadable_.push_back(totals.error());
-      unreadable_.back().where = input.name;
+      report_.unreadable.push_back(totals.error());
+      report_.unreadable.back().where = input.name;
       if (Result<void> undone = database_.change("ROLLBACK TO file; RELEASE file"); !undone) {
         return Unexpected(undone.error());
       }
@@ -131,7 +147,7 @@ class TraceLoader {
     setup.needed = request_.measurements.options();
     Analysis analysis = diagnose_files(paths, setup);
     if (!analysis.has_readable_file()) {
-      for (Error& error : analysis.unreadable) unreadable_.push_back(std::move(error));
+      for (Error& error : analysis.unreadable) report_.unreadable.push_back(std::move(error));
       return false;
     }
     restore_names(group, analysis);
@@ -169,11 +185,11 @@ class TraceLoader {
   QueryDatabase& database_;
   const LoadRequest& request_;
   const DiagnosisSetup& setup_;
-  std::vector<Error>& unreadable_;
+  LoadReport& report_;
 };
 
 /// All rows of a file, or none. Errors: the database cannot be changed.
-Result<void> load_results(QueryDatabase& database, const QueryInput& input, std::vector<Error>& unreadable) {
+Result<void> load_results(QueryDatabase& database, const QueryInput& input, LoadReport& report) {
   if (Result<void> begun = database.begin(); !begun) return begun;
   if (database.has_content(input.sha256)) {
     database.roll_back();
@@ -182,7 +198,7 @@ Result<void> load_results(QueryDatabase& database, const QueryInput& input, std:
   Result<void> loaded = load_rows(database, input.path);
   if (!loaded) {
     database.roll_back();
-    unreadable.push_back(std::move(loaded.error()));
+    report.unreadable.push_back(std::move(loaded.error()));
     return {};
   }
   if (Result<void> known = database.add_content(input.sha256); !known) return known;
@@ -204,15 +220,15 @@ LoadRequest LoadRequest::everything() {
 }
 
 Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadRequest& request,
-                         const DiagnosisSetup& setup, std::vector<Error>& unreadable) {
+                         const DiagnosisSetup& setup, LoadReport& report) {
   for (const QueryInput& input : inputs.rows) {
-    if (Result<void> loaded = load_results(database, input, unreadable); !loaded) return loaded;
+    if (Result<void> loaded = load_results(database, input, report); !loaded) return loaded;
   }
   const std::vector<Group> groups = groups_of(database, inputs.traces);
   const std::vector<std::string> paths = paths_of(groups);
   FileProgress progress(setup.work.progress, paths);
   if (setup.work.progress != nullptr) setup.work.progress->stage = "load";
-  TraceLoader loader(database, request, setup, unreadable);
+  TraceLoader loader(database, request, setup, report);
   std::size_t index = 0;
   for (const Group& group : groups) {
     progress.begin_file(index);

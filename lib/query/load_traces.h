@@ -22,11 +22,16 @@ struct LoadRequest {
   static LoadRequest everything();
 };
 
+/// What there is to say about single files; they do not stop the others.
+struct LoadReport {
+  std::vector<Error> unreadable;  ///< why they could not be read
+  std::vector<Error> repeated;    ///< how much of them other files hold, too
+};
+
 /// Adds files to the database, each trace whole or not at all, and none whose content is there already. TF1 timelines
 /// are one trace together, any other file is one. `setup` is how traces are diagnosed, but for what is needed of them.
-/// A file that cannot be read does not stop the others; why is added to `unreadable`. Errors: the database cannot be
-/// changed.
+/// Errors: the database cannot be changed.
 Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadRequest& request,
-                         const DiagnosisSetup& setup, std::vector<Error>& unreadable);
+                         const DiagnosisSetup& setup, LoadReport& report);
 
 }  // namespace doctor

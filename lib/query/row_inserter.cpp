@@ -17,7 +17,7 @@ RowInserter::RowInserter(QueryDatabase& database, std::string_view table, std::s
 }
 
 RowInserter::RowInserter(QueryDatabase& database, std::string_view table)
-    : RowInserter(database, table, find_query_table(table)->columns.size()) {}
+    : RowInserter(database, stored_as(*find_query_table(table)), find_query_table(table)->columns.size()) {}
 
 RowInserter& RowInserter::integer(std::int64_t value) {
   sqlite3_bind_int64(insert_.get(), ++position_, value);

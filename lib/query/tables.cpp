@@ -12,6 +12,8 @@ namespace {
 using enum QueryType;
 
 const QueryColumn kTrace = {"trace", integer, false, "", "number of the trace, as in `traces` and `files`"};
+constexpr std::string_view kStartMeaning =
+    "since the first event of all files whose clocks are less than 26 days apart, in all tables alike";
 const QueryColumn kHost = {"host", text, false, "", "machine that was recorded, else its file"};
 
 const QueryTable kEvents = {
@@ -27,8 +29,9 @@ const QueryTable kEvents = {
         {"name", text, false, "", "the short one where there are two: `Iterator::Map`"},
         {"long_name", text, false, "", "the same as `name` where there is one only: `Iterator::Root::Prefetch::Map`"},
         {"op_type", text, false, "", "`MatMul` of the op `dense/MatMul:MatMul`; empty for other events"},
-        {"origin_ns", text, false, "ns", "what `start_us` counts from, mostly since 1970: 64 bits as text"},
-        {"start_us", real, false, "us", "since the first event of all files whose clocks are less than 26 days apart"},
+        {"origin_ns", text, false, "ns",
+         "what `start_us` counts from, mostly since 1970, cut off to a nanosecond: 64 bits as text"},
+        {"start_us", real, false, "us", kStartMeaning},
         {"duration_us", real, false, "us", ""},
         {"iterator_id", text, true, "", "of a GetNext call of an iterator: 64 bits without a sign as text"},
         {"parent_id", text, true, "", "likewise, of the iterator that calls it"},
@@ -71,7 +74,7 @@ const QueryTable kCalls = {
         kHost,
         {"pipeline", integer, true, "", "number of the root among `iterators`; null where only GetNext ops were seen"},
         {"call", integer, false, "", "its number in the pipeline in order of time, from 1"},
-        {"start_us", real, false, "us", "since the trace's first event"},
+        {"start_us", real, false, "us", kStartMeaning},
         {"latency_us", real, false, "us", "how long the consumer waited for it"},
         {"thread", text, false, "", "of the consumer"},
         {"is_warmup", boolean, false, "", "among the first calls, which the verdict leaves out"},
@@ -87,7 +90,7 @@ const QueryTable kSegments = {
         {"pipeline", integer, true, "", "as in `calls`"},
         {"call", integer, false, "", "as in `calls`"},
         {"segment", integer, false, "", "its number in the call in order of time, from 1"},
-        {"start_us", real, false, "us", "since the trace's first event"},
+        {"start_us", real, false, "us", kStartMeaning},
         {"duration_us", real, false, "us", ""},
         {"kind", text, false, "",
          "`self`: the iterator's own work, `function`: the user's function, `handoff`: between threads, `unseen`: "
@@ -104,7 +107,7 @@ const QueryTable kSteps = {
         kTrace,
         kHost,
         {"step", integer, true, "", "its number as the trace has it, else counted from 1"},
-        {"start_us", real, false, "us", "since the trace's first event"},
+        {"start_us", real, false, "us", kStartMeaning},
         {"duration_us", real, false, "us", ""},
         {"compilation_us", real, false, "us", ""},
         {"output_us", real, false, "us", "copies from the device"},
@@ -205,6 +208,28 @@ QueryTable traces_table() {
   return table;
 }
 
+// What has a start is stored with the picoseconds since the origin of its trace, and shown by a view on the clock of
+// all traces: that may change with every trace that is added.
+constexpr std::string_view kStart = "start_us";
+constexpr std::string_view kStoredStart = "start_ps";
+
+bool has_start(const QueryTable& table) {
+  return table.name != kEvents.name && std::any_of(table.columns.begin(), table.columns.end(),
+                                                   [](const QueryColumn& column) { return column.name == kStart; });
+}
+
+std::string sql_to_view(const QueryTable& table) {
+  std::string columns;
+  for (const QueryColumn& column : table.columns) {
+    columns += columns.empty() ? "" : ", ";
+    columns += column.name == kStart ? fmt::format("(row.{} + clock.shift_ps) / 1e6 AS {}", kStoredStart, kStart)
+                                     : fmt::format("row.\"{0}\" AS \"{0}\"", column.name);
+  }
+  return fmt::format(
+      "CREATE VIEW {} AS SELECT {} FROM {} AS row LEFT JOIN trace_clocks AS clock ON clock.trace = row.trace;\n",
+      table.name, columns, stored_as(table));
+}
+
 std::string_view affinity_of(QueryType type) {
   switch (type) {
     case text:
@@ -218,8 +243,9 @@ std::string_view affinity_of(QueryType type) {
 
 constexpr std::string_view kStorage = R"(
 CREATE TABLE loaded (content TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE event_clocks (file INTEGER PRIMARY KEY, origin_ns INTEGER NOT NULL, first_ns INTEGER NOT NULL,
-  base_ns INTEGER);
+CREATE TABLE event_clocks (file INTEGER PRIMARY KEY, trace INTEGER NOT NULL, origin_ns INTEGER NOT NULL,
+  first_ps INTEGER NOT NULL, base_ns INTEGER, base_ps INTEGER);
+CREATE TABLE trace_clocks (trace INTEGER PRIMARY KEY, origin_ns INTEGER NOT NULL, shift_ps INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE event_lines (line INTEGER PRIMARY KEY, file INTEGER NOT NULL, path TEXT NOT NULL, host TEXT NOT NULL,
   process TEXT NOT NULL, thread TEXT NOT NULL, pid INTEGER NOT NULL, tid INTEGER NOT NULL,
   origin_ns INTEGER NOT NULL DEFAULT 0, shift_ps INTEGER NOT NULL DEFAULT 0);
@@ -270,18 +296,25 @@ std::string_view to_word(QueryType type) {
   return "boolean";
 }
 
+std::string stored_as(const QueryTable& table) {
+  return std::string(table.name) + (has_start(table) ? "_rows" : "");
+}
+
 std::string sql_to_make_tables() {
   std::string sql;
+  std::string views;
   for (const QueryTable& table : query_tables()) {
     if (table.name == kEvents.name) continue;
-    sql += fmt::format("CREATE TABLE {} (", table.name);
+    sql += fmt::format("CREATE TABLE {} (", stored_as(table));
     for (const QueryColumn& column : table.columns) {
-      sql += fmt::format("{}\"{}\" {}{}", sql.back() == '(' ? "" : ", ", column.name, affinity_of(column.type),
-                         column.is_nullable ? "" : " NOT NULL");
+      const bool is_start = column.name == kStart;
+      sql += fmt::format("{}\"{}\" {}{}", sql.back() == '(' ? "" : ", ", is_start ? kStoredStart : column.name,
+                         affinity_of(is_start ? integer : column.type), column.is_nullable ? "" : " NOT NULL");
     }
     sql += ");\n";
+    if (has_start(table)) views += sql_to_view(table);
   }
-  return sql + std::string(kStorage) + std::string(kEventView);
+  return sql + std::string(kStorage) + std::string(kEventView) + views;
 }
 
 }  // namespace doctor

@@ -40,6 +40,9 @@ const QueryTable* find_query_table(std::string_view name);
 /// "text", "integer", "real", "boolean".
 std::string_view to_word(QueryType type);
 
+/// The name of the table that holds its rows: its own, or that below a view.
+std::string stored_as(const QueryTable& table);
+
 /// The statements that make all tables, those included that only the tool itself uses.
 std::string sql_to_make_tables();
 
@@ -51,7 +54,9 @@ inline constexpr std::string_view kEventLines = "event_lines";
 inline constexpr std::string_view kEventNames = "event_names";
 /// An event: its line and name, start and duration in picoseconds, arguments.
 inline constexpr std::string_view kEventRows = "event_rows";
-/// What puts the files on one clock.
+/// A file that has events: its trace, where its times count from and when its first event begins.
 inline constexpr std::string_view kEventClocks = "event_clocks";
+/// A trace that was measured: where its times count from.
+inline constexpr std::string_view kTraceClocks = "trace_clocks";
 
 }  // namespace doctor
