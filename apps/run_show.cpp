@@ -36,9 +36,7 @@ Result<const Page*> find_page_for(const Request& request) {
   const Page* const page = find_page(name);
   if (page == nullptr) return fail("no page '" + name + "' to show", {}, suggestion(name, page_names()));
   for (const OptionEntry* option : options_of(Command::show)) {
-    const bool is_taken =
-        option->pages.empty() || std::find(option->pages.begin(), option->pages.end(), name) != option->pages.end();
-    if (is_taken || request.values.find(option->name) == nullptr) continue;
+    if (is_for_page(*option, name) || request.values.find(option->name) == nullptr) continue;
     return fail(fmt::format("unknown option '{}' of show {}", flag_of(*option), name), {},
                 "it is for " + list_of_pages(option->pages));
   }

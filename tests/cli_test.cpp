@@ -379,6 +379,11 @@ TEST_CASE("the help of a command speaks of that command alone") {
   };
   CHECK(help_has("diagnose", "its newest run is taken"));
   CHECK(help_has("compare", "1   a regression"));
+  CHECK(help_has("show", "--top N"));
+  CHECK(run_tool({"show", "calls", "--help"}).output.find("--top N") != std::string::npos);
+  for (const char* const page : {"overview", "tree", "autotune"}) {
+    CHECK(run_tool({"show", page, "--help"}).output.find("--top N") == std::string::npos);
+  }
   CHECK(help_has("compare", "3   inconclusive"));
   CHECK(help_has("compare", "on a new finding"));
   CHECK_FALSE(help_has("compare", "newest run"));

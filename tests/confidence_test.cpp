@@ -100,7 +100,7 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
   const Judged single = judged(with_calls(1, 0.02));
   CHECK(single.judgement.status == VerdictStatus::inconclusive);
   CHECK(single.pipeline.level == InputLevel::unknown);
-  CHECK(single.pipeline.doubt == "only 1 GetNext call in the trace");
+  CHECK(single.pipeline.doubt == "only 1 GetNext call of the pipeline in the trace");
 
   MeasuredPipeline uneven = with_calls(4, 0.4);
   uneven.pipeline().cadence.error = 0.3;

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "command_line/help_text.h"
 #include "command_line/option_table.h"
+#include "pages.h"
 
 namespace doctor {
 namespace {
@@ -173,11 +174,15 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
     return std::find_if(commands.begin(), commands.end(),
                         [](const BoundCommand& command) { return command.app->parsed(); });
   };
+  const bool is_show = !arguments.empty() && arguments.front() == entry_of(Command::show).name;
+  const auto named_page = std::find_if(arguments.begin(), arguments.end(),
+                                       [](const std::string& argument) { return find_page(argument) != nullptr; });
+  const std::string page = is_show && named_page != arguments.end() ? *named_page : std::string();
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     program.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    return Answer{parsed() == commands.end() ? program_help() : command_help(*parsed()->entry)};
+    return Answer{parsed() == commands.end() ? program_help() : command_help(*parsed()->entry, page)};
   } catch (const CLI::CallForVersion&) {
     return Answer{program.version() + "\n"};
   } catch (const CLI::ParseError& error) {

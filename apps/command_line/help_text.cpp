@@ -113,10 +113,12 @@ std::string program_help() {
          "\n'tfdata-doctor COMMAND --help' lists the arguments, options and exit statuses of a command.\n";
 }
 
-std::string command_help(const CommandEntry& command) {
+std::string command_help(const CommandEntry& command, std::string_view page) {
   std::string text = std::string(command.summary) + ".\n\nUsage:\n  " + usage_of(command) + "\n";
   text += arguments_part(command) + "\nOptions:\n" + term_line("-h, --help", "Print this help");
-  for (const OptionEntry* option : options_of(command.command)) text += option_line(*option);
+  for (const OptionEntry* option : options_of(command.command)) {
+    if (page.empty() || is_for_page(*option, page)) text += option_line(*option);
+  }
   if (!command.examples.empty()) text += examples_part(command);
   if (!command.notes.empty()) text += "\n" + paragraph_lines(command.notes);
   return command.exits.empty() ? text : text + exits_part(command);

@@ -321,6 +321,10 @@ const OptionEntry* find_option(Command command, std::string_view name) {
   return nullptr;
 }
 
+bool is_for_page(const OptionEntry& option, std::string_view page) {
+  return option.pages.empty() || std::find(option.pages.begin(), option.pages.end(), page) != option.pages.end();
+}
+
 std::string flag_of(const OptionEntry& option) {
   return "--" + std::string(option.name);
 }

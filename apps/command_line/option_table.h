@@ -21,6 +21,9 @@ std::vector<const OptionEntry*> options_of(Command command);
 /// The option of that name (without the dashes) that the command takes; null if it takes none.
 const OptionEntry* find_option(Command command, std::string_view name);
 
+/// Whether a page of `show` takes the option.
+bool is_for_page(const OptionEntry& option, std::string_view page);
+
 /// "--fail-on".
 std::string flag_of(const OptionEntry& option);
 

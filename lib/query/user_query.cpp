@@ -74,12 +74,34 @@ std::vector<std::string_view> table_names() {
   return names;
 }
 
+/// Whether a word of the SQL is the name of a table.
+bool names_table(std::string_view sql, std::string_view table) {
+  const auto is_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = sql.find(table); at != std::string_view::npos; at = sql.find(table, at + 1)) {
+    const std::size_t end = at + table.size();
+    const bool is_word = (at == 0 || !is_of_name(sql[at - 1])) && (end == sql.size() || !is_of_name(sql[end]));
+    if (is_word) return true;
+  }
+  return false;
+}
+
+/// "calls, segments": the tables that have a column of this name.
+std::string tables_with(std::string_view column) {
+  std::string tables;
+  for (const QueryTable& table : query_tables()) {
+    const bool has_it = std::any_of(table.columns.begin(), table.columns.end(),
+                                    [&](const QueryColumn& other) { return other.name == column; });
+    if (has_it) tables += (tables.empty() ? "" : ", ") + std::string(table.name);
+  }
+  return tables;
+}
+
 /// Columns of the tables that the SQL names, else of all.
 std::vector<std::string_view> column_names(std::string_view sql) {
   std::vector<std::string_view> of_named;
   std::vector<std::string_view> of_all;
   for (const QueryTable& table : query_tables()) {
-    const bool is_named = sql.find(table.name) != std::string_view::npos;
+    const bool is_named = names_table(sql, table.name);
     for (const QueryColumn& column : table.columns) {
       of_all.push_back(column.name);
       if (is_named) of_named.push_back(column.name);
@@ -97,8 +119,15 @@ std::string advice_for(std::string_view fault, std::string_view sql) {
   };
   if (const auto table = name_after("no such table: ")) return suggestion(*table, table_names());
   if (const auto column = name_after("no such column: ")) {
+    if (const std::string tables = tables_with(*column); !tables.empty()) {
+      return fmt::format("'{}' is a column of {}", *column, tables);
+    }
     const std::string_view near = nearest(*column, column_names(sql));
     if (!near.empty()) return fmt::format("did you mean '{}'?", near);
+  }
+  if (const auto column = name_after("ambiguous column name: ")) {
+    return fmt::format("write the table, or its alias, before it: several of {} have a '{}'", tables_with(*column),
+                       *column);
   }
   return "'tfdata-doctor query --schema' lists tables and columns";
 }
