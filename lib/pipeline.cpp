@@ -13,6 +13,7 @@
 #include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
+#include "trace/event_kind.h"
 #include "trace/repeated_events.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
@@ -102,7 +103,7 @@ class RunReader {
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     SecondReading again;
-    if (options_.profile || has_devices(**format, *trace) || is_one_step(**format, *trace)) {
+    if (wants_second_reading(**format, *trace)) {
       Result<void> read = read_again(**source, **format, trace->origin_ns, again);
       if (!read && options_.profile) return read;
       if (!read) note_unread_devices(read.error(), *trace);
@@ -141,12 +142,27 @@ class RunReader {
     return format.read_events != nullptr && !trace.devices.empty();
   }
 
+  bool wants_second_reading(const Format& format, const Trace& trace) const {
+    if (options_.profile || has_devices(format, trace)) return true;
+    return format.read_events != nullptr && (is_one_step(trace) || compiles_or_writes(trace));
+  }
+
+  /// The first reading counts the events that show when functions are traced and output is written, and keeps ops by
+  /// their type.
+  static bool compiles_or_writes(const Trace& trace) {
+    if (trace.compile_and_output_count > 0) return true;
+    for (std::size_t index = 0; index < trace.strings.size(); ++index) {
+      if (is_output_op(trace.strings[static_cast<StringId>(index)])) return true;
+    }
+    return false;
+  }
+
   /// A trace of one step (Keras records one by default) may show it by an event that the first reading does not keep.
-  static bool is_one_step(const Format& format, const Trace& trace) {
+  static bool is_one_step(const Trace& trace) {
     constexpr std::size_t kMostCalls = 8;  // one for each replica
     std::size_t calls = 0;
     for (const Lane& lane : trace.lanes) calls += lane.get_next_calls.size();
-    return format.read_events != nullptr && calls > 0 && calls <= kMostCalls && trace.steps.empty();
+    return calls > 0 && calls <= kMostCalls && trace.steps.empty();
   }
 
   /// The events that are lost here were counted by the first reading already.

@@ -2,6 +2,7 @@
 
 #include "diagnose/devices.h"
 #include "measure/shared_feed.h"
+#include "measure/step_table.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::devices_fed_in_turn {
@@ -32,7 +33,7 @@ std::optional<Finding> check_host(const HostMeasurement& host, const DeviceActiv
   if (!examiner.holds("one thread copies to several of them", feed.has_value())) return std::nullopt;
   const Evidence at_once = share_of("copied_at_once", share_of_time(feed->at_once, feed->copies));
   if (!examiner.at_most(at_once, "max_at_once")) return std::nullopt;
-  const Evidence share = share_of("copies_of_step", share_of_time(feed->in_steps, feed->steps));
+  const Evidence share = share_of("copies_of_step", share_of_steps(feed->in_steps, host.steps));
   if (!examiner.at_least(share, "min_share")) return std::nullopt;
   const std::size_t fed = feed->devices.size();
   Finding finding =

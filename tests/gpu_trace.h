@@ -56,6 +56,12 @@ class GpuTrace {
     return GpuTrace(std::move(host));
   }
 
+  /// The device is named, and nothing that ran on it was recorded.
+  GpuTrace& without_events() {
+    streams_[device_];
+    return *this;
+  }
+
   /// What follows is of this device.
   GpuTrace& on(const std::string& device) {
     device_ = device;

@@ -252,6 +252,29 @@ TEST_CASE("a host with a device launches in runs of the executor, but for ops on
   }
 }
 
+TEST_CASE("what traces functions, compiles and writes output, by the names of events") {
+  WrittenEvents events;
+  const EventLine& python = events.line("/host:CPU", "python");
+  const EventLine& other = events.line("/host:CPU", "other");
+  events.add(python, "train_step", 0, 100, {{"tf_function_call", "traced-nonXla"}, {"tracing_count", "3"}});
+  events.add(python, "tf.function-graph_building", 10, 60);
+  events.add(python, "inner", 20, 50, {{"tf_function_call", "traced-nonXla"}, {"tracing_count", "1"}});
+  events.add(python, "tf.function-graph_building", 25, 45);
+  events.add(python, "train_step", 200, 300, {{"tf_function_call", "notTraced-nonXla"}, {"tracing_count", "3"}});
+  events.add(python, "GpuCompiler::RunBackend", 220, 280);
+  events.add(other, "tf.function-graph_building", 30, 70);
+  events.add(python, "EagerLocalExecute: SaveV2", 400, 450);
+  events.add(python, "EagerLocalExecute: MatMul", 460, 470);
+  events.add(other, "summary/WriteScalarSummary:WriteScalarSummary", 440, 480);
+  HostActivityBuilder builder;
+  events.feed(builder);
+  const HostActivity activity = builder.finish();
+  CHECK(activity.tracings == std::vector<FunctionTracing>{{{10, 60}, "train_step", 3}, {{30, 70}, "", std::nullopt}});
+  CHECK(activity.xla == std::vector<Interval>{{220, 280}});
+  CHECK(activity.compile == std::vector<Interval>{{10, 70}, {220, 280}});
+  CHECK(activity.output == std::vector<Interval>{{400, 480}});
+}
+
 TEST_CASE("a device's step is named by the host, or counted by the profiler") {
   struct Case {
     std::string name;

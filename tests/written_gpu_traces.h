@@ -12,6 +12,7 @@
 
 struct WrittenGpuJob {
   int steps = 10;
+  bool is_device_recorded = true;  ///< else the trace names the device and has nothing that ran on it
   double get_next_us = 20;
   double copy_us = 100;
   bool copies_ahead = false;  ///< the next batch is copied while the kernels run
@@ -83,6 +84,7 @@ inline GpuTrace WrittenGpuJob::to_trace() const {
         .ids["id"] = 7;
   }
   GpuTrace trace(host.to_message());
+  if (!is_device_recorded) return trace.without_events();
   for (int step = 0; step < steps; ++step) {
     const double start = 100 + step * step_us();
     const double compute = start + step_us() - python_us - computing_us();
@@ -134,6 +136,11 @@ inline std::vector<WrittenGpuCase> written_gpu_cases() {
   in_python.python_us = 900;
   WrittenGpuJob little_python;
   little_python.python_us = 300;
+  WrittenGpuJob unrecorded;
+  unrecorded.is_device_recorded = false;
+  unrecorded.steps = 30;
+  WrittenGpuJob recorded = unrecorded;
+  recorded.is_device_recorded = true;
   WrittenGpuJob in_turn;
   in_turn.feed = WrittenGpuJob::Feed::two_in_turn;
   in_turn.copy_us = 150;
@@ -141,6 +148,8 @@ inline std::vector<WrittenGpuCase> written_gpu_cases() {
   at_once.feed = WrittenGpuJob::Feed::two_at_once;
   return {{"devices-fed-in-turn/flags/written.xplane.pb", in_turn},
           {"devices-fed-in-turn/clean/written.xplane.pb", at_once},
+          {"devices-not-recorded/flags/written.xplane.pb", unrecorded},
+          {"devices-not-recorded/clean/written.xplane.pb", recorded},
           {"time-outside-ops/flags/written.xplane.pb", in_python},
           {"time-outside-ops/clean/written.xplane.pb", little_python},
           {"device-idle-for-input/flags/written.xplane.pb", waits},

@@ -156,6 +156,20 @@ RuleResult for_trace(const RuleContext& context, const TraceCheck& check) {
   return result;
 }
 
+RuleResult for_each_host(const RuleContext& context, const HostCheck& check) {
+  RuleResult result;
+  for (std::size_t index = 0; index < context.measurements.hosts.size(); ++index) {
+    Inquiry& inquiry = result.inquiries.emplace_back();
+    Examiner examiner(context.thresholds, inquiry);
+    std::optional<Finding> finding = check(context.measurements.hosts[index], examiner);
+    if (!finding) continue;
+    inquiry.has_finding = true;
+    finding->host = index;
+    result.findings.push_back(std::move(*finding));
+  }
+  return result;
+}
+
 std::string why_nothing_is_judged(const Measurements& measurements) {
   const auto any = [&](auto holds) { return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), holds); };
   if (any([](const HostMeasurement& host) { return !host.iterators.empty(); })) {

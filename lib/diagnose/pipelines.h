@@ -80,6 +80,10 @@ std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& exami
 using TraceCheck = std::function<std::optional<Finding>(Examiner&)>;
 RuleResult for_trace(const RuleContext& context, const TraceCheck& check);
 
+/// Asks about every host.
+using HostCheck = std::function<std::optional<Finding>(const HostMeasurement&, Examiner&)>;
+RuleResult for_each_host(const RuleContext& context, const HostCheck& check);
+
 /// Why no pipeline can be judged, for a person.
 std::string why_nothing_is_judged(const Measurements& measurements);
 

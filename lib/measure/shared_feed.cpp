@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "measure/step_table.h"
 
 namespace doctor {
 
@@ -29,13 +30,7 @@ std::optional<SharedFeed> find_shared_feed(const HostMeasurement& host, double m
   }
   any = merged(std::move(any));
   shared.at_once = shared.copies - total_length(any);
-  std::vector<Interval> steps;
-  for (const StepMeasurement& step : host.steps.steps) {
-    if (!step.is_boundary) steps.push_back(step.span);
-  }
-  steps = merged(std::move(steps));
-  shared.steps = total_length(steps);
-  shared.in_steps = total_length(intersected(any, steps));
+  shared.in_steps = time_in_steps(any, host.steps);
   return shared;
 }
 

@@ -16,7 +16,6 @@ struct SharedFeed {
   Picoseconds copies = 0;    ///< to these devices, added up
   Picoseconds at_once = 0;   ///< of that: while another of them is copied to
   Picoseconds in_steps = 0;  ///< in steps that count, while any of them is copied to, each moment once
-  Picoseconds steps = 0;     ///< how long these steps take, added up
 };
 
 /// Of the threads that start at least `min_thread_share` of the copies to a device, by time, the one that does so for

@@ -159,6 +159,30 @@ StepTable measure_steps(const HostMeasurement& host) {
   return table;
 }
 
+double share_of_steps(Picoseconds time, const StepTable& table) {
+  const StepSummary summary = summarize_steps({&table, 1});
+  const double all = summary.average * static_cast<double>(summary.count);
+  return all > 0 ? static_cast<double>(time) / all : 0;
+}
+
+Picoseconds time_in_steps(std::span<const Interval> intervals, const StepTable& table) {
+  std::vector<Interval> steps;
+  for (const StepMeasurement& step : table.steps) {
+    if (!step.is_boundary) steps.push_back(step.span);
+  }
+  return total_length(intersected(intervals, merged(std::move(steps))));
+}
+
+std::size_t steps_with(std::span<const Interval> intervals, const StepTable& table) {
+  std::size_t count = 0;
+  for (const StepMeasurement& step : table.steps) {
+    const auto next = std::partition_point(intervals.begin(), intervals.end(),
+                                           [&](Interval interval) { return interval.end <= step.span.start; });
+    if (!step.is_boundary && next != intervals.end() && next->start < step.span.end) ++count;
+  }
+  return count;
+}
+
 StepSummary summarize_steps(std::span<const StepTable> hosts) {
   StepSummary summary;
   double squares = 0;

@@ -36,6 +36,16 @@ std::vector<Interval> waits_of(const HostMeasurement& host);
 /// The steps of a host that was measured with its profile.
 StepTable measure_steps(const HostMeasurement& host);
 
+/// A time in the steps that averages count, as a share of them; 0 without steps.
+double share_of_steps(Picoseconds time, const StepTable& table);
+
+/// Of the steps that averages count, what lies in the intervals (disjoint, sorted): all of them together, each moment
+/// once.
+Picoseconds time_in_steps(std::span<const Interval> intervals, const StepTable& table);
+
+/// In how many of the steps that averages count something of the intervals (disjoint, sorted) lies.
+std::size_t steps_with(std::span<const Interval> intervals, const StepTable& table);
+
 /// Of all hosts together: each step counts once.
 StepSummary summarize_steps(std::span<const StepTable> hosts);
 

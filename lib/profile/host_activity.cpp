@@ -10,12 +10,6 @@
 namespace doctor {
 namespace {
 
-/// Events that trace a Python function to a graph (Keras and tf.function), or compile with XLA.
-bool is_compilation(std::string_view name) {
-  return name == "tf.function-graph_building" || name.starts_with("XlaCompil") || name.starts_with("Xla Compil") ||
-         name.find("::CompileXla") != std::string_view::npos;
-}
-
 bool is_named_like_a_step(std::string_view name) {
   const bool has_prefix = name.starts_with("train") || name.starts_with("test") || name.starts_with("TraceContext");
   return has_prefix && name.find_first_of("/:") == std::string_view::npos;
@@ -34,7 +28,7 @@ std::uint64_t id_of(const TraceEvent& event) {
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
-  if (is_compilation(event.name)) activity_.compile.push_back(span);
+  take_compilation(event);
   if (is_step(event)) activity_.steps.push_back({span, event.find_integer("step_num"), event.find_integer("group_id")});
   Run run = {span, 0, Role::op};
   if (event.find("correlation_id") != nullptr) {
@@ -45,7 +39,11 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   }
   switch (classify_event(event.name)) {
     case EventKind::op:
+      if (is_output_op(op_type_of(event.name))) activity_.output.push_back(span);
       break;
+    case EventKind::output:
+      activity_.output.push_back(span);
+      return;
     case EventKind::executor:
       run.role = Role::executor;
       run.function_id = id_of(event);
@@ -63,6 +61,47 @@ void HostActivityBuilder::take(const TraceEvent& event) {
       return;
   }
   threads_[event.line->index].push_back(run);
+}
+
+void HostActivityBuilder::take_compilation(const TraceEvent& event) {
+  const Interval span = {event.start, event.start + event.duration};
+  if (const EventArgument* const call = event.find("tf_function_call")) {
+    // "notTraced-nonXla" of calls that found a graph.
+    if (!call->text.starts_with("traced")) return;
+    function_calls_[event.line->index].push_back({span, std::string(event.name), event.find_integer("tracing_count")});
+  }
+  if (classify_event(event.name) != EventKind::compilation) return;
+  activity_.compile.push_back(span);
+  if (is_tracing(event.name)) {
+    tracings_[event.line->index].push_back(span);
+  } else {
+    activity_.xla.push_back(span);
+  }
+}
+
+/// Names each tracing by the call around it: of nested functions the outermost are traced for the call.
+void HostActivityBuilder::join_tracings() {
+  for (auto& [line, spans] : tracings_) {
+    std::vector<FunctionCall>& calls = function_calls_[line];
+    std::stable_sort(calls.begin(), calls.end(), [](const FunctionCall& a, const FunctionCall& b) {
+      return std::pair(a.span.start, b.span.end) < std::pair(b.span.start, a.span.end);
+    });
+    std::size_t next = 0;
+    Interval outer = {INT64_MIN, INT64_MIN};
+    const FunctionCall* around = nullptr;
+    for (const Interval span : merged(std::move(spans))) {
+      for (; next < calls.size() && calls[next].span.start <= span.start; ++next) {
+        if (calls[next].span.start < outer.end) continue;
+        outer = calls[next].span;
+        around = &calls[next];
+      }
+      const bool is_within = around != nullptr && span.end <= outer.end;
+      activity_.tracings.push_back(
+          {span, is_within ? around->function : std::string(), is_within ? around->count : std::nullopt});
+    }
+  }
+  tracings_.clear();
+  function_calls_.clear();
 }
 
 /// Walks the outermost runs of one thread, with what lies in them. Of the job is what lies in no event of tf.data; what
@@ -155,6 +194,7 @@ void HostActivityBuilder::end_file() {
   }
   candidates_.clear();
   tf_data_functions_.clear();
+  join_tracings();
 }
 
 HostActivity HostActivityBuilder::finish() {
@@ -162,6 +202,10 @@ HostActivity HostActivityBuilder::finish() {
   activity_.compute = merged(std::move(activity_.compute));
   activity_.launch = launch_.take();
   activity_.compile = merged(std::move(activity_.compile));
+  activity_.xla = merged(std::move(activity_.xla));
+  activity_.output = merged(std::move(activity_.output));
+  std::stable_sort(activity_.tracings.begin(), activity_.tracings.end(),
+                   [](const FunctionTracing& a, const FunctionTracing& b) { return a.span.start < b.span.start; });
   std::stable_sort(activity_.steps.begin(), activity_.steps.end(), [](const HostStep& a, const HostStep& b) {
     return std::tuple(a.span.start, a.span.end, a.number) < std::tuple(b.span.start, b.span.end, b.number);
   });

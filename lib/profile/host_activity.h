@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -21,6 +22,15 @@ struct HostStep {
   friend bool operator==(const HostStep&, const HostStep&) = default;
 };
 
+/// The Python function of a tf.function is traced to a graph.
+struct FunctionTracing {
+  Interval span;
+  std::string function;               ///< "train_step"; empty if the trace does not say
+  std::optional<std::int64_t> count;  ///< how often it was traced since the job began, this time included
+
+  friend bool operator==(const FunctionTracing&, const FunctionTracing&) = default;
+};
+
 /// What the threads of a host do, as far as a step's time is broken down by it. Each list of intervals is sorted, and
 /// they do not touch: the time in which at least one thread does it.
 struct HostActivity {
@@ -30,7 +40,10 @@ struct HostActivity {
   /// nothing is launched, and runs of executors are `compute`.
   /// Source: HostPrepare of xprof/convert/op_metrics_to_record.h and xplane_to_step_events.cc.
   std::vector<Interval> launch;
-  std::vector<Interval> compile;  ///< functions are traced to graphs, or compiled (XLA)
+  std::vector<Interval> compile;          ///< functions are traced to graphs, or compiled (XLA)
+  std::vector<Interval> xla;              ///< of that: compiled
+  std::vector<FunctionTracing> tracings;  ///< sorted by start; of nested ones the outermost
+  std::vector<Interval> output;           ///< ops write summaries or checkpoints
   /// Markers of steps (`step_num`), events named like a step of training or evaluation ("train_function"), and those
   /// that the profiler took for the root of a step (argument `step_name`). Sorted; they may overlap.
   /// Source: ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
@@ -66,7 +79,16 @@ class HostActivityBuilder final : public EventSink {
 
   class ThreadWalk;
 
+  /// A call of a tf.function, around its tracing on the same thread.
+  struct FunctionCall {
+    Interval span;
+    std::string function;
+    std::optional<std::int64_t> count;
+  };
+
   void add_thread(std::vector<Run>& runs);
+  void take_compilation(const TraceEvent& event);
+  void join_tracings();
 
   HostActivity activity_;
   bool has_devices_ = false;
@@ -74,6 +96,8 @@ class HostActivityBuilder final : public EventSink {
   SpanSet launch_;
   std::map<std::size_t, std::vector<Run>> threads_;  ///< by EventLine::index
   std::unordered_set<std::uint64_t> tf_data_functions_;
+  std::map<std::size_t, std::vector<FunctionCall>> function_calls_;  ///< by EventLine::index
+  std::map<std::size_t, std::vector<Interval>> tracings_;            ///< likewise
 };
 
 }  // namespace doctor

@@ -58,11 +58,12 @@ class ProfileReader::Sink final : public EventSink {
     HostActivity& host = profile.host;
     DeviceSpans& devices = profile.devices;
     for (std::vector<Interval>* const list :
-         {&host.compute, &host.launch, &host.compile, &devices.compute_16, &devices.compute_32, &devices.copy_to_device,
+         {&host.compute, &host.launch, &host.compile, &host.xla, &host.output, &devices.compute_16, &devices.compute_32, &devices.copy_to_device,
           &devices.copy_to_host, &devices.between_devices}) {
       for (Interval& interval : *list) move(interval);
     }
     for (HostStep& step : host.steps) move(step.span);
+    for (FunctionTracing& tracing : host.tracings) move(tracing.span);
     for (DeviceStep& step : profile.device_steps) move(step.span);
     for (DeviceFeed& feed : profile.device_feeds) {
       for (Interval& span : feed.spans) move(span);

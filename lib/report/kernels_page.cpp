@@ -64,7 +64,7 @@ std::string kernels_note(const Measurements& measurements) {
   const auto any = [&](auto holds) { return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), holds); };
   if (any([](const HostMeasurement& host) { return !host.device_profile.kernels.empty(); })) return {};
   return any([](const HostMeasurement& host) { return !host.devices.empty(); })
-             ? "The trace names devices, but shows no kernel on them."
+             ? "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded)."
              : "The trace shows no device.";
 }
 

@@ -40,6 +40,8 @@ bool uses_arguments(EventKind kind) {
     case EventKind::eager_execute:
     case EventKind::region_stop:
     case EventKind::op:
+    case EventKind::compilation:
+    case EventKind::output:
       return false;
   }
   return false;

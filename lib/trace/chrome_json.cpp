@@ -96,6 +96,10 @@ void ChromeReading::take(const ChromeEvent& event) {
   const ChromeArguments& arguments = arguments_.decode(event.arguments, kept.kind, builder_);
   std::string_view name = event.name;
   if (kept.kind == EventKind::iterator && !arguments.long_name.empty()) name = arguments.long_name;
+  if (is_for_second_reading(kept.kind)) {
+    builder_.count_for_second_reading(1);
+    return builder_.count_other(1);
+  }
   if (kept.kind == EventKind::other) {
     if (classify_event(arguments.long_name) == EventKind::op) {
       kept.kind = EventKind::op;

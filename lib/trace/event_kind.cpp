@@ -1,6 +1,7 @@
 #include "trace/event_kind.h"
 
 #include <algorithm>
+#include <array>
 
 namespace doctor {
 namespace {
@@ -17,7 +18,33 @@ bool is_get_next(std::string_view name) {
   return name.starts_with("IteratorGetNext");
 }
 
+constexpr std::string_view kTracing = "tf.function-graph_building";
+
+/// Stages of XLA on any device, as versions 2.2 to 2.21 name them.
+constexpr std::array<std::string_view, 9> kCompilers = {
+    "XlaCompil",        "Xla Compil",    "CpuCompiler::", "GpuCompiler::",   "NVPTXCompiler::",
+    "AMDGPUCompiler::", "JitCompiler::", "HLO passes",    "DeviceCompiler::"};
+
+bool is_xla(std::string_view name) {
+  return std::any_of(kCompilers.begin(), kCompilers.end(),
+                     [&](std::string_view compiler) { return name.starts_with(compiler); });
+}
+
+/// What runs eagerly: `EagerLocalExecute: SaveV2`. Functions are named so too, and are no op.
+constexpr std::string_view kEagerOp = "EagerLocalExecute: ";
+
 }  // namespace
+
+bool is_tracing(std::string_view name) {
+  return name == kTracing;
+}
+
+bool is_output_op(std::string_view op_type) {
+  if (op_type.starts_with("Write")) return op_type.ends_with("Summary");
+  constexpr std::array<std::string_view, 6> kTypes = {"FlushSummaryWriter", "ImportEvent", "Save",
+                                                      "SaveSlices",         "SaveV2",      "MergeV2Checkpoints"};
+  return std::find(kTypes.begin(), kTypes.end(), op_type) != kTypes.end();
+}
 
 bool is_loop_iterator(std::string_view long_name) {
   return long_name.starts_with("ReduceIterator::") || long_name.starts_with("SingleElementIterator::");
@@ -57,7 +84,11 @@ EventKind classify_event(std::string_view name) {
   if (name.starts_with("TFE_Py_")) return EventKind::python_call;
   if (name.starts_with("EagerExecute")) return EventKind::eager_execute;
   // `EagerLocalExecute: f` wraps a whole function; it is not an op.
+  if (name.starts_with(kEagerOp)) {
+    return is_output_op(name.substr(kEagerOp.size())) ? EventKind::output : EventKind::other;
+  }
   if (name.starts_with("EagerL")) return EventKind::other;
+  if (is_tracing(name) || is_xla(name)) return EventKind::compilation;
   const std::string_view type = op_type_of(name);
   if (is_get_next(type)) return EventKind::get_next;
   return type.empty() ? EventKind::other : EventKind::op;

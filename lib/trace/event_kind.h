@@ -22,6 +22,8 @@ enum class EventKind : std::uint8_t {
   python_call,        ///< `TFE_Py_…`: Python calls into TensorFlow
   eager_execute,      ///< `EagerExecute…`: what it calls runs; Python's lock is released
   op,                 ///< `node_name:OpType`
+  compilation,        ///< a tf.function is traced to a graph, or XLA compiles; see is_tracing()
+  output,             ///< an op that writes summaries or checkpoints, run eagerly; see is_output_op()
   step,               ///< a step marker (it has the argument `step_num`, or its line says so)
 };
 
@@ -34,6 +36,17 @@ EventKind classify_event(std::string_view name);
 /// `ReduceIterator::…` of Dataset.reduce() and of `for x in dataset` in a tf.function, `SingleElementIterator::…` of
 /// get_single_element().
 bool is_loop_iterator(std::string_view long_name);
+
+/// Whether events of this kind are only counted by the first reading (Trace::compile_and_output_count).
+inline bool is_for_second_reading(EventKind kind) {
+  return kind == EventKind::compilation || kind == EventKind::output;
+}
+
+/// Whether an event of kind `compilation` is the tracing of a Python function to a graph.
+bool is_tracing(std::string_view name);
+
+/// Whether ops of this type write summaries (TensorBoard) or checkpoints: "WriteScalarSummary", "SaveV2".
+bool is_output_op(std::string_view op_type);
 
 /// The `OpType` of `node_name:OpType`; empty if `name` is not of that form (exactly one colon, an identifier after it).
 std::string_view op_type_of(std::string_view name);

@@ -213,6 +213,9 @@ struct Trace {
   std::vector<IteratorInstance> instances;       ///< indexed by InstanceId
   std::vector<Lane> lanes;                       ///< indexed by LaneId
   std::vector<StepMarker> steps;                 ///< sorted by start
+  /// Events by which functions are traced or compiled, and summaries or checkpoints written. They are not kept: where
+  /// there are some, a second reading shows them.
+  std::uint64_t compile_and_output_count = 0;
   std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
   QueueSample queue;                             ///< how long closures waited for a thread of a pool
   std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them

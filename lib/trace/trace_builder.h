@@ -109,6 +109,8 @@ class TraceBuilder {
 
   /// Counts events that are not kept.
   void count_other(std::uint64_t events) { trace_.event_count += events; }
+  /// Of those that are counted as others, too.
+  void count_for_second_reading(std::uint64_t events) { trace_.compile_and_output_count += events; }
 
   bool saw_disorder() const { return saw_disorder_; }
 

@@ -106,7 +106,9 @@ void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start, s
   WireMessage message(bytes);
   const EventName* const found = plane.events.find(take_metadata_id(message));
   const EventName name = found == nullptr ? EventName{} : *found;
-  if (name.kind == EventKind::other && !plane.has_step_numbers) {
+  const bool is_for_later = is_for_second_reading(name.kind);
+  if (is_for_later || (name.kind == EventKind::other && !plane.has_step_numbers)) {
+    decoded_.compile_and_output_events += is_for_later ? 1 : 0;
     ++decoded_.other_events;
     return;
   }

@@ -94,6 +94,7 @@ struct DecodedEvents {
   std::vector<CarriedAttributes> carried;  ///< of every iterator event, where histories are wanted
   std::vector<RawStat> attributes;         ///< of these events
   std::vector<QueuedEvent> queued;
+  std::uint64_t compile_and_output_events = 0;  ///< of the others: see is_for_second_reading()
   std::uint64_t other_events = 0;
   Loss loss;
 };

@@ -169,6 +169,29 @@ inline MeasuredPipeline many_calls(double per_get_next, double call_us, double o
   return pipeline.runs({{"Cast", std::llround((1 - overhead_share) * static_cast<double>(time))}});
 }
 
+/// A profile and ten marked steps of 100 ms, one after another.
+inline MeasuredPipeline with_steps(MeasuredPipeline pipeline) {
+  pipeline.host().profile.emplace();
+  StepTable& table = pipeline.host().steps;
+  table.source = StepSource::markers;
+  const Picoseconds length = kPicosecondsPerSecond / 10;
+  for (Picoseconds step = 0; step < 10; ++step) {
+    table.steps.emplace_back().span = {step * length, (step + 1) * length};
+  }
+  return pipeline;
+}
+
+/// What goes on in the first `steps` of these steps, and takes such a part of all of them.
+inline std::vector<Interval> in_steps(double steps, double share) {
+  const Picoseconds length = kPicosecondsPerSecond / 10;
+  const Picoseconds each = std::llround(share * static_cast<double>(10 * length) / steps);
+  std::vector<Interval> spans;
+  for (Picoseconds step = 0; step < std::llround(steps); ++step) {
+    spans.push_back({step * length, step * length + each});
+  }
+  return spans;
+}
+
 /// A job that does not wait, with a device that computes half of the time: a second, 10,000 kernels, 10 steps.
 inline MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(sequential_map(), kHealthy)) {
   pipeline.host().devices = {"/device:GPU:0"};
@@ -179,11 +202,7 @@ inline MeasuredPipeline with_device(MeasuredPipeline pipeline = with_level(seque
   device.kernel_count = 10'000;
   device.median_kernel = 20 * kPicosecondsPerMicrosecond;
   device.of_named_ops = device.kernel_sum;
-  StepTable& table = pipeline.host().steps;
-  table.source = StepSource::markers;
-  table.steps.resize(10);
-  for (StepMeasurement& step : table.steps) step.span = {0, kPicosecondsPerSecond / 10};
-  return pipeline;
+  return with_steps(std::move(pipeline));
 }
 
 inline DeviceActivity& device_of(MeasuredPipeline& pipeline) {

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "diagnose/pipelines.h"
+#include "measure/step_table.h"
+#include "text/numbers.h"
+
+namespace doctor::rules::compiled_in_steps {
+namespace {
+
+std::vector<Advice> advice() {
+  return {{"XLA compiles for each shape of the arguments: give it batches of one shape.",
+           "dataset = dataset.batch(batch_size, drop_remainder=True)  # or padded_batch() with fixed padded_shapes"},
+          {"Where shapes must change, pad them to a few sizes, or leave these ops out of the compiled function.",
+           "dataset = dataset.bucket_by_sequence_length(length, boundaries, batch_sizes, pad_to_bucket_boundary=True)"},
+          {"Run each shape once before the training, so that later steps find it compiled.", std::nullopt}};
+}
+
+std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
+  const bool is_compiled = host.profile && !host.profile->host.xla.empty();
+  if (!examiner.holds("XLA compiles in the window", is_compiled)) return std::nullopt;
+  const std::vector<Interval>& spans = host.profile->host.xla;
+  if (host.steps.steps.empty()) {
+    examiner.misses("the trace shows no steps");
+    return std::nullopt;
+  }
+  const std::size_t steps = steps_with(spans, host.steps);
+  if (!examiner.at_least(number_of("steps_with_compilation", steps), "min_steps")) return std::nullopt;
+  const Picoseconds time = time_in_steps(spans, host.steps);
+  const Evidence share = share_of("share_of_steps", share_of_steps(time, host.steps));
+  if (!examiner.at_least(share, "min_share")) return std::nullopt;
+  Finding finding;
+  finding.severity = examiner.at_least(share, "min_high_share") ? Severity::warning : Severity::note;
+  finding.message = fmt::format("XLA compiles during {}: {} of the steps' time", format_count(steps, "step"),
+                                format_share(share.value));
+  finding.evidence = {share, number_of("steps_with_compilation", steps), time_of("compilation", time)};
+  finding.advice = advice();
+  finding.at_stake = time;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_host(context, check_host);
+}
+
+}  // namespace
+
+Rule rule() {
+  return {
+      .id = "compiled-in-steps",
+      .summary = "XLA compiles again and again while the job goes through its steps",
+      .thresholds = {{"min_steps", 2, "steps",
+                      "minimum steps with a compilation: the first step compiles, and so does a last, smaller batch. "
+                      "Chosen"},
+                     {"min_share", 0.02, "share", "minimum share of the steps' time that it takes. Chosen"},
+                     {"min_high_share", 0.20, "share",
+                      "minimum share that makes it a warning, as for waiting for input"}},
+      .check = check};
+}
+
+}  // namespace doctor::rules::compiled_in_steps

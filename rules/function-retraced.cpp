@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include "diagnose/pipelines.h"
+#include "measure/retracing.h"
+#include "measure/step_table.h"
+#include "text/numbers.h"
+
+namespace doctor::rules::function_retraced {
+namespace {
+
+std::vector<Advice> advice() {
+  return {
+      {"Let one graph serve all shapes: relax those that change.",
+       "@tf.function(reduce_retracing=True)  # or input_signature=[tf.TensorSpec([None, 224, 224, 3], tf.float32)]"},
+      {"Give it batches of one shape.",
+       "dataset = dataset.batch(batch_size, drop_remainder=True)  # or padded_batch() with fixed padded_shapes"},
+      {"Pass tensors, not Python numbers or texts: each new value of these is another graph. Make the tf.function "
+       "once, "
+       "outside of the loop.",
+       "train_step(batch, tf.constant(step))"}};
+}
+
+std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
+  const std::vector<RetracedFunction> functions = find_retraced_functions(host);
+  if (!examiner.holds("a tf.function is traced again while the job goes through its steps", !functions.empty())) {
+    return std::nullopt;
+  }
+  const RetracedFunction& function = functions.front();
+  if (!examiner.at_least(number_of("times", function.times), "min_times")) return std::nullopt;
+  const Evidence share = share_of("share_of_steps", share_of_steps(function.time, host.steps));
+  if (!examiner.at_least(share, "min_share")) return std::nullopt;
+  const bool is_high = examiner.at_least(share, "min_high_share");
+  Finding finding;
+  finding.severity = is_high ? Severity::warning : Severity::note;
+  finding.subject = function.name;
+  finding.message = fmt::format("'{}' is traced to a graph again and again: {} in these steps, {} of their time",
+                                function.name, format_count(function.times, "time"), format_share(share.value));
+  finding.evidence = {share, number_of("times", function.times), time_of("tracing", function.time)};
+  if (function.count) finding.evidence.push_back(number_of("times_since_start", *function.count));
+  finding.advice = advice();
+  finding.at_stake = function.time;
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_host(context, check_host);
+}
+
+}  // namespace
+
+Rule rule() {
+  return {
+      .id = "function-retraced",
+      .summary = "A tf.function is traced to a graph again and again",
+      .thresholds = {{"min_times", 2, "times",
+                      "minimum tracings of one function in the steps, its first one left out. Chosen: a second graph "
+                      "for the last, smaller batch is ordinary"},
+                     {"min_share", 0.02, "share", "minimum share of the steps' time that they take. Chosen"},
+                     {"min_high_share", 0.20, "share",
+                      "minimum share that makes it a warning, as for waiting for input"}},
+      .check = check};
+}
+
+}  // namespace doctor::rules::function_retraced
