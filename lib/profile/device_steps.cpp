@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 5> kRootEvents = {"EagerKernelExecute", "
 /// `group_id` of XSpace; the line names steps by it and has the host's name beside ("train 500"). Chrome JSON may have
 /// that one as the name.
 std::string_view name_of_step(const TraceEvent& step) {
-  const EventArgument* const name = step.find("step_name");
-  return name == nullptr || name->text.empty() ? step.name : name->text;
+  const std::string_view name = step.find_text("step_name");
+  return name.empty() ? step.name : name;
 }
 
 }  // namespace

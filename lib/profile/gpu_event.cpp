@@ -110,11 +110,6 @@ bool is_housekeeping(std::string_view name) {
                      [&](std::string_view start) { return starts_with_ignoring_case(name, start); });
 }
 
-std::string_view text_of(const TraceEvent& event, std::string_view argument) {
-  const EventArgument* const found = event.find(argument);
-  return found == nullptr ? std::string_view{} : found->text;
-}
-
 /// A TF1 timeline has a process for each stream.
 bool is_timeline_stream(const EventLine& line) {
   const std::string_view process = line.plane->title;
@@ -127,7 +122,8 @@ struct OpOfKernel {
 };
 
 /// Where TensorFlow's versions write the op that launched an event: `tf_op` since 2.11, an annotation before. JSON of
-/// TensorFlow's own leaves `level 0` out. Source: GpuEventStats of XProf's gpu_event_stats.cc, and traces of 2.2 to 2.21.
+/// TensorFlow's own leaves `level 0` out. Source: GpuEventStats of XProf's gpu_event_stats.cc, and traces of 2.2
+/// to 2.21.
 constexpr std::array<std::string_view, 4> kOpArguments = {"tf_op", "level 0", "annotation", "kernel_annotation"};
 
 /// "model/dense/MatMul:MatMul". Of nested annotations ("f:Call::model/dense/MatMul:MatMul") the outermost, as
@@ -152,8 +148,8 @@ bool is_product(std::string_view equation) {
 
 /// By the shapes of the op where there are some, else by the name of the kernel.
 bool is_half(const TraceEvent& event) {
-  std::string_view shapes = text_of(event, "tensor_shapes");
-  if (shapes.empty()) shapes = text_of(event, "shape");  // before TF 2.4
+  std::string_view shapes = event.find_text("tensor_shapes");
+  if (shapes.empty()) shapes = event.find_text("shape");  // before TF 2.4
   const std::string_view description = shapes.empty() ? event.name : shapes;
   const bool is_float16 = contains(description, "half") || contains(description, "fp16");
   return is_float16 || contains(description, "bf16") || contains(description, "bfloat16");
@@ -173,7 +169,7 @@ std::optional<std::string> device_of_stream(const EventLine& line) {
 
 std::string_view op_of_gpu_event(const TraceEvent& event) {
   for (const std::string_view argument : kOpArguments) {
-    const std::string_view op = op_in_annotation(text_of(event, argument));
+    const std::string_view op = op_in_annotation(event.find_text(argument));
     if (!op.empty()) return op;
   }
   return {};
@@ -183,10 +179,10 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
   const bool is_timeline = is_timeline_stream(*event.line);
   GpuEvent gpu;
   gpu.name = is_timeline && !event.short_name.empty() ? event.short_name : event.name;
-  const std::string_view kernel_details = text_of(event, "kernel_details");
+  const std::string_view kernel_details = event.find_text("kernel_details");
   if (const std::optional<GpuActivity> copy = copy_of(gpu.name); copy && kernel_details.empty()) {
     gpu.activity = *copy;
-    gpu.bytes = bytes_of_copy(text_of(event, "memcpy_details"));
+    gpu.bytes = bytes_of_copy(event.find_text("memcpy_details"));
     return gpu;
   }
   // TF1 timelines, and Chrome traces that TensorFlow wrote itself, say nothing of how kernels were launched.
@@ -197,9 +193,9 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
   gpu.uses_tensor_cores = is_tensor_core_kernel(gpu.name);
   gpu.is_half_precision = is_half(event);
   gpu.is_collective = starts_with_ignoring_case(gpu.name, "nccl");
-  const OpOfKernel op = is_timeline ? OpOfKernel{text_of(event, "name"), text_of(event, "op")} : op_of(event);
+  const OpOfKernel op = is_timeline ? OpOfKernel{event.find_text("name"), event.find_text("op")} : op_of(event);
   gpu.op_name = op.name;
-  const bool is_eligible = is_product(text_of(event, "equation")) || is_tensor_core_eligible(op.name, op.type);
+  const bool is_eligible = is_product(event.find_text("equation")) || is_tensor_core_eligible(op.name, op.type);
   gpu.is_op_tensor_core_eligible = !op.name.empty() && (is_eligible || gpu.uses_tensor_cores);
   return gpu;
 }

@@ -15,8 +15,29 @@ bool is_named_like_a_step(std::string_view name) {
   return has_prefix && name.find_first_of("/:") == std::string_view::npos;
 }
 
-bool is_step(const TraceEvent& event) {
-  return is_named_like_a_step(event.name) || event.find("step_name") != nullptr || event.find("step_num") != nullptr;
+/// The arguments that matter, found in one walk over them: most events have some, and none of these.
+struct KnownArguments {
+  const EventArgument* step_name = nullptr;
+  const EventArgument* step_number = nullptr;
+  const EventArgument* group = nullptr;
+  const EventArgument* correlation = nullptr;
+  const EventArgument* function_call = nullptr;
+};
+
+KnownArguments known_arguments(const TraceEvent& event) {
+  KnownArguments known;
+  for (const EventArgument& argument : event.arguments) {
+    if (argument.name == "step_name") known.step_name = &argument;
+    if (argument.name == "step_num") known.step_number = &argument;
+    if (argument.name == "group_id") known.group = &argument;
+    if (argument.name == "correlation_id") known.correlation = &argument;
+    if (argument.name == "tf_function_call") known.function_call = &argument;
+  }
+  return known;
+}
+
+std::optional<std::int64_t> integer_of(const EventArgument* argument) {
+  return argument == nullptr ? std::nullopt : argument->as_integer();
 }
 
 std::uint64_t id_of(const TraceEvent& event) {
@@ -28,10 +49,13 @@ std::uint64_t id_of(const TraceEvent& event) {
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
-  take_compilation(event);
-  if (is_step(event)) activity_.steps.push_back({span, event.find_integer("step_num"), event.find_integer("group_id")});
+  const KnownArguments known = known_arguments(event);
+  if (known.function_call != nullptr) take_function_call(event, known.function_call->text);
+  if (known.step_name != nullptr || known.step_number != nullptr || is_named_like_a_step(event.name)) {
+    activity_.steps.push_back({span, integer_of(known.step_number), integer_of(known.group)});
+  }
   Run run = {span, 0, Role::op};
-  if (event.find("correlation_id") != nullptr) {
+  if (known.correlation != nullptr) {
     launch_.add(span);
     run.role = Role::driver_call;
     threads_[event.line->index].push_back(run);
@@ -44,6 +68,8 @@ void HostActivityBuilder::take(const TraceEvent& event) {
     case EventKind::output:
       activity_.output.push_back(span);
       return;
+    case EventKind::compilation:
+      return take_compilation(event);
     case EventKind::executor:
       run.role = Role::executor;
       run.function_id = id_of(event);
@@ -63,14 +89,15 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   threads_[event.line->index].push_back(run);
 }
 
+/// "notTraced-nonXla" of calls that found a graph.
+void HostActivityBuilder::take_function_call(const TraceEvent& event, std::string_view mode) {
+  if (!mode.starts_with("traced")) return;
+  const Interval span = {event.start, event.start + event.duration};
+  function_calls_[event.line->index].push_back({span, std::string(event.name), event.find_integer("tracing_count")});
+}
+
 void HostActivityBuilder::take_compilation(const TraceEvent& event) {
   const Interval span = {event.start, event.start + event.duration};
-  if (const EventArgument* const call = event.find("tf_function_call")) {
-    // "notTraced-nonXla" of calls that found a graph.
-    if (!call->text.starts_with("traced")) return;
-    function_calls_[event.line->index].push_back({span, std::string(event.name), event.find_integer("tracing_count")});
-  }
-  if (classify_event(event.name) != EventKind::compilation) return;
   activity_.compile.push_back(span);
   if (is_tracing(event.name)) {
     tracings_[event.line->index].push_back(span);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -87,6 +88,7 @@ class HostActivityBuilder final : public EventSink {
   };
 
   void add_thread(std::vector<Run>& runs);
+  void take_function_call(const TraceEvent& event, std::string_view mode);
   void take_compilation(const TraceEvent& event);
   void join_tracings();
 

@@ -14,15 +14,9 @@ namespace {
 constexpr std::string_view kAllocation = "MemoryAllocation";
 constexpr std::string_view kDeallocation = "MemoryDeallocation";
 
-std::string_view text_argument(const TraceEvent& event, std::string_view name) {
-  const EventArgument* const argument = event.find(name);
-  return argument == nullptr || argument->type != ArgumentType::text ? std::string_view() : argument->text;
-}
-
 /// Bytes or an address. Nothing for a negative number: the allocator does not know.
 std::optional<std::uint64_t> whole_argument(const TraceEvent& event, std::string_view name) {
-  const EventArgument* const argument = event.find(name);
-  const std::optional<std::int64_t> number = argument == nullptr ? std::nullopt : argument->as_integer();
+  const std::optional<std::int64_t> number = event.find_integer(name);
   return number && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
@@ -53,9 +47,9 @@ std::optional<AllocatorRecorder::State> state_after(const TraceEvent& event) {
 
 AllocationGroup allocation_of(const TraceEvent& event) {
   AllocationGroup allocation;
-  allocation.op_name = text_argument(event, "tf_op");
-  allocation.region_type = text_argument(event, "region_type");
-  allocation.shape = text_argument(event, "shape");
+  allocation.op_name = event.find_text("tf_op");
+  allocation.region_type = event.find_text("region_type");
+  allocation.shape = event.find_text("shape");
   if (const EventArgument* const type = event.find("data_type")) {
     allocation.data_type = tensor_type_name(type->as_integer().value_or(0));
   }
@@ -166,7 +160,7 @@ AllocatorProfile AllocatorRecorder::finish(std::string name, Picoseconds shift) 
 void MemoryProfileBuilder::take(const TraceEvent& event) {
   const bool is_allocation = event.name == kAllocation;
   if (!is_allocation && event.name != kDeallocation) return;
-  const std::string_view name = text_argument(event, "allocator_name");
+  const std::string_view name = event.find_text("allocator_name");
   const std::optional<std::uint64_t> address = whole_argument(event, "addr");
   const std::optional<AllocatorRecorder::State> state = state_after(event);
   if (name.empty() || !address || !state) {

@@ -21,12 +21,13 @@ class ProfileReader::Sink final : public EventSink {
   void begin(const EventHeader& header) override {
     if (!origin_ns_) origin_ns_ = header.origin_ns;
     shift_ = time_since_origin(header.origin_ns, *origin_ns_);
+    has_devices_ = has_devices_ || !header.devices.empty();
     host_.begin(header);
     if (also_ != nullptr) also_->begin(header);
   }
 
   void take(const TraceEvent& event) override {
-    if (event.line->kind == LineKind::activity) {
+    if (has_devices_ && event.line->kind == LineKind::activity) {
       if (event.line->plane->kind == PlaneKind::host) launches_.take(event);
       if (event.line->plane->kind == PlaneKind::device) return take_with_op(event);
     }
@@ -58,8 +59,8 @@ class ProfileReader::Sink final : public EventSink {
     HostActivity& host = profile.host;
     DeviceSpans& devices = profile.devices;
     for (std::vector<Interval>* const list :
-         {&host.compute, &host.launch, &host.compile, &host.xla, &host.output, &devices.compute_16, &devices.compute_32, &devices.copy_to_device,
-          &devices.copy_to_host, &devices.between_devices}) {
+         {&host.compute, &host.launch, &host.compile, &host.xla, &host.output, &devices.compute_16, &devices.compute_32,
+          &devices.copy_to_device, &devices.copy_to_host, &devices.between_devices}) {
       for (Interval& interval : *list) move(interval);
     }
     for (HostStep& step : host.steps) move(step.span);
@@ -90,7 +91,7 @@ class ProfileReader::Sink final : public EventSink {
   }
 
   void hand_on(const TraceEvent& event) {
-    if (also_ != nullptr) also_->take(event);
+    if (also_ != nullptr && has_devices_) also_->take(event);
     TraceEvent shifted = event;
     shifted.start += shift_;
     if (is_for_pages_) {
@@ -99,12 +100,14 @@ class ProfileReader::Sink final : public EventSink {
       element_types_.take(shifted);
     }
     host_.take(shifted);
+    if (!has_devices_) return;
     devices_.take(shifted);
     device_steps_.take(shifted);
     device_feeds_.take(shifted);
   }
 
   bool is_for_pages_;
+  bool has_devices_ = false;
   LaunchingOps launches_;
   std::optional<std::size_t> launches_at_miss_;  ///< when the last event of a device was not found among them
   EventSink* also_ = nullptr;

@@ -40,6 +40,11 @@ const EventArgument* TraceEvent::find(std::string_view argument) const {
   return found == arguments.end() ? nullptr : &*found;
 }
 
+std::string_view TraceEvent::find_text(std::string_view argument) const {
+  const EventArgument* const found = find(argument);
+  return found == nullptr || found->type != ArgumentType::text ? std::string_view{} : found->text;
+}
+
 std::optional<std::int64_t> TraceEvent::find_integer(std::string_view argument) const {
   const EventArgument* const found = find(argument);
   return found == nullptr ? std::nullopt : found->as_integer();

@@ -80,6 +80,8 @@ struct TraceEvent {
   const EventArgument* find(std::string_view argument) const;
   /// The integer that the argument of this name holds; nothing if there is none.
   std::optional<std::int64_t> find_integer(std::string_view argument) const;
+  /// The text that the argument of this name holds; empty if there is none.
+  std::string_view find_text(std::string_view argument) const;
 };
 
 /// What is known of a trace before its first event.
