@@ -26,11 +26,27 @@ constexpr std::array<std::string_view, 9> kCompilers = {
     "AMDGPUCompiler::", "JitCompiler::", "HLO passes",    "DeviceCompiler::"};
 
 bool is_xla(std::string_view name) {
-  // Asked for each op of a Chrome trace: few of them begin like a compiler.
-  constexpr std::string_view kFirstLetters = "XCGNAJHD";
-  if (name.empty() || kFirstLetters.find(name.front()) == std::string_view::npos) return false;
   return std::any_of(kCompilers.begin(), kCompilers.end(),
                      [&](std::string_view compiler) { return name.starts_with(compiler); });
+}
+
+/// Asked for every event of a Chrome trace that is nothing else: few of them begin like a compiler.
+bool is_compilation(std::string_view name) {
+  switch (name.empty() ? '\0' : name.front()) {
+    case 't':
+      return is_tracing(name);
+    case 'X':
+    case 'C':
+    case 'G':
+    case 'N':
+    case 'A':
+    case 'J':
+    case 'H':
+    case 'D':
+      return is_xla(name);
+    default:
+      return false;
+  }
 }
 
 /// What runs eagerly: `EagerLocalExecute: SaveV2`. Functions are named so too, and are no op.
@@ -91,10 +107,10 @@ EventKind classify_event(std::string_view name) {
     return is_output_op(name.substr(kEagerOp.size())) ? EventKind::output : EventKind::other;
   }
   if (name.starts_with("EagerL")) return EventKind::other;
-  if (is_tracing(name) || is_xla(name)) return EventKind::compilation;
   const std::string_view type = op_type_of(name);
   if (is_get_next(type)) return EventKind::get_next;
-  return type.empty() ? EventKind::other : EventKind::op;
+  if (!type.empty()) return EventKind::op;
+  return is_compilation(name) ? EventKind::compilation : EventKind::other;
 }
 
 }  // namespace doctor
