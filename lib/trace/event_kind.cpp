@@ -103,10 +103,10 @@ EventKind classify_event(std::string_view name) {
   if (name.starts_with("TFE_Py_")) return EventKind::python_call;
   if (name.starts_with("EagerExecute")) return EventKind::eager_execute;
   // `EagerLocalExecute: f` wraps a whole function; it is not an op.
-  if (name.starts_with(kEagerOp)) {
-    return is_output_op(name.substr(kEagerOp.size())) ? EventKind::output : EventKind::other;
+  if (name.starts_with("EagerL")) {
+    const bool is_output = name.starts_with(kEagerOp) && is_output_op(name.substr(kEagerOp.size()));
+    return is_output ? EventKind::output : EventKind::other;
   }
-  if (name.starts_with("EagerL")) return EventKind::other;
   const std::string_view type = op_type_of(name);
   if (is_get_next(type)) return EventKind::get_next;
   if (!type.empty()) return EventKind::op;
