@@ -58,6 +58,35 @@ const std::string_view ${name} = ${literal};
 ")
 endfunction()
 
+# A source with the schemas of docs/schemas, as report/document_schemas.h declares them.
+function(doctor_generate_schemas schemas_dir output)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${schemas_dir} ${schemas_dir}/*.json)
+  set(entries "")
+  foreach(file IN LISTS files)
+    if(NOT file MATCHES "^([a-z]+)-([0-9]+)\\.json$")
+      message(FATAL_ERROR "${schemas_dir}/${file}: the name of a schema is DOCUMENT-VERSION.json")
+    endif()
+    set(document ${CMAKE_MATCH_1})
+    doctor_page_literal(${schemas_dir}/${file} literal)
+    string(APPEND entries "      {\"${document}\", ${literal}},\n")
+  endforeach()
+
+  doctor_write_if_different(${output}
+"// Written by rules/catalog.cmake from the files of docs/schemas; changes here are lost.
+#include \"report/document_schemas.h\"
+
+namespace doctor {
+
+std::span<const DocumentSchema> document_schemas() {
+  static const DocumentSchema kSchemas[] = {
+${entries}  };
+  return kSchemas;
+}
+
+}  // namespace doctor
+")
+endfunction()
+
 function(doctor_generate_catalog rules_dir output)
   file(GLOB ids CONFIGURE_DEPENDS RELATIVE ${rules_dir} ${rules_dir}/*.cpp)
   list(TRANSFORM ids REPLACE "\\.cpp$" "")

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "pages.h"
 #include "process/exit_code.h"
+#include "report/document_schemas.h"
 
 namespace doctor {
 namespace {
@@ -29,6 +30,14 @@ constexpr ExitMeaning kNotPrinted = {kExitFailure, "wrong usage, or output that 
 
 const ArgumentEntry kTraces = {"TRACE", ArgumentKind::path, "Trace files, -, a run directory or a log directory",
                                /*repeats=*/true};
+
+std::vector<std::string_view> schema_names() {
+  std::vector<std::string_view> names;
+  for (const DocumentSchema& schema : document_schemas()) {
+    if (names.empty() || names.back() != schema.name) names.push_back(schema.name);
+  }
+  return names;
+}
 
 const std::vector<CommandEntry> kTraceCommands = {
     {.name = "diagnose",
@@ -163,10 +172,12 @@ const std::vector<CommandEntry> kTableCommands = {
     {.name = "schema",
      .command = Command::schema,
      .run = run_schema,
-     .summary = "Print the table that a warehouse loads events or rows of batch into",
-     .usage = "--for ENGINE [OPTIONS]",
-     .arguments = {},
-     .examples = {{"schema --for duckdb", "the table of events, as 'convert --format ndjson' writes them"},
+     .summary = "Print the JSON Schema of a document, or the table that a warehouse loads",
+     .usage = "DOCUMENT|--for ENGINE [OPTIONS]",
+     .arguments = {{"DOCUMENT", ArgumentKind::word, "The document: report of tfdata-doctor.report/1, and so on", false,
+                    schema_names()}},
+     .examples = {{"schema report", "of what 'diagnose --format json' writes"},
+                  {"schema --for duckdb", "the table of events, as 'convert --format ndjson' writes them"},
                   {"schema --for bigquery --of rows -o rows.json", "the table of the rows of batch"}},
      .exits = {kPrinted, kNotPrinted}},
     {.name = "explain",

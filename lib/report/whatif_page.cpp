@@ -131,7 +131,9 @@ OrderedJson host_json(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
   OrderedJson json = {{"id", text_or_null(id_of(host))}, {"host", host_name(host.measured())}};
   if (!host.has_model()) {
-    for (const char* const key : {"steps_per_s", "fit", "limited_by", "without_input", "ideal"}) json[key] = nullptr;
+    for (const char* const key : {"steps_per_s", "fit", "cores"}) json[key] = nullptr;
+    json["threads_seen"] = host.measured().compute_threads;
+    for (const char* const key : {"limited_by", "without_input", "ideal"}) json[key] = nullptr;
     json["fixes"] = OrderedJson::array();
     json["together"] = OrderedJson::array();
     json["plan"] = nullptr;

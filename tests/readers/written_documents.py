@@ -1,0 +1,96 @@
+"""Every JSON document that tfdata-doctor writes about the traces of testdata, for check_schemas.py."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGES = ('overview', 'input', 'tree', 'calls', 'autotune', 'hosts', 'steps', 'ops', 'kernels', 'memory')
+EXAMPLE = 'testdata/traces/seed_example1.xplane.pb'
+STEADY = 'testdata/traces/sequential_interleave_tf2.21.xplane.pb'
+BUSY = 'testdata/traces/sequential_map_tf2.4.trace.json.gz'
+COMPARED = 'testdata/compare/slower-decode'
+
+
+def traces():
+    """All trace files, and folders whose files are one run."""
+    found = ['testdata/traces/tf1_steps']
+    for folder in ('traces', 'formats', 'outputs', 'field', 'rules'):
+        for name in glob.glob(os.path.join(ROOT, 'testdata', folder, '**'), recursive=True):
+            is_trace = re.search(r'\.(xplane\.pb|json)(\.gz)?$', name) and 'expected' not in name
+            if is_trace and 'kernel_stats' not in name and 'tf1_steps' not in name:
+                found.append(os.path.relpath(name, ROOT))
+    return sorted(found)
+
+
+def hosts_of_a_run():
+    """The traces that a case of a rule about several hosts joins."""
+    case = os.path.join(ROOT, 'testdata', 'rules', 'straggling-host', 'flags')
+    with open(os.path.join(case, 'trace'), encoding='utf-8') as file:
+        return [os.path.relpath(os.path.join(case, line), ROOT) for line in file.read().split()]
+
+
+def commands():
+    """The command lines that need no file of their own, without --format json."""
+    for trace in traces():
+        yield ['diagnose', trace]
+        yield from (['show', page, trace] for page in PAGES)
+        yield ['whatif', trace]
+    for trace in (EXAMPLE, STEADY, BUSY):
+        yield ['whatif', '--plan', trace]
+        yield ['whatif', '--fix', 'parallel_map', '--fix', 'prefetch', trace]
+        yield ['whatif', '--ideal', EXAMPLE, trace]
+        yield ['diagnose', '--max-input-share', '0.1', '--max-get-next-p95', '*::Nothing=100', '--forbid-rule',
+               'input-bound', '--suppress', 'input-bound', trace]
+    yield ['diagnose', *hosts_of_a_run()]
+    yield ['diagnose', '--host', 'vm', *hosts_of_a_run()]
+    yield from (['show', page, *hosts_of_a_run()] for page in PAGES)
+    yield ['show', 'hosts', '--by-step', STEADY]
+    yield ['show', 'ops', '--by', 'type', '--with-idle', STEADY]
+    for change in sorted(os.listdir(os.path.join(ROOT, 'testdata', 'compare'))):
+        side = f'testdata/compare/{change}/base'
+        if change not in ('README.md', 'slower-decode'):
+            yield ['compare', f'{side}.xplane.pb', '--', f'testdata/compare/{change}/candidate.xplane.pb']
+    yield ['compare', '--ideal', EXAMPLE, f'{COMPARED}/base', '--', f'{COMPARED}/candidate']
+    yield ['compare', '--judge', 'step', f'{COMPARED}/candidate', '--', f'{COMPARED}/base']
+    for rule in sorted(os.listdir(os.path.join(ROOT, 'testdata', 'rules'))):
+        yield ['explain', rule]
+        yield ['explain', rule, STEADY]
+        yield ['explain', rule, 'testdata/field/gpu_multi_worker.xplane.pb.gz']
+    yield ['rules']
+    yield ['config', 'show']
+    yield ['fleet', 'testdata/fleet/january.ndjson', 'testdata/fleet/february.ndjson']
+    yield ['fleet', '--price', '2.5', '--top', '0', 'testdata/fleet/january.ndjson', 'testdata/fleet/february.ndjson']
+    yield ['query', "select *, x'00ff' as bytes, 1 as host, 2 as host from traces", STEADY]
+
+
+def documents(tool, folder):
+    """(the command line, the document) of each; lines of NDJSON are documents, too. `folder` is for files."""
+    def run(arguments):
+        done = subprocess.run([tool, *arguments], cwd=ROOT, capture_output=True, check=False)
+        if done.returncode not in (0, 1, 3):
+            raise RuntimeError(f'{arguments}: exit status {done.returncode}: {done.stderr.decode(errors="replace")}')
+        return done.stdout
+
+    for arguments in commands():
+        dashes = arguments.index('--') if '--' in arguments else len(arguments)
+        line = [*arguments[:dashes], '--format', 'json', *arguments[dashes:]]
+        yield line, json.loads(run(line))
+
+    line = ['batch', '-q', 'testdata/traces', 'testdata/outputs', 'testdata/fuzz/xspace']
+    done = subprocess.run([tool, *line], cwd=ROOT, capture_output=True, check=False)
+    yield from ((line, json.loads(row)) for row in done.stdout.splitlines())
+
+    baseline = os.path.join(folder, 'baseline.json')
+    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, 'testdata/traces/cut_off_tf2.4.xplane.pb'])
+    with open(baseline, encoding='utf-8') as file:
+        yield ['baseline', 'add'], json.load(file)
+    yield ['baseline', 'show'], json.loads(run(['baseline', 'show', baseline, '--format', 'json']))
+
+    run_folder = os.path.join(folder, 'logs', 'plugins', 'profile', 'first')
+    os.makedirs(run_folder)
+    os.symlink(os.path.join(ROOT, EXAMPLE), os.path.join(run_folder, 'host.xplane.pb'))
+    line = ['--list-runs', '--format', 'json', os.path.join(folder, 'logs')]
+    yield line, json.loads(run(line))
