@@ -356,7 +356,7 @@ TEST_CASE("help and version go to standard output") {
   CHECK(help.code == 0);
   for (const std::string usage :
        {"[diagnose] [OPTIONS] TRACE...", "batch [OPTIONS] TRACE...", "fleet [OPTIONS] RESULTS...",
-        "query SQL [OPTIONS] TRACE...", "schema --for ENGINE", "man [OPTIONS]"}) {
+        "query SQL [OPTIONS] TRACE...", "schema DOCUMENT|--for ENGINE", "man [OPTIONS]"}) {
     CHECK_MESSAGE(help.output.find("  tfdata-doctor " + usage) != std::string::npos, usage);
   }
   CHECK(help.output.find("complete WORD") == std::string::npos);

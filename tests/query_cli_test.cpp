@@ -228,7 +228,9 @@ TEST_CASE("query says what is wrong and ends with 2") {
       {{"query", "-", "-"}, "both the SQL and a trace are to be standard input"},
       {{"query", "SELECT 1", trace, "--format", "sarif"}, "sarif"},
       {{"query", "SELECT 1", trace, "--max-memory", "nothing"}, "nothing"},
-      {{"schema"}, "schema needs --for"},
+      {{"schema"}, "schema needs a document or --for"},
+      {{"schema", "report", "--for", "duckdb"}, "not both"},
+      {{"schema", "reprot"}, "did you mean 'report'?"},
       {{"schema", "--for", "bigqery"}, "did you mean 'bigquery'?"},
   };
   for (const Row& row : rows) {
