@@ -39,6 +39,12 @@ if(NOT DOCTOR_FUZZ)
   endif()
 endif()
 
+if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
+  add_test(NAME install COMMAND ${CMAKE_COMMAND} -D BUILD=${CMAKE_BINARY_DIR} -D VERSION=${PROJECT_VERSION}
+                                -P ${CMAKE_CURRENT_SOURCE_DIR}/tests/install_test.cmake)
+  set_tests_properties(install PROPERTIES RUN_SERIAL TRUE) # it may build what others run
+endif()
+
 # docs/schemas beside every JSON document that the program writes about testdata.
 find_package(Python3 3.9 COMPONENTS Interpreter)
 if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ AND Python3_FOUND)
