@@ -5,12 +5,14 @@ of docs/ci against action.yml and .pre-commit-hooks.yaml, too. Exits with 1 if a
 """
 
 import argparse
+import collections
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import yaml
 
@@ -31,32 +33,58 @@ def load(name):
         return yaml.safe_load(file)
 
 
-def filled_in(text, inputs):
-    """The text with its expressions replaced; only those over inputs are known."""
-    return re.sub(r'\$\{\{ inputs\.([a-z-]+) \}\}', lambda match: inputs[match[1]], text)
+def filled_in(text, values):
+    """The text with its expressions replaced; only those over inputs and outputs of steps are known."""
+    return re.sub(r'\$\{\{ ([a-z.-]+) \}\}', lambda match: values[match[1]], text)
 
 
-def run_action(action, given, folder):
-    """Status, outputs, standard output and summary of the action."""
-    inputs = {name: value.get('default', '') for name, value in action['inputs'].items()} | given
-    files = {name: os.path.join(folder, name) for name in ('GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY')}
-    for path in files.values():
-        with open(path, 'w', encoding='utf-8'):
-            pass
-    steps = action['runs']['steps']
-    expect_equal((action['runs']['using'], len(steps)), ('composite', 1), 'kind of action')
-    step = steps[0]
+def is_wanted(step, values):
+    """Whether the condition of a step holds, of the one kind that action.yml has."""
+    condition = re.fullmatch(r"([a-z.-]+) != ''", step.get('if', ''))
+    expect_equal('if' in step, condition is not None, 'a condition that is understood')
+    return condition is None or values[condition[1]] != ''
+
+
+def run_step(step, values, folder, environment):
+    """Status and standard output of a step; its outputs are added to the values."""
     if '${{' in step['run']:
         raise Mismatch('an expression in a script: what it holds would be run')
-    environment = os.environ | files | {'GITHUB_ACTION_PATH': ROOT, 'GITHUB_ACTIONS': 'true'}
-    environment |= {name: filled_in(value, inputs) for name, value in step['env'].items()}
+    outputs = os.path.join(folder, 'GITHUB_OUTPUT')
+    with open(outputs, 'w', encoding='utf-8'):
+        pass
+    environment = environment | {'GITHUB_OUTPUT': outputs, 'GITHUB_ACTION_PATH': ROOT, 'GITHUB_ACTIONS': 'true'}
+    environment |= {name: filled_in(value, values) for name, value in step['env'].items()}
     run = subprocess.run(['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c', step['run']], cwd=folder,
                          env=environment, capture_output=True, text=True, check=False)
-    with open(files['GITHUB_OUTPUT'], encoding='utf-8') as file:
-        outputs = dict(line.rstrip('\n').split('=', 1) for line in file)
-    with open(files['GITHUB_STEP_SUMMARY'], encoding='utf-8') as file:
-        summary = file.read()
-    return run.returncode, outputs, run.stdout, summary
+    with open(outputs, encoding='utf-8') as file:
+        for line in file:
+            name, value = line.rstrip('\n').split('=', 1)
+            values[f"steps.{step['id']}.outputs.{name}"] = value
+    return run.returncode, run.stdout
+
+
+def run_action(action, given, folder, environment=None):
+    """Status, outputs, standard output and summary of the action. Caches are taken for empty, but for what is there."""
+    summary = os.path.join(folder, 'GITHUB_STEP_SUMMARY')
+    with open(summary, 'w', encoding='utf-8'):
+        pass
+    environment = (environment or dict(os.environ)) | {'GITHUB_STEP_SUMMARY': summary}
+    values = collections.defaultdict(str)
+    values |= {f'inputs.{name}': value.get('default', '') for name, value in action['inputs'].items()}
+    values |= {f'inputs.{name}': value for name, value in given.items()}
+    expect_equal(action['runs']['using'], 'composite', 'kind of action')
+    status, printed = 0, ''
+    for step in action['runs']['steps']:
+        if status != 0 or not is_wanted(step, values):
+            continue
+        if 'uses' in step:
+            expect_equal(re.sub(r'@[0-9a-f]{40}$', '', step['uses']), 'actions/cache', 'an action, by its commit')
+            continue
+        status, more = run_step(step, values, folder, environment)
+        printed += more
+    outputs = {name: filled_in(output['value'], values) for name, output in action['outputs'].items()}
+    with open(summary, encoding='utf-8') as file:
+        return status, outputs, printed, file.read()
 
 
 def check_statuses(action, binary):
@@ -69,7 +97,7 @@ def check_statuses(action, binary):
                      'args': '--threads\n1\n'}
             status, outputs, printed, summary = run_action(action, given, folder)
             expect_equal(status, expected, name)
-            expect_equal(outputs, {'status': str(expected)}, f'outputs for {name}')
+            expect_equal(outputs['status'], str(expected), f'output for {name}')
             expect_equal(os.path.exists(os.path.join(folder, 'planted')), False, f'planted by {name}')
             expect_equal('### ' in summary, expected != 2, f'summary for {name}')
             if expected == 2:
@@ -97,6 +125,38 @@ def check_comparison(action, binary):
             expect_equal(run_action(action, given, folder)[0], expected, 'comparison with a baseline')
 
 
+def write_wheel(folder, binary):
+    """A wheel whose program starts the one that is tested."""
+    name = 'tfdata_doctor-9.0'
+    files = {f'{name}.data/scripts/tfdata-doctor': f'#!/bin/sh\nexec "{binary}" "$@"\n',
+             f'{name}.dist-info/METADATA': 'Metadata-Version: 2.1\nName: tfdata-doctor\nVersion: 9.0\n',
+             f'{name}.dist-info/WHEEL': 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n'}
+    files[f'{name}.dist-info/RECORD'] = ''.join(f'{file},,\n' for file in [*files, f'{name}.dist-info/RECORD'])
+    path = os.path.join(folder, f'{name}-py3-none-any.whl')
+    with zipfile.ZipFile(path, 'w') as wheel:
+        for file, text in files.items():
+            entry = zipfile.ZipInfo(file)
+            entry.external_attr = 0o100755 << 16  # a regular file that can be run
+            wheel.writestr(entry, text)
+    return path
+
+
+def check_installation(action, binary):
+    """A package is installed once; one that cannot be installed ends the action."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = {'traces': os.path.join(ROOT, 'testdata/traces/healthy_tf2.4.trace.json.gz'),
+                 'package': write_wheel(folder, binary)}
+        environment = os.environ | {'RUNNER_TOOL_CACHE': os.path.join(folder, 'tools')}
+        status, outputs, printed, _ = run_action(action, given, folder, environment)
+        expect_equal((status, outputs['status'], printed.count('::group::Install')), (0, '0', 1), 'with a wheel')
+        # As where the cache had it: no pip.
+        status, _, printed, _ = run_action(action, given, folder, environment)
+        expect_equal((status, printed.count('::group::Install')), (0, 0), 'with a wheel that is installed')
+        given['package'] = os.path.join(folder, 'missing.whl')
+        status, _, printed, _ = run_action(action, given, folder, environment)
+        expect_equal((status, printed.count('::error::')), (2, 1), 'with a wheel that is not there')
+
+
 def check_steps(action, steps):
     ours = [step for step in steps if re.search(r'/\.?tfdata-doctor(@|$)', step.get('uses', ''))]
     expect_equal(len(ours), 1, 'steps that use the action')
@@ -117,6 +177,7 @@ def check_examples(action):
     for repository in load('docs/ci/pre-commit.yaml')['repos']:
         expect_equal({hook['id'] for hook in repository['hooks']} - hooks, set(), 'unknown hooks')
     for job in load('docs/ci/gitlab.yml').values():
+        expect_equal('pip install tfdata-doctor' in ' '.join(job['before_script']), True, 'the program is installed')
         for report in job['artifacts']['reports'].values():
             expect_equal(f'={report}' in ' '.join(job['script']), True, f'{report} is written')
 
@@ -129,6 +190,7 @@ def main():
     try:
         check_statuses(action, os.path.abspath(options.binary))
         check_comparison(action, os.path.abspath(options.binary))
+        check_installation(action, os.path.abspath(options.binary))
         check_examples(action)
     except Mismatch as error:
         print(f'action.yml: {error}', file=sys.stderr)
