@@ -230,7 +230,7 @@ TEST_CASE("query says what is wrong and ends with 2") {
       {{"query", "SELECT 1", trace, "--max-memory", "nothing"}, "nothing"},
       {{"schema"}, "schema needs a document or --for"},
       {{"schema", "report", "--for", "duckdb"}, "not both"},
-      {{"schema", "reprot"}, "did you mean 'report'?"},
+      {{"schema", "reportt"}, "did you mean 'report'?"},
       {{"schema", "--for", "bigqery"}, "did you mean 'bigquery'?"},
   };
   for (const Row& row : rows) {
