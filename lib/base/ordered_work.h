@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -49,7 +50,7 @@ class OrderedWork {
       if (can_take()) {
         take_and_work(lock);
       } else {
-        changed_.wait(lock);
+        wait_for_change(lock);
       }
     }
   }
@@ -70,6 +71,10 @@ class OrderedWork {
     bool is_done = false;
     std::exception_ptr error;
   };
+
+  /// Not std::condition_variable::wait(): GCC 12 made it a symbol that older systems lack (scripts/wheel). Callers ask
+  /// again whatever ended the wait, so how long it lasts at most does not matter.
+  void wait_for_change(std::unique_lock<std::mutex>& lock) { changed_.wait_for(lock, std::chrono::hours(1)); }
 
   Slot& slot(std::size_t index) { return slots_[index % slots_.size()]; }
   bool can_take() const { return !is_finished_ && !is_taking_ && taken_ - used_ < slots_.size(); }
@@ -122,7 +127,7 @@ class OrderedWork {
       if (can_take()) {
         take_and_work(lock);
       } else {
-        changed_.wait(lock);
+        wait_for_change(lock);
       }
     }
   }

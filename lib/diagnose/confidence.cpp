@@ -64,8 +64,13 @@ double student(double t, std::size_t degrees) {
   return 0.5 * std::erfc((t < 0 ? z : -z) / std::numbers::sqrt2);
 }
 
+/// Not std::hypot: shares do not overflow, and glibc 2.35 made it a symbol that older systems lack (scripts/wheel).
+double with_drift(double error) {
+  return std::sqrt(error * error + kDrift * kDrift);
+}
+
 double probability_of_more(const PipelineMeasurement& pipeline, const CadenceShare& cadence, double limit) {
-  double error = std::hypot(cadence.error, kDrift);
+  double error = with_drift(cadence.error);
   if (cadence.beats < 2) error = pipeline.has_cadence ? kErrorOfOneCall : kErrorWithoutCadence;
   return probability_above(cadence.share, error, cadence.beats, limit);
 }
@@ -137,7 +142,7 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
                        format_share(share), format_share(all.share));
   }
   return fmt::format("{} that differ: {} of the time, give or take {}, and {} is the limit", calls,
-                     format_share(all.share), format_share(std::hypot(all.error, kDrift)), format_share(min_share));
+                     format_share(all.share), format_share(with_drift(all.error)), format_share(min_share));
 }
 
 /// On a host whose own cores train, an input that nobody waits for may cost steps all the same: at most the part of the
