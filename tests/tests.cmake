@@ -74,6 +74,25 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   set_tests_properties(warehouse PROPERTIES LABELS warehouse SKIP_RETURN_CODE 77)
 endif()
 
+# The Python package: on stored traces, with a stand-in for TensorFlow; and with label python what PyPI is needed for,
+# where scripts/check-python has installed it, else skipped.
+find_package(Python3 3.9 COMPONENTS Interpreter)
+if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
+  set(python_environment "TFDATA_DOCTOR=$<TARGET_FILE:tfdata-doctor>;PYTHONDONTWRITEBYTECODE=1")
+  foreach(name commands recording mcp)
+    add_test(
+      NAME python_${name}
+      COMMAND ${Python3_EXECUTABLE} -m unittest tests.test_${name}
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/python)
+    set_tests_properties(python_${name} PROPERTIES ENVIRONMENT "${python_environment}")
+  endforeach()
+  foreach(name style tensorflow)
+    add_test(NAME python_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-python --prepared ${name}
+                                         $<TARGET_FILE:tfdata-doctor>)
+    set_tests_properties(python_${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+endif()
+
 # tests/fuzz_<format>.cpp defines LLVMFuzzerTestOneInput. With preset fuzz it is searched by libFuzzer; in every
 # other build a small main replays the stored inputs, so that a bug once found stays found.
 foreach(source IN LISTS fuzz_sources)

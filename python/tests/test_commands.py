@@ -1,0 +1,187 @@
+"""What reads traces: needs the program and stored traces, nothing else."""
+
+import dataclasses
+import json
+import os
+import pickle
+import subprocess
+import tempfile
+import typing
+import unittest
+from pathlib import Path
+
+import tfdata_doctor
+from tfdata_doctor import _json, _program
+from tfdata_doctor.report import Comparison, Report, WhatIf
+
+from . import support
+
+BASE = support.ROOT / "testdata" / "compare" / "cache_removed" / "base.xplane.pb"
+CANDIDATE = BASE.with_name("candidate.xplane.pb")
+
+
+def unknown_keys(kind, document, where=""):
+    """Keys of a document that its dataclass lacks."""
+    fields = {_json.key_of(name): hint for name, hint in _json._hints(kind).items()}
+    for key, value in document.items():
+        if key not in fields:
+            yield f"{where}{key}"
+            continue
+        hint = fields[key]
+        choices = [hint, *typing.get_args(hint)]
+        inner = next((choice for choice in choices if dataclasses.is_dataclass(choice)), None)
+        values = value if isinstance(value, list) else [value]
+        if inner is not None:
+            for item in values:
+                if item is not None:
+                    yield from unknown_keys(inner, item, f"{where}{key}.")
+
+
+class DiagnoseTest(unittest.TestCase):
+    def test_report_says_what_the_program_says(self):
+        report = tfdata_doctor.diagnose(support.INPUT_BOUND)
+        self.assertTrue(report.is_input_bound)
+        self.assertEqual(report.verdict.bottleneck.user_method, "map")
+        self.assertEqual(report.findings[0].rule, "input-bound")
+        self.assertFalse(report.pipelines[0].iterators[0].is_async)
+        text = subprocess.run(
+            [_program.program(), support.INPUT_BOUND], capture_output=True, encoding="utf-8", check=False
+        ).stdout
+        self.assertEqual(str(report), text)
+        self.assertEqual(report.raw["schema"], report.schema)
+        self.assertEqual(tfdata_doctor.__version__, report.tool.version)
+
+    def test_every_key_has_a_field(self):
+        for trace in support.all_traces():
+            with self.subTest(trace.name):
+                report = tfdata_doctor.diagnose(trace, max_input_share=0.5)
+                self.assertEqual(list(unknown_keys(Report, report.raw)), [])
+
+    def test_a_trace_without_evidence_is_not_an_error(self):
+        report = tfdata_doctor.diagnose(support.TRACES / "empty.xplane.pb")
+        self.assertEqual(report.verdict.status, "inconclusive")
+        self.assertIn("INCONCLUSIVE", str(report))
+
+    def test_settings_are_options(self):
+        report = tfdata_doctor.diagnose(
+            [support.INPUT_BOUND], suppress=["input-bound", "sequential-map"], max_input_share=0.5, config=None
+        )
+        suppressed = [finding.rule for finding in report.findings if finding.suppressed]
+        self.assertLessEqual({"input-bound", "sequential-map"}, set(suppressed))
+        self.assertTrue(report.budgets[0].exceeded)
+        changed = tfdata_doctor.diagnose(
+            support.INPUT_BOUND, set={"sequential-map.min_culprit_share": 0.999}, no_config=True
+        )
+        self.assertNotIn("sequential-map", [finding.rule for finding in changed.findings])
+
+    def test_errors_are_the_programs(self):
+        with self.assertRaisesRegex(tfdata_doctor.DoctorError, r"^/nonexistent: no such file or directory"):
+            tfdata_doctor.diagnose("/nonexistent")
+        with self.assertRaisesRegex(tfdata_doctor.DoctorError, "no-such-option"):
+            tfdata_doctor.diagnose(support.INPUT_BOUND, no_such_option=1)
+        with self.assertRaisesRegex(TypeError, "format is not a setting"):
+            tfdata_doctor.diagnose(support.INPUT_BOUND, format="text")
+
+    def test_a_path_is_never_an_option(self):
+        with self.assertRaisesRegex(tfdata_doctor.DoctorError, "^./--help: no such file"):
+            tfdata_doctor.diagnose("--help")
+
+    def test_a_crash_of_the_program_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = Path(folder, "program")
+            fake.write_text("#!/bin/sh\nkill -SEGV $$\n")
+            fake.chmod(0o755)
+            previous = os.environ.get(_program.VARIABLE)
+            os.environ[_program.VARIABLE] = str(fake)
+            try:
+                with self.assertRaisesRegex(tfdata_doctor.DoctorError, "signal 11"):
+                    tfdata_doctor.diagnose(support.INPUT_BOUND)
+            finally:
+                del os.environ[_program.VARIABLE]
+                if previous is not None:
+                    os.environ[_program.VARIABLE] = previous
+
+    def test_reports_can_be_pickled(self):
+        report = tfdata_doctor.diagnose(support.INPUT_BOUND)
+        copy = pickle.loads(pickle.dumps(report))
+        self.assertEqual(copy, report)
+        self.assertEqual(str(copy), str(report))
+
+
+class PageTest(unittest.TestCase):
+    def test_page_shows_verdict_findings_and_tree(self):
+        page = tfdata_doctor.diagnose(support.INPUT_BOUND)._repr_html_()
+        for part in ("Input-bound", "sequential-map", "num_parallel_calls", "<b>Map</b>", "FlatMap"):
+            self.assertIn(part, page)
+
+    def test_names_of_the_trace_are_escaped(self):
+        report = tfdata_doctor.diagnose(support.ROOT / "testdata" / "outputs" / "hostile.trace.json")
+        self.assertIn("<script>", json.dumps(report.raw))
+        self.assertNotIn("<script>", report._repr_html_())
+
+
+class OtherCommandsTest(unittest.TestCase):
+    def test_whatif(self):
+        predicted = tfdata_doctor.whatif(support.INPUT_BOUND, fix=["parallel_map:Map,p=2"], cores=4)
+        self.assertEqual(predicted.asked.fix, "parallel_map:Map,p=2")
+        self.assertIn("steps/s", str(predicted))
+        self.assertIn("<pre", predicted._repr_html_())
+        plan = tfdata_doctor.whatif(support.INPUT_BOUND, plan=True)
+        self.assertIsNotNone(plan.pipelines[0].plan)
+
+    def test_keys_of_whatif_and_compare_have_fields(self):
+        for trace in support.all_traces():
+            if trace.parent == support.TRACES:
+                with self.subTest(trace.name):
+                    raw = tfdata_doctor.whatif(trace, plan=True, ideal=support.TRACES / "guide_cache.xplane.pb").raw
+                    self.assertEqual(list(unknown_keys(WhatIf, raw)), [])
+        raw = tfdata_doctor.compare(BASE, CANDIDATE, ideal=BASE).raw
+        self.assertEqual(list(unknown_keys(Comparison, raw)), [])
+
+    def test_compare(self):
+        comparison = tfdata_doctor.compare(BASE, [CANDIDATE])
+        self.assertEqual(comparison.outcome, "regression")
+        self.assertEqual(comparison.structure[0].words, "Dataset.cache")
+        self.assertIn("Dataset.cache is gone", str(comparison))
+
+    def test_query(self):
+        rows = tfdata_doctor.query("select verdict, 1 as one from traces", support.INPUT_BOUND)
+        self.assertEqual(rows, [{"verdict": "input_bound", "one": 1}])
+        self.assertEqual(rows.columns, ["verdict", "one"])
+        self.assertIn("<th", rows._repr_html_())
+        with self.assertRaisesRegex(tfdata_doctor.DoctorError, "^SQL: "):
+            tfdata_doctor.query("select from traces", support.INPUT_BOUND)
+
+    def test_rows_become_a_data_frame(self):
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("no pandas")
+        frame = tfdata_doctor.query("select short_name, calls from iterators", support.INPUT_BOUND).to_pandas()
+        self.assertIn("Map", set(frame["short_name"]))
+
+    def test_explain(self):
+        self.assertIn("A map that the job waits for", tfdata_doctor.explain("sequential-map"))
+        self.assertIn("FIRES", tfdata_doctor.explain("sequential-map", support.INPUT_BOUND))
+
+
+class ModuleTest(unittest.TestCase):
+    def test_module_is_the_program(self):
+        done = support.python("-m", "tfdata_doctor", "-q", support.INPUT_BOUND)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
+
+    def test_importing_it_imports_nothing_large(self):
+        code = "import sys, tfdata_doctor; print([m for m in ('tensorflow', 'pandas', 'numpy') if m in sys.modules])"
+        self.assertEqual(support.python("-c", code).stdout, "[]\n")
+
+    def test_without_the_program_it_says_so(self):
+        code = (
+            "import tfdata_doctor._program as p, shutil; p._candidates = lambda: []; shutil.which = lambda name: None\n"
+            "import tfdata_doctor\ntry: tfdata_doctor.diagnose('x')\nexcept tfdata_doctor.DoctorError as e: print(e)"
+        )
+        self.assertIn("is not installed", support.python("-c", code, TFDATA_DOCTOR="").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

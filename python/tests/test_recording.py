@@ -1,0 +1,288 @@
+"""What records, with the stand-ins of fake/ for TensorFlow and Keras: each test is a process of its own."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from . import support
+
+#: Prints, as the last line, what the fake TensorFlow logged and what the code put into `result`.
+EPILOGUE = "\nimport json\nprint(json.dumps([result, tensorflow.log]))"
+LOOP = "import tensorflow, tfdata_doctor\n"
+
+
+def steps_of(log):
+    """The numbers of the steps that have a marker."""
+    return [entry[2] for entry in log if entry[0] == "begin"]
+
+
+class RecordingTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.logs = str(self.folder / "logs")
+
+    def record(self, code, trace=support.INPUT_BOUND):
+        """`result`, the fake's log and the warnings of some code."""
+        (result, log), stderr = support.recorded(f"logs = {self.logs!r}\n{code}{EPILOGUE}", trace)
+        return result, log, stderr
+
+
+class ProfileTest(RecordingTest):
+    def test_steps_after_the_warm_up_have_markers(self):
+        result, log, _ = self.record(
+            LOOP + "with tfdata_doctor.profile(logs, steps=3, warmup=2, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(9): tensorflow.log.append(('work',))\n"
+            "result = [recording.report.verdict.status, str(recording.run_directory)]"
+        )
+        self.assertEqual(result[0], "input_bound")
+        self.assertTrue(result[1].startswith(self.logs))
+        options = {"host_tracer_level": 2, "python_tracer_level": 0, "device_tracer_level": 1}
+        work = ["work"]
+        step = [[["begin", "train", number], work, ["end", number]] for number in (3, 4, 5)]
+        self.assertEqual(log, [work, work, ["start", options], *step[0], *step[1], *step[2], ["stop"], *[work] * 4])
+
+    def test_report_is_printed_at_the_end(self):
+        done = support.python(
+            "-c",
+            f"{LOOP}with tfdata_doctor.profile({self.logs!r}, warmup=0):\n    pass",
+            path=[support.FAKE],
+            FAKE_TRACE=str(support.INPUT_BOUND),
+        )
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"), done.stderr)
+
+    def test_loop_that_ends_early_keeps_its_steps(self):
+        result, log, _ = self.record(
+            LOOP + "with tfdata_doctor.profile(logs, steps=50, warmup=1, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(3): pass\n"
+            "    tensorflow.log.append(('after',))\n"
+            "result = recording.report.verdict.status"
+        )
+        self.assertEqual(result, "input_bound")
+        self.assertEqual(steps_of(log), [2, 3, 4])
+        # The last next() finds that there are no more elements: nothing after it is in a step.
+        self.assertEqual(log[-3:], [["end", 4], ["after"], ["stop"]])
+
+    def test_nothing_recorded_is_an_error(self):
+        result, _, _ = self.record(
+            LOOP + "try:\n"
+            "    with tfdata_doctor.profile(logs):\n"
+            "        for _ in tensorflow.dataset(3): pass\n"
+            "except tfdata_doctor.DoctorError as error: result = str(error)"
+        )
+        self.assertIn("the block took 4 elements, and the first 10 are for warm-up", result)
+
+    def test_error_of_the_block_is_kept_and_everything_restored(self):
+        result, log, _ = self.record(
+            LOOP + "before = dict(vars(tensorflow.dataset))\n"
+            "try:\n"
+            "    with tfdata_doctor.profile(logs, warmup=0):\n"
+            "        next(tensorflow.dataset(3)); assert dict(vars(tensorflow.dataset)) != before; 1 / 0\n"
+            "except ZeroDivisionError: result = dict(vars(tensorflow.dataset)) == before"
+        )
+        self.assertTrue(result)
+        self.assertEqual(log[-1], ["stop"])
+
+    def test_another_profiler_is_an_error(self):
+        result, _, _ = self.record(
+            LOOP + "tensorflow.profiler.experimental.start(logs)\n"
+            "try:\n"
+            "    with tfdata_doctor.profile(logs, warmup=0): pass\n"
+            "except tfdata_doctor.DoctorError as error: result = str(error)"
+        )
+        self.assertIn("another profiler", result)
+
+    def test_get_next_within_next_is_one_step(self):
+        _, log, _ = self.record(
+            LOOP + "with tfdata_doctor.profile(logs, warmup=0, show=False):\n"
+            "    elements = tensorflow.dataset(9)\n"
+            "    elements.get_next(), elements.get_next()\n"
+            "result = None"
+        )
+        self.assertEqual(steps_of(log), [1, 2])
+
+    def test_steps_of_other_threads_do_not_count(self):
+        _, log, _ = self.record(
+            LOOP + "import threading\n"
+            "with tfdata_doctor.profile(logs, warmup=0, show=False):\n"
+            "    elements = tensorflow.dataset(9)\n"
+            "    next(elements)\n"
+            "    other = threading.Thread(target=lambda: next(elements)); other.start(); other.join()\n"
+            "    next(elements)\n"
+            "result = None"
+        )
+        self.assertEqual(steps_of(log), [1, 2])
+
+    def test_batches_of_keras_are_steps(self):
+        result, log, _ = self.record(
+            LOOP + "import keras\n"
+            "with tfdata_doctor.profile(logs, steps=3, warmup=6, show=False):\n"
+            "    result = [keras.Model().fit(epochs=2, steps=8), keras.Model().fit(callbacks=[])]\n"
+            "result.append(keras.Model().fit())"
+        )
+        self.assertEqual(steps_of(log), [7, 8, 9])
+        self.assertEqual(result, [1, 1, 0])
+
+
+class CallbackTest(RecordingTest):
+    FIT = "import tensorflow, keras, tfdata_doctor\n"
+
+    def test_batches_count_over_epochs(self):
+        result, log, stderr = self.record(
+            self.FIT + "callback = tfdata_doctor.Callback(logs, batches=(10, 12), show=False)\n"
+            "keras.Model().fit(epochs=2, callbacks=[callback])\n"
+            "result = callback.report.verdict.status"
+        )
+        self.assertEqual(result, "input_bound")
+        self.assertEqual(steps_of(log), [10, 11, 12])
+        self.assertNotIn("Warning", stderr)
+
+    def test_evaluation_is_in_no_step(self):
+        _, log, _ = self.record(
+            self.FIT
+            + "keras.Model().fit(epochs=2, steps=2, callbacks=[tfdata_doctor.Callback(logs, (2, 3), show=False)])\n"
+            "result = None"
+        )
+        self.assertEqual([entry for entry in log if entry[0] != "start"][:2], [["begin", "train", 2], ["end", 2]])
+
+    def test_several_batches_at_once(self):
+        _, log, _ = self.record(
+            self.FIT + "callback = tfdata_doctor.Callback(logs, (11, 20), show=False)\n"
+            "keras.Model().fit(steps=80, at_once=20, callbacks=[callback])\n"
+            "result = None"
+        )
+        # The second execution begins with batch 21: better that one than none.
+        self.assertEqual(steps_of(log), [21])
+
+    def test_warns_where_the_cache_is_being_filled(self):
+        code = (
+            self.FIT
+            + "keras.Model().fit(epochs=2, steps=30, callbacks=[tfdata_doctor.Callback(logs, %s, show=False)])\n"
+            "result = None"
+        )
+        _, _, stderr = self.record(code % "(11, 20)", support.WITH_CACHE)
+        self.assertIn("fills the cache", stderr)
+        self.assertIn("batches=(41, 50)", stderr)
+        _, _, stderr = self.record(code % "(41, 50)", support.WITH_CACHE)
+        self.assertNotIn("fills the cache", stderr)
+        _, _, stderr = self.record(code % "(11, 20)", support.INPUT_BOUND)
+        self.assertNotIn("fills the cache", stderr)
+
+    def test_warns_where_the_training_was_too_short(self):
+        _, log, stderr = self.record(
+            self.FIT + "keras.Model().fit(callbacks=[tfdata_doctor.Callback(logs)])\nresult = None"
+        )
+        self.assertIn("the training had 8 batches, and batch 11 is the first to record", stderr)
+        self.assertEqual(log, [])
+
+    def test_training_goes_on_where_another_profiler_runs(self):
+        result, _, stderr = self.record(
+            self.FIT + "tensorflow.profiler.experimental.start(logs)\n"
+            "result = keras.Model().fit(callbacks=[tfdata_doctor.Callback(logs, (2, 3))])"
+        )
+        self.assertEqual(result, 1)
+        self.assertIn("another profiler", stderr)
+
+    def test_keras_2_has_markers_of_its_own(self):
+        _, log, _ = self.record(
+            self.FIT + "keras.__version__ = '2.15.0'\n"
+            "keras.Model().fit(callbacks=[tfdata_doctor.Callback(logs, (2, 3), show=False)])\nresult = None"
+        )
+        self.assertEqual([entry[0] for entry in log], ["start", "stop"])
+
+    def test_last_batch_may_be_missing(self):
+        result, log, _ = self.record(
+            self.FIT + "callback = tfdata_doctor.Callback(logs, batches=(6, 90), show=False)\n"
+            "keras.Model().fit(callbacks=[callback])\nresult = callback.report.verdict.status"
+        )
+        self.assertEqual(result, "input_bound")
+        self.assertEqual(steps_of(log), [6, 7, 8])
+
+
+class ScriptTest(RecordingTest):
+    def run_script(self, code, *options, arguments=(), trace=support.INPUT_BOUND):
+        script = self.folder / "train.py"
+        script.write_text(code)
+        return support.python(
+            "-m", "tfdata_doctor", *options, script, *arguments, path=[support.FAKE], FAKE_TRACE=str(trace)
+        )
+
+    def test_report_of_an_unchanged_script(self):
+        (self.folder / "helper.py").write_text("count = 40")
+        done = self.run_script(
+            "import sys, helper, tensorflow\n"
+            "assert __name__ == '__main__'\n"
+            "for _ in tensorflow.dataset(helper.count): pass\n"
+            "print(sys.argv[1:], [entry[2] for entry in tensorflow.log if entry[0] == 'begin'])",
+            "--batches=4-6",
+            "--logdir",
+            self.logs,
+            arguments=["--batches", "7"],
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
+        # The script goes on after the report.
+        self.assertTrue(done.stdout.endswith("['--batches', '7'] [4, 5, 6]\n"), done.stdout)
+        self.assertEqual(len(list(Path(self.logs, "plugins", "profile").iterdir())), 1)
+
+    def test_script_with_keras(self):
+        done = self.run_script("import tensorflow, keras\nkeras.Model().fit(steps=20)", "--batches", "4-6")
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"), done.stderr)
+
+    def test_module(self):
+        (self.folder / "package").mkdir()
+        (self.folder / "package" / "train.py").write_text(
+            "import tensorflow\nfor _ in tensorflow.dataset(20): pass\nprint(__name__)"
+        )
+        done = support.python(
+            "-m", "tfdata_doctor", "--batches", "2-3", "-m", "package.train",
+            path=[support.FAKE, self.folder], FAKE_TRACE=str(support.INPUT_BOUND),
+        )  # fmt: skip
+        self.assertTrue(done.stdout.endswith("__main__\n"), done.stderr)
+
+    def test_script_decides_how_tensorflow_starts(self):
+        done = self.run_script(
+            "import sys\nassert 'tensorflow' not in sys.modules\n"
+            "import tensorflow\nfor _ in tensorflow.dataset(20): pass",
+            "--batches=2-3",
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_nothing_recorded(self):
+        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(5): pass")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("the script took 6 elements from datasets, and element 11 is the first to record", done.stderr)
+        done = self.run_script("print('no training here')")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("did not import TensorFlow", done.stderr)
+
+    def test_failure_of_the_script_is_the_status(self):
+        loop = "import sys, tensorflow\nfor _ in tensorflow.dataset(20): pass\n"
+        done = self.run_script(loop + "sys.exit(7)", "--batches=2-3")
+        self.assertEqual(done.returncode, 7)
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
+        done = self.run_script(loop + "raise KeyError('mine')", "--batches=2-90")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("KeyError: 'mine'", done.stderr)
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
+
+    def test_wrong_use(self):
+        self.assertEqual(support.python("-m", "tfdata_doctor", "missing.py").returncode, 2)
+        done = self.run_script("", "--batches=9-3")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("9-3 is not FIRST-LAST", done.stderr)
+
+    def test_function(self):
+        script = self.folder / "train.py"
+        script.write_text("import sys, tensorflow\nfor _ in tensorflow.dataset(int(sys.argv[1])): pass\nsys.exit(0)")
+        result, _, _ = self.record(
+            "import sys, tfdata_doctor\n"
+            f"report = tfdata_doctor.run({str(script)!r}, ['9'], batches=(2, 3), logdir=logs)\n"
+            "import tensorflow\nresult = [report.verdict.status, len(sys.argv)]"
+        )
+        self.assertEqual(result, ["input_bound", 1])
+
+
+if __name__ == "__main__":
+    unittest.main()

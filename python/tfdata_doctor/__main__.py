@@ -1,0 +1,26 @@
+"""python -m tfdata_doctor: records a script; with other arguments, the program tfdata-doctor."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _script
+from ._program import DoctorError, program
+
+
+def main() -> int:
+    """Runs a script under the profiler, or becomes the program."""
+    words = sys.argv[1:]
+    if _script.runs_script(words):
+        return _script.main(words)
+    try:
+        path = program()
+        os.execv(path, [path, *words])
+    except (DoctorError, OSError) as error:
+        print(f"tfdata-doctor: {error}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

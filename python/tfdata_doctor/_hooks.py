@@ -1,0 +1,156 @@
+"""Where steps begin in code that does not say so: at calls of next() on iterators of tf.data, and in Model.fit."""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, Optional
+
+from ._keras import KerasSteps
+from ._recorder import Recorder
+
+_ITERATORS = "tensorflow.python.data.ops.iterator_ops"
+_DISTRIBUTED = "tensorflow.python.distribute.input_lib"
+_KERAS = ("keras", "tf_keras")
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function with each of some modules as soon as it has been imported.
+
+    A script may choose how TensorFlow starts before it imports it, so nobody may import it earlier.
+    """
+
+    def __init__(self, names: Sequence[str], action: Callable[[ModuleType], None]) -> None:
+        self._names = names
+        self._action = action
+
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        if fullname not in self._names:
+            return None
+        for finder in sys.meta_path:
+            spec = finder.find_spec(fullname, path, target) if finder is not self else None
+            if spec is not None and spec.loader is not None:
+                self._extend(spec.loader)
+                return spec
+        return None
+
+    def _extend(self, loader: Any) -> None:
+        exec_module = loader.exec_module
+
+        def exec_and_act(module: ModuleType) -> None:
+            exec_module(module)
+            self._action(module)
+
+        # Of this loader alone: it is made for this module.
+        loader.exec_module = exec_and_act
+
+
+class Hooks:
+    """Tells a recorder where steps begin, from `install` to `remove`, which restores everything."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._replaced: list[tuple[type, str, Optional[Any]]] = []
+        self._finder = _AfterImport((_ITERATORS, _DISTRIBUTED, *_KERAS), self._replace_in)
+        self._local = threading.local()
+        self._fits = 0
+
+    def install(self) -> None:
+        """Acts on modules that are there and on those that will be imported."""
+        for name in (_ITERATORS, _DISTRIBUTED, *_KERAS):
+            if name in sys.modules:
+                self._replace_in(sys.modules[name])
+        sys.meta_path.insert(0, self._finder)
+
+    def remove(self) -> None:
+        """Takes all of it back."""
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        for owner, name, original in reversed(self._replaced):
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+        self._replaced.clear()
+
+    def _replace_in(self, module: ModuleType) -> None:
+        if module.__name__ in _KERAS:
+            model = getattr(module, "Model", None)
+            if model is not None:
+                self._replace(model, "fit", self._with_steps)
+            return
+        owner = getattr(module, "OwnedIterator" if module.__name__ == _ITERATORS else "DistributedIteratorBase", None)
+        if owner is not None:
+            for name in ("__next__", "get_next", "get_next_as_optional"):
+                self._replace(owner, name, self._counted)
+
+    def _replace(self, owner: type, name: str, wrap: Callable[[Any], Any]) -> None:
+        if hasattr(owner, name):
+            # One that is inherited is replaced in the class itself, and goes away again.
+            self._replaced.append((owner, name, owner.__dict__.get(name)))
+            setattr(owner, name, wrap(getattr(owner, name)))
+
+    def _counted(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method that takes an element, as the begin of a step."""
+
+        @functools.wraps(method)
+        def take(iterator: object, *arguments: Any, **options: Any) -> Any:
+            import tensorflow as tf
+
+            # An iterator of several devices takes its elements from others. Inside of a tf.function, the call only
+            # builds the graph. In fit, Keras says where a step begins.
+            if getattr(self._local, "is_inside", False) or self._fits > 0 or not tf.executing_eagerly():
+                return method(iterator, *arguments, **options)
+            self._local.is_inside = True
+            try:
+                self._recorder.begin_step()
+                return method(iterator, *arguments, **options)
+            except (StopIteration, tf.errors.OutOfRangeError):
+                self._recorder.end_step()
+                raise
+            finally:
+                self._local.is_inside = False
+
+        return take
+
+    def _with_steps(self, fit: Callable[..., Any]) -> Callable[..., Any]:
+        """Model.fit with one more callback."""
+        signature = inspect.signature(fit)
+
+        @functools.wraps(fit)
+        def fit_with_steps(*arguments: Any, **options: Any) -> Any:
+            bound = signature.bind(*arguments, **options)
+            callbacks = bound.arguments.get("callbacks")
+            steps = _CountedOn(self._recorder)
+            if callbacks is None or isinstance(callbacks, (list, tuple)):
+                bound.arguments["callbacks"] = [*(callbacks or []), steps]
+            elif hasattr(callbacks, "append"):
+                callbacks.append(steps)
+            else:
+                bound.arguments["callbacks"] = [callbacks, steps]
+            self._fits += 1
+            try:
+                return fit(*bound.args, **bound.kwargs)
+            finally:
+                self._fits -= 1
+                self._recorder.end_step()
+                self._recorder.has_markers = False
+
+        return fit_with_steps
+
+
+class _CountedOn(KerasSteps):
+    """Counts on from the steps before this training."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self._before_epoch = recorder.step

@@ -1,0 +1,172 @@
+"""Records batches of Model.fit, with Keras 2 and 3."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Any, Optional
+
+from ._commands import diagnose
+from ._program import DoctorError
+from ._recorder import LineNames, LogDirectory, Recorder
+from .report import Report
+
+
+def keras_version(model: object) -> int:
+    """The major version of the Keras that a model is of."""
+    for base in type(model).__mro__:
+        package = base.__module__.partition(".")[0]
+        if package in ("keras", "tf_keras"):
+            return int(sys.modules[package].__version__.partition(".")[0])
+        if package == "tensorflow":
+            return 2
+    return 3
+
+
+class KerasSteps:
+    """Tells a recorder of the batches of a training.
+
+    Neither Keras asks for its own class of callbacks, but both call every method: so this works with either, and with
+    none installed.
+    """
+
+    # Keras 2: logs may stay tensors. Keras 3: the methods must be called in order.
+    _supports_tf_logs = True
+    async_safe = False
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.epoch = 0
+        self.model: Any = None
+        self.params: Mapping[str, Any] = {}
+        self._before_epoch = 0
+        self._in_epoch = 0
+
+    def set_params(self, params: Mapping[str, Any]) -> None:
+        """Keras: what it knows about the training."""
+        self.params = params
+
+    def set_model(self, model: object) -> None:
+        """Keras: the model to be trained."""
+        self.model = model
+        # Keras 2 marks its steps.
+        self.recorder.has_markers = keras_version(model) < 3
+
+    def on_epoch_begin(self, epoch: int, logs: object = None) -> None:  # noqa: ARG002
+        """Keras: an epoch begins; they count from 0."""
+        self.epoch = epoch
+        self._in_epoch = 0
+
+    def on_train_batch_begin(self, batch: int, logs: object = None) -> None:  # noqa: ARG002
+        """Keras: a batch begins; they count from 0 in each epoch."""
+        self.recorder.begin_step(self._before_epoch + batch + 1)
+
+    def on_train_batch_end(self, batch: int, logs: object = None) -> None:  # noqa: ARG002
+        """Keras: a batch, or the last of several that are made at once, is done."""
+        self._in_epoch = batch + 1
+
+    def on_test_begin(self, logs: object = None) -> None:  # noqa: ARG002
+        """Keras: an evaluation begins."""
+        self.recorder.end_step()
+
+    def on_epoch_end(self, epoch: int, logs: object = None) -> None:  # noqa: ARG002
+        """Keras: an epoch and its evaluation are done."""
+        self.recorder.end_step()
+        self._before_epoch += self._in_epoch
+
+    def on_train_end(self, logs: object = None) -> None:  # noqa: ARG002
+        """Keras: the training is done."""
+        self.recorder.end_step()
+
+    def _ignore(self, *_: object, **__: object) -> None:
+        """A method that Keras calls and that has nothing to do here."""
+
+    on_train_begin = on_test_end = on_predict_begin = on_predict_end = _ignore
+    on_batch_begin = on_batch_end = _ignore
+    on_test_batch_begin = on_test_batch_end = on_predict_batch_begin = on_predict_batch_end = _ignore
+
+    def _implements_train_batch_hooks(self) -> bool:
+        return True
+
+    def _implements_test_batch_hooks(self) -> bool:
+        return False
+
+    def _implements_predict_batch_hooks(self) -> bool:
+        return False
+
+
+def _has_cache(report: Report) -> bool:
+    return any(iterator.user_method == "cache" for pipeline in report.pipelines for iterator in pipeline.iterators)
+
+
+class Callback(KerasSteps):
+    """Records some batches of `fit` and prints what holds its input back at the end of their epoch.
+
+    `batches` are the first and the last to record, counted from 1 over all epochs. Where the pipeline has a cache,
+    choose them from the second epoch, `batches=(steps_per_epoch + 11, steps_per_epoch + 20)`: the first one fills it.
+    It warns where it sees that. `lines=True` names transformations after their source lines, from the moment on at
+    which the callback is made: make it before the dataset. `report` is there once it has been printed; `show=False`
+    prints nothing. A training never fails because of it: what goes wrong is a warning.
+    """
+
+    def __init__(
+        self, logdir: LogDirectory, batches: tuple[int, int] = (11, 20), *, lines: bool = False, show: bool = True
+    ) -> None:
+        self._names = LineNames(lines)
+        super().__init__(Recorder(logdir, *batches, names=self._names))
+        self.report: Optional[Report] = None
+        self._show = show
+        self._start_epoch: Optional[int] = None
+
+    def on_train_batch_begin(self, batch: int, logs: object = None) -> None:
+        """Keras: a batch begins."""
+        try:
+            super().on_train_batch_begin(batch, logs)
+        except DoctorError as error:
+            warnings.warn(str(error), stacklevel=2)
+        if self._start_epoch is None and self.recorder.step >= self.recorder.first:
+            self._start_epoch = self.epoch
+
+    def on_epoch_end(self, epoch: int, logs: object = None) -> None:
+        """Keras: an epoch is done."""
+        super().on_epoch_end(epoch, logs)
+        self._say()
+
+    def on_train_end(self, logs: object = None) -> None:
+        """Keras: the training is done; if batches are being recorded, that ends here."""
+        super().on_train_end(logs)
+        try:
+            self.recorder.stop()
+        except DoctorError as error:
+            warnings.warn(str(error), stacklevel=2)
+        self._names.close()
+        self._say()
+        if self.recorder.step < self.recorder.first:
+            warnings.warn(
+                f"nothing was recorded: the training had {self.recorder.step} batches, "
+                f"and batch {self.recorder.first} is the first to record",
+                stacklevel=2,
+            )
+
+    def _say(self) -> None:
+        if self.report is not None or self.recorder.run_directory is None:
+            return
+        try:
+            self.report = diagnose(self.recorder.run_directory)
+        except DoctorError as error:
+            warnings.warn(f"{self.recorder.run_directory}: {error}", stacklevel=3)
+            return
+        if self._show:
+            print("\n" + str(self.report), flush=True)
+        if self._start_epoch == 0 and _has_cache(self.report):
+            self._warn_of_cache()
+
+    def _warn_of_cache(self) -> None:
+        first, last = self.recorder.first, self.recorder.last
+        steps = self.params.get("steps") or self._before_epoch
+        warnings.warn(
+            f"batches {first} to {last} are of the first epoch, which fills the cache of the pipeline: later ones wait "
+            f"less. Record those, as with batches=({steps + first}, {steps + last})",
+            stacklevel=4,
+        )

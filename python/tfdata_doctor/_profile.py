@@ -1,0 +1,85 @@
+"""Records the steps of a loop in a with statement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Optional, TypeVar
+
+from ._commands import diagnose
+from ._hooks import Hooks
+from ._program import DoctorError
+from ._recorder import LineNames, LogDirectory, Recorder
+from .report import Report
+
+P = TypeVar("P", bound="Profile")
+
+
+class Profile:
+    """What `profile` returns: `report` and `run_directory`, the folder of the trace, are there after the block."""
+
+    def __init__(self, logdir: LogDirectory, steps: int, warmup: int, lines: bool, show: bool) -> None:
+        if steps < 1 or warmup < 0:
+            raise ValueError(f"steps={steps}, warmup={warmup}: there is at least one step, and warmup is not negative")
+        self.report: Optional[Report] = None
+        self._steps = steps
+        self._warmup = warmup
+        self._lines = lines
+        self._show = show
+        self._logdir = logdir
+
+    @property
+    def run_directory(self) -> Optional[Path]:
+        """The folder of the trace."""
+        return self._recorder.run_directory
+
+    def __enter__(self: P) -> P:
+        self._names = LineNames(self._lines)
+        self._recorder = Recorder(self._logdir, self._warmup + 1, self._warmup + self._steps, self._names)
+        self._hooks = Hooks(self._recorder)
+        self._hooks.install()
+        if self._warmup == 0:
+            self._recorder.start()
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType]
+    ) -> None:
+        self._hooks.remove()
+        self._recorder.end_step()
+        try:
+            self._recorder.stop()
+        finally:
+            self._names.close()
+        if kind is None:
+            self._diagnose()
+
+    def _diagnose(self) -> None:
+        run = self._recorder.run_directory
+        if run is None:
+            raise DoctorError(
+                f"nothing was recorded: the block took {self._recorder.step} elements, and the first {self._warmup} "
+                "are for warm-up. Take more, or pass a smaller warmup; with warmup=0 the whole block is recorded, also "
+                "where a tf.function contains the loop"
+            )
+        self.report = diagnose(run)
+        if self._show:
+            print(self.report, flush=True)
+
+
+def profile(
+    logdir: LogDirectory, steps: int = 10, warmup: int = 10, *, lines: bool = False, show: bool = True
+) -> Profile:
+    """Records some steps of the loop in its block, and at the end prints what holds their input back.
+
+        with tfdata_doctor.profile("logs", steps=10) as recording:
+            for batch in dataset:
+                train_step(batch)
+        recording.report.findings
+
+    A step is what happens from one `next()` on an iterator of tf.data to the next one, or a batch of Keras; the first
+    `warmup` of them are not recorded, and nothing is after `steps` more. With `warmup=0` the profiler runs from the
+    begin of the block. `lines=True` names the transformations of datasets that are made in the block after their source
+    lines. `show=False` prints nothing. Raises DoctorError where nothing was recorded or another profiler runs.
+    """
+    return Profile(logdir, steps, warmup, lines, show)

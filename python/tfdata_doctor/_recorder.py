@@ -1,0 +1,152 @@
+"""TensorFlow's profiler around some steps: the only part of the package, with its hooks, that needs TensorFlow."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from ._program import DoctorError
+
+LogDirectory = Union[str, "os.PathLike[str]"]
+
+
+def _name_datasets() -> Optional[Callable[[], Any]]:
+    """The context manager of lines.py; None where this package is without it."""
+    try:
+        module = importlib.import_module(".lines", __package__)
+    except ImportError:
+        return None
+    found: Callable[[], Any] = module.name_datasets
+    return found
+
+
+class LineNames:
+    """Names transformations after their source lines while it is open, where `is_wanted`."""
+
+    def __init__(self, is_wanted: bool) -> None:
+        self._stack = ExitStack()
+        self._names: Any = None
+        name_datasets = _name_datasets() if is_wanted else None
+        if name_datasets is not None:
+            self._names = self._stack.enter_context(name_datasets())
+
+    def write(self, directory: Path) -> None:
+        """Puts the names made so far beside the trace."""
+        if self._names is not None:
+            self._names.write(directory)
+
+    def close(self) -> None:
+        """Names nothing from here on."""
+        self._stack.close()
+
+
+def _traces(logdir: LogDirectory) -> set[tuple[Path, int]]:
+    """The traces of a log directory and when they were written: runs of the same second are in the same folder."""
+    found = Path(logdir, "plugins", "profile").glob("*/*.xplane.pb")
+    return {(path, path.stat().st_mtime_ns) for path in found}
+
+
+class Recorder:
+    """Records the steps `first` to `last`, counted from 1, each inside of a marker.
+
+    A step begins before its GetNext call and ends where the next one begins, so that the time in which it waits for its
+    data is in it. The profiler and its markers belong to a thread: steps of other threads are not counted.
+    """
+
+    def __init__(self, logdir: LogDirectory, first: int, last: int, names: LineNames) -> None:
+        if not 1 <= first <= last:
+            raise ValueError(f"steps {first} to {last}: the first is 1 or more, and not after the last")
+        self.logdir = logdir
+        self.first = first
+        self.last = last
+        #: The step that began last.
+        self.step = 0
+        #: Whether Keras marks the steps itself.
+        self.has_markers = False
+        #: Where the trace is, from the moment on at which it is complete.
+        self.run_directory: Optional[Path] = None
+        #: Called once the trace is complete.
+        self.on_stopped: Callable[[], None] = lambda: None
+        self._names = names
+        self._is_recording = False
+        self._was_recording = False
+        self._marker: Any = None
+        self._thread: Optional[int] = None
+        self._traces_before: set[tuple[Path, int]] = set()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing more will be recorded."""
+        return self._was_recording and not self._is_recording
+
+    def begin_step(self, step: Optional[int] = None) -> None:
+        """Says that a step begins; `step` is its number where that is not the next one. Raises DoctorError."""
+        if self.is_done or self._is_other_thread():
+            return
+        self.end_step()
+        self.step = self.step + 1 if step is None else step
+        if not self._is_recording:
+            if self.step < self.first:
+                return
+            # Also where several steps are made at once and the first of them to be recorded is after `last`.
+            self.start()
+        elif self.step > self.last:
+            self.stop()
+            return
+        self._mark()
+
+    def end_step(self) -> None:
+        """Ends the marker: what follows, such as an evaluation, is in no step."""
+        if self._marker is not None and not self._is_other_thread():
+            self._marker.__exit__(None, None, None)
+            self._marker = None
+
+    def start(self) -> None:
+        """Starts the profiler. Raises DoctorError where another one runs."""
+        import tensorflow as tf
+
+        self._traces_before = _traces(self.logdir)
+        # 2: what tf.data records. Python's calls would only slow down what is measured.
+        options = tf.profiler.experimental.ProfilerOptions(
+            host_tracer_level=2, python_tracer_level=0, device_tracer_level=1
+        )
+        self._was_recording = True
+        try:
+            tf.profiler.experimental.start(os.fspath(self.logdir), options=options)
+        except tf.errors.AlreadyExistsError:
+            raise DoctorError("another profiler is running in this process: nothing was recorded") from None
+        self._is_recording = True
+        self._thread = threading.get_ident()
+
+    def stop(self) -> None:
+        """Stops the profiler if it runs, and writes the trace."""
+        if not self._is_recording:
+            return
+        import tensorflow as tf
+
+        self.end_step()
+        self._is_recording = False
+        tf.profiler.experimental.stop()
+        written = _traces(self.logdir) - self._traces_before
+        if not written:
+            raise DoctorError(f"the profiler wrote no trace below {os.fspath(self.logdir)}")
+        run = max(path for path, _ in written).parent
+        self._names.write(run)
+        self.run_directory = run
+        self.on_stopped()
+
+    def _is_other_thread(self) -> bool:
+        return self._is_recording and threading.get_ident() != self._thread
+
+    def _mark(self) -> None:
+        if self.has_markers:
+            return
+        import tensorflow as tf
+
+        self._marker = tf.profiler.experimental.Trace("train", step_num=self.step, _r=1)
+        self._marker.__enter__()
