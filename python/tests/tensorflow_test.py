@@ -1,5 +1,6 @@
 """What records, with real TensorFlow: scripts/check-python runs it."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -37,8 +38,10 @@ class TensorFlowTest(unittest.TestCase):
         self.logs = str(self.folder / "logs")
 
     def run_code(self, code):
-        """Runs code after PIPELINE; `logs` is a folder for it."""
-        done = support.python("-c", f"{PIPELINE}\nlogs = {self.logs!r}\n{code}")
+        """Runs code after PIPELINE; `logs` is a folder for it. From a file: AutoGraph reads the source."""
+        script = self.folder / "recorded.py"
+        script.write_text(f"{PIPELINE}\nlogs = {self.logs!r}\n{code}")
+        done = support.python(script)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
@@ -144,6 +147,12 @@ class TensorFlowTest(unittest.TestCase):
         self.assertIn("INPUT-BOUND", done.stdout)
         self.assertIn("num_parallel_calls=tf.data.AUTOTUNE", done.stdout)
         self.assertEqual(self.steps(), list(range(11, 31)))
+        if not hasattr(tfdata_doctor, "name_datasets"):
+            return
+        (sidecar,) = Path(self.logs).glob("plugins/profile/*/dataset-lines.json")
+        names = json.loads(sidecar.read_text())["names"]
+        code = [entry["code"] for name, entry in names.items() if name.startswith("at_train_py_L")]
+        self.assertIn("dataset = dataset.map(augment)", code)
 
     def test_script_with_keras(self):
         script = self.folder / "train.py"

@@ -165,6 +165,19 @@ class OtherCommandsTest(unittest.TestCase):
         self.assertIn("FIRES", tfdata_doctor.explain("sequential-map", support.INPUT_BOUND))
 
 
+class NotebookTest(unittest.TestCase):
+    def test_example_has_run(self):
+        notebook = json.loads((support.ROOT / "docs" / "example.ipynb").read_text("utf-8"))
+        self.assertEqual(notebook["nbformat"], 4)
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        self.assertEqual([cell["execution_count"] for cell in cells], list(range(1, len(cells) + 1)))
+        outputs = [output for cell in cells for output in cell["outputs"]]
+        self.assertNotIn("error", [output["output_type"] for output in outputs])
+        self.assertIn("Input-bound", json.dumps(outputs))
+        for cell in cells:
+            compile("".join(cell["source"]), "cell", "exec")
+
+
 class ModuleTest(unittest.TestCase):
     def test_module_is_the_program(self):
         done = support.python("-m", "tfdata_doctor", "-q", support.INPUT_BOUND)

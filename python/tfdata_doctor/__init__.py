@@ -8,6 +8,8 @@
 Only what records needs TensorFlow. The work is done by the program tfdata-doctor, which comes with this package.
 """
 
+from typing import Any
+
 from ._commands import Rows, compare, diagnose, explain, query, whatif
 from ._keras import Callback
 from ._profile import Profile, profile
@@ -33,10 +35,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     # The program's, which is the one source: scripts/wheel takes the package's from there, too.
     if name == "__version__":
         from ._program import run_program
 
         return run_program(["--version"])[1].split()[-1]
+    if name == "name_datasets":
+        from ._recorder import line_names
+
+        found = getattr(line_names(), name, None)
+        if found is not None:
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,9 +16,11 @@ from typing import Any, Optional
 from ._keras import KerasSteps
 from ._recorder import Recorder
 
+_TENSORFLOW = "tensorflow"
 _ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 _DISTRIBUTED = "tensorflow.python.distribute.input_lib"
 _KERAS = ("keras", "tf_keras")
+_MODULES = (_TENSORFLOW, _ITERATORS, _DISTRIBUTED, *_KERAS)
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -55,18 +57,22 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
 
 class Hooks:
-    """Tells a recorder where steps begin, from `install` to `remove`, which restores everything."""
+    """Tells a recorder where steps begin, from `install` to `remove`, which restores everything.
 
-    def __init__(self, recorder: Recorder) -> None:
+    `on_tensorflow` is called once TensorFlow has been imported.
+    """
+
+    def __init__(self, recorder: Recorder, on_tensorflow: Callable[[], None] = lambda: None) -> None:
         self._recorder = recorder
+        self._on_tensorflow = on_tensorflow
         self._replaced: list[tuple[type, str, Optional[Any]]] = []
-        self._finder = _AfterImport((_ITERATORS, _DISTRIBUTED, *_KERAS), self._replace_in)
+        self._finder = _AfterImport(_MODULES, self._replace_in)
         self._local = threading.local()
         self._fits = 0
 
     def install(self) -> None:
         """Acts on modules that are there and on those that will be imported."""
-        for name in (_ITERATORS, _DISTRIBUTED, *_KERAS):
+        for name in _MODULES:
             if name in sys.modules:
                 self._replace_in(sys.modules[name])
         sys.meta_path.insert(0, self._finder)
@@ -83,6 +89,9 @@ class Hooks:
         self._replaced.clear()
 
     def _replace_in(self, module: ModuleType) -> None:
+        if module.__name__ == _TENSORFLOW:
+            self._on_tensorflow()
+            return
         if module.__name__ in _KERAS:
             model = getattr(module, "Model", None)
             if model is not None:

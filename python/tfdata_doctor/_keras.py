@@ -114,6 +114,7 @@ class Callback(KerasSteps):
         self, logdir: LogDirectory, batches: tuple[int, int] = (11, 20), *, lines: bool = False, show: bool = True
     ) -> None:
         self._names = LineNames(lines)
+        self._names.open()
         super().__init__(Recorder(logdir, *batches, names=self._names))
         self.report: Optional[Report] = None
         self._show = show

@@ -35,6 +35,7 @@ class Profile:
 
     def __enter__(self: P) -> P:
         self._names = LineNames(self._lines)
+        self._names.open()
         self._recorder = Recorder(self._logdir, self._warmup + 1, self._warmup + self._steps, self._names)
         self._hooks = Hooks(self._recorder)
         self._hooks.install()

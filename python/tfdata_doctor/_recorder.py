@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,30 +16,34 @@ from ._program import DoctorError
 LogDirectory = Union[str, "os.PathLike[str]"]
 
 
-def _name_datasets() -> Optional[Callable[[], Any]]:
-    """The context manager of lines.py; None where this package is without it."""
+def line_names() -> Any:
+    """The module lines, which names datasets; None where this package is without it."""
     try:
-        module = importlib.import_module(".lines", __package__)
+        return importlib.import_module(".lines", __package__)
     except ImportError:
         return None
-    found: Callable[[], Any] = module.name_datasets
-    return found
 
 
 class LineNames:
-    """Names transformations after their source lines while it is open, where `is_wanted`."""
+    """Names transformations after their source lines from `open` to `close`, where `is_wanted`."""
 
     def __init__(self, is_wanted: bool) -> None:
+        self._module = line_names() if is_wanted else None
         self._stack = ExitStack()
         self._names: Any = None
-        name_datasets = _name_datasets() if is_wanted else None
-        if name_datasets is not None:
-            self._names = self._stack.enter_context(name_datasets())
+
+    def open(self) -> None:
+        """Names the datasets that are made from here on. Imports TensorFlow."""
+        if self._module is not None and self._names is None:
+            self._names = self._stack.enter_context(self._module.name_datasets())
 
     def write(self, directory: Path) -> None:
         """Puts the names made so far beside the trace."""
-        if self._names is not None:
-            self._names.write(directory)
+        try:
+            if self._names is not None:
+                self._names.write(directory)
+        except OSError as error:
+            warnings.warn(f"the lines of datasets are not beside the trace: {error}", stacklevel=2)
 
     def close(self) -> None:
         """Names nothing from here on."""

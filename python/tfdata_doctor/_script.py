@@ -70,7 +70,7 @@ def run(
     names = LineNames(lines)
     directory = tempfile.mkdtemp(prefix="tfdata-doctor-") if logdir is None else logdir
     recorder = Recorder(directory, *batches, names=names)
-    hooks = Hooks(recorder)
+    hooks = Hooks(recorder, names.open)
     reports: list[Report] = []
 
     def report() -> None:

@@ -1,6 +1,7 @@
 """python -m tfdata_doctor.mcp: the commands as tools for agents, by the Model Context Protocol.
 
-It speaks on standard input and output. A message is a line of JSON-RPC 2.0. The tools read the files that they are asked about and change nothing.
+It speaks on standard input and output; a message is a line of JSON-RPC 2.0. The tools read the files that they are
+asked about and change nothing.
 """
 
 from __future__ import annotations

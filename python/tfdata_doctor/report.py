@@ -203,7 +203,7 @@ class Stalls:
 
 @dataclass(frozen=True)
 class PaceChange:
-    """The call from which on all calls take longer or shorter."""
+    """Where all calls begin to take longer, or less long: at call `from_call`."""
 
     from_call: int
     p50_before_us: float
@@ -361,11 +361,14 @@ class Document:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.text.partition(chr(10))[0]}>"
+
     def _repr_html_(self) -> str:
         return text_page(self.text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report(Document):
     """What `diagnose` says."""
 
@@ -475,7 +478,7 @@ class ModelledPipeline:
     threads_seen: Optional[int] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WhatIf(Document):
     """What `whatif` predicts; `asked` are the fixes that were asked for, together."""
 
@@ -559,7 +562,7 @@ class ClosedGap:
     closes: Optional[float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Document):
     """What `compare` says; `outcome` is regression, no_regression, improvement or inconclusive."""
 
