@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,11 +11,13 @@
 #include "io/byte_source.h"
 #include "io/file_progress.h"
 #include "measure/host_choice.h"
+#include "measure/iterator_lines.h"
 #include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
 #include "trace/event_kind.h"
 #include "trace/repeated_events.h"
+#include "trace/source_lines.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
@@ -83,6 +86,11 @@ class RunReader {
   }
 
  private:
+  struct FolderLines {
+    std::string folder;
+    SourceLines lines;
+  };
+
   struct Joined {
     const Format* format = nullptr;
     std::unique_ptr<TraceJoiner> joiner;
@@ -109,7 +117,15 @@ class RunReader {
       if (!read) note_unread_devices(read.error(), *trace);
     }
     outcomes_[index].host.emplace(measure_trace(*trace, std::move(again), work_, options_, timings_));
+    add_source_lines(lines_beside(files_[index]), *outcomes_[index].host);
     return {};
+  }
+
+  /// The hosts of a run share a folder.
+  const SourceLines& lines_beside(const std::string& file) {
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    if (!lines_ || lines_->folder != folder) lines_ = {folder, source_lines_beside(file)};
+    return lines_->lines;
   }
 
   ProfileReader::Detail detail() const {
@@ -225,8 +241,9 @@ class RunReader {
   const WorkOptions& work_;
   const AnalysisOptions& options_;
   std::vector<StageTiming>& timings_;
-  std::vector<Outcome> outcomes_;  ///< indexed as the files
-  std::vector<Joined> joined_;     ///< one for each format that is joined
+  std::vector<Outcome> outcomes_;     ///< indexed as the files
+  std::optional<FolderLines> lines_;  ///< those read last
+  std::vector<Joined> joined_;        ///< one for each format that is joined
 };
 
 }  // namespace

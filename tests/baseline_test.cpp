@@ -58,6 +58,11 @@ RunSummary random_summary(std::uint64_t seed) {
   for (std::size_t count = random() % 5; run.iterators.size() < count;) {
     IteratorSummary iterator;
     iterator.long_name = random_text(random);
+    if (random() % 2 == 0) iterator.user_name = random_text(random);
+    if (random() % 2 == 0) {
+      iterator.source =
+          SourceLine{random_text(random), random() % 100, random_text(random), random_text(random), std::nullopt};
+    }
     iterator.kind = random_text(random);
     iterator.words = random_text(random);
     const std::size_t parent = random() % (run.iterators.size() + 1);

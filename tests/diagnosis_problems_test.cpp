@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pipeline.h"
@@ -81,6 +82,60 @@ TEST_CASE("the place in the source is shown in place of the trace") {
   REQUIRE_FALSE(report.problems.empty());
   CHECK(report.problems[0].location.path == "src/input.py");
   CHECK(report.problems[0].location.line == 7);
+}
+
+/// The same, with a map that its name says is made in line 33 of input.py.
+std::string named_steps() {
+  SyntheticTrace trace;
+  for (int step = 0; step < 12; ++step) {
+    const double start = 10'000.0 * step;
+    trace.add("main", "IteratorGetNextOp::DoCompute", start, 9'000);
+    trace.iterator("main", "Iterator::Root", 1, 0, start + 1, 8'998).texts["name"] = "at_input_py_L33_map";
+    trace.iterator("main", "Iterator::Root::Map", 2, 1, start + 2, 8'996).texts["name"] = "at_input_py_L33_map";
+  }
+  return trace.to_xspace();
+}
+
+/// "src/input.py:33" for the problem about the map, and for that about the pipeline as a whole.
+std::pair<std::string, std::string> places_in(const ProblemReport& report) {
+  std::pair<std::string, std::string> places;
+  for (const Problem& problem : report.problems) {
+    std::string& place = problem.subject == "Iterator::Root::Map" ? places.first : places.second;
+    place = problem.location.path + ":" + std::to_string(problem.location.line);
+  }
+  return places;
+}
+
+TEST_CASE("a problem is shown at the line that made its iterator") {
+  using Places = std::pair<std::string, std::string>;
+  const TemporaryDirectory folder;
+  const std::string trace = folder.write("logs/host.xplane.pb", named_steps());
+  const auto places = [&](const std::string& root, const std::string& directory, ProblemContext context = {}) {
+    folder.write("logs/dataset-lines.json",
+                 R"({"schema":"tfdata-doctor.dataset-lines/1","root":")" + root +
+                     R"(","names":{"at_input_py_L33_map":{"file":"/job/src/input.py","line":33}}})");
+    context.working_directory = directory;
+    return places_in(Diagnosed({trace}).problems(context));
+  };
+  CHECK(places("/elsewhere", "/job") == Places("src/input.py:33", "host.xplane.pb:1"));
+  // Recorded on another machine.
+  CHECK(places("/job", folder.path()) == Places("src/input.py:33", "logs/host.xplane.pb:1"));
+  CHECK(places("/elsewhere", folder.path()) == Places("logs/host.xplane.pb:1", "logs/host.xplane.pb:1"));
+  CHECK(places("/job", folder.path(), {.source = ProblemLocation{"train.py", 7}}) ==
+        Places("src/input.py:33", "train.py:7"));
+  // Where only the file's name is known, it may be the file that the user names.
+  std::filesystem::remove(folder / "logs/dataset-lines.json");
+  const auto named = [&](const std::string& source) {
+    return places_in(Diagnosed({trace}).problems({.source = ProblemLocation{source, 7}}));
+  };
+  CHECK(named("src/input.py") == Places("src/input.py:33", "src/input.py:7"));
+  CHECK(named("src/other_input.py") == Places("src/other_input.py:7", "src/other_input.py:7"));
+}
+
+TEST_CASE("fingerprints do not depend on lines") {
+  const TemporaryDirectory folder;
+  CHECK(fingerprints_of(Diagnosed({folder.write("a.pb", named_steps())}).problems()) ==
+        fingerprints_of(Diagnosed({folder.write("b.pb", steps_with_waits(9'000))}).problems()));
 }
 
 TEST_CASE("--fail-on decides which problems fail") {

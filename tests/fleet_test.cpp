@@ -126,6 +126,24 @@ TEST_CASE("causes are ranked by the time lost to them, with the traces and jobs 
   CHECK(fleet.rules[1].lost_ns == 5 * 3'600'000'000'000);
 }
 
+TEST_CASE("lines of code are ranked where the rows say them") {
+  std::vector<TraceRow> rows;
+  for (int number = 0; number < 4; ++number) rows.push_back(row_number(number));
+  CHECK(fleet_of(rows).lines.empty());
+  rows[0].culprit_source = rows[1].culprit_source = rows[2].culprit_source = "src/input.py:33";
+  rows[1].culprit_dataset = "ParallelMapV2";
+  rows[3].culprit_source = "eval.py:7";
+  rows[3].input_lost_us *= 9;
+  const Fleet fleet = fleet_of(rows);
+  REQUIRE(fleet.lines.size() == 3);
+  CHECK(fleet.lines[0].source == "eval.py:7");
+  CHECK(fleet.lines[0].culprit_dataset == "Map");
+  CHECK(fleet.lines[0].share == doctest::Approx(9.0 / 12));
+  CHECK(fleet.lines[1].source == "src/input.py:33");
+  CHECK(fleet.lines[1].traces == 2);
+  CHECK(fleet.lines[2].culprit_dataset == "ParallelMap");
+}
+
 TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best fix") {
   constexpr std::int64_t kMinute = 60'000'000'000;
   std::vector<TraceRow> rows;

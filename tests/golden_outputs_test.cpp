@@ -106,6 +106,18 @@ TEST_CASE("JUnit has a test case for each problem and for each rule without one"
   CHECK(count_of(junit, "<skipped ") == problems.analysis.diagnosis.not_evaluated.size());
 }
 
+// Recorded inside of name_datasets() (docs/source-lines.md), with the file that it writes beside the trace.
+TEST_CASE("the report and the annotations of a trace that says lines of code") {
+  Problems problems("traces/lines_of_code_tf2.21/vm.xplane.pb.gz");
+  const Analysis& analysis = problems.analysis;
+  const fs::path folder = kTestdata / "outputs";
+  golden::compare(render_text(analysis.measurements, analysis.diagnosis, {.rerun = "logs/"}),
+                  folder / "lines_of_code.expected.txt");
+  leave_out_silent_rules(problems);
+  golden::compare(render_github(problems.report()), folder / "lines_of_code.github.expected.txt");
+  golden::compare(results_of(render_sarif(problems.report())), folder / "lines_of_code.sarif_results.expected.json");
+}
+
 // The pipelines of "Better performance with the tf.data API" (tensorflow.org), each in the loop over epochs of its
 // benchmark().
 TEST_CASE("the reports on the pipelines of the guide") {

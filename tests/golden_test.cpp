@@ -52,8 +52,10 @@ std::vector<fs::path> sorted_entries(const fs::path& folder) {
 std::vector<fs::path> files_of_run(const fs::path& trace) {
   if (!fs::is_directory(trace)) return {trace};
   std::vector<fs::path> files = sorted_entries(trace);
-  std::erase_if(
-      files, [](const fs::path& path) { return path.filename() == "expected.json" || path.filename() == "settings"; });
+  std::erase_if(files, [](const fs::path& path) {
+    return path.filename() == "expected.json" || path.filename() == "settings" ||
+           path.filename() == "dataset-lines.json";
+  });
   return files;
 }
 

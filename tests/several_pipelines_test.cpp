@@ -112,6 +112,24 @@ TEST_CASE("pipelines that differ or run at the same time stay apart") {
   CHECK(measured(cut).pipelines.size() == 2);
 }
 
+TEST_CASE("pipelines that different lines made stay apart") {
+  const auto pipelines = [](const std::string& first_name, const std::string& second_name) {
+    SyntheticTrace trace;
+    add_epoch(trace, 100, 0, 10, 4'000);
+    const std::size_t count = trace.events.size();
+    add_epoch(trace, 200, 5'000'000, 10, 4'000);
+    for (std::size_t index = 0; index < trace.events.size(); ++index) {
+      SyntheticTrace::Event& event = trace.events[index];
+      if (event.name.starts_with("Iterator::")) event.texts["name"] = index < count ? first_name : second_name;
+    }
+    return measured(trace).pipelines.size();
+  };
+  CHECK(pipelines("at_input_py_L3_map", "at_input_py_L3_map") == 1);
+  CHECK(pipelines("at_input_py_L3_map", "at_input_py_L9_map") == 2);
+  CHECK(pipelines("fused(at_a_py_L3_map,at_a_py_L4_batch)", "fused(at_a_py_L8_map,at_a_py_L9_batch)") == 2);
+  CHECK(pipelines("train", "train") == 1);
+}
+
 TEST_CASE("which pipelines are iterated anew") {
   const auto found = [](const std::vector<PipelineLife>& lives) {
     std::string text;

@@ -68,6 +68,7 @@ TraceRow full_row() {
   row.best_gain = 1.9;
   row.best_gain_low = 1.5;
   row.best_condition = "fits_in_memory";
+  row.culprit_source = "src/input.py:33";
   return row;
 }
 
@@ -214,6 +215,14 @@ TEST_CASE("rows of before there were predictions are read") {
   CHECK(!read->best_gain);
   CHECK(!read->best_gain_low);
   CHECK(read->best_condition.empty());
+}
+
+TEST_CASE("rows of before there were lines of code are read") {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(render_row(full_row()));
+  CHECK(parse_row(json.dump())->culprit_source == "src/input.py:33");
+  json.erase("culprit_source");
+  REQUIRE(parse_row(json.dump()));
+  CHECK(parse_row(json.dump())->culprit_source.empty());
 }
 
 TEST_CASE("the best fix is the one that gains most, rather one that depends on nothing") {

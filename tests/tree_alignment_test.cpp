@@ -78,6 +78,30 @@ TEST_CASE("like maps are told apart by the ops of their functions") {
   CHECK(align_iterators(base, candidate) == std::vector<std::size_t>{0, 1, kNoIndex, 2});
 }
 
+TEST_CASE("like maps are told apart by the lines that made them, and by their names") {
+  const auto written = [](Iterators iterators, std::size_t index, std::uint64_t line, const std::string& code) {
+    iterators[index].source = SourceLine{"/home/me/input.py", line, code, {}, std::nullopt};
+    return iterators;
+  };
+  const Iterators base = written(written(chain("Root Map Map Range"), 1, 9, "map(resize)"), 2, 8, "map(decode)");
+  const Iterators candidate = chain("Root Map Range");
+  const std::vector<std::size_t> is_first = {0, 1, kNoIndex, 2};
+  const std::vector<std::size_t> is_second = {0, kNoIndex, 1, 2};
+  // The line has moved, its text has not.
+  CHECK(align_iterators(base, written(candidate, 1, 4, "map(resize)")) == is_first);
+  CHECK(align_iterators(base, written(candidate, 1, 9, "map(decode)")) == is_second);
+  // Without its text, as names alone have it.
+  CHECK(align_iterators(base, written(candidate, 1, 9, "")) == is_first);
+  CHECK(align_iterators(base, written(candidate, 1, 8, "")) == is_second);
+  // What the user calls it says more.
+  Iterators named = base;
+  named[1].user_name = "first";
+  named[2].user_name = "second";
+  Iterators other = written(candidate, 1, 9, "map(resize)");
+  other[1].user_name = "second";
+  CHECK(align_iterators(named, other) == is_second);
+}
+
 /// Root, Zip, and below it the chains that are named.
 Iterators zip(const std::vector<std::vector<std::string>>& branches) {
   SummaryBuilder builder("Root Zip");

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "measure/iterator_lines.h"
 #include "measured_pipeline.h"
 
 namespace doctor::user_code_test {
@@ -115,6 +116,76 @@ TEST_CASE("the name that the user gave is hers") {
   CHECK(method(host, 1).empty());
   CHECK(name(tree_of({{"Root", ""}, {"Root::Prefetch", "device_prefetch"}}), 1).empty());
   CHECK(name(tree_of({{"Root", ""}, {"Root::Map", "MapDataset:3"}}), 1).empty());
+}
+
+/// Lines as the names say them, or as the file beside the trace does.
+HostMeasurement with_lines(HostMeasurement host, const SourceLines& lines = {}) {
+  add_source_lines(lines, host);
+  return host;
+}
+
+TEST_CASE("a transformation is found at its line") {
+  const HostMeasurement host =
+      with_lines(tree_of({{"Root", "at_input_py_L36_batch"},
+                          {"Root::BatchV2", "at_input_py_L36_batch"},
+                          {"Root::BatchV2::ParallelMapV2", "at_input_py_L35_map"},
+                          {"Root::BatchV2::ParallelMapV2::Map", "at_input_py_L34_map"},
+                          {"Root::BatchV2::ParallelMapV2::Map::TFRecord", "at_input_py_L33_TFRecordDataset"}}));
+  CHECK(words(host, 1) == "Dataset.batch at input.py:36");
+  CHECK(words(host, 2) == "Dataset.map with num_parallel_calls at input.py:35");
+  CHECK(words(host, 3) == "Dataset.map at input.py:34");
+  CHECK(words(host, 4) == "tf.data.TFRecordDataset at input.py:33");
+  CHECK(name(host, 2).empty());
+  CHECK(method(host, 2) == "map");
+  CHECK(source_of(host, IteratorId{0}) == nullptr);
+  REQUIRE(source_of(host, IteratorId{3}) != nullptr);
+  CHECK(source_of(host, IteratorId{3})->line == 34);
+  CHECK_FALSE(is_one_of_several(host, IteratorId{2}));
+}
+
+TEST_CASE("calls of one line are still counted") {
+  const HostMeasurement host = with_lines(tree_of({{"Root", ""},
+                                                   {"Root::Map", "at_input_py_L34_map_2"},
+                                                   {"Root::Map::Map", "at_input_py_L34_map"},
+                                                   {"Root::Map::Map::Range", "at_input_py_L34_range"}}));
+  CHECK(words(host, 1) == "your 2nd .map() at input.py:34");
+  CHECK(words(host, 2) == "your 1st .map() at input.py:34");
+  CHECK(words(host, 3) == "tf.data.Dataset.range at input.py:34");
+  CHECK(is_one_of_several(host, IteratorId{1}));
+}
+
+TEST_CASE("what TF fused keeps the lines of its parts") {
+  const HostMeasurement host =
+      with_lines(tree_of({{"Root", ""},
+                          {"Root::MapAndBatch", "fused(fused(at_a_py_L4_map,at_a_py_L5_map),at_b_py_L6_batch)"},
+                          {"Root::MapAndBatch::ShuffleAndRepeat", "fused(at_a_py_L3_shuffle,at_a_py_L3_repeat)"}}));
+  CHECK(words(host, 1) == "your .map().map().batch() at a.py:4, 5, b.py:6, fused by TF");
+  CHECK(words(host, 2) == "your .shuffle().repeat() at a.py:3, fused by TF");
+  CHECK(method(host, 2) == "shuffle.repeat");
+}
+
+TEST_CASE("who asked for parallel calls is in the file beside the trace") {
+  SourceLines lines;
+  lines.names["at_input_py_L34_map"] = {"/home/me/src/input.py", 34, "dataset.map(f)", {}, false};
+  lines.names["parse"] = {"/home/me/src/input.py", 35, "dataset.map(f)", {}, true};
+  const HostMeasurement host = with_lines(tree_of({{"Root", ""},
+                                                   {"Root::ParallelMapV2", "parse"},
+                                                   {"Root::ParallelMapV2::ParallelMapV2", "at_input_py_L34_map"}}),
+                                          lines);
+  CHECK(words(host, 1) == "your .map(name=\"parse\") at input.py:35");
+  CHECK(words(host, 2) == "your .map() at input.py:34 (TF runs it in parallel by itself)");
+  CHECK_FALSE(is_parallelised_by_tf(host.iterators[1]));
+}
+
+TEST_CASE("a name says which function wrote a step of its own") {
+  const HostMeasurement host =
+      with_lines(tree_of({{"Root", ""},
+                          {"Root::Prefetch", "at_train_py_L9_fit"},
+                          {"Root::Prefetch::Map", "at_train_py_L5_text_dataset_from_directory"},
+                          {"Root::Prefetch::Map::TensorSlice", "at_train_py_L5_text_dataset_from_directory"}}));
+  CHECK(words(host, 1) == "fit (its own prefetch) at train.py:9");
+  CHECK(words(host, 2) == "text_dataset_from_directory (its own map) at train.py:5");
+  CHECK(method(host, 2) == "text_dataset_from_directory");
 }
 
 TEST_CASE("one call that writes several transformations is told as that call") {

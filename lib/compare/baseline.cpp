@@ -38,6 +38,11 @@ OrderedJson durations_json(const DurationStatistics& durations) {
           {"tail_ps", durations.tail}};
 }
 
+OrderedJson source_json(const SourceLine& source) {
+  return {
+      {"file", source.file}, {"line", source.line}, {"code", source.code}, {"repository_file", source.repository_file}};
+}
+
 OrderedJson iterator_json(const IteratorSummary& iterator) {
   OrderedJson settings = OrderedJson::object();
   for (const SettingSummary& setting : iterator.settings) settings[setting.name] = {setting.low, setting.high};
@@ -47,15 +52,19 @@ OrderedJson iterator_json(const IteratorSummary& iterator) {
     row.update(durations_json(op.durations));
     ops.push_back(std::move(row));
   }
-  return {{"long_name", iterator.long_name},
-          {"kind", iterator.kind},
-          {"words", iterator.words},
-          {"parent", index_json(iterator.parent)},
-          {"autotuned", iterator.is_autotuned},
-          {"settings", std::move(settings)},
-          {"calls", iterator.calls},
-          {"self", durations_json(iterator.self)},
-          {"function_ops", std::move(ops)}};
+  OrderedJson json = {{"long_name", iterator.long_name},
+                      {"kind", iterator.kind},
+                      {"words", iterator.words},
+                      {"parent", index_json(iterator.parent)},
+                      {"autotuned", iterator.is_autotuned},
+                      {"settings", std::move(settings)},
+                      {"calls", iterator.calls},
+                      {"self", durations_json(iterator.self)},
+                      {"function_ops", std::move(ops)}};
+  // Where there are none, as in the baselines of earlier versions, the identifier of a run stays what it was.
+  if (!iterator.user_name.empty()) json["user_name"] = iterator.user_name;
+  if (iterator.source) json["source"] = source_json(*iterator.source);
+  return json;
 }
 
 OrderedJson pipeline_json(const PipelineSummary& pipeline) {
@@ -223,6 +232,16 @@ class RunParser {
     }
   }
 
+  void read_source(Members& members, SourceLine& source) {
+    dom::element element;
+    if (!members.find("source", element)) return;
+    Members parts(element, misfit_);
+    parts.read("file", source.file);
+    parts.read("line", source.line);
+    parts.read("code", source.code);
+    parts.read("repository_file", source.repository_file);
+  }
+
   void read_iterator(dom::element element, RunSummary& summary) {
     const std::size_t index = summary.iterators.size();
     IteratorSummary& iterator = summary.iterators.emplace_back();
@@ -235,6 +254,8 @@ class RunParser {
     read_settings(parts, iterator.settings);
     parts.read("calls", iterator.calls);
     read_durations(parts, "self", iterator.self);
+    if (parts.has("user_name")) parts.read("user_name", iterator.user_name);
+    if (parts.has("source")) read_source(parts, iterator.source.emplace());
     parts.read_each("function_ops", [&](dom::element entry) {
       OpSummary& op = iterator.function_ops.emplace_back();
       Members(entry, misfit_).read("op", op.op);

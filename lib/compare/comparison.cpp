@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "compare/finding_changes.h"
 #include "compare/function_changes.h"
@@ -53,6 +54,35 @@ void add_notes(const AlignedRuns& runs, RunComparison& comparison) {
   if (has_other_batches) comparison.notes.emplace_back("a batch size changed, so a step is not the same piece of work");
 }
 
+/// The lines of the iterators that rows and changes are about.
+class SourceFinder {
+ public:
+  explicit SourceFinder(const AlignedRuns& runs) {
+    for (const AlignedIterator& iterator : runs.iterators) {
+      const IteratorSummary& latest = iterator.is_gone() ? *iterator.base : *iterator.candidate;
+      if (!latest.source) continue;
+      const IteratorSummary& first = iterator.is_new() ? *iterator.candidate : *iterator.base;
+      sources_[first.long_name] = *latest.source;
+    }
+    // What is new goes by its name in the candidate.
+    for (const AlignedIterator& iterator : runs.iterators) {
+      if (!iterator.is_gone() && iterator.candidate->source) {
+        sources_.emplace(iterator.candidate->long_name, *iterator.candidate->source);
+      }
+    }
+  }
+
+  template <typename Item>
+  void add_to(std::vector<Item>& items) const {
+    for (Item& item : items) {
+      if (const auto known = sources_.find(item.subject); known != sources_.end()) item.source = known->second;
+    }
+  }
+
+ private:
+  std::map<std::string, SourceLine> sources_;
+};
+
 bool has_regression(const RunComparison& comparison) {
   const auto is_one = [](const auto& item) { return is_regression(item); };
   return std::any_of(comparison.changes.begin(), comparison.changes.end(), is_one) ||
@@ -97,6 +127,9 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
                    });
   comparison.rows = compare_times(runs, limits, thresholds);
   comparison.pipeline_rows = compare_pipelines(runs, choice, limits, thresholds);
+  const SourceFinder sources(runs);
+  sources.add_to(comparison.changes);
+  sources.add_to(comparison.rows);
   add_notes(runs, comparison);
   if (has_regression(comparison)) {
     comparison.outcome = ComparisonOutcome::regression;

@@ -7,6 +7,7 @@
 
 #include "base/ranks.h"
 #include "diagnose/finding.h"
+#include "trace/source_lines.h"
 
 namespace doctor {
 
@@ -33,7 +34,8 @@ struct StructureChange {
   /// Every recording of one side differs in it from every recording of the other. Else it may be chance, and never
   /// gates.
   bool is_certain = true;
-  bool is_worse = false;  ///< it makes the pipeline slower, or may
+  bool is_worse = false;                  ///< it makes the pipeline slower, or may
+  std::optional<SourceLine> source = {};  ///< where the user wrote the subject, in the candidate where it is there
 };
 
 /// What a row of times is about.
@@ -56,9 +58,10 @@ enum class Difference {
 /// One number of one thing, in every recording.
 struct TimeRow {
   TimeKind kind = TimeKind::self;
-  std::string subject;  ///< long name of the iterator, or of the root for get_next and step
-  std::string words;    ///< what the user calls it
-  std::string op;       ///< for TimeKind::op and their tails
+  std::string subject;                    ///< long name of the iterator, or of the root for get_next and step
+  std::string words;                      ///< what the user calls it
+  std::string op;                         ///< for TimeKind::op and their tails
+  std::optional<SourceLine> source = {};  ///< where the user wrote the subject in the candidate
   /// Microseconds; for `tail` shares 0..1, for `calls` numbers. One for each recording that has enough calls of it.
   std::vector<double> base;
   std::vector<double> candidate;

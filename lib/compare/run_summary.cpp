@@ -8,6 +8,7 @@
 
 #include "base/duration_histogram.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "trace/torn.h"
 
 namespace doctor {
@@ -68,6 +69,8 @@ class HostSummary {
     summary.long_name = iterator.long_name;
     summary.kind = kind_of(iterator);
     summary.words = describe(iterator);
+    summary.user_name = user_name(host_, id);
+    if (const SourceLine* const line = source_of(host_, id); line != nullptr) summary.source = *line;
     summary.parent = parent;
     summary.is_autotuned = iterator.text("autotune") == "true";
     summary.settings = settings_of(iterator);

@@ -7,6 +7,7 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
+#include "trace/source_lines.h"
 
 namespace doctor {
 
@@ -31,9 +32,11 @@ inline constexpr std::size_t kNoIndex = static_cast<std::size_t>(-1);
 
 struct IteratorSummary {
   std::string long_name;
-  std::string kind;               ///< of dataset, without the runtime's version: "ParallelMap"
-  std::string words;              ///< what the user calls it: "Dataset.map with num_parallel_calls"
-  std::size_t parent = kNoIndex;  ///< index into RunSummary::iterators
+  std::string kind;                  ///< of dataset, without the runtime's version: "ParallelMap"
+  std::string words;                 ///< what the user calls it: "Dataset.map with num_parallel_calls"
+  std::string user_name;             ///< the `name=` that the user gave it; empty if none
+  std::optional<SourceLine> source;  ///< where she wrote it, if that is known
+  std::size_t parent = kNoIndex;     ///< index into RunSummary::iterators
   bool is_autotuned = false;
   std::vector<SettingSummary> settings;  ///< sorted by name; only those that it says
   std::uint64_t calls = 0;

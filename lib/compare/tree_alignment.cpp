@@ -14,6 +14,7 @@ namespace {
 // What an edit costs. A pair of different families costs more than leaving both alone.
 constexpr int kAlone = 4;
 constexpr int kOtherFunction = 1;
+constexpr int kOtherLine = 1;
 constexpr int kOtherForm = 2;
 constexpr int kOtherFamily = 2 * kAlone + 1;
 
@@ -117,7 +118,8 @@ class Aligner {
     const IteratorSummary* const b = candidate_.nodes[column];
     if (a == nullptr || b == nullptr) return a == b ? 0 : kOtherFamily;
     if (base_.families[row] != candidate_.families[column]) return kOtherFamily;
-    return (a->kind == b->kind ? 0 : kOtherForm) + (have_like_functions(*a, *b) ? 0 : kOtherFunction);
+    return (a->kind == b->kind ? 0 : kOtherForm) + (have_like_functions(*a, *b) ? 0 : kOtherFunction) +
+           (have_like_lines(*a, *b) ? 0 : kOtherLine);
   }
 
   /// Distances of the forests that end at each pair of positions within the trees of `row` and `column`. Where both
@@ -230,6 +232,13 @@ bool have_like_functions(const IteratorSummary& a, const IteratorSummary& b) {
     shared += std::any_of(b.function_ops.begin(), b.function_ops.end(), is_same) ? 1U : 0U;
   }
   return 2 * shared >= std::min(a.function_ops.size(), b.function_ops.size());
+}
+
+bool have_like_lines(const IteratorSummary& a, const IteratorSummary& b) {
+  if (!a.user_name.empty() && !b.user_name.empty()) return a.user_name == b.user_name;
+  if (!a.source || !b.source) return true;
+  if (!a.source->code.empty() && !b.source->code.empty()) return a.source->code == b.source->code;
+  return to_text(*a.source) == to_text(*b.source);
 }
 
 std::vector<std::size_t> align_iterators(std::span<const IteratorSummary> base,

@@ -1,6 +1,8 @@
 #include "diagnose/dataset_words.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include "trace/source_lines.h"
 
 namespace doctor {
 namespace {
@@ -8,8 +10,12 @@ namespace {
 constexpr std::string_view kFused = "fused(";
 constexpr std::string_view kMethodOf = "Dataset.";
 
-/// "MapDataset:3" -> ".map()"; empty for what has no method of that name.
+/// "MapDataset:3" -> ".map()"; empty for what has no method of that name. A name of the user's does not say, but for
+/// one that was made of a line of hers.
 std::string method_call(std::string_view node) {
+  if (const std::optional<NamedLine> named = line_of_name(node); named && !named->method.empty()) {
+    return fmt::format(".{}()", named->method);
+  }
   std::string_view words = dataset_kind_of_node(node).words;
   if (!words.starts_with(kMethodOf)) return {};
   words.remove_prefix(kMethodOf.size());
@@ -20,11 +26,7 @@ std::string method_call(std::string_view node) {
 /// stays.
 std::string fused_calls(std::string_view dataset_name) {
   std::string calls;
-  while (!dataset_name.empty()) {
-    const std::size_t end = std::min(dataset_name.find_first_of("(),"), dataset_name.size());
-    calls += method_call(dataset_name.substr(0, end));
-    dataset_name.remove_prefix(std::min(end + 1, dataset_name.size()));
-  }
+  for (const std::string_view part : fused_parts(dataset_name)) calls += method_call(part);
   return calls;
 }
 

@@ -34,17 +34,9 @@ bool is_identifier(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
 }
 
-/// The parts of a fused dataset's name in the order of the user's code: "fused(fused(a,MapDataset:2),b)" -> a,
-/// MapDataset:2, b. One part for what is not fused.
-std::vector<std::string_view> parts_of(std::string_view dataset_name) {
-  std::vector<std::string_view> parts;
-  while (!dataset_name.empty()) {
-    const std::size_t end = std::min(dataset_name.find_first_of("(),"), dataset_name.size());
-    const std::string_view part = dataset_name.substr(0, end);
-    if (!part.empty() && part != "fused") parts.push_back(part);
-    dataset_name.remove_prefix(std::min(end + 1, dataset_name.size()));
-  }
-  return parts;
+/// Whether the user gave the name: TF numbers its own nodes, and a name that was made of a line is nobody's.
+bool is_user_name(std::string_view name) {
+  return is_identifier(name) && !line_of_name(name);
 }
 
 bool is_shuffle(const IteratorMeasurement& iterator) {
@@ -158,6 +150,15 @@ std::string method_of(const DatasetKind& kind) {
   return is_of_api ? last_name(kind.words) : std::string();
 }
 
+/// The function that a name made of a line says, where the kind of dataset is not what that function is named after:
+/// "image_dataset_from_directory" of a Map. Empty for all others.
+std::string_view maker_in_name(const IteratorMeasurement& iterator) {
+  const std::optional<NamedLine> named = line_of_name(iterator.dataset_name);
+  const std::string method = method_of(dataset_kind(iterator));
+  if (!named || named->method.empty() || method.empty()) return {};
+  return named->method == method ? std::string_view{} : named->method;
+}
+
 /// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
 std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
@@ -165,7 +166,7 @@ std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) 
   if (const std::string_view maker = made_by(host, id); !maker.empty()) return {last_name(maker)};
   if (has_trait(iterator, Trait::fused_batch)) {
     std::vector<std::string> methods;
-    for (std::size_t part = 1; is_fused(iterator) && part < parts_of(iterator.dataset_name).size(); ++part) {
+    for (std::size_t part = 1; is_fused(iterator) && part < fused_parts(iterator.dataset_name).size(); ++part) {
       methods.emplace_back("map");
     }
     if (methods.empty()) methods.emplace_back("map");
@@ -174,10 +175,10 @@ std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) 
   }
   if (is_fused(iterator)) {
     std::vector<std::string> methods;
-    for (const std::string_view part : parts_of(iterator.dataset_name)) {
-      if (std::string method = method_of(dataset_kind_of_node(part)); !method.empty()) {
-        methods.push_back(std::move(method));
-      }
+    for (const std::string_view part : fused_parts(iterator.dataset_name)) {
+      const std::optional<NamedLine> named = line_of_name(part);
+      std::string method = named ? std::string(named->method) : method_of(dataset_kind_of_node(part));
+      if (!method.empty()) methods.push_back(std::move(method));
     }
     if (!methods.empty()) return methods;
   }
@@ -236,6 +237,37 @@ std::string ordinal(std::size_t number) {
   return fmt::format("{}{}", number, std::string_view("thstndrd").substr(2 * ending, 2));
 }
 
+/// " at input.py:37, 38": the lines that the user wrote it in; empty if they are not known.
+std::string at_lines(const HostMeasurement& host, IteratorId id) {
+  const std::vector<SourceLine>& lines = at(host, id).source_lines;
+  std::string words;
+  for (std::size_t index = 0; index < lines.size(); ++index) {
+    const SourceLine& line = lines[index];
+    if (index == 0) {
+      words = " at " + to_text(line);
+    } else if (line.file != lines[index - 1].file) {
+      words += ", " + to_text(line);
+    } else if (line.line != lines[index - 1].line) {
+      words += fmt::format(", {}", line.line);
+    }
+  }
+  return words;
+}
+
+/// Whether no other call of its method in the pipeline stands in the same line.
+bool has_own_line(const HostMeasurement& host, IteratorId iterator) {
+  const SourceLine* const line = source_of(host, iterator);
+  if (line == nullptr) return false;
+  const std::vector<std::string> own = methods_of(host, iterator);
+  for (std::size_t index = 0; index < host.iterators.size(); ++index) {
+    const auto id = static_cast<IteratorId>(index);
+    const SourceLine* const other = source_of(host, id);
+    if (id == iterator || other == nullptr || other->line != line->line || other->file != line->file) continue;
+    if (at(host, id).root == at(host, iterator).root && methods_of(host, id) == own) return false;
+  }
+  return true;
+}
+
 /// What the step of a function that writes several is: "map and batch".
 std::string step_words(const IteratorMeasurement& iterator) {
   if (has_trait(iterator, Trait::fused_batch)) return "map and batch";
@@ -253,10 +285,10 @@ std::string call_words(const std::string& method, const Position& position, cons
 /// "your .map(name=\"parse\").batch()": the calls that TF fused, with the names that they were given.
 std::string fused_calls(const HostMeasurement& host, IteratorId id) {
   const std::vector<std::string> methods = methods_of(host, id);
-  const std::vector<std::string_view> parts = parts_of(at(host, id).dataset_name);
+  const std::vector<std::string_view> parts = fused_parts(at(host, id).dataset_name);
   std::string calls = "your ";
   for (std::size_t index = 0; index < methods.size(); ++index) {
-    const bool is_named = index < parts.size() && is_identifier(parts[index]);
+    const bool is_named = index < parts.size() && is_user_name(parts[index]);
     calls += fmt::format(".{}({})", methods[index], is_named ? fmt::format("name=\"{}\"", parts[index]) : "");
   }
   return calls;
@@ -265,20 +297,26 @@ std::string fused_calls(const HostMeasurement& host, IteratorId id) {
 std::string describe_fused(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
   const std::string name = user_name(host, id);
-  std::string words = name.empty() ? describe(iterator) : fused_calls(host, id) + ", fused by TF";
+  const std::string place = at_lines(host, id);
+  std::string words = describe(iterator);
+  if (!name.empty() || (!place.empty() && is_fused(iterator))) {
+    words = fused_calls(host, id) + place + ", fused by TF";
+  } else {
+    words += place;
+  }
   if (is_parallelised_by_tf(iterator)) words += " and run in parallel by itself";
   const Position position = position_of(host, id);
-  if (!name.empty() || position.count < 2) return words;
+  if (!name.empty() || position.count < 2 || has_own_line(host, id)) return words;
   return words + fmt::format(" (your {} .{}())", ordinal(position.number), methods_of(host, id).front());
 }
 
 std::string describe_source(const HostMeasurement& host, IteratorId id) {
-  std::string words = describe(at(host, id));
+  std::string words = describe(at(host, id)) + at_lines(host, id);
   if (const std::string name = user_name(host, id); !name.empty() && at(host, id).is_source) {
     return words + fmt::format(" (named {})", name);
   }
   const Position position = at(host, id).is_source ? position_of(host, id) : Position{};
-  if (position.count < 2) return words;
+  if (position.count < 2 || has_own_line(host, id)) return words;
   return words + fmt::format(" (the {} of {})", ordinal(position.number), position.count);
 }
 
@@ -297,8 +335,8 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator) {
   std::string names;
   // The root carries the name of what stands below it.
   if (methods_of(host, iterator).empty()) return names;
-  for (const std::string_view part : parts_of(at(host, iterator).dataset_name)) {
-    if (is_identifier(part)) names += (names.empty() ? "" : ", ") + std::string(part);
+  for (const std::string_view part : fused_parts(at(host, iterator).dataset_name)) {
+    if (is_user_name(part)) names += (names.empty() ? "" : ", ") + std::string(part);
   }
   return names;
 }
@@ -306,29 +344,37 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator) {
 std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
   if (const std::string_view maker = made_by(host, id); !maker.empty()) {
-    return fmt::format("{}{} (its own {})", maker, maker == kDirectoryReader ? " or one like it" : "",
-                       step_words(iterator));
+    const bool may_be_other = maker == kDirectoryReader && source_of(host, id) == nullptr;
+    return fmt::format("{}{} (its own {}){}", maker, may_be_other ? " or one like it" : "", step_words(iterator),
+                       at_lines(host, id));
   }
   if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_fused(host, id);
   if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) {
     return describe(iterator);
   }
-  if (shuffles_file_names(host, id)) return "the shuffle of file names (list_files, or your .shuffle())";
+  if (shuffles_file_names(host, id)) {
+    return "the shuffle of file names (list_files, or your .shuffle())" + at_lines(host, id);
+  }
   if (!is_method(iterator)) return describe_source(host, id);
   const std::string name = user_name(host, id);
-  const Position position = position_of(host, id);
+  const Position position = has_own_line(host, id) ? Position{} : position_of(host, id);
   const bool is_parallelised = is_parallelised_by_tf(iterator);
-  if (name.empty() && position.count < 2 && !is_parallelised) return describe(iterator);
-  std::string words = call_words(methods_of(host, id).front(), position, name);
+  if (name.empty() && position.count < 2 && !is_parallelised) return describe(iterator) + at_lines(host, id);
+  std::string words = call_words(methods_of(host, id).front(), position, name) + at_lines(host, id);
   if (is_parallelised) return words + " (TF runs it in parallel by itself)";
   // A name hides whether it was the user who asked for parallel calls.
   const bool has_parallel_calls = name.empty() && dataset_kind(iterator).words.ends_with(" with num_parallel_calls");
   return has_parallel_calls ? words + " (with num_parallel_calls)" : words;
 }
 
+const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator) {
+  const std::vector<SourceLine>& lines = at(host, iterator).source_lines;
+  return lines.empty() ? nullptr : &lines.front();
+}
+
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
   return (is_method(at(host, iterator)) || is_fused(at(host, iterator))) && made_by(host, iterator).empty() &&
-         position_of(host, iterator).count > 1;
+         !has_own_line(host, iterator) && position_of(host, iterator).count > 1;
 }
 
 std::string_view made_by(const HostMeasurement& host, IteratorId id) {
@@ -352,14 +398,18 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
   }
   if (is_of_selector(host, id)) return "tf.data.Dataset.sample_from_datasets";
   if (is_of_csv_dataset(host, id)) return "tf.data.experimental.make_csv_dataset";
-  return directory_reader_of(host, id);
+  if (const std::string_view reader = directory_reader_of(host, id); !reader.empty()) return reader;
+  return maker_in_name(iterator);
 }
 
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {
   if (!has_trait(iterator, Trait::parallel)) return false;
-  const std::vector<std::string_view> parts = parts_of(iterator.dataset_name);
+  const std::vector<std::string_view> parts = fused_parts(iterator.dataset_name);
   // A map that is left sequential runs as MapAndBatch with parallelism 1.
   if (has_trait(iterator, Trait::fused_batch) && iterator.text("autotune") != "true") return false;
+  if (!iterator.source_lines.empty() && !parts.empty() && line_of_name(parts.front())) {
+    return iterator.source_lines.front().has_parallel_calls == false;
+  }
   return !parts.empty() && parts.front().find(':') != std::string_view::npos &&
          std::none_of(parts.begin(), parts.end(),
                       [](std::string_view part) { return dataset_kind_of_node(part).has(Trait::parallel); });

@@ -15,12 +15,17 @@ namespace doctor {
 /// device.
 std::string user_method(const HostMeasurement& host, IteratorId iterator);
 
-/// The `name=` that she gave it; empty if none. Names of several fused stages are joined by ", ".
+/// The `name=` that she gave it; empty if none. Names of several fused stages are joined by ", ". A name that was made
+/// of its line is none.
 std::string user_name(const HostMeasurement& host, IteratorId iterator);
 
 /// The iterator as she would find it in her code: "Dataset.map", "your 2nd .map()", `your .map(name="parse")`,
-/// "your .map() (TF runs it in parallel by itself)", "tf.data.experimental.make_csv_dataset (its own batch)".
+/// "your .map() (TF runs it in parallel by itself)", "tf.data.experimental.make_csv_dataset (its own batch)"; where the
+/// line is known "Dataset.map at input.py:33".
 std::string describe(const HostMeasurement& host, IteratorId iterator);
+
+/// Where she wrote it; of several that TF fused the first. Null if that is not known, or she did not write it.
+const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);
 
 /// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator);

@@ -24,7 +24,8 @@ struct FleetCause {
   std::string culprit_kind;     ///< of a culprit: "source" or "transformation"; empty: the traces name no culprit
   std::string culprit_dataset;  ///< kind of dataset without the runtime's version: "ParallelMap"
   std::string limited_by;
-  std::string rule;  ///< of a rule; then the three above are empty
+  std::string rule;    ///< of a rule; then the three above are empty
+  std::string source;  ///< of a line of code, "src/input.py:33"; then it has the dataset, too
   std::uint64_t traces = 0;
   std::uint64_t jobs = 0;
   std::int64_t lost_ns = 0;
@@ -79,6 +80,7 @@ struct Fleet {
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<FleetError> errors;        ///< most frequent first
   std::vector<FleetCause> culprits;      ///< that lost most first; their shares add up to 1
+  std::vector<FleetCause> lines;         ///< of code that made culprits, likewise; only of traces that say it
   std::vector<FleetCause> rules;         ///< likewise; a trace with several findings counts for each
   std::vector<FleetPipeline> pipelines;  ///< that lost most first
   std::vector<std::size_t> regressions;  ///< indices into `pipelines`, that lost most first

@@ -154,6 +154,11 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
   Group& culprit = culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limited_by}];
   add(culprit, facts);
   add_saving(culprit.saved, saving);
+  if (!row.culprit_source.empty()) {
+    Group& line = lines_[{row.culprit_source, std::string(kind_of(row.culprit_dataset))}];
+    add(line, facts);
+    add_saving(line.saved, saving);
+  }
   std::set<std::string_view> rules;
   for (const RowFinding& finding : row.findings) {
     if (!rules.insert(finding.rule).second) continue;
@@ -214,6 +219,11 @@ Fleet FleetCounter::finish() {
     cause.culprit_dataset = key.dataset;
     cause.limited_by = key.limited_by;
   }
+  for (const auto& [place, group] : lines_) {
+    FleetCause& cause = fleet.lines.emplace_back(describe(group));
+    cause.source = place.first;
+    cause.culprit_dataset = place.second;
+  }
   for (const auto& [rule, group] : rules_) fleet.rules.emplace_back(describe(group)).rule = rule;
   for (const auto& [reason, group] : errors_) fleet.errors.push_back({reason, group.traces, group.example});
   std::vector<double> p_values;
@@ -227,6 +237,7 @@ Fleet FleetCounter::finish() {
     pipeline.is_regression = is_slower && *pipeline.p_value <= kRegressionSignificance;
   }
   sort_by_loss(fleet.culprits);
+  sort_by_loss(fleet.lines);
   sort_by_loss(fleet.rules);
   sort_by_loss(fleet.pipelines);
   std::stable_sort(fleet.errors.begin(), fleet.errors.end(),

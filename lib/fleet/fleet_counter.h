@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "fleet/fleet.h"
@@ -79,6 +80,7 @@ class FleetCounter {
   Fleet fleet_;
   std::unordered_set<std::uint64_t> jobs_;
   std::map<CulpritKey, Group> culprits_;
+  std::map<std::pair<std::string, std::string>, Group> lines_;  ///< by line of code and kind of dataset
   std::map<std::string, Group> rules_;
   std::map<std::string, Group> errors_;
   std::map<std::string, Pipeline> pipelines_;

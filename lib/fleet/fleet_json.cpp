@@ -63,6 +63,7 @@ std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
   }
   page["verdicts"] = std::move(verdicts);
   page["culprits"] = table_json(culprit_table(fleet, view));
+  page["lines"] = table_json(line_table(fleet, view));
   page["rules"] = table_json(rule_table(fleet, view));
   page["pipelines"] = std::move(pipelines);
   page["regressions"] = std::move(regressions);

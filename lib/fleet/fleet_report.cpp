@@ -22,8 +22,9 @@ struct Section {
 
 /// The rankings that have something in them.
 std::vector<Section> sections_of(const Fleet& fleet, const FleetView& view) {
-  std::array<Section, 5> all = {{
+  std::array<Section, 6> all = {{
       {"What the time is lost to", culprit_table(fleet, view), fleet.culprits.size()},
+      {"Lines of code that made the culprits", line_table(fleet, view), fleet.lines.size()},
       {"What rules found (a trace counts for each of its findings)", rule_table(fleet, view), fleet.rules.size()},
       {"Pipelines (first and later half of their recordings)", pipeline_table(fleet, view), fleet.pipelines.size()},
       {"Pipelines that became slower", regression_table(fleet, view), fleet.regressions.size()},

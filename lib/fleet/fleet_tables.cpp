@@ -107,6 +107,17 @@ DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
   return table;
 }
 
+DataTable line_table(const Fleet& fleet, const FleetView& view) {
+  DataTable table;
+  table.columns = {{"source", "line", ColumnKind::path}, {"dataset", "culprit", ColumnKind::text}};
+  append_loss_columns(table, view);
+  for (std::size_t index = 0; index < shown_count(fleet.lines, view.top); ++index) {
+    const FleetCause& cause = fleet.lines[index];
+    append_row(table, {cause.source, cause.culprit_dataset}, cause, view);
+  }
+  return table;
+}
+
 DataTable rule_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"rule", "rule", ColumnKind::text}};

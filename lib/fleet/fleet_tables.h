@@ -9,6 +9,8 @@ namespace doctor {
 // The rankings of a fleet as tables, each cut to as many entries as the view shows.
 
 DataTable culprit_table(const Fleet& fleet, const FleetView& view);
+/// Lines of code that made culprits.
+DataTable line_table(const Fleet& fleet, const FleetView& view);
 DataTable rule_table(const Fleet& fleet, const FleetView& view);
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
 /// The pipelines that became slower.

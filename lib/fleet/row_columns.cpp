@@ -21,7 +21,7 @@ constexpr std::array<RowColumn, 3> kFindingColumns = {{
     {"subject", text, false, "", "long name of the iterator at fault; empty for the whole trace or pipeline"},
 }};
 
-constexpr std::array<RowColumn, 32> kColumns = {{
+constexpr std::array<RowColumn, 33> kColumns = {{
     {"schema", text, false, "", "`tfdata-doctor.row/1`"},
     {"path", text, false, "", "the file, as it was given or found"},
     {"bytes", integer, false, "bytes", "of the file as stored: compressed, if it is"},
@@ -61,6 +61,8 @@ constexpr std::array<RowColumn, 32> kColumns = {{
     {"best_condition", text, true, "",
      "on which the gain depends, which the trace does not show: `fits_in_memory`, `python_releases_lock`, "
      "`runs_on_batches` or `does_not_need_map`; null if on none"},
+    {"culprit_source", text, true, "",
+     "the line of the program that made the culprit, `src/input.py:33`; null where the trace does not say"},
 }};
 
 void append_rows(std::string& table, std::span<const RowColumn> columns, const std::string& prefix) {

@@ -143,6 +143,7 @@ void read_columns(Columns& columns, TraceRow& row) {
   columns.read_if_there("best_gain", row.best_gain);
   columns.read_if_there("best_gain_low", row.best_gain_low);
   columns.read_if_there("best_condition", row.best_condition);
+  columns.read_if_there("culprit_source", row.culprit_source);
   read_records(columns, row);
 }
 

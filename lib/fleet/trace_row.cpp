@@ -1,11 +1,14 @@
 #include "fleet/trace_row.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/throughput_words.h"
+#include "diagnose/user_code.h"
 #include "fleet/pipeline_signature.h"
 #include "report/selection.h"
 
@@ -69,6 +72,10 @@ void describe_culprit(const PipelineView& view, TraceRow& row) {
   row.culprit_kind = culprit_kind(culprit);
   row.culprit_dataset = culprit.short_name;
   row.culprit_share = view.judgement.culprit_share;
+  if (const SourceLine* const line = source_of(view.host, view.judgement.culprit); line != nullptr) {
+    row.culprit_source =
+        line->repository_file.empty() ? to_text(*line) : fmt::format("{}:{}", line->repository_file, line->line);
+  }
   row.limited_by = to_word(view.judgement.limited_by);
   row.function_ops = top_ops(view);
 }

@@ -70,6 +70,7 @@ struct TraceRow {
   std::string best_fix;                 ///< the rule whose advice is predicted to gain most; empty if none is
   std::optional<double> best_gain;      ///< factor: steps in a time with it for one without it
   std::optional<double> best_gain_low;  ///< the lower end of what is predicted
+  std::string culprit_source;           ///< the line that made the culprit, "src/input.py:33"; empty if not known
   std::string best_condition;           ///< on which the gain depends, as in the JSON report; empty: on none
 };
 

@@ -19,6 +19,7 @@
 #include "measure/steps.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
+#include "trace/source_lines.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -49,6 +50,8 @@ struct IteratorMeasurement {
   std::string long_name;
   std::string short_name;
   std::string dataset_name;
+  /// Where the user wrote it, or the parts that TF fused, in the order of her code; see add_source_lines().
+  std::vector<SourceLine> source_lines;
   std::optional<std::uint64_t> id;         ///< of the first instance
   std::optional<std::uint64_t> parent_id;  ///< of the first instance
   IteratorId parent = kNoIterator;
@@ -304,6 +307,7 @@ struct HostMeasurement {
   StepTable steps;                      ///< empty without the profile
   CycleSample cycles;                   ///< what a model replays
   std::optional<CallTimes> call_times;  ///< only if MeasureOptions::call_times asks for it
+  std::string source_lines_fault;       ///< what is wrong with the file that names the lines of datasets; or empty
   Picoseconds unattributed = 0;         ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/json_values.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
@@ -150,14 +151,20 @@ std::string_view unit_of(TimeKind kind) {
 }
 
 OrderedJson change_json(const StructureChange& change) {
-  return {{"kind", to_word(change.kind)},       {"subject", change.subject},    {"words", change.words},
-          {"message", change.message},          {"certain", change.is_certain}, {"worse", change.is_worse},
-          {"regression", is_regression(change)}};
+  return {{"kind", to_word(change.kind)},
+          {"subject", change.subject},
+          {"words", change.words},
+          {"message", change.message},
+          {"certain", change.is_certain},
+          {"worse", change.is_worse},
+          {"regression", is_regression(change)},
+          {"source", source_json(change.source ? &*change.source : nullptr)}};
 }
 
 OrderedJson row_json(const TimeRow& row) {
   OrderedJson json = {{"kind", to_word(row.kind)}, {"subject", row.subject}, {"words", row.words}};
   json["op"] = text_or_null(row.op);
+  json["source"] = source_json(row.source ? &*row.source : nullptr);
   json["unit"] = unit_of(row.kind);
   json["base"] = row.base;
   json["candidate"] = row.candidate;
@@ -212,6 +219,11 @@ std::string_view label_of(const StructureChange& change) {
   return change.is_certain ? "changed" : "~";
 }
 
+/// " (input.py:33)".
+std::string in_brackets(const std::optional<SourceLine>& line) {
+  return line ? fmt::format(" ({})", to_text(*line)) : std::string();
+}
+
 void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
   // A screen has room for what costs most; a table of all is for -v and JSON.
   constexpr std::size_t kScreenful = 8;
@@ -224,7 +236,7 @@ void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
       continue;
     }
     ++shown;
-    page.row(to_word(row.difference), describe_subject(row) + ": " + describe_row(row));
+    page.row(to_word(row.difference), describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source));
   }
   if (left_out > 0) page.row("", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
 }
@@ -361,7 +373,8 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   if (comparison.ideal) page.row("ideal", describe_gap(*comparison.ideal));
   const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
   if (has_both && comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
-  for (const StructureChange& change : comparison.changes) page.row(label_of(change), change.message);
+  for (const StructureChange& change : comparison.changes)
+    page.row(label_of(change), change.message + in_brackets(change.source));
   add_rows(comparison.rows, style.detail, page);
   for (const TimeRow& row : comparison.pipeline_rows) {
     page.row(row.is_judged ? to_word(row.difference) : "for info", describe_subject(row) + ": " + describe_row(row));

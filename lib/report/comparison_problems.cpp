@@ -142,12 +142,16 @@ ProblemReport problems_of(const RunComparison& comparison, const ComparisonConte
   }
   const ProblemLocation location =
       context.source ? *context.source : ProblemLocation{trace_location(context.candidate, context.working_directory)};
+  const auto place_of = [&](const std::optional<SourceLine>& line) {
+    const auto known = line ? location_in_repository(*line, context.source, context.working_directory) : std::nullopt;
+    return known.value_or(location);
+  };
   for (const StructureChange& change : comparison.changes) {
-    if (change.is_certain) report.problems.push_back(problem_of(change, location));
+    if (change.is_certain) report.problems.push_back(problem_of(change, place_of(change.source)));
   }
   for (const std::vector<TimeRow>* rows : {&comparison.rows, &comparison.pipeline_rows}) {
     for (const TimeRow& row : *rows) {
-      if (is_regression(row)) report.problems.push_back(problem_of(row, location));
+      if (is_regression(row)) report.problems.push_back(problem_of(row, place_of(row.source)));
     }
   }
   std::stable_sort(report.problems.begin(), report.problems.end(),

@@ -11,9 +11,10 @@ namespace doctor {
 
 /// What a comparison does not know of its surroundings.
 struct ComparisonContext {
-  std::optional<ProblemLocation> source = {};  ///< where the pipeline is written; none: the first candidate recording
-  std::string candidate = {};                  ///< path of the first candidate recording, as the user named it
-  std::string working_directory = {};          ///< absolute
+  /// Where the pipeline is written, for problems whose line is not known; none: the first candidate recording.
+  std::optional<ProblemLocation> source = {};
+  std::string candidate = {};          ///< path of the first candidate recording, as the user named it
+  std::string working_directory = {};  ///< absolute
 };
 
 /// What a comparison found as problems, gravest first: regressions fail, other certain changes are notes. The outcome

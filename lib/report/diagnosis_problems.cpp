@@ -35,7 +35,13 @@ std::string stable_subject(const std::string& subject) {
   return subject.substr(kind, subject.find(':', kind) - kind);
 }
 
-ProblemLocation location_of(const Measurements& measurements, const Finding& finding, const ProblemContext& context) {
+ProblemLocation location_of(const Measurements& measurements, const Judgement& judgement, const Finding& finding,
+                            const ProblemContext& context) {
+  const SourceLine* const line = source_of(measurements, judgement, finding);
+  if (line != nullptr) {
+    if (std::optional<ProblemLocation> place = location_in_repository(*line, context.source, context.working_directory))
+      return *std::move(place);
+  }
   if (context.source) return *context.source;
   const std::size_t host = finding.host.value_or(0);
   const bool is_known = host < measurements.hosts.size() && !measurements.hosts[host].files.empty();
@@ -51,7 +57,7 @@ Problem problem_of(const Measurements& measurements, const Judgement& judgement,
   problem.message = finding.message;
   problem.evidence = finding.evidence;
   problem.advice = finding.advice;
-  problem.location = location_of(measurements, finding, context);
+  problem.location = location_of(measurements, judgement, finding, context);
   problem.fails = context.fail_on && finding.severity >= *context.fail_on;
   if (finding.suppressed) problem.suppressed = finding.suppressed->reason;
   if (finding.host) problem.host = host_name(measurements.hosts[*finding.host]);
@@ -82,7 +88,7 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, c
     problem.rule = kBudgetRule;
     problem.severity = Severity::error;
     problem.message = words;
-    problem.location = location_of(measurements, {}, context);
+    problem.location = location_of(measurements, diagnosis.judgement, {}, context);
     problem.fails = true;
     problem.identity =
         std::string(name_of(result.budget.kind)) + '\n' + result.budget.pipeline + '\n' + result.budget.rule;

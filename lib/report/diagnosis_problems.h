@@ -14,8 +14,8 @@ namespace doctor {
 struct ProblemContext {
   std::span<const CatalogEntry> catalog = {};
   std::optional<Severity> fail_on = Severity::warning;  ///< problems from here up fail; nullopt: none does
-  std::optional<ProblemLocation> source =
-      {};                              ///< where the pipeline is written; none: problems are shown at the traces
+  /// Where the pipeline is written, for problems whose line is not known; none: they are shown at the traces.
+  std::optional<ProblemLocation> source = {};
   std::string working_directory = {};  ///< absolute
 };
 

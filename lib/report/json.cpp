@@ -84,6 +84,9 @@ OrderedJson trace_json(const Measurements& measurements) {
       {"loss_notes", loss.notes},
   };
   if (!measurements.left_out.empty()) json["hosts_left_out"] = measurements.left_out;
+  if (const std::vector<std::string> faults = source_lines_faults(measurements); !faults.empty()) {
+    json["source_lines_faults"] = faults;
+  }
   return json;
 }
 
@@ -104,7 +107,7 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
   return json;
 }
 
-OrderedJson finding_json(const Finding& finding) {
+OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
   OrderedJson evidence = OrderedJson::array();
   for (const Evidence& item : finding.evidence) {
     evidence.push_back({{"name", item.name}, {"value", item.value}, {"unit", item.unit}});
@@ -117,8 +120,10 @@ OrderedJson finding_json(const Finding& finding) {
         {{"text", item.text}, {"code", code}, {"predicted_speedup", speedup}, {"gain", gain_json(item.gain)}});
   }
   OrderedJson json = {
-      {"rule", finding.rule},       {"severity", to_word(finding.severity)}, {"subject", finding.subject},
-      {"message", finding.message}, {"evidence", std::move(evidence)},       {"advice", std::move(advice)},
+      {"rule", finding.rule},        {"severity", to_word(finding.severity)},
+      {"subject", finding.subject},  {"source", source_json(place)},
+      {"message", finding.message},  {"evidence", std::move(evidence)},
+      {"advice", std::move(advice)},
   };
   if (finding.suppressed) {
     const std::optional<std::chrono::year_month_day>& expires = finding.suppressed->expires;
@@ -170,7 +175,9 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   OrderedJson pipelines = OrderedJson::array();
   for (const PipelineView& view : views) pipelines.push_back(pipeline_json(view));
   OrderedJson findings = OrderedJson::array();
-  for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
+  for (const Finding& finding : diagnosis.findings) {
+    findings.push_back(finding_json(finding, source_of(measurements, diagnosis.judgement, finding)));
+  }
   OrderedJson not_evaluated = OrderedJson::array();
   for (const NotEvaluated& rule : diagnosis.not_evaluated) {
     not_evaluated.push_back({{"rule", rule.rule}, {"reason", rule.reason}});

@@ -116,6 +116,11 @@ OrderedJson beside_json(const HostMeasurement& host, const PhaseMeasurement& pha
 
 }  // namespace
 
+OrderedJson source_json(const SourceLine* place) {
+  if (place == nullptr) return nullptr;
+  return {{"file", place->file}, {"line", place->line}, {"code", text_or_null(place->code)}};
+}
+
 OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical) {
   const IteratorMeasurement& iterator = host.iterators[index_of(id)];
   return {
@@ -124,6 +129,7 @@ OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picosecond
       {"dataset_name", iterator.dataset_name},
       {"user_name", text_or_null(user_name(host, id))},
       {"user_method", text_or_null(user_method(host, id))},
+      {"source", source_json(source_of(host, id))},
       {"id", id_json(iterator.id)},
       {"parent_id", id_json(iterator.parent_id)},
       {"depth", iterator.depth},
@@ -152,6 +158,7 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"dataset_name", culprit.dataset_name},
       {"user_name", text_or_null(user_name(view.host, view.judgement.culprit))},
       {"user_method", text_or_null(user_method(view.host, view.judgement.culprit))},
+      {"source", source_json(source_of(view.host, view.judgement.culprit))},
       {"kind", culprit_kind(culprit)},
       {"share", view.judgement.culprit_share},
       {"limited_by", to_word(view.judgement.limited_by)},

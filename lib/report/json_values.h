@@ -10,6 +10,9 @@ namespace doctor {
 
 // Parts that several JSON pages share.
 
+/// `source` of an iterator or a finding; null where the line is not known.
+OrderedJson source_json(const SourceLine* place);
+
 /// One entry of `iterators`. `critical` is its time on the critical path of the pipeline it is listed under.
 OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical);
 

@@ -6,6 +6,7 @@
 
 #include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -46,7 +47,9 @@ std::string describe_beside(const HostMeasurement& host, IteratorId culprit, con
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   IteratorId above = other.parent;
   for (; above != kNoIterator && above != culprit && steps > 0; --steps) above = host.iterators[index_of(above)].parent;
-  return fmt::format("{} of {}{} ran", op, describe(other), above == culprit ? " below it" : "");
+  const SourceLine* const line = source_of(host, beside.iterator);
+  const std::string place = line != nullptr ? " at " + to_text(*line) : std::string();
+  return fmt::format("{} of {}{}{} ran", op, describe(other), place, above == culprit ? " below it" : "");
 }
 
 /// Why no op of the function ran while the calls waited for it, as far as the trace shows it.
@@ -102,6 +105,12 @@ std::string describe_place(const PipelineView& view) {
   }
   if (!host.iterators[index_of(iterator)].children.empty()) above.emplace_back("...");
   return join(above);
+}
+
+std::string describe_line(const SourceLine& line) {
+  constexpr std::size_t kCodeWidth = 80;
+  const std::string& file = line.repository_file.empty() ? line.file : line.repository_file;
+  return fmt::format("{}:{}: {}", file, line.line, clip(escape_for_terminal(line.code), kCodeWidth));
 }
 
 std::string describe_function(const PipelineView& view) {

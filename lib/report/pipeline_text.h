@@ -15,6 +15,9 @@ std::string describe_calls(const PipelineMeasurement& pipeline);
 /// in brackets with its parallelism, to the input that it waited for most. Long ways lose their middle.
 std::string describe_place(const PipelineView& view);
 
+/// "src/input.py:33: dataset = dataset.map(parse)".
+std::string describe_line(const SourceLine& line);
+
 /// "753.7 ms of 758.4 ms in your function: MatMul 557.4 ms, ParseExample 3.7 ms; no op of it ran for 190.2 ms: its
 /// calls waited for a thread, meanwhile DecodeJpeg of Dataset.map below it ran, for 117.1 ms"; empty if no function was
 /// seen.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "report/repository_path.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -25,6 +26,20 @@ std::size_t count_of(const ProblemReport& report, Severity severity) {
 }
 
 }  // namespace
+
+std::optional<ProblemLocation> location_in_repository(const SourceLine& line,
+                                                      const std::optional<ProblemLocation>& source,
+                                                      std::string_view working_directory) {
+  const auto is_absolute = [](std::string_view path) { return path.starts_with('/'); };
+  std::optional<std::string> path;
+  if (is_absolute(line.file)) path = repository_path(line.file, working_directory);
+  if (!path) path = repository_path(line.repository_file, working_directory);
+  const bool is_name = line.file == file_name_of(line);
+  if (!path && is_name && source && (source->path == line.file || source->path.ends_with("/" + line.file))) {
+    path = source->path;
+  }
+  return path ? std::optional(ProblemLocation{*std::move(path), static_cast<std::size_t>(line.line)}) : std::nullopt;
+}
 
 void set_fingerprints(std::vector<Problem>& problems) {
   std::map<std::uint64_t, std::size_t> seen;

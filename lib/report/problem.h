@@ -8,6 +8,7 @@
 
 #include "diagnose/finding.h"
 #include "diagnose/judgement_words.h"
+#include "trace/source_lines.h"
 
 namespace doctor {
 
@@ -27,6 +28,13 @@ struct ProblemLocation {
   std::string path;      ///< relative, as repository_path() returns it; never empty
   std::size_t line = 1;  ///< from 1
 };
+
+/// The line in the repository: by its path below the working directory, else by its path from the root of the
+/// repository where the trace was recorded. One of which only the file's name is known is looked for in `source`, which
+/// the user named. nullopt where none of them has it. Looks at no file.
+std::optional<ProblemLocation> location_in_repository(const SourceLine& line,
+                                                      const std::optional<ProblemLocation>& source,
+                                                      std::string_view working_directory);
 
 /// One fault.
 struct Problem {

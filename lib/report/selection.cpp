@@ -10,6 +10,7 @@
 
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
+#include "diagnose/user_code.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -33,7 +34,29 @@ std::vector<IteratorId> in_tree_order(const HostMeasurement& host, const std::ve
   return order;
 }
 
+/// Whether it advises a prefetch at the end of the pipeline.
+bool is_about_end(const Finding& finding) {
+  return std::any_of(finding.advice.begin(), finding.advice.end(), [](const Advice& advice) {
+    return std::any_of(advice.fixes.begin(), advice.fixes.end(),
+                       [](const Fix& fix) { return fix.kind == FixKind::prefetch && fix.iterator == kNoIterator; });
+  });
+}
+
 }  // namespace
+
+const SourceLine* source_of(const Measurements& measurements, const Judgement& judgement, const Finding& finding) {
+  if (!finding.host || !finding.pipeline || finding.subject.empty()) return nullptr;
+  const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
+  const HostMeasurement& host = measurements.hosts[judged.host];
+  for (const IteratorId member : host.pipelines[judged.pipeline].members) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(member)];
+    if (iterator.long_name != finding.subject) continue;
+    // What is added at the end follows the last of several that TF fused.
+    return is_about_end(finding) && !iterator.source_lines.empty() ? &iterator.source_lines.back()
+                                                                   : source_of(host, member);
+  }
+  return nullptr;
+}
 
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement) {
   std::vector<PipelineView> views;
@@ -139,6 +162,16 @@ Loss total_loss(const Measurements& measurements) {
     if (!total.kept_share) total.kept_share = host.loss.kept_share;
   }
   return total;
+}
+
+std::vector<std::string> source_lines_faults(const Measurements& measurements) {
+  std::vector<std::string> faults;
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (!host.source_lines_fault.empty()) faults.push_back(host.source_lines_fault);
+  }
+  std::sort(faults.begin(), faults.end());
+  faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
+  return faults;
 }
 
 std::uint64_t event_count(const Measurements& measurements) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/finding.h"
 #include "diagnose/judgement.h"
 #include "measure/measurements.h"
 
@@ -22,6 +23,9 @@ struct PipelineView {
   /// Only if the judgement has a culprit.
   const IteratorMeasurement& culprit() const { return host.iterators[index_of(judgement.culprit)]; }
 };
+
+/// Where the user wrote the iterator that the finding is about; null if that is not known.
+const SourceLine* source_of(const Measurements& measurements, const Judgement& judgement, const Finding& finding);
 
 /// All pipelines, worst first.
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
@@ -65,6 +69,9 @@ std::optional<IteratorId> root_of_pipeline_id(std::string_view id);
 
 /// The losses of all files together.
 Loss total_loss(const Measurements& measurements);
+
+/// What is wrong with the files that name the lines of datasets, each fault once. Foreign text.
+std::vector<std::string> source_lines_faults(const Measurements& measurements);
 
 std::uint64_t event_count(const Measurements& measurements);
 

@@ -164,7 +164,17 @@ std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findi
   return changes.empty() ? hints : changes;
 }
 
-void add_advice(const std::vector<const Finding*>& shown, const Judgement& judgement, TextPage& page) {
+/// With the line of the user's code that the advice is about: code takes it as a comment, a sentence in brackets.
+std::string with_place(std::string advice, bool is_code, const SourceLine* place) {
+  if (place == nullptr) return advice;
+  if (is_code && advice.find('#') == std::string::npos) return fmt::format("{}  # {}", advice, to_text(*place));
+  const bool is_sentence = advice.ends_with('.');
+  if (is_sentence) advice.pop_back();
+  return fmt::format("{} ({}){}", advice, to_text(*place), is_sentence ? "." : "");
+}
+
+void add_advice(const std::vector<const Finding*>& shown, const Measurements& measurements, const Judgement& judgement,
+                TextPage& page) {
   std::size_t width = 0;
   for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
   for (const Finding* finding : shown) {
@@ -172,7 +182,10 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
     const bool is_alternative = std::any_of(shown.begin(), here, [&](const Finding* before) {
       return is_alternative_to(main_advice(*finding), main_advice(*before));
     });
-    page.row(is_alternative ? "or" : "do", finding->rule, advice_line(*finding), width);
+    const std::string line = advice_line(*finding);
+    const bool is_code = main_advice(*finding).code == line;
+    page.row(is_alternative ? "or" : "do", finding->rule,
+             with_place(line, is_code, source_of(measurements, judgement, *finding)), width);
     const std::optional<Gain>& gain = main_advice(*finding).gain;
     if (gain) page.row("", "", describe_gain(*gain), width);
     // The first change is written out, however long it is: the rest of the report is short.
@@ -190,6 +203,8 @@ void add_advice(const std::vector<const Finding*>& shown, const Judgement& judge
 
 void add_place(const PipelineView& worst, TextPage& page) {
   if (!has_bottleneck(worst.judgement)) return;
+  const SourceLine* const line = source_of(worst.host, worst.judgement.culprit);
+  if (line != nullptr && !line->code.empty()) page.row("where", describe_line(*line));
   page.row("where", describe_place(worst));
   if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
   if (const std::string feeding = describe_feeding(worst); !feeding.empty()) page.row("fed by", feeding);
@@ -312,6 +327,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
 }
 
 void add_loss(const Measurements& measurements, const Detail detail, TextPage& page) {
+  for (const std::string& fault : source_lines_faults(measurements)) page.row("no lines", fault);
   const Loss loss = total_loss(measurements);
   std::string text;
   std::size_t shown = 0;
@@ -381,7 +397,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   if (!pipelines.empty()) add_limit(pipelines.front(), page);
   const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
   const std::vector<const Finding*> shown = findings_to_act_on(findings, pipelines);
-  add_advice(shown, diagnosis.judgement, page);
+  add_advice(shown, measurements, diagnosis.judgement, page);
   if (!pipelines.empty()) {
     add_place(pipelines.front(), page);
     add_pace(findings, pipelines.front(), page);

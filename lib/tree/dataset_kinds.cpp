@@ -196,6 +196,17 @@ std::string_view family_of(std::string_view short_name) {
   return family.empty() ? kind_of(short_name) : family;
 }
 
+std::vector<std::string_view> fused_parts(std::string_view dataset_name) {
+  std::vector<std::string_view> parts;
+  while (!dataset_name.empty()) {
+    const std::size_t end = std::min(dataset_name.find_first_of("(),"), dataset_name.size());
+    const std::string_view part = dataset_name.substr(0, end);
+    if (!part.empty() && part != "fused") parts.push_back(part);
+    dataset_name.remove_prefix(std::min(end + 1, dataset_name.size()));
+  }
+  return parts;
+}
+
 std::string_view without_version(std::string_view name) {
   std::size_t end = name.size();
   while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') --end;

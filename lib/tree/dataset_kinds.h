@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace doctor {
 
@@ -101,6 +102,10 @@ std::string_view family_of(std::string_view short_name);
 
 /// A name without the version that the runtime appends: "OptimizeDatasetV2" -> "OptimizeDataset".
 std::string_view without_version(std::string_view name);
+
+/// The datasets that TF's graph optimiser made one of, in the order of the user's code:
+/// "fused(fused(a,MapDataset:2),b)" -> a, MapDataset:2, b. One for what is not fused.
+std::vector<std::string_view> fused_parts(std::string_view dataset_name);
 
 /// The last part of a long name without its element index: "Iterator::Root::Zip[1]::Map[0]" -> "Map".
 std::string_view short_name_of(std::string_view long_name);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trace/event_kind.h"
+#include "trace/source_lines.h"
 #include "tree/dataset_kinds.h"
 #include "tree/recreated_pipelines.h"
 
@@ -21,6 +22,11 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 /// The part of a tf.function's loop over a dataset that is tf.data's too: `for x in dataset` becomes
 /// `dataset.scan(body).reduce(…)`, so the loop's body is the function of a Scan, and what that asks for is what the
 /// loop waits for. True for the long name of that input.
+bool says_line(std::string_view dataset_name) {
+  const std::vector<std::string_view> parts = fused_parts(dataset_name);
+  return std::any_of(parts.begin(), parts.end(), [](std::string_view part) { return line_of_name(part).has_value(); });
+}
+
 bool is_input_of_function_loop(std::string_view long_name) {
   if (!is_in_reduce(long_name)) return false;
   const std::size_t last = long_name.rfind("::");
@@ -151,9 +157,10 @@ std::vector<PipelineLife> InstanceTreeBuilder::describe_lives() const {
       if (making != kNoMaking) life.making = trace_.makings[making];
     }
     // Nodes of what a function makes for each element are new each time; those that the optimizer put in are alike in
-    // all pipelines.
+    // all pipelines. Pipelines of different lines are different ones.
     const std::string_view dataset = trace_.strings[member.dataset_name];
-    const bool tells_apart = dataset.find(':') != std::string_view::npos && !dataset.starts_with("inject/");
+    const bool is_node = dataset.find(':') != std::string_view::npos || says_line(dataset);
+    const bool tells_apart = is_node && !dataset.starts_with("inject/");
     const bool is_static = name == trace_.strings[member.long_name];
     if (tells_apart && is_static && name.size() < dataset_depths[pipeline]) {
       life.dataset = dataset;

@@ -181,7 +181,7 @@ def images(folder):
         tf.io.write_file(str(folder / kind / "1.png"), tf.io.encode_png(pixels))
     make = tf.keras.utils.image_dataset_from_directory
     dataset = make(str(folder), image_size=(4, 4), batch_size=2, shuffle=False)  #: image_dataset_from_directory
-    return dataset.map(lambda image, label: image)  #: map
+    return dataset.map(lambda image, _: image)  #: map
 
 
 def series(folder):

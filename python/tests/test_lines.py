@@ -9,7 +9,9 @@ import re
 import sys
 import tempfile
 import threading
+import types
 import unittest
+import unittest.mock
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1])]
 
@@ -18,7 +20,7 @@ try:
 except ImportError:
     tf = None
 
-from tfdata_doctor import lines as naming
+from tfdata_doctor import lines as naming  # noqa: E402  (the path is set above)
 
 if tf is not None:
     import line_pipelines
@@ -42,7 +44,7 @@ def elements(dataset):
 @unittest.skipIf(tf is None, "TensorFlow is not installed")
 class Lines(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()  # noqa: SIM115
+        folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
@@ -85,7 +87,7 @@ class Lines(unittest.TestCase):
 
     def test_the_same_call_has_the_same_name_in_every_epoch(self):
         with naming.name_datasets() as lines:
-            for epoch in range(3):
+            for _ in range(3):
                 line_pipelines.chain(None)
         self.assertEqual(len(lines.names), 5)
 
@@ -198,6 +200,18 @@ class Sidecar(unittest.TestCase):
             ("x" * 99 + ".py", "x" * 32 + "_py"),
         ):
             self.assertEqual(naming._mangled(file), words)
+
+    def test_cells_of_a_notebook_are_called_as_people_know_them(self):
+        class Compiler:
+            def format_code_name(self, name):
+                return ("Cell", "In[5]") if name == "/tmp/ipykernel_7/123.py" else None
+
+        shell = types.SimpleNamespace(compile=Compiler())
+        ipython = types.SimpleNamespace(get_ipython=lambda: shell)
+        with unittest.mock.patch.dict(sys.modules, {"IPython": ipython}):
+            self.assertEqual(naming._cell_of("/tmp/ipykernel_7/123.py"), "In[5]")
+            self.assertEqual(naming._cell_of("/home/me/input.py"), "")
+        self.assertEqual(naming._cell_of("/tmp/ipykernel_7/123.py"), "")
 
     @unittest.skipIf(tf is not None, "TensorFlow is installed")
     def test_without_tensorflow_it_says_so(self):

@@ -22,7 +22,8 @@ SCHEMA = """
     get_next_count BIGINT, get_next_p50_us DOUBLE, get_next_p95_us DOUBLE, get_next_max_us DOUBLE,
     findings ARRAY<STRUCT<rule: STRING, severity: STRING, subject: STRING>>,
     tool_version STRING, error STRING, best_fix STRING, best_gain DOUBLE, best_gain_low DOUBLE,
-    best_condition STRING
+    best_condition STRING,
+    culprit_source STRING
 """
 TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
 
