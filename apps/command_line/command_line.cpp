@@ -168,13 +168,11 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
   CLI::App program;
   program.require_subcommand(0, 1);  // else a trace named like a command would be taken for one
   program.set_version_flag("-V,--version", "tfdata-doctor " DOCTOR_VERSION);
-  std::deque<BoundCommand> commands;
-  for (const CommandEntry& entry : command_table()) bind_command(entry, program, commands.emplace_back());
-  const auto parsed = [&] {
-    return std::find_if(commands.begin(), commands.end(),
-                        [](const BoundCommand& command) { return command.app->parsed(); });
-  };
-  const bool is_show = !arguments.empty() && arguments.front() == entry_of(Command::show).name;
+  // Only the one that is asked for: binding all their options takes longer than diagnosing a small trace.
+  BoundCommand command;
+  const CommandEntry* const entry = arguments.empty() ? nullptr : find_command(arguments.front());
+  if (entry != nullptr) bind_command(*entry, program, command);
+  const bool is_show = entry != nullptr && entry->command == Command::show;
   const auto named_page = std::find_if(arguments.begin(), arguments.end(),
                                        [](const std::string& argument) { return find_page(argument) != nullptr; });
   const std::string page = is_show && named_page != arguments.end() ? *named_page : std::string();
@@ -182,15 +180,15 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     program.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    return Answer{parsed() == commands.end() ? program_help() : command_help(*parsed()->entry, page)};
+    return Answer{entry == nullptr ? program_help() : command_help(*entry, page)};
   } catch (const CLI::CallForVersion&) {
     return Answer{program.version() + "\n"};
   } catch (const CLI::ParseError& error) {
     return fail(error.what(), {}, "see 'tfdata-doctor --help'");
   }
-  if (parsed() == commands.end()) return fail("no command given", {}, "see 'tfdata-doctor --help'");
-  if (const Result<void> known = check_extras(*parsed()); !known) return Unexpected(known.error());
-  return take_values(*parsed());
+  if (entry == nullptr) return fail("no command given", {}, "see 'tfdata-doctor --help'");
+  if (const Result<void> known = check_extras(command); !known) return Unexpected(known.error());
+  return take_values(command);
 }
 
 }  // namespace
