@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 
 #include "analysis.h"
 #include "batch/batch.h"
 #include "commands.h"
 #include "process/exit_code.h"
+#include "process/interruption.h"
 #include "process/output.h"
 #include "text/numbers.h"
 
@@ -59,14 +59,12 @@ Result<BatchOptions> batch_options(const Request& request) {
   return batch;
 }
 
-/// Ends the program as the signal would have, so that a shell or a script stops too.
 void end_interrupted(const BatchTally& tally, const BatchOptions& batch) {
   print_error({fmt::format("interrupted; {} written", format_count(tally.traces, "row")),
                {},
                {},
                !is_standard_output(batch.output) ? "the same command with --resume goes on" : ""});
-  std::signal(tally.interrupted_by, SIG_DFL);
-  std::raise(tally.interrupted_by);
+  end_by_signal(tally.interrupted_by);
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "batch/trace_worker.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
+#include "process/interruption.h"
 #include "process/memory_limit.h"
 #include "process/output.h"
 #include "process/progress_bar.h"
@@ -44,31 +43,6 @@ BatchMemory memory_of(const std::optional<MemoryLimit>& limit) {
   return {bytes, fmt::format("three quarters of this machine's, {} MiB", bytes >> 20)};
 }
 
-/// Set by the signals that end a batch.
-volatile std::sig_atomic_t interrupted_by = 0;
-
-/// While it exists, Ctrl-C and `kill` end the batch after a whole row.
-class InterruptionGuard {
- public:
-  InterruptionGuard() {
-    struct sigaction action {};
-    action.sa_handler = [](int signal) { interrupted_by = signal; };
-    action.sa_flags = SA_RESETHAND;  // a second Ctrl-C does not wait
-    for (std::size_t index = 0; index < kSignals.size(); ++index)
-      ::sigaction(kSignals[index], &action, &before_[index]);
-  }
-  InterruptionGuard(const InterruptionGuard&) = delete;
-  InterruptionGuard& operator=(const InterruptionGuard&) = delete;
-  ~InterruptionGuard() {
-    for (std::size_t index = 0; index < kSignals.size(); ++index)
-      ::sigaction(kSignals[index], &before_[index], nullptr);
-  }
-
- private:
-  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
-  std::array<struct sigaction, 2> before_{};
-};
-
 class Batch {
  public:
   explicit Batch(const BatchOptions& options) : options_(options), memory_(memory_of(options.max_memory)) {}
@@ -89,7 +63,7 @@ class Batch {
     if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
     if (Result<void> second = run_large_ones(); !second) return Unexpected(std::move(second.error()));
     status_line().erase();
-    tally_.interrupted_by = interrupted_by;
+    tally_.interrupted_by = interrupting_signal();
     return tally_;
   }
 
@@ -168,7 +142,7 @@ class Batch {
 
   Result<void> work_off(WorkerPool& pool, const std::function<std::optional<std::string>()>& next) {
     bool is_at_end = false;
-    while (interrupted_by == 0) {
+    while (interrupting_signal() == 0) {
       while (!is_at_end && pool.has_free_worker()) {
         std::optional<std::string> trace = next();
         is_at_end = !trace;
@@ -178,7 +152,7 @@ class Batch {
       if (!pool.has_tasks()) return {};
       for (FinishedTask& task : pool.wait(kDrawInterval)) {
         // What the same signal ended did not crash.
-        if (interrupted_by != 0 && !task.result) continue;
+        if (interrupting_signal() != 0 && !task.result) continue;
         if (Result<void> taken = take(std::move(task)); !taken) return taken;
       }
       draw();
