@@ -23,29 +23,6 @@ namespace {
 
 constexpr unsigned kMostUsefulThreads = 4;  // more do not read faster
 
-/// Finds the traces that the user named and diagnoses them. Files that could not be read beside others are reported on
-/// standard error. Errors: no trace, a limit that cannot be set, no file that could be read.
-Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
-  const Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
-  if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_outputs(output.targets, *files); !kept) return Unexpected(kept.error());
-  // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
-  if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
-
-  DiagnosisSetup setup = reading.setup;
-  setup.needed = page.needed;
-  setup.host = reading.host;
-  Analysis analysis = diagnose_watched(*files, std::move(setup), output.quiet);
-  for (const Error& error : analysis.unreadable) {
-    const bool is_last = &error == &analysis.unreadable.back();
-    if (!analysis.has_readable_file() && is_last) return Unexpected(error);
-    if (!output.quiet || !analysis.has_readable_file()) print_error(error);
-  }
-  if (!analysis.host_choice) return Unexpected(analysis.host_choice.error());
-  if (page.prepare) page.prepare(analysis);
-  return analysis;
-}
-
 }  // namespace
 
 unsigned usable_cores() {
@@ -95,15 +72,41 @@ Analysis diagnose_watched(const std::vector<std::string>& files, DiagnosisSetup 
   return analysis;
 }
 
+Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
+  const Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
+  if (!files) return Unexpected(files.error());
+  if (const Result<void> kept = check_outputs(output.targets, *files); !kept) return Unexpected(kept.error());
+  // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
+  if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
+
+  DiagnosisSetup setup = reading.setup;
+  setup.needed = page.needed;
+  setup.host = reading.host;
+  Analysis analysis = diagnose_watched(*files, std::move(setup), output.quiet);
+  for (const Error& error : analysis.unreadable) {
+    const bool is_last = &error == &analysis.unreadable.back();
+    if (!analysis.has_readable_file() && is_last) return Unexpected(error);
+    if (!output.quiet || !analysis.has_readable_file()) print_error(error);
+  }
+  if (!analysis.host_choice) return Unexpected(analysis.host_choice.error());
+  if (page.prepare) page.prepare(analysis);
+  return analysis;
+}
+
+int write_page(const Analysis& analysis, const ReadingOptions& reading, const OutputOptions& output,
+               const TracePage& page) {
+  current_work().progress.stage = "render and write";
+  const auto begin = std::chrono::steady_clock::now();
+  const bool are_written = write_documents(output, [&](OutputFormat format) { return page.render(analysis, format); });
+  const auto rendered = std::chrono::steady_clock::now() - begin;
+  if (reading.timings) print_note(render_timings(analysis, rendered, reading.setup.work.threads));
+  return are_written ? page.judge(analysis) : kExitFailure;
+}
+
 int run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
   const Result<Analysis> analysis = analyze_traces(reading, output, page);
   if (!analysis) return fail_with(analysis.error());
-  current_work().progress.stage = "render and write";
-  const auto begin = std::chrono::steady_clock::now();
-  const bool are_written = write_documents(output, [&](OutputFormat format) { return page.render(*analysis, format); });
-  const auto rendered = std::chrono::steady_clock::now() - begin;
-  if (reading.timings) print_note(render_timings(*analysis, rendered, reading.setup.work.threads));
-  return are_written ? page.judge(*analysis) : kExitFailure;
+  return write_page(*analysis, reading, output, page);
 }
 
 }  // namespace doctor

@@ -53,9 +53,17 @@ struct TracePage {
   std::function<int(const Analysis&)> judge;
 };
 
-/// Diagnoses the traces once and writes the page in each format that is wanted, with the timings if they are. Exit
-/// status: that of `judge`, or kExitFailure where something could not be read, rendered or written, which is reported
-/// on standard error.
+/// Finds the traces that the user named and diagnoses them. Files that could not be read beside others are reported on
+/// standard error. Errors: no trace, a limit that cannot be set, no file that could be read.
+Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
+
+/// Writes the page in each format that is wanted, with the timings if they are. Exit status: that of `judge`, or
+/// kExitFailure where something could not be rendered or written, which is reported on standard error.
+int write_page(const Analysis& analysis, const ReadingOptions& reading, const OutputOptions& output,
+               const TracePage& page);
+
+/// Both. Exit status: as of write_page(), or kExitFailure where something could not be read, which is reported on
+/// standard error.
 int run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
 
 }  // namespace doctor

@@ -7,6 +7,7 @@ struct Request;
 // One function a command: takes its own options from the request, runs, prints what it found, returns the exit code.
 
 int run_diagnose(const Request& request);
+int run_capture(const Request& request);
 int run_show(const Request& request);
 int run_whatif(const Request& request);
 int run_compare(const Request& request);

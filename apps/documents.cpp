@@ -106,6 +106,7 @@ std::optional<std::string> render_problems(const ProblemReport& problems, Output
     case OutputFormat::text:
     case OutputFormat::json:
     case OutputFormat::csv:
+    case OutputFormat::prometheus:
       break;
   }
   return std::nullopt;

@@ -264,6 +264,10 @@ Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup
     }
     if (outcome.host) analysis.measurements.hosts.push_back(std::move(*outcome.host));
   }
+  for (const Error& error : setup.absent) {
+    analysis.measurements.hosts.push_back(unreadable_host(error.where, error));
+    analysis.unreadable.push_back(error);
+  }
   if (setup.host) analysis.host_choice = keep_host(*setup.host, analysis.measurements);
   if (!analysis.host_choice) return analysis;
   analysis.diagnosis = timed(analysis.timings, setup.work, "diagnose",

@@ -30,7 +30,7 @@ struct Analysis {
   Measurements measurements;
   Diagnosis diagnosis;
   IdleSuppressions idle_suppressions;
-  std::vector<Error> unreadable;  ///< why files could not be read, in the order given
+  std::vector<Error> unreadable;  ///< why files could not be read, in the order given; then DiagnosisSetup::absent
   Result<void> host_choice;       ///< why DiagnosisSetup::host names none: then nothing is diagnosed
 
   std::vector<StageTiming> timings;  ///< in the order of the stages; those of the rules are in the diagnosis
@@ -55,6 +55,7 @@ struct DiagnosisSetup {
   std::chrono::year_month_day today = {};      ///< ends suppressions
   WorkOptions work = {};
   AnalysisOptions needed = {};
+  std::vector<Error> absent = {};        ///< why hosts of the run have no file; they count as files that cannot be read
   std::optional<std::string> host = {};  ///< the others are dropped before the diagnosis; see keep_host()
 };
 

@@ -52,15 +52,16 @@ bool may_include(std::string_view path, std::string_view include) {
   }
   if (path.starts_with("apps/")) {
     // Without a folder it is pipeline.h or a header of apps/ itself.
-    constexpr std::array<std::string_view, 6> kFolders = {"convert/", "config/",  "query/",
+    constexpr std::array<std::string_view, 7> kFolders = {"capture/", "convert/", "config/",      "query/",
                                                           "batch/",   "process/", "command_line/"};
     const bool is_known = std::any_of(kFolders.begin(), kFolders.end(),
                                       [&](std::string_view folder) { return include.starts_with(folder); });
     return included_stage || is_known || include.find('/') == std::string_view::npos;
   }
-  if (path.starts_with("lib/convert/")) {
+  for (const std::string_view folder : {"convert/", "capture/"}) {
+    if (!path.starts_with("lib/" + std::string(folder))) continue;
     // Beside the stages that follow `trace`.
-    return (included_stage && *included_stage <= *stage_of("trace/")) || include.starts_with("convert/");
+    return (included_stage && *included_stage <= *stage_of("trace/")) || include.starts_with(folder);
   }
   if (path.starts_with("lib/config/")) {
     // What a file says becomes values that a diagnosis takes; how anything is printed is none of its business.

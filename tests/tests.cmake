@@ -67,6 +67,13 @@ if(TARGET tfdata-doctor AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD
   set_tests_properties(instructions PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
+# `capture` from TensorFlow itself: skipped where neither $DOCTOR_PYTHON nor python3 has it.
+if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
+  add_test(NAME capture_tensorflow COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/scripts/capture_tensorflow_test
+                                           $<TARGET_FILE:tfdata-doctor>)
+  set_tests_properties(capture_tensorflow PROPERTIES LABELS python SKIP_RETURN_CODE 77)
+endif()
+
 # DuckDB beside `query`: skipped where scripts/check-warehouse did not install it.
 if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   add_test(NAME warehouse COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-warehouse --prepared

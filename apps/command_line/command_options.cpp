@@ -11,6 +11,7 @@ using enum Command;
 
 constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
 constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
+constexpr std::size_t kMostRetries = 1'000;
 constexpr std::size_t kMostJobs = 1'024;
 constexpr std::size_t kMostCores = 4'096;
 
@@ -20,6 +21,60 @@ constexpr std::array<std::string_view, 1> kHostPages = {"hosts"};
 constexpr std::array<std::string_view, 5> kTablePages = {"input", "hosts", "steps", "ops", "kernels"};
 constexpr std::array<std::string_view, 7> kRankedPages = {"calls", "input",   "hosts", "steps",
                                                           "ops",   "kernels", "memory"};
+
+/// For `capture` alone.
+const std::vector<OptionEntry> kCaptureOptions = {
+    {.name = "duration",
+     .value_name = "TIME",
+     .kind = ValueKind::duration,
+     .least = 1,
+     .default_text = "2s",
+     .help = "How long to trace: 500ms, 2s, 1m; ten steps or more should fit in",
+     .commands = {capture}},
+    {.name = "timeout",
+     .value_name = "TIME",
+     .kind = ValueKind::duration,
+     .least = 1,
+     .default_text = "1m",
+     .help = "Give up on a host that has not sent its trace TIME after the end of it",
+     .commands = {capture}},
+    {.name = "retries",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .most = kMostRetries,
+     .default_text = "0",
+     .help =
+         "Try again, up to N times, where a host fails in a way that may pass: nothing listens yet, another capture "
+         "is running, nothing ran, no answer in time",
+     .commands = {capture}},
+    {.name = "retry-after",
+     .value_name = "TIME",
+     .kind = ValueKind::duration,
+     .default_text = "1s",
+     .help = "Wait TIME before the first retry, and twice as long before each that follows, up to a minute",
+     .commands = {capture}},
+    {.name = "max-size",
+     .value_name = "SIZE",
+     .kind = ValueKind::size,
+     .default_text = "2G",
+     .help = "Refuse a trace that is larger, e.g. 512M",
+     .commands = {capture}},
+    {.name = "every",
+     .value_name = "TIME",
+     .kind = ValueKind::duration,
+     .help = "Capture again and again, TIME from one beginning to the next, until Ctrl-C",
+     .commands = {capture}},
+    {.name = "count",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .help = "With --every: end after N captures",
+     .commands = {capture}},
+    {.name = "keep-if-changed",
+     .help = "With --every: keep a trace, and print its report, only if verdict or culprit are not as before; metrics "
+             "are always written",
+     .commands = {capture}},
+};
 
 /// For comparisons and baselines alone.
 const std::vector<OptionEntry> kComparisonOptions = {
@@ -216,6 +271,10 @@ const std::vector<OptionEntry> kQueryOptions = {
 };
 
 }  // namespace
+
+std::span<const OptionEntry> capture_options() {
+  return kCaptureOptions;
+}
 
 std::span<const OptionEntry> comparison_options() {
   return kComparisonOptions;

@@ -14,6 +14,11 @@ constexpr std::string_view kTraceNotes =
     "TRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), - for standard input, the directory "
     "of a profiling run, or a TensorBoard log directory (its newest run is taken). Several files are hosts of one run; "
     "TF1 timelines are steps of one host.";
+constexpr std::string_view kCaptureNotes =
+    "The traces are stored as TensorBoard expects them, DIR/plugins/profile/TIME/HOST_PORT.xplane.pb. Servers before "
+    "TensorFlow 2.21 write the trace to that path of their own disk, so it must be a folder that both sides see. A "
+    "host that fails does not stop the others. With --every, Ctrl-C ends the program with the exit status of the last "
+    "capture.";
 constexpr std::string_view kRecordingNotes =
     "A recording is a trace file, the directory of a profiling run, or a baseline. A directory of several recordings "
     "is all of them: every run of a log directory counts. Five recordings a side make a sound comparison.";
@@ -55,6 +60,23 @@ const std::vector<CommandEntry> kTraceCommands = {
      .exits = {{kExitClean, "analysed; no finding at or above --fail-on and no budget exceeded"},
                {kExitFinding, "analysed; a finding at or above --fail-on, or a budget exceeded"},
                kFailed,
+               {kExitNothing,
+                "nothing to judge: no tf.data events, too little evidence, or a budget that could not be evaluated"}}},
+    {.name = "capture",
+     .command = Command::capture,
+     .run = run_capture,
+     .summary = "Take a trace from a running job, and diagnose it",
+     .usage = "HOST:PORT[,HOST:PORT...] [OPTIONS]",
+     .arguments = {{"HOST:PORT", ArgumentKind::text,
+                    "Where the hosts of a job listen: each ran tf.profiler.experimental.server.start(PORT)"}},
+     .examples = {{"capture localhost:6009", "two seconds of a job on this machine"},
+                  {"capture w0:6009,w1:6009 --duration 5s -o logs", "all hosts of a job at the same time"},
+                  {"capture w0:6009 --every 10m --keep-if-changed", "keep a trace when the verdict changes"},
+                  {"capture w0:6009 --format prometheus", "metrics, to be scraped"}},
+     .notes = kCaptureNotes,
+     .exits = {{kExitClean, "captured and analysed; no finding at or above --fail-on and no budget exceeded"},
+               {kExitFinding, "captured and analysed; a finding at or above --fail-on, or a budget exceeded"},
+               {kExitFailure, "wrong usage, no host could be captured, or output that could not be written"},
                {kExitNothing,
                 "nothing to judge: no tf.data events, too little evidence, or a budget that could not be evaluated"}}},
     {.name = "show",

@@ -12,6 +12,7 @@ struct Request;
 
 enum class Command {
   diagnose,
+  capture,
   show,
   whatif,
   compare,

@@ -20,6 +20,7 @@ enum class ValueKind {
   factor,        ///< a number from OptionEntry::least, but at least 0.001, to 1000
   price,         ///< a number above 0
   size,          ///< of memory: "512M"
+  duration,      ///< "500ms", "2s", "10m", "1h": from OptionEntry::least milliseconds to a week
   threshold,     ///< "rule.threshold=value"
   share_budget,  ///< "[pipeline=]share"
   time_budget,   ///< "[pipeline=]microseconds"
@@ -36,7 +37,7 @@ struct OptionEntry {
   std::string_view value_name = {};  ///< "FILE", as help shows it; empty for a flag
   ValueKind kind = ValueKind::none;
   std::span<const std::string_view> words = {};  ///< of ValueKind::word
-  std::size_t least = 0;                         ///< of ValueKind::number and factor
+  std::size_t least = 0;                         ///< of ValueKind::number, factor and duration
   std::size_t most = std::numeric_limits<std::size_t>::max();
   std::string_view default_text = {};  ///< the value where none is given; empty: help says it, or there is none
   std::string_view help = {};

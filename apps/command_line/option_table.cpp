@@ -13,14 +13,17 @@ using enum Command;
 
 constexpr CommandSet kTraceReaders = {diagnose, show, whatif, convert, query, explain};
 // `config` takes every setting, because it shows what they come to.
-constexpr CommandSet kTraceSettings = {diagnose, show, whatif, compare, baseline, convert, query, explain, config};
-constexpr CommandSet kMemorySettings = {diagnose, show,  whatif, compare, baseline,
-                                        convert,  batch, query,  explain, config};
-constexpr CommandSet kSettingReaders = {diagnose, show,  whatif,  compare, baseline, convert,
-                                        batch,    query, explain, rules,   config};
-constexpr CommandSet kPrinters = {diagnose, show, whatif, compare, baseline, fleet, explain, rules, config};
+constexpr CommandSet kTraceSettings = {diagnose, capture, show,  whatif,  compare,
+                                       baseline, convert, query, explain, config};
+constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif,  compare, baseline,
+                                        convert,  batch,   query, explain, config};
+constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  compare, baseline,
+                                        convert,  batch,   query, explain, rules,   config};
+constexpr CommandSet kPrinters = {diagnose, capture, show, whatif, compare, baseline, fleet, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
+constexpr std::array<std::string_view, 8> kDiagnosisFormats = {"text",   "json",   "sarif",    "junit",
+                                                               "gitlab", "github", "markdown", "prometheus"};
 constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
                                                             "gitlab", "github", "markdown"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
@@ -48,7 +51,7 @@ const std::vector<OptionEntry> kTraceOptions = {
      .commands = {diagnose, show, whatif, convert, explain}},
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
-     .commands = {diagnose, show, whatif, convert, query, explain, config},
+     .commands = {diagnose, capture, show, whatif, convert, query, explain, config},
      .is_setting = true,
      .key = "timings"},
     {.name = "threads",
@@ -77,7 +80,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .words = kSeverities,
      .default_text = "warning",
      .help = "Exit with 1 on a finding of at least this severity: error, warning, note or never",
-     .commands = {diagnose, batch, config},
+     .commands = {diagnose, capture, batch, config},
      .is_setting = true,
      .key = "fail-on"},
     {.name = "fail-on",
@@ -94,14 +97,14 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::file,
      .help = "The source file of the pipeline, relative to the working directory: CI shows problems there, not at the "
              "trace",
-     .commands = {diagnose, compare, config},
+     .commands = {diagnose, capture, compare, config},
      .is_setting = true,
      .key = "source-file"},
     {.name = "set",
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, show, whatif, compare, baseline, batch, query, explain, config},
+     .commands = {diagnose, capture, show, whatif, compare, baseline, batch, query, explain, config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -112,7 +115,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .default_text = "1.03",
      .help = "Changes that gain less than this factor, 1 or more, are only named, not advised; the same as --set "
              "input-bound.min_gain=FACTOR",
-     .commands = {diagnose, whatif, config},
+     .commands = {diagnose, capture, whatif, config},
      .is_setting = true,
      .key = "min-gain"},
     {.name = "max-input-share",
@@ -120,7 +123,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::share_budget,
      .help = "Exit with 1 if the consumer waits for a larger share of the time, 0 to 1; PIPELINE is a pattern for the "
              "long name of one of its iterators, e.g. '*::Shuffle*=0.1'; may be repeated",
-     .commands = {diagnose, config},
+     .commands = {diagnose, capture, config},
      .repeats = true,
      .is_setting = true,
      .key = "budgets.max_input_share"},
@@ -128,7 +131,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "[PIPELINE=]US",
      .kind = ValueKind::time_budget,
      .help = "Exit with 1 if the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
-     .commands = {diagnose, config},
+     .commands = {diagnose, capture, config},
      .repeats = true,
      .is_setting = true,
      .key = "budgets.max_get_next_p95_us"},
@@ -136,7 +139,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "[PIPELINE=]RULE",
      .kind = ValueKind::rule_budget,
      .help = "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
-     .commands = {diagnose, config},
+     .commands = {diagnose, capture, config},
      .repeats = true,
      .is_setting = true,
      .key = "budgets.rules_must_not_fire"},
@@ -145,7 +148,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Do not count findings of this rule; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, show, whatif, compare, baseline, batch, query, config},
+     .commands = {diagnose, capture, show, whatif, compare, baseline, batch, query, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},
@@ -168,10 +171,19 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "format",
      .value_name = "FORMAT",
      .kind = ValueKind::word,
+     .words = kDiagnosisFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json, prometheus (metrics) or, for CI, sarif, junit, gitlab, github or markdown",
+     .commands = {diagnose, capture},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
      .words = kReportFormats,
      .default_text = "text",
      .help = "How to print it: text, json or, for CI, sarif, junit, gitlab, github or markdown",
-     .commands = {diagnose, compare},
+     .commands = {compare},
      .is_setting = true,
      .key = "format"},
     {.name = "format",
@@ -236,6 +248,14 @@ const std::vector<OptionEntry> kOutputOptions = {
      .repeats = true},
     {.name = "output",
      .letter = 'o',
+     .value_name = "DIR|FORMAT=FILE",
+     .kind = ValueKind::file,
+     .help = "Store the traces in this log directory (default: the working directory); with FORMAT=FILE write a "
+             "document, too, after each capture and as a whole; may be repeated",
+     .commands = {capture},
+     .repeats = true},
+    {.name = "output",
+     .letter = 'o',
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Append each row to FILE as soon as it is made (default: standard output)",
@@ -278,8 +298,8 @@ const std::vector<OptionEntry> kOutputOptions = {
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
   for (const std::span<const OptionEntry> part :
-       {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), comparison_options(),
-        batch_options(), page_options(), whatif_options(), query_options(),
+       {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), capture_options(),
+        comparison_options(), batch_options(), page_options(), whatif_options(), query_options(),
         std::span<const OptionEntry>(kOutputOptions), std::span<const OptionEntry>(kConfigOptions)}) {
     table.insert(table.end(), part.begin(), part.end());
   }

@@ -41,6 +41,14 @@ constexpr std::array<SizeUnit, 14> kUnits = {{
     {"tb", kKilo* kKilo* kKilo* kKilo},
 }};
 
+struct TimeUnit {
+  std::string_view name;
+  double milliseconds;
+};
+
+constexpr std::array<TimeUnit, 4> kTimeUnits = {{{"ms", 1}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
+constexpr double kLongestDuration = 7 * 24 * 3600e3;  // milliseconds; longer is a slip
+
 // Beyond these a factor is a slip.
 constexpr double kLeastFactor = 0.001;
 constexpr double kMostFactor = 1000;
@@ -97,6 +105,16 @@ Result<void> check_factor(const OptionEntry& option, const GivenValue& value) {
   return fail(fmt::format("'{}' is not a number from {} to {}", value.text, least, kMostFactor), value.where);
 }
 
+Result<void> check_duration(const OptionEntry& option, const GivenValue& value) {
+  const std::optional<std::chrono::milliseconds> duration = parse_duration(value.text);
+  if (!duration) {
+    return fail("'" + value.text + "' is not a time", value.where,
+                "a time is a number with ms, s, m or h, as in 500ms, 2s, 10m; at most a week");
+  }
+  if (duration->count() >= static_cast<std::int64_t>(option.least)) return {};
+  return fail(fmt::format("'{}' is less than {} ms", value.text, option.least), value.where);
+}
+
 Result<void> check_word(const GivenValue& value, std::span<const std::string_view> words) {
   if (std::find(words.begin(), words.end(), value.text) != words.end()) return {};
   return fail("unknown value '" + value.text + "'", value.where, suggestion(value.text, {words.begin(), words.end()}));
@@ -134,6 +152,20 @@ std::optional<std::uint64_t> parse_memory_size(std::string_view text) {
   const double bytes = number * unit->bytes;
   if (!(bytes >= 1 && bytes <= kMostBytes)) return std::nullopt;  // nan, too
   return static_cast<std::uint64_t>(bytes);
+}
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  double number = 0;
+  const char* const text_end = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view unit_name(end, static_cast<std::size_t>(text_end - end));
+  const auto* const unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
+                                        [&](const TimeUnit& known) { return known.name == unit_name; });
+  if (unit == kTimeUnits.end()) return std::nullopt;
+  const double milliseconds = std::round(number * unit->milliseconds);
+  if (!(milliseconds >= 0 && milliseconds <= kLongestDuration)) return std::nullopt;  // nan, too
+  return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
 }
 
 Result<Budget> parse_budget(BudgetKind kind, const GivenValue& value, std::span<const CatalogEntry> catalog) {
@@ -186,6 +218,8 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
     case ValueKind::size:
       if (parse_memory_size(value.text)) return {};
       return fail("'" + value.text + "' is not a valid size", value.where, std::string(kMemorySizes));
+    case ValueKind::duration:
+      return check_duration(option, value);
     default:
       return {};
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,9 @@ std::optional<double> parse_price(std::string_view text);
 
 /// The bytes of "512M" or "1.5GB", at least 1; nullopt for any other text.
 std::optional<std::uint64_t> parse_memory_size(std::string_view text);
+
+/// "500ms", "2s", "10m" or "1.5h", at most a week; nullopt for any other text.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 /// Reads "[PIPELINE=]LIMIT", for rules "[PIPELINE=]RULE". Errors: not a limit that the budget can have, no such rule.
 Result<Budget> parse_budget(BudgetKind kind, const GivenValue& value, std::span<const CatalogEntry> catalog);

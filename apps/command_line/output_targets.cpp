@@ -23,7 +23,7 @@ struct FormatName {
   OutputFormat format;
 };
 
-constexpr std::array<FormatName, 8> kFormats = {{
+constexpr std::array<FormatName, 9> kFormats = {{
     {"text", OutputFormat::text},
     {"json", OutputFormat::json},
     {"csv", OutputFormat::csv},
@@ -32,6 +32,7 @@ constexpr std::array<FormatName, 8> kFormats = {{
     {"gitlab", OutputFormat::gitlab},
     {"github", OutputFormat::github},
     {"markdown", OutputFormat::markdown},
+    {"prometheus", OutputFormat::prometheus},
 }};
 
 constexpr std::string_view kOutputOption = "--output";

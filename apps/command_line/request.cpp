@@ -33,6 +33,10 @@ std::optional<std::size_t> Request::number(std::string_view option) const {
   return parse_number(text(option));
 }
 
+std::chrono::milliseconds Request::duration(std::string_view option) const {
+  return parse_duration(text(option)).value_or(std::chrono::milliseconds(0));
+}
+
 std::size_t Request::word(std::string_view option) const {
   const std::span<const std::string_view> words = find_option(command, option)->words;
   return static_cast<std::size_t>(std::find(words.begin(), words.end(), text(option)) - words.begin());

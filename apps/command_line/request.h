@@ -48,6 +48,9 @@ struct Request {
   /// The value of a numeric option, else its default; nullopt if it has none.
   std::optional<std::size_t> number(std::string_view option) const;
 
+  /// The value of an option that is a time, else its default; 0 if it has none.
+  std::chrono::milliseconds duration(std::string_view option) const;
+
   /// The index of the value, or of the default, among the words of an option.
   std::size_t word(std::string_view option) const;
 

@@ -17,4 +17,8 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
 /// not UTF-8 become U+FFFD.
 std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis);
 
+/// The numbers of the report as metrics in Prometheus' text format, to be scraped or stored. Times are seconds, shares
+/// 0 to 1; what the trace does not show is left out.
+std::string render_prometheus(const Measurements& measurements, const Diagnosis& diagnosis);
+
 }  // namespace doctor

@@ -35,6 +35,9 @@ std::string escape_for_github_property(std::string_view text);
 /// after blanks, or "##[" anywhere) is shown with "\x3a:" or "##\x5b". Others are as they were.
 std::string without_workflow_commands(std::string_view page);
 
+/// The value of a label in Prometheus' text format, without its quotes.
+std::string escape_for_prometheus(std::string_view text);
+
 /// The text of a SARIF message: no embedded link (3.11.6 of SARIF 2.1.0) and no placeholder (3.11.5).
 std::string escape_for_sarif(std::string_view text);
 

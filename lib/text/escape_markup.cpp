@@ -166,6 +166,10 @@ std::string escape_for_sarif(std::string_view text) {
   return escaped;
 }
 
+std::string escape_for_prometheus(std::string_view text) {
+  return replaced(replaced(escape_for_terminal(text), "\\", "\\\\"), "\"", "\\\"");
+}
+
 std::string uri_of_path(std::string_view path) {
   constexpr std::string_view kUnreserved = "-._~/";
   std::string uri;

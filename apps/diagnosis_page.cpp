@@ -1,0 +1,74 @@
+#include "diagnosis_page.h"
+
+#include <fmt/format.h>
+
+#include "diagnose/budgets.h"
+#include "diagnose/catalog.h"
+#include "process/output.h"
+#include "report/diagnosis_problems.h"
+#include "report/report.h"
+#include "text/escape.h"
+#include "text/timestamp.h"
+
+namespace doctor {
+namespace {
+
+/// Suppressions that expired, and with --verbose those that fit nothing.
+void print_idle(const IdleSuppressions& idle, const OutputOptions& output) {
+  for (const Suppression& suppression : idle.expired) {
+    if (output.quiet) break;
+    print_error({"the suppression of " + suppression.rule + " expired on " + to_date(*suppression.expires),
+                 suppression.source,
+                 {},
+                 "renew it or remove it"});
+  }
+  for (const Suppression& suppression : idle.unused) {
+    if (!output.verbose) break;
+    print_error({"the suppression of " + suppression.rule + " fits no finding", suppression.source, {}, {}});
+  }
+}
+
+ProblemReport problems_in(const Analysis& analysis, const DiagnosisOptions& options) {
+  const std::vector<CatalogEntry> catalog = rule_catalog();
+  return problems_of(analysis.measurements, analysis.diagnosis,
+                     {.catalog = catalog,
+                      .fail_on = options.fail_on,
+                      .source = options.source_file,
+                      .working_directory = working_directory()});
+}
+
+std::string page_in_format(const Analysis& analysis, OutputFormat format, const DiagnosisOptions& options) {
+  if (format == OutputFormat::json) return render_json(analysis.measurements, analysis.diagnosis);
+  if (format == OutputFormat::prometheus) return render_prometheus(analysis.measurements, analysis.diagnosis);
+  if (format != OutputFormat::text) return render_problems(problems_in(analysis, options), format).value_or("");
+  TextStyle style = style_of(options.output, options.reading.traces);
+  if (options.reading.host) style.rerun.insert(0, fmt::format("--host {} ", shell_word(*options.reading.host)));
+  return render_text(analysis.measurements, analysis.diagnosis, style);
+}
+
+}  // namespace
+
+Result<DiagnosisOptions> diagnosis_options(const Request& request) {
+  Result<OutputOptions> output = output_options(
+      request, {OutputFormat::text, OutputFormat::json, OutputFormat::prometheus}, /*reports_problems=*/true);
+  if (!output) return Unexpected(output.error());
+  Result<std::optional<ProblemLocation>> source = source_file_of(request);
+  if (!source) return Unexpected(source.error());
+  return DiagnosisOptions{reading_options(request), *std::move(output), fail_on_of(request), *std::move(source),
+                          request.budgets};
+}
+
+TracePage diagnosis_page(const DiagnosisOptions& options) {
+  return {
+      .needed = {},
+      .prepare =
+          [&options](Analysis& analysis) {
+            print_idle(analysis.idle_suppressions, options.output);
+            analysis.diagnosis.budgets = check_budgets(analysis.measurements, analysis.diagnosis, options.budgets);
+          },
+      .render = [&options](const Analysis& analysis,
+                           OutputFormat format) { return page_in_format(analysis, format, options); },
+      .judge = [&options](const Analysis& analysis) { return exit_code_of(problems_in(analysis, options).outcome); }};
+}
+
+}  // namespace doctor
