@@ -87,11 +87,12 @@ class CaptureTest(unittest.TestCase):
     def start_endless_capture(self, address: str) -> subprocess.Popen:
         """Returns once it is running: another one says so. Of two that begin together, either may be the first."""
         until = time.monotonic() + 120
+        probes = os.path.join(self.folder, 'probes')  # one that comes first gets a trace
         while time.monotonic() < until:
             running = subprocess.Popen([TOOL, 'capture', address, '-o', self.folder, '--duration', '24h'],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             while running.poll() is None and time.monotonic() < until:
-                if 'another capture is running' in capture(address, self.folder, '--duration', '1ms').stderr:
+                if 'another capture is running' in capture(address, probes, '--duration', '1ms').stderr:
                     return running
             running.kill()
             running.communicate()
