@@ -108,7 +108,7 @@ TEST_CASE("JUnit has a test case for each problem and for each rule without one"
 
 // Recorded inside of name_datasets() (docs/source-lines.md), with the file that it writes beside the trace.
 TEST_CASE("the report and the annotations of a trace that says lines of code") {
-  Problems problems("traces/lines_of_code_tf2.21/vm.xplane.pb.gz");
+  Problems problems("lines/lines_of_code_tf2.21/vm.xplane.pb.gz");
   const Analysis& analysis = problems.analysis;
   const fs::path folder = kTestdata / "outputs";
   golden::compare(render_text(analysis.measurements, analysis.diagnosis, {.rerun = "logs/"}),

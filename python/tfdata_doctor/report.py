@@ -203,7 +203,7 @@ class Stalls:
 
 @dataclass(frozen=True)
 class PaceChange:
-    """Where all calls begin to take longer, or less long: at call `from_call`."""
+    """Where all calls begin to take longer, or less long: at the call `from_call`."""
 
     from_call: int
     p50_before_us: float
@@ -310,6 +310,7 @@ class Finding:
     evidence: list[Evidence]
     advice: list[Advice]
     suppressed: Optional[Suppressed] = None
+    source: Optional[SourceLine] = None
 
 
 @dataclass(frozen=True)
