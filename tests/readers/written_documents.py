@@ -11,6 +11,7 @@ PAGES = ('overview', 'input', 'tree', 'calls', 'autotune', 'hosts', 'steps', 'op
 EXAMPLE = 'testdata/traces/seed_example1.xplane.pb'
 STEADY = 'testdata/traces/sequential_interleave_tf2.21.xplane.pb'
 BUSY = 'testdata/traces/sequential_map_tf2.4.trace.json.gz'
+LINES = 'testdata/traces/lines_of_code_tf2.21/vm.xplane.pb.gz'
 COMPARED = 'testdata/compare/slower-decode'
 
 
@@ -20,7 +21,7 @@ def traces():
     for folder in ('traces', 'formats', 'outputs', 'field', 'rules'):
         for name in glob.glob(os.path.join(ROOT, 'testdata', folder, '**'), recursive=True):
             is_trace = re.search(r'\.(xplane\.pb|json)(\.gz)?$', name) and 'expected' not in name
-            if is_trace and 'kernel_stats' not in name and 'tf1_steps' not in name:
+            if is_trace and not re.search('kernel_stats|dataset-lines|tf1_steps', name):
                 found.append(os.path.relpath(name, ROOT))
     return sorted(found)
 
@@ -54,6 +55,7 @@ def commands():
         if change not in ('README.md', 'slower-decode'):
             yield ['compare', f'{side}.xplane.pb', '--', f'testdata/compare/{change}/candidate.xplane.pb']
     yield ['compare', '--ideal', EXAMPLE, f'{COMPARED}/base', '--', f'{COMPARED}/candidate']
+    yield ['compare', EXAMPLE, '--', LINES]
     yield ['compare', '--judge', 'step', f'{COMPARED}/candidate', '--', f'{COMPARED}/base']
     for rule in sorted(os.listdir(os.path.join(ROOT, 'testdata', 'rules'))):
         yield ['explain', rule]
@@ -82,9 +84,14 @@ def documents(tool, folder):
     line = ['batch', '-q', 'testdata/traces', 'testdata/outputs', 'testdata/fuzz/xspace']
     done = subprocess.run([tool, *line], cwd=ROOT, capture_output=True, check=False)
     yield from ((line, json.loads(row)) for row in done.stdout.splitlines())
+    rows = os.path.join(folder, 'rows.ndjson')
+    with open(rows, 'wb') as file:
+        file.write(done.stdout)
+    line = ['fleet', '--price', '2.5', '--format', 'json', rows]
+    yield line, json.loads(run(line))
 
     baseline = os.path.join(folder, 'baseline.json')
-    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, 'testdata/traces/cut_off_tf2.4.xplane.pb'])
+    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, LINES, 'testdata/traces/cut_off_tf2.4.xplane.pb'])
     with open(baseline, encoding='utf-8') as file:
         yield ['baseline', 'add'], json.load(file)
     yield ['baseline', 'show'], json.loads(run(['baseline', 'show', baseline, '--format', 'json']))
