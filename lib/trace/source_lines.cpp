@@ -37,7 +37,7 @@ bool are_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// "input_py" -> "input.py"; a cell of a notebook: "In_5" -> "In[5]". Empty for what is neither.
+/// `input_py` -> "input.py"; a cell of a notebook: `In_5` -> "In[5]". Empty for what is neither.
 std::string file_of_name(std::string_view words) {
   constexpr std::string_view kPython = "_py";
   constexpr std::string_view kCell = "In_";

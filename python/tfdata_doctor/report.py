@@ -509,6 +509,7 @@ class StructureChange:
     certain: bool
     worse: bool
     regression: bool
+    source: Optional[SourceLine] = None
 
 
 @dataclass(frozen=True)
@@ -543,6 +544,7 @@ class TimeRow:
     regression: bool
     reason: Optional[str]
     recordings_needed: Optional[int]
+    source: Optional[SourceLine] = None
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ PAGES = ('overview', 'input', 'tree', 'calls', 'autotune', 'hosts', 'steps', 'op
 EXAMPLE = 'testdata/traces/seed_example1.xplane.pb'
 STEADY = 'testdata/traces/sequential_interleave_tf2.21.xplane.pb'
 BUSY = 'testdata/traces/sequential_map_tf2.4.trace.json.gz'
-LINES = 'testdata/traces/lines_of_code_tf2.21/vm.xplane.pb.gz'
+LINES = 'testdata/lines/lines_of_code_tf2.21/vm.xplane.pb.gz'
 COMPARED = 'testdata/compare/slower-decode'
 
 
 def traces():
     """All trace files, and folders whose files are one run."""
     found = ['testdata/traces/tf1_steps']
-    for folder in ('traces', 'formats', 'outputs', 'field', 'rules'):
+    for folder in ('traces', 'lines', 'formats', 'outputs', 'field', 'rules'):
         for name in glob.glob(os.path.join(ROOT, 'testdata', folder, '**'), recursive=True):
             is_trace = re.search(r'\.(xplane\.pb|json)(\.gz)?$', name) and 'expected' not in name
             if is_trace and not re.search('kernel_stats|dataset-lines|tf1_steps', name):
@@ -81,7 +81,7 @@ def documents(tool, folder):
         line = [*arguments[:dashes], '--format', 'json', *arguments[dashes:]]
         yield line, json.loads(run(line))
 
-    line = ['batch', '-q', 'testdata/traces', 'testdata/outputs', 'testdata/fuzz/xspace']
+    line = ['batch', '-q', 'testdata/traces', 'testdata/lines', 'testdata/outputs', 'testdata/fuzz/xspace']
     done = subprocess.run([tool, *line], cwd=ROOT, capture_output=True, check=False)
     yield from ((line, json.loads(row)) for row in done.stdout.splitlines())
     rows = os.path.join(folder, 'rows.ndjson')
