@@ -107,8 +107,8 @@ TEST_CASE("of many names the nearest are listed") {
 }
 
 TEST_CASE("nearness is an order of all names") {
-  CHECK(by_nearness("tree", {"steps", "tre", "tree", "free"}) ==
-        std::vector<std::string_view>{"tree", "tre", "free", "steps"});
+  CHECK(by_nearness("tree", {"steps", "trees", "tree", "free"}) ==
+        std::vector<std::string_view>{"tree", "trees", "free", "steps"});
   CHECK(by_nearness("x", {}).empty());
 }
 

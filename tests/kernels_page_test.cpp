@@ -70,7 +70,8 @@ TEST_CASE("an empty table says why") {
   const Measurements without_kernel = measured({directory.write("gpu.xplane.pb", copies.to_xspace())});
   CHECK(kernels_table(without_device).rows.empty());
   CHECK(kernels_note(without_device) == "The trace shows no device.");
-  CHECK(kernels_note(without_kernel) == "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded).");
+  CHECK(kernels_note(without_kernel) ==
+        "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded).");
 }
 
 }  // namespace

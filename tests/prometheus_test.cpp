@@ -101,7 +101,7 @@ TEST_CASE("where no host could be read there is nothing but that") {
 
 TEST_CASE("a label holds any text") {
   CHECK(escape_for_prometheus("Iterator::Map") == "Iterator::Map");
-  CHECK(escape_for_prometheus("a\"b\\c\nd") == R"(a\"b\\c\\x0ad)");
+  CHECK(escape_for_prometheus("a\"b\\c\nx") == R"(a\"b\\c\\x0ax)");
 }
 
 }  // namespace doctor::prometheus_test

@@ -210,9 +210,9 @@ struct Trace {
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;
-  std::vector<IteratorInstance> instances;       ///< indexed by InstanceId
-  std::vector<Lane> lanes;                       ///< indexed by LaneId
-  std::vector<StepMarker> steps;                 ///< sorted by start
+  std::vector<IteratorInstance> instances;  ///< indexed by InstanceId
+  std::vector<Lane> lanes;                  ///< indexed by LaneId
+  std::vector<StepMarker> steps;            ///< sorted by start
   /// Events by which functions are traced or compiled, and summaries or checkpoints written. They are not kept: where
   /// there are some, a second reading shows them.
   std::uint64_t compile_and_output_count = 0;
