@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/pipelines.h"
-#include "measure/step_table.h"
+#include "diagnose/recurring_work.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::compiled_in_steps {
@@ -18,23 +18,16 @@ std::vector<Advice> advice() {
 std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
   const bool is_compiled = host.profile && !host.profile->host.xla.empty();
   if (!examiner.holds("XLA compiles in the window", is_compiled)) return std::nullopt;
-  const std::vector<Interval>& spans = host.profile->host.xla;
-  if (host.steps.steps.empty()) {
-    examiner.misses("the trace shows no steps");
-    return std::nullopt;
-  }
-  const std::size_t steps = steps_with(spans, host.steps);
-  if (!examiner.at_least(number_of("steps_with_compilation", steps), "min_steps")) return std::nullopt;
-  const Picoseconds time = time_in_steps(spans, host.steps);
-  const Evidence share = share_of("share_of_steps", share_of_steps(time, host.steps));
-  if (!examiner.at_least(share, "min_share")) return std::nullopt;
+  const std::string question = "steps_with_compilation";
+  const std::optional<RecurringWork> work = ask_for_recurring_work(host, host.profile->host.xla, question, examiner);
+  if (!work) return std::nullopt;
   Finding finding;
-  finding.severity = examiner.at_least(share, "min_high_share") ? Severity::warning : Severity::note;
-  finding.message = fmt::format("XLA compiles during {}: {} of the steps' time", format_count(steps, "step"),
-                                format_share(share.value));
-  finding.evidence = {share, number_of("steps_with_compilation", steps), time_of("compilation", time)};
+  finding.severity = work->severity;
+  finding.message = fmt::format("XLA compiles during {}: {} of the steps' time", format_count(work->steps, "step"),
+                                format_share(work->share.value));
+  finding.evidence = {work->share, number_of(question, work->steps), time_of("compilation", work->time)};
   finding.advice = advice();
-  finding.at_stake = time;
+  finding.at_stake = work->time;
   return finding;
 }
 

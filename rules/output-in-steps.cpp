@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/pipelines.h"
-#include "measure/step_table.h"
+#include "diagnose/recurring_work.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::output_in_steps {
@@ -18,22 +18,17 @@ std::vector<Advice> advice() {
 std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
   const bool is_written = host.profile && !host.profile->host.output.empty();
   if (!examiner.holds("ops write summaries or checkpoints in the window", is_written)) return std::nullopt;
-  if (host.steps.steps.empty()) {
-    examiner.misses("the trace shows no steps");
-    return std::nullopt;
-  }
-  const std::size_t steps = steps_with(host.profile->host.output, host.steps);
-  if (!examiner.at_least(number_of("steps_with_output", steps), "min_steps")) return std::nullopt;
-  const Picoseconds time = time_in_steps(host.profile->host.output, host.steps);
-  const Evidence share = share_of("share_of_steps", share_of_steps(time, host.steps));
-  if (!examiner.at_least(share, "min_share")) return std::nullopt;
+  const std::string question = "steps_with_output";
+  const std::optional<RecurringWork> work = ask_for_recurring_work(host, host.profile->host.output, question, examiner);
+  if (!work) return std::nullopt;
   Finding finding;
-  finding.severity = examiner.at_least(share, "min_high_share") ? Severity::warning : Severity::note;
-  finding.message = fmt::format("summaries or checkpoints are written in {}, which takes {} of the steps' time ({})",
-                                format_count(steps, "step"), format_share(share.value), format_time(time));
-  finding.evidence = {share, number_of("steps_with_output", steps), time_of("output", time)};
+  finding.severity = work->severity;
+  finding.message =
+      fmt::format("summaries or checkpoints are written in {}, which takes {} of the steps' time ({})",
+                  format_count(work->steps, "step"), format_share(work->share.value), format_time(work->time));
+  finding.evidence = {work->share, number_of(question, work->steps), time_of("output", work->time)};
   finding.advice = advice();
-  finding.at_stake = time;
+  finding.at_stake = work->time;
   return finding;
 }
 
