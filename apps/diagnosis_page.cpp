@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
+#include "html_documents.h"
 #include "process/output.h"
 #include "report/diagnosis_problems.h"
 #include "report/report.h"
@@ -37,8 +40,14 @@ ProblemReport problems_in(const Analysis& analysis, const DiagnosisOptions& opti
                       .working_directory = working_directory()});
 }
 
+bool writes_html(const OutputOptions& output) {
+  return std::any_of(output.targets.begin(), output.targets.end(),
+                     [](const OutputTarget& target) { return target.format == OutputFormat::html; });
+}
+
 std::string page_in_format(const Analysis& analysis, OutputFormat format, const DiagnosisOptions& options) {
   if (format == OutputFormat::json) return render_json(analysis.measurements, analysis.diagnosis);
+  if (format == OutputFormat::html) return render_diagnosis_html(analysis, options.reading.setup.thresholds);
   if (format == OutputFormat::prometheus) return render_prometheus(analysis.measurements, analysis.diagnosis);
   if (format != OutputFormat::text) return render_problems(problems_in(analysis, options), format).value_or("");
   TextStyle style = style_of(options.output, options.reading.traces);
@@ -49,8 +58,9 @@ std::string page_in_format(const Analysis& analysis, OutputFormat format, const 
 }  // namespace
 
 Result<DiagnosisOptions> diagnosis_options(const Request& request) {
-  Result<OutputOptions> output = output_options(
-      request, {OutputFormat::text, OutputFormat::json, OutputFormat::prometheus}, /*reports_problems=*/true);
+  Result<OutputOptions> output =
+      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::prometheus},
+                     /*reports_problems=*/true);
   if (!output) return Unexpected(output.error());
   Result<std::optional<ProblemLocation>> source = source_file_of(request);
   if (!source) return Unexpected(source.error());
@@ -60,7 +70,7 @@ Result<DiagnosisOptions> diagnosis_options(const Request& request) {
 
 TracePage diagnosis_page(const DiagnosisOptions& options) {
   return {
-      .needed = {},
+      .needed = writes_html(options.output) ? html_page_needs() : AnalysisOptions(),
       .prepare =
           [&options](Analysis& analysis) {
             print_idle(analysis.idle_suppressions, options.output);

@@ -107,6 +107,7 @@ std::optional<std::string> render_problems(const ProblemReport& problems, Output
     case OutputFormat::json:
     case OutputFormat::csv:
     case OutputFormat::prometheus:
+    case OutputFormat::html:
       break;
   }
   return std::nullopt;

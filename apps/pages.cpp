@@ -90,7 +90,7 @@ RowChoice row_choice(const ShowOptions& options) {
 Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words) {
   const std::size_t row_count = table.rows.size();
   if (const Result<void> chosen = choose_rows(table, row_choice(options)); !chosen) return Unexpected(chosen.error());
-  if (options.format == OutputFormat::json) return render_table_json(table, words.schema);
+  if (options.format == OutputFormat::json) return render_table_json(table, words.schema, row_count);
   if (options.format == OutputFormat::csv) return table_csv(table);
   return render_table_text(table, words.note, row_count, options.style.width);
 }

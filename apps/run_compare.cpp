@@ -5,6 +5,7 @@
 #include "compare/comparison.h"
 #include "compare/comparison_thresholds.h"
 #include "diagnose/threshold_settings.h"
+#include "html_documents.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
 #include "process/output.h"
@@ -47,7 +48,7 @@ Result<void> take_sides(const Request& request, CompareOptions& options) {
 Result<CompareOptions> compare_options(const Request& request) {
   CompareOptions options;
   Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json}, /*reports_problems=*/true);
+      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::html}, /*reports_problems=*/true);
   if (!output) return Unexpected(output.error());
   options.output = *std::move(output);
   Result<std::optional<ProblemLocation>> source = source_file_of(request);
@@ -159,6 +160,10 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
     if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));
     if (format == OutputFormat::json) return render_comparison_json(comparison);
+    if (format == OutputFormat::html) {
+      return render_comparison_html(render_comparison_json(comparison), {options.base, options.candidate},
+                                    options.reading.setup);
+    }
     return render_problems(problems, format).value_or("");
   });
   const bool are_read = sides.base.unreadable.empty() && sides.candidate.unreadable.empty();

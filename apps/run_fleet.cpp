@@ -3,6 +3,7 @@
 #include "documents.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_report.h"
+#include "html_documents.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Request& request) {
   constexpr std::size_t kShownEntries = 10;  // of each ranking, for a person
+  constexpr std::size_t kShownOnPage = 50;
   const std::optional<std::size_t> top = request.number("top");
   const std::optional<double> price = parse_price(request.text("price"));
   const FleetView all = {top.value_or(0), price};
@@ -19,6 +21,8 @@ std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Re
   switch (output.format()) {
     case OutputFormat::json:
       return render_fleet_json(fleet, all);
+    case OutputFormat::html:
+      return render_document_html("fleet", render_fleet_json(fleet, {top.value_or(kShownOnPage), price}), "fleet");
     case OutputFormat::csv:
       return render_fleet_csv(fleet, all);
     case OutputFormat::markdown:
@@ -35,8 +39,8 @@ int run_fleet(const Request& request) {
   if (files.empty()) {
     return fail_with({"fleet needs the files of rows that batch wrote", {}, {}, "see 'tfdata-doctor fleet --help'"});
   }
-  const Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::csv, OutputFormat::markdown});
+  const Result<OutputOptions> output = output_options(
+      request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});
   if (!output) return fail_with(output.error());
   if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
   const Result<Fleet> fleet = read_fleet(files);

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "command_line/option_table.h"
 #include "commands.h"
+#include "html_documents.h"
 #include "pages.h"
 #include "process/exit_code.h"
 #include "process/output.h"
@@ -58,6 +59,14 @@ ShowOptions show_options(const Request& request, const OutputOptions& output) {
           .by_step = request.is_set("by-step")};
 }
 
+/// A page for a browser is drawn from the JSON, of which it shows as many rows as a person looks at.
+ShowOptions options_of_html(ShowOptions options) {
+  constexpr std::size_t kMostRows = 300;
+  options.format = OutputFormat::json;
+  if (!options.top) options.top = kMostRows;
+  return options;
+}
+
 }  // namespace
 
 int run_show(const Request& request) {
@@ -65,12 +74,17 @@ int run_show(const Request& request) {
   if (!page) return fail_with(page.error());
   const Result<ReadingOptions> reading = reading_options_with_traces(request);
   if (!reading) return fail_with(reading.error());
-  std::vector<OutputFormat> formats = {OutputFormat::text, OutputFormat::json};
+  std::vector<OutputFormat> formats = {OutputFormat::text, OutputFormat::json, OutputFormat::html};
   if ((*page)->has_csv) formats.push_back(OutputFormat::csv);
   const Result<OutputOptions> output = output_options(request, std::move(formats));
   if (!output) return fail_with(output.error());
-  const ShowOptions options = show_options(request, *output);
-  const auto render = [&](const Analysis& analysis, OutputFormat) { return (*page)->render(options, analysis); };
+  ShowOptions options = show_options(request, *output);
+  const bool is_html = options.format == OutputFormat::html;
+  if (is_html) options = options_of_html(options);
+  const auto render = [&](const Analysis& analysis, OutputFormat) -> Result<std::string> {
+    Result<std::string> text = (*page)->render(options, analysis);
+    return text && is_html ? render_document_html((*page)->name, *text, title_of_traces(analysis.measurements)) : std::move(text);
+  };
   // Numbers are shown, nothing is judged: findings do not count here.
   const auto judge = [&](const Analysis& analysis) {
     const bool has_subject =

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "diagnose/ideal_run.h"
 #include "diagnose/whatif.h"
+#include "html_documents.h"
 #include "io/trace_inputs.h"
 #include "process/exit_code.h"
 #include "process/output.h"
@@ -70,6 +71,8 @@ std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextS
   switch (format) {
     case OutputFormat::json:
       return render_whatif_json(view);
+    case OutputFormat::html:
+      return render_document_html("whatif", render_whatif_json(view), title_of_traces(view.measurements));
     case OutputFormat::csv:
       return render_whatif_csv(view);
     case OutputFormat::markdown:
@@ -84,8 +87,8 @@ std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextS
 int run_whatif(const Request& request) {
   const Result<ReadingOptions> reading = reading_options_with_traces(request);
   if (!reading) return fail_with(reading.error());
-  const Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::csv, OutputFormat::markdown});
+  const Result<OutputOptions> output = output_options(
+      request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});
   if (!output) return fail_with(output.error());
   const WhatIfRequest wanted = whatif_request(request);
   const double min_gain = parse_factor(request.text("min-gain")).value_or(kLeastGain);

@@ -22,12 +22,12 @@ constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  compa
 constexpr CommandSet kPrinters = {diagnose, capture, show, whatif, compare, baseline, fleet, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
-constexpr std::array<std::string_view, 8> kDiagnosisFormats = {"text",   "json",   "sarif",    "junit",
-                                                               "gitlab", "github", "markdown", "prometheus"};
-constexpr std::array<std::string_view, 7> kReportFormats = {"text",   "json",   "sarif",   "junit",
-                                                            "gitlab", "github", "markdown"};
-constexpr std::array<std::string_view, 3> kTableFormats = {"text", "json", "csv"};
-constexpr std::array<std::string_view, 4> kRowFormats = {"text", "json", "csv", "markdown"};
+constexpr std::array<std::string_view, 9> kDiagnosisFormats = {
+    "text", "json", "html", "sarif", "junit", "gitlab", "github", "markdown", "prometheus"};
+constexpr std::array<std::string_view, 8> kReportFormats = {"text",  "json",   "html",   "sarif",
+                                                            "junit", "gitlab", "github", "markdown"};
+constexpr std::array<std::string_view, 4> kTableFormats = {"text", "json", "html", "csv"};
+constexpr std::array<std::string_view, 5> kRowFormats = {"text", "json", "html", "csv", "markdown"};
 constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
 
@@ -173,7 +173,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kDiagnosisFormats,
      .default_text = "text",
-     .help = "How to print it: text, json, prometheus (metrics) or, for CI, sarif, junit, gitlab, github or markdown",
+     .help = "How to print it: text, json, html (a page), prometheus (metrics) or, for CI, sarif, junit, gitlab, github or markdown",
      .commands = {diagnose, capture},
      .is_setting = true,
      .key = "format"},
@@ -182,7 +182,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kReportFormats,
      .default_text = "text",
-     .help = "How to print it: text, json or, for CI, sarif, junit, gitlab, github or markdown",
+     .help = "How to print it: text, json, html (a page) or, for CI, sarif, junit, gitlab, github or markdown",
      .commands = {compare},
      .is_setting = true,
      .key = "format"},
@@ -200,7 +200,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kTableFormats,
      .default_text = "text",
-     .help = "How to print it: text, json or, for some pages, csv",
+     .help = "How to print it: text, json, html (a page) or, for some pages, csv",
      .commands = {show},
      .is_setting = true,
      .key = "format"},
@@ -209,7 +209,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kRowFormats,
      .default_text = "text",
-     .help = "How to print it: text, json, csv (a row for each fix) or markdown",
+     .help = "How to print it: text, json, html (a page), csv (a row for each fix) or markdown",
      .commands = {whatif},
      .is_setting = true,
      .key = "format"},
@@ -218,7 +218,7 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kRowFormats,
      .default_text = "text",
-     .help = "How to print it: text, json, csv (the causes alone) or markdown",
+     .help = "How to print it: text, json, html (a page), csv (the causes alone) or markdown",
      .commands = {fleet},
      .is_setting = true,
      .key = "format"},

@@ -23,7 +23,7 @@ struct FormatName {
   OutputFormat format;
 };
 
-constexpr std::array<FormatName, 9> kFormats = {{
+constexpr std::array<FormatName, 10> kFormats = {{
     {"text", OutputFormat::text},
     {"json", OutputFormat::json},
     {"csv", OutputFormat::csv},
@@ -33,6 +33,7 @@ constexpr std::array<FormatName, 9> kFormats = {{
     {"github", OutputFormat::github},
     {"markdown", OutputFormat::markdown},
     {"prometheus", OutputFormat::prometheus},
+    {"html", OutputFormat::html},
 }};
 
 constexpr std::string_view kOutputOption = "--output";

@@ -12,7 +12,7 @@
 
 namespace doctor {
 
-enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus };
+enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html };
 
 /// The word that chooses the format.
 std::string_view to_word(OutputFormat format);

@@ -100,9 +100,15 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
       {"summary", summarize(measurements, judgement)},
   };
   const bool has_limit = !pipelines.empty() && pipelines.front().judgement.bottleneck.has_value();
-  json["limited_by"] =
-      has_limit ? OrderedJson(word_of_bottleneck(pipelines.front().host, *pipelines.front().judgement.bottleneck))
-                : OrderedJson(nullptr);
+  const PipelineJudgement* const limited = has_limit ? &pipelines.front().judgement : nullptr;
+  const auto rate = [&](double PipelineJudgement::*of) {
+    return limited != nullptr && limited->*of > 0 ? OrderedJson(limited->*of) : OrderedJson(nullptr);
+  };
+  json["limited_by"] = limited != nullptr
+                           ? OrderedJson(word_of_bottleneck(pipelines.front().host, *limited->bottleneck))
+                           : OrderedJson(nullptr);
+  json["steps_per_s"] = rate(&PipelineJudgement::steps_per_s);
+  json["steps_per_s_without_input"] = rate(&PipelineJudgement::steps_per_s_without_input);
   json["bottleneck"] = pipelines.empty() ? OrderedJson(nullptr) : bottleneck_json(pipelines.front());
   return json;
 }

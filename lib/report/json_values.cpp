@@ -127,6 +127,7 @@ OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picosecond
       {"long_name", iterator.long_name},
       {"short_name", iterator.short_name},
       {"dataset_name", iterator.dataset_name},
+      {"name", describe(host, id)},
       {"user_name", text_or_null(user_name(host, id))},
       {"user_method", text_or_null(user_method(host, id))},
       {"source", source_json(source_of(host, id))},

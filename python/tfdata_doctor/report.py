@@ -135,6 +135,8 @@ class Verdict:
     input_share: Optional[float]
     summary: str
     limited_by: Optional[str]
+    steps_per_s: Optional[float]
+    steps_per_s_without_input: Optional[float]
     bottleneck: Optional[Bottleneck]
 
 
@@ -220,6 +222,7 @@ class Iterator:
     long_name: str
     short_name: str
     dataset_name: str
+    name: str
     user_name: Optional[str]
     user_method: Optional[str]
     id: Optional[str]

@@ -1,0 +1,111 @@
+#include "html_documents.h"
+
+#include <algorithm>
+#include <array>
+
+#include "diagnose/catalog.h"
+#include "io/trace_inputs.h"
+#include "pages.h"
+#include "report/explanation_page.h"
+#include "report/html/html_page.h"
+#include "report/report.h"
+#include "report/rules_page.h"
+
+namespace doctor {
+namespace {
+
+/// A page of `show` that is part of the page, and how many of its rows.
+struct ShownPart {
+  std::string_view page;
+  std::size_t top;
+};
+
+// As many rows as a person looks at: the page stays small, however long the trace is.
+constexpr std::array<ShownPart, 6> kParts = {
+    {{"steps", 300}, {"autotune", 0}, {"ops", 40}, {"kernels", 40}, {"memory", 40}, {"hosts", 100}}};
+
+ShowOptions options_of_part(const ShownPart& part) {
+  ShowOptions options;
+  options.format = OutputFormat::json;
+  if (part.top > 0) options.top = part.top;
+  return options;
+}
+
+/// What a trace has nothing of is no part of its page.
+void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis,
+              std::vector<PageDocument>& documents) {
+  const Page* const page = find_page(part.page);
+  const Result<std::string> json = page->render(options_of_part(part), analysis);
+  if (json) documents.push_back({prefix + std::string(part.page), OrderedJson::parse(*json)});
+}
+
+/// The findings' rules with their questions about these traces, and their pages.
+void add_explanations(const Analysis& analysis, const ThresholdSettings& thresholds,
+                      std::vector<PageDocument>& documents) {
+  std::vector<CatalogEntry> spoke;
+  for (const CatalogEntry& entry : rule_catalog()) {
+    const std::vector<Finding>& findings = analysis.diagnosis.findings;
+    const bool is_found = std::any_of(findings.begin(), findings.end(),
+                                      [&](const Finding& finding) { return finding.rule == entry.rule.id; });
+    if (!is_found) continue;
+    spoke.push_back(entry);
+    documents.push_back(
+        {"explanation_" + std::string(entry.rule.id),
+         OrderedJson::parse(render_explanation_json(entry.rule, analysis.measurements, analysis.diagnosis))});
+  }
+  documents.push_back({"rules", OrderedJson::parse(render_rules_json(spoke, thresholds, /*with_pages=*/true))});
+}
+
+/// Report and timeline of the first recording of a side, under names that begin with `prefix`. Of a recording that is
+/// gone, or a baseline, there is nothing to draw.
+void add_side(const std::string& prefix, const std::vector<std::string>& paths, DiagnosisSetup setup,
+              std::vector<PageDocument>& documents) {
+  if (paths.empty()) return;
+  const Result<std::vector<Run>> runs = list_recordings(paths.front());
+  if (!runs || runs->empty()) return;
+  setup.needed = html_page_needs();
+  const Analysis analysis = diagnose_files(runs->front().files, setup);
+  if (!analysis.has_readable_file()) return;
+  documents.push_back({prefix + "report", OrderedJson::parse(render_json(analysis.measurements, analysis.diagnosis))});
+  add_part({"timeline", 0}, prefix, analysis, documents);
+}
+
+}  // namespace
+
+AnalysisOptions html_page_needs() {
+  AnalysisOptions needs;
+  needs.profile = true;
+  needs.read.attribute_history = true;
+  return needs;
+}
+
+std::string title_of_traces(const Measurements& measurements) {
+  if (measurements.hosts.empty()) return "tfdata-doctor";
+  const std::string name = name_of_files(measurements.hosts.front());
+  const std::string base = name.substr(name.rfind('/') + 1);
+  return measurements.hosts.size() == 1 ? base : base + " and its other hosts";
+}
+
+std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds) {
+  std::vector<PageDocument> documents;
+  documents.push_back({"report", OrderedJson::parse(render_json(analysis.measurements, analysis.diagnosis))});
+  for (const ShownPart& part : kParts) {
+    add_part(part, {}, analysis, documents);
+  }
+  add_explanations(analysis, thresholds, documents);
+  return render_html(std::move(documents), title_of_traces(analysis.measurements));
+}
+
+std::string render_comparison_html(const std::string& json, const ComparedPaths& paths, const DiagnosisSetup& setup) {
+  std::vector<PageDocument> documents;
+  documents.push_back({"comparison", OrderedJson::parse(json)});
+  add_side("base_", paths.base, setup, documents);
+  add_side("candidate_", paths.candidate, setup, documents);
+  return render_html(std::move(documents), "Comparison");
+}
+
+std::string render_document_html(std::string_view name, const std::string& json, std::string_view title) {
+  return render_html({{std::string(name), OrderedJson::parse(json)}}, title);
+}
+
+}  // namespace doctor

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline.h"
+#include "text/json_page.h"
+
+namespace doctor {
+
+/// What a page for a browser about a diagnosis needs beyond it: what the pages of `show` need that it shows.
+AnalysisOptions html_page_needs();
+
+/// A diagnosis as a page for a browser, with what `show` says of the same traces and why each rule spoke. The analysis
+/// was made with html_page_needs().
+std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds);
+
+/// One document as such a page: `name` is that of its schema, `json` what the command prints as JSON.
+std::string render_document_html(std::string_view name, const std::string& json, std::string_view title);
+
+/// The sides of a comparison with what is drawn of them: their first recordings, as they are.
+struct ComparedPaths {
+  std::vector<std::string> base;  ///< as the user named them; those of a baseline have no trace that could be drawn
+  std::vector<std::string> candidate;
+};
+
+/// A comparison as such a page: `json` is what `compare` prints, and the first recording of each side is read for its
+/// pipeline and its steps.
+std::string render_comparison_html(const std::string& json, const ComparedPaths& paths, const DiagnosisSetup& setup);
+
+/// What the page is called: the files that it is about.
+std::string title_of_traces(const Measurements& measurements);
+
+}  // namespace doctor

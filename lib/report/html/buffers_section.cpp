@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/html/page_parts.h"
+#include "report/html/picture.h"
+#include "report/html/sections.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostCharts = 12;
+
+/// An attribute that changes while the job runs, of one stage.
+struct Series {
+  const OrderedJson* stage = nullptr;
+  const OrderedJson* history = nullptr;
+};
+
+/// Parallelism and fill of the buffers, where they are numbers and change.
+std::vector<Series> changing_series(const OrderedJson& pipeline) {
+  std::vector<Series> series;
+  for (const OrderedJson& stage : list_of(pipeline, "stages")) {
+    for (const OrderedJson& history : list_of(stage, "history")) {
+      const std::string attribute = text_of(history, "attribute");
+      const bool is_shown =
+          attribute == "parallelism" || attribute == "buffered_elements" || attribute == "buffer_limit";
+      if (!is_shown || list_of(history, "changes").empty() || !known_number(history, "first")) continue;
+      series.push_back({&stage, &history});
+    }
+  }
+  return series;
+}
+
+void add_series(const Series& series, double window, HtmlWriter& page) {
+  const OrderedJson& history = *series.history;
+  const std::string attribute = title_of(text_of(history, "attribute"));
+  LevelChart chart;
+  chart.length = window;
+  chart.top = std::max(1.0, number_of(history, "max"));
+  chart.top_label =
+      fmt::format("{} of {}: {} at most, {} on average", attribute, shortened(text_of(*series.stage, "stage")),
+                  format_number(number_of(history, "max")), format_number(number_of(history, "mean")));
+  chart.description = chart.top_label + ", over the time of the recording";
+  chart.look = "s2";
+  double start = 0;
+  double level = number_of(history, "first");
+  const auto add_until = [&](double end) {
+    chart.spans.push_back({start, end, level, fmt::format("{} {}", attribute, format_number(level))});
+    start = end;
+  };
+  for (const OrderedJson& change : list_of(history, "changes")) {
+    add_until(std::min(window, number_of(change, "time_us")));
+    level = number_of(change, "value");
+  }
+  add_until(window);
+  add_chart(chart, page);
+}
+
+}  // namespace
+
+void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const autotune = documents.find("autotune");
+  if (autotune == nullptr) return;
+  const OrderedJson* const report = documents.find("report");
+  double window = report == nullptr ? 0 : number_of((*report)["trace"], "window_us");
+  std::vector<Series> all;
+  for (const OrderedJson& pipeline : list_of(*autotune, "pipelines")) {
+    for (const Series& series : changing_series(pipeline)) {
+      all.push_back(series);
+      window = std::max(window, number_of(list_of(*series.history, "changes").back(), "time_us"));
+    }
+  }
+  if (all.empty()) return;
+  open_section("buffers", "Parallelism and buffers over time", page);
+  for (std::size_t index = 0; index < std::min(all.size(), kMostCharts); ++index) {
+    add_series(all[index], window, page);
+  }
+  if (all.size() > kMostCharts) {
+    page.element("p",
+                 fmt::format("{} more are left out.", format_number(static_cast<double>(all.size() - kMostCharts))));
+  }
+  PageTable table;
+  table.summary = "parallelism and buffers";
+  table.titles = {{"stage"},     {"attribute"},  {"first", true}, {"last", true},
+                  {"min", true}, {"mean", true}, {"max", true}};
+  for (const Series& series : all) {
+    std::vector<TableCell> row = {{shortened(text_of(*series.stage, "stage"))},
+                                  {title_of(text_of(*series.history, "attribute"))}};
+    for (const std::string_view key : {"first", "last", "min", "mean", "max"}) {
+      row.push_back({format_number(number_of(*series.history, key)), true});
+    }
+    table.rows.push_back(std::move(row));
+  }
+  add_table(table, page);
+  page.close();
+}
+
+}  // namespace doctor

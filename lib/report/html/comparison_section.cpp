@@ -1,0 +1,230 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "report/html/page_parts.h"
+#include "report/html/picture.h"
+#include "report/html/pipeline_drawing.h"
+#include "report/html/sections.h"
+#include "report/html/timeline_drawing.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostDotRows = 25;
+
+/// One side of the comparison, with the names of its documents on the page.
+struct Side {
+  std::string_view title;
+  std::string_view report;
+  std::string_view timeline;
+};
+
+constexpr std::array<Side, 2> kSides = {
+    {{"base", "base_report", "base_timeline"}, {"candidate", "candidate_report", "candidate_timeline"}}};
+
+void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
+  const std::string outcome = text_of(comparison, "outcome");
+  const bool is_worse = outcome == "regression";
+  const bool is_good = outcome == "no_regression";
+  page.open("section", {{"id", "outcome"},
+                        {"class", is_worse  ? "verdict bad"
+                                  : is_good ? "verdict good"
+                                            : "verdict"},
+                        {"aria-labelledby", "heading-outcome"}});
+  page.open("h1", {{"id", "heading-outcome"}});
+  page.element("span", {{"aria-hidden", "true"}}, is_worse ? "\u25b2" : is_good ? "\u25cf" : "\u25c6");
+  page.text(is_worse  ? " The candidate is slower than the base"
+            : is_good ? " No regression"
+                      : " These recordings do not tell");
+  page.close();
+  page.element("p", text_of(comparison, "summary"));
+  const OrderedJson& recordings = comparison["recordings"];
+  page.element("p", {{"class", "muted"}},
+               fmt::format("{} of the base, {} of the candidate; to judge times, {} of each are needed.",
+                           words_of("count", recordings["base"]), words_of("count", recordings["candidate"]),
+                           words_of("count", recordings["needed"])));
+  page.close();
+}
+
+void add_changes(const OrderedJson& comparison, HtmlWriter& page) {
+  const OrderedJson& structure = list_of(comparison, "structure");
+  if (structure.empty()) return;
+  open_section("changes", "What changed in the pipeline", page);
+  page.open("ul");
+  for (const OrderedJson& change : structure) {
+    page.open("li");
+    if (is_true(change, "regression")) page.element("span", {{"class", "tag first"}}, "regression");
+    page.text(text_of(change, "message"));
+    if (!is_true(change, "certain")) page.element("span", {{"class", "muted"}}, " (perhaps)");
+    page.close();
+  }
+  page.close();
+  page.close();
+}
+
+/// What the structure says of a stage on this side, by long name: what is gone is in the base, what is new is not.
+std::map<std::string, std::string> tags_of(const OrderedJson& comparison, std::string_view side) {
+  std::map<std::string, std::string> tags;
+  for (const OrderedJson& change : list_of(comparison, "structure")) {
+    const std::string kind = text_of(change, "kind");
+    const bool is_removed = kind == "iterator_removed";
+    const bool is_added = kind == "iterator_added";
+    if (kind.starts_with("finding_") || (side == "base" ? is_added : is_removed)) continue;
+    tags[text_of(change, "subject")] = is_removed ? "gone" : is_added ? "new" : title_of(kind);
+  }
+  return tags;
+}
+
+/// Both pipelines with what changed.
+void add_drawings(const PageDocuments& documents, const OrderedJson& comparison, HtmlWriter& page) {
+  const OrderedJson* const base = documents.find(kSides[0].report);
+  const OrderedJson* const candidate = documents.find(kSides[1].report);
+  if (base == nullptr || candidate == nullptr) return;
+  if (drawn_pipelines(*base).empty() || drawn_pipelines(*candidate).empty()) return;
+  open_section("pipelines", "Both pipelines, in the order of the code", page);
+  page.open("div", {{"class", "sides"}});
+  for (const Side& side : kSides) {
+    const OrderedJson& report = *documents.find(side.report);
+    const OrderedJson* const pipeline = drawn_pipelines(report).front();
+    const auto number = static_cast<std::size_t>(pipeline - &list_of(report, "pipelines").front());
+    page.open("div");
+    page.element("h3", side.title);
+    PipelineDrawing(*pipeline, fmt::format("/{}/pipelines/{}", side.report, number), nullptr, page)
+        .draw(tags_of(comparison, side.title));
+    page.close();
+  }
+  page.close();
+  page.close();
+}
+
+const OrderedJson* typical_steps(const OrderedJson* timeline) {
+  if (timeline == nullptr || list_of(*timeline, "pipelines").empty()) return nullptr;
+  for (const OrderedJson& window : list_of(list_of(*timeline, "pipelines").front(), "windows")) {
+    if (text_of(window, "kind") == "typical_steps") return &window;
+  }
+  return nullptr;
+}
+
+/// Typical steps of both sides on one axis: how much sooner is the same training done.
+void add_timelines(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const base = typical_steps(documents.find(kSides[0].timeline));
+  const OrderedJson* const candidate = typical_steps(documents.find(kSides[1].timeline));
+  if (base == nullptr || candidate == nullptr) return;
+  open_section("lanes", "Typical steps of both, on one axis", page);
+  page.element("p", {{"class", "muted"}},
+               "Of the first recording of each side. One recording proves nothing: the "
+               "verdict rests on the times below.");
+  const double length = std::max(number_of(*base, "duration_us"), number_of(*candidate, "duration_us"));
+  bool is_first = true;
+  for (const Side& side : kSides) {
+    const OrderedJson& timeline = *documents.find(side.timeline);
+    TimelineDrawing drawing(list_of(timeline, "pipelines").front(), fmt::format("/{}/pipelines/0", side.timeline),
+                            documents.find(side.report), page);
+    if (std::exchange(is_first, false)) drawing.add_key();
+    const OrderedJson& window = *typical_steps(&timeline);
+    drawing.add_window(
+        window, fmt::format("{}: {} in a row", side.title, format_count(list_of(window, "calls").size(), "step")),
+        length);
+  }
+  page.close();
+}
+
+/// The recordings of both sides as dots on one axis.
+void add_dots(const OrderedJson& row, HtmlWriter& page) {
+  double top = 0;
+  for (const std::string_view side : {"base", "candidate"}) {
+    for (const OrderedJson& value : list_of(row, side)) top = std::max(top, value.get<double>());
+  }
+  page.open("svg", {{"class", "bar"},
+                    {"height", "24"},
+                    {"role", "img"},
+                    {"aria-label", "Each recording as a dot: base above, candidate below"}});
+  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "24"}});
+  const std::string_view look = is_true(row, "regression") ? "hot" : "runs";
+  for (const OrderedJson& value : list_of(row, "base")) {
+    page.empty("circle",
+               {{"class", "s2 hollow"}, {"cx", percent_of(value.get<double>(), top * 1.05)}, {"cy", "7"}, {"r", "4"}});
+  }
+  for (const OrderedJson& value : list_of(row, "candidate")) {
+    page.empty(
+        "circle",
+        {{"class", std::string(look)}, {"cx", percent_of(value.get<double>(), top * 1.05)}, {"cy", "17"}, {"r", "4"}});
+  }
+  page.close();
+}
+
+std::string value_words(const OrderedJson& row, std::string_view key) {
+  const double value = number_of(row, key);
+  const std::string unit = text_of(row, "unit");
+  if (unit == "us") return format_time(from_microseconds(value));
+  return unit == "share" ? format_share(value) : format_number(value);
+}
+
+std::string describe_times(const OrderedJson& row) {
+  std::string words = value_words(row, "base_median") + " \u2192 " + value_words(row, "candidate_median");
+  if (const auto ratio = known_number(row, "ratio")) words += ", x" + format_number(*ratio);
+  if (const OrderedJson* const interval = find_value(row, "interval"); interval != nullptr && is_true(row, "judged")) {
+    words += fmt::format(" ({} to {})", format_number(number_of(*interval, "low")),
+                         format_number(number_of(*interval, "high")));
+  }
+  if (const std::string reason = text_of(row, "reason"); !reason.empty()) words += "; " + reason;
+  return words;
+}
+
+std::string name_of_row(const OrderedJson& row) {
+  std::string name = text_of(row, "words");
+  if (const std::string op = text_of(row, "op"); !op.empty()) name = op + " in " + name;
+  return shortened(name) + " (" + title_of(text_of(row, "kind")) + ")";
+}
+
+void add_times(const OrderedJson& comparison, std::string_view key, std::string_view id, std::string_view title,
+               HtmlWriter& page) {
+  const OrderedJson& rows = list_of(comparison, key);
+  if (rows.empty()) return;
+  open_section(id, title, page);
+  page.element("p", {{"class", "muted"}}, "Each dot is a recording: hollow the base, filled the candidate.");
+  page.open("ul", {{"class", "bars dots"}});
+  for (std::size_t index = 0; index < std::min(rows.size(), kMostDotRows); ++index) {
+    page.open("li");
+    page.open("span", {{"class", "what"}});
+    page.text(name_of_row(rows[index]));
+    if (is_true(rows[index], "regression")) page.element("span", {{"class", "tag"}}, "slower");
+    page.close();
+    add_dots(rows[index], page);
+    page.element("span", {{"class", "muted"}}, describe_times(rows[index]));
+    page.close();
+  }
+  page.close();
+  PageTable table;
+  table.summary = std::string(title);
+  table.titles = {{"what"}, {"base", true}, {"candidate", true}, {"ratio", true}, {"difference"}};
+  for (const OrderedJson& row : rows) {
+    const auto ratio = known_number(row, "ratio");
+    table.rows.push_back({{name_of_row(row)},
+                          {value_words(row, "base_median"), true},
+                          {value_words(row, "candidate_median"), true},
+                          {ratio ? format_number(*ratio) : std::string(), true},
+                          {text_of(row, "difference")}});
+  }
+  add_table(table, page);
+  page.close();
+}
+
+}  // namespace
+
+void add_comparison_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const comparison = documents.find("comparison");
+  if (comparison == nullptr) return;
+  add_outcome(*comparison, page);
+  add_changes(*comparison, page);
+  add_timelines(documents, page);
+  add_drawings(documents, *comparison, page);
+  add_times(*comparison, "pipelines", "whole", "The loop as a whole", page);
+  add_times(*comparison, "times", "parts", "What takes longer, dearest first", page);
+}
+
+}  // namespace doctor

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include "report/html/page_parts.h"
+#include "report/html/sections.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+/// The evidence of a finding: what was measured.
+void add_evidence(const OrderedJson& finding, HtmlWriter& page) {
+  const OrderedJson& evidence = list_of(finding, "evidence");
+  if (evidence.empty()) return;
+  page.open("ul");
+  for (const OrderedJson& item : evidence) {
+    page.element("li", fmt::format("{}: {}", title_of(text_of(item, "name")),
+                                   format_quantity(number_of(item, "value"), text_of(item, "unit"))));
+  }
+  page.close();
+}
+
+/// What the rule asked of this trace, number against threshold.
+void add_questions(const OrderedJson& explanation, HtmlWriter& page) {
+  for (const OrderedJson& inquiry : list_of(explanation, "inquiries")) {
+    if (text_of(inquiry, "outcome") != "fired") continue;
+    page.open("ul");
+    for (const OrderedJson& question : list_of(inquiry, "questions")) {
+      page.element("li", text_of(question, "question") + (is_true(question, "holds") ? ": yes" : ": no"));
+    }
+    page.close();
+    return;  // of several pipelines the worst
+  }
+}
+
+/// A rule's page: headings, lists and paragraphs of Markdown, whose marks stay as they are within a line.
+void add_rule_page(std::string_view markdown, HtmlWriter& page) {
+  bool in_list = false;
+  std::string paragraph;
+  const auto flush = [&](bool ends_list) {
+    if (!paragraph.empty()) page.element(in_list ? "li" : "p", std::exchange(paragraph, {}));
+    if (ends_list && std::exchange(in_list, false)) page.close();
+  };
+  while (!markdown.empty()) {
+    const std::size_t end = markdown.find('\n');
+    const std::string_view line = markdown.substr(0, end);
+    markdown.remove_prefix(end == std::string_view::npos ? markdown.size() : end + 1);
+    if (line.starts_with("# ")) continue;  // the rule's name
+    if (line.starts_with("## ")) {
+      flush(true);
+      page.element("h4", line.substr(3));
+    } else if (line.starts_with("- ")) {
+      flush(false);
+      if (!std::exchange(in_list, true)) page.open("ul");
+      paragraph = line.substr(2);
+    } else if (line.empty()) {
+      flush(true);
+    } else {
+      paragraph += (paragraph.empty() ? "" : " ") + std::string(line.substr(line.find_first_not_of(' ')));
+    }
+  }
+  flush(true);
+}
+
+/// What the document "rules" says of it.
+const OrderedJson* entry_of(const PageDocuments& documents, const std::string& rule) {
+  const OrderedJson* const rules = documents.find("rules");
+  if (rules == nullptr) return nullptr;
+  for (const OrderedJson& entry : list_of(*rules, "rules")) {
+    if (text_of(entry, "rule") == rule) return &entry;
+  }
+  return nullptr;
+}
+
+/// The thresholds of a rule that were in force, and its page.
+void add_rule(const OrderedJson& rule, HtmlWriter& page) {
+  PageTable table;
+  table.summary = "thresholds in force";
+  table.titles = {{"threshold"}, {"value", true}, {"default", true}, {"meaning"}};
+  for (const OrderedJson& threshold : list_of(rule, "thresholds")) {
+    const std::string unit = text_of(threshold, "unit");
+    table.rows.push_back({{text_of(threshold, "name")},
+                          {format_quantity(number_of(threshold, "value"), unit), true},
+                          {format_quantity(number_of(threshold, "default"), unit), true},
+                          {text_of(threshold, "meaning")}});
+  }
+  add_table(table, page);
+  add_rule_page(text_of(rule, "page"), page);
+}
+
+void add_finding(const OrderedJson& finding, const PageDocuments& documents, HtmlWriter& page) {
+  const std::string rule = text_of(finding, "rule");
+  page.open("details", {{"class", "finding"}, {"id", "finding-" + rule}});
+  page.open("summary");
+  page.element("strong", rule);
+  page.text(fmt::format(" ({}): {}", text_of(finding, "severity"), text_of(finding, "message")));
+  page.close();
+  if (const OrderedJson* const suppressed = find_value(finding, "suppressed")) {
+    page.element("p", "Suppressed: " + text_of(*suppressed, "reason"));
+  }
+  for (const OrderedJson& advice : list_of(finding, "advice")) {
+    page.element("p", text_of(advice, "text"));
+    if (const std::string code = text_of(advice, "code"); !code.empty()) add_code(code, page);
+  }
+  page.element("h4", "What was measured");
+  add_evidence(finding, page);
+  if (const OrderedJson* const explanation = documents.find("explanation_" + rule)) add_questions(*explanation, page);
+  if (const OrderedJson* const entry = entry_of(documents, rule)) add_rule(*entry, page);
+  page.close();
+}
+
+}  // namespace
+
+void add_findings_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const report = documents.find("report");
+  if (report == nullptr || list_of(*report, "findings").empty()) return;
+  open_section("findings", "Findings, and why", page);
+  std::string last;
+  for (const OrderedJson& finding : list_of(*report, "findings")) {
+    // Several findings of one rule have one explanation.
+    const std::string rule = text_of(finding, "rule");
+    if (std::exchange(last, rule) == rule) {
+      page.element("p", text_of(finding, "message"));
+      continue;
+    }
+    add_finding(finding, documents, page);
+  }
+  page.close();
+}
+
+}  // namespace doctor

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/html/page_parts.h"
+#include "report/html/picture.h"
+#include "report/html/sections.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostBars = 15;
+constexpr std::size_t kMostRegressions = 12;
+
+/// A trace as a link that opens beside the page. Percent-encoded, a path cannot name a scheme or another host.
+void add_example(const std::string& path, HtmlWriter& page) {
+  if (path.empty()) return;
+  const std::string uri = (path.front() == '/' ? "file://" : "./") + uri_of_path(path);
+  page.element("a", {{"href", uri}}, shortened(path));
+}
+
+/// A list of causes: hours lost as bars, or money where the price of an hour is known.
+struct CauseList {
+  std::string_view key;  ///< of the fleet's document
+  std::string_view title;
+  std::string_view name;  ///< key of the cause's name
+};
+
+constexpr std::array<CauseList, 3> kCauses = {{{"culprits", "By what the training waits for", "dataset"},
+                                               {"lines", "By line of code", "source"},
+                                               {"rules", "By finding", "rule"}}};
+
+void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& page) {
+  const OrderedJson& causes = list_of(fleet, list.key);
+  if (causes.empty()) return;
+  page.element("h3", list.title);
+  const double price = number_of(fleet, "price_per_hour");
+  double most = 0;
+  for (const OrderedJson& cause : causes) most = std::max(most, number_of(cause, "lost_hours"));
+  page.open("ul", {{"class", "bars"}});
+  for (std::size_t index = 0; index < std::min(causes.size(), kMostBars); ++index) {
+    const OrderedJson& cause = causes[index];
+    const double hours = number_of(cause, "lost_hours");
+    page.open("li");
+    page.open("span", {{"class", "what"}});
+    page.text(shortened(text_of(cause, list.name)));
+    if (const std::string limit = text_of(cause, "limited_by"); !limit.empty() && limit != "unknown") {
+      page.text(" (" + limit + ")");
+    }
+    page.text(" ");
+    add_example(text_of(cause, "example"), page);
+    page.close();
+    add_bar(most > 0 ? hours / most : 0, "waits", "hours lost, beside those of the other causes", page);
+    std::string words = fmt::format("{} h, {}", format_number(hours), format_share(number_of(cause, "share")));
+    if (price > 0) words += fmt::format(", {} of money", format_number(hours * price));
+    if (const auto saved = known_number(cause, "saved_hours"))
+      words += fmt::format("; saves {} h", format_number(*saved));
+    page.element("span", {{"class", "muted"}}, words);
+    page.close();
+  }
+  page.close();
+  add_table(table_of(std::string(list.title), causes), page);
+}
+
+/// Where a pipeline got slower: its first call, the median of the earlier and of the later half, its last.
+void add_regression(const OrderedJson& regression, HtmlWriter& page) {
+  page.element("h4", shortened(text_of(regression, "signature")));
+  const OrderedJson* const trend = find_value(regression, "get_next_p50_us");
+  if (trend == nullptr) return;
+  ColumnChart chart;
+  constexpr std::array<std::string_view, 4> kMoments = {"first", "earlier", "later", "last"};
+  for (const std::string_view moment : kMoments) {
+    const double value = number_of(*trend, moment);
+    chart.top = std::max(chart.top, value);
+    const bool is_later = moment == "later" || moment == "last";
+    chart.columns.push_back({{{value, is_later ? "waits" : "s2"}},
+                             fmt::format("{}: {}", moment, format_time(from_microseconds(value))),
+                             {},
+                             false});
+  }
+  chart.top_label = format_time(from_microseconds(chart.top));
+  chart.description =
+      fmt::format("Median GetNext: first {}, median of the earlier half {}, of the later half {}, last {}",
+                  format_time(time_of(*trend, "first")), format_time(time_of(*trend, "earlier")),
+                  format_time(time_of(*trend, "later")), format_time(time_of(*trend, "last")));
+  add_chart(chart, page);
+  page.open("p", {{"class", "muted"}});
+  page.text(fmt::format("{} to {}, {} traces. ", text_of(regression, "first_recorded_at"),
+                        text_of(regression, "last_recorded_at"), format_number(number_of(regression, "traces"))));
+  add_example(text_of(regression, "example"), page);
+  page.close();
+}
+
+void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
+  page.open("p");
+  page.text(fmt::format("{} traces of {} jobs, ", words_of("counted", fleet["rows"]["counted"]),
+                        words_of("jobs", fleet["jobs"])));
+  add_number(format_number(number_of(fleet, "recorded_hours")), number_of(fleet, "recorded_hours"),
+             "/fleet/recorded_hours", page);
+  page.text(" h recorded, of which ");
+  add_number(format_number(number_of(fleet, "lost_hours")), number_of(fleet, "lost_hours"), "/fleet/lost_hours", page);
+  page.text(" h were spent waiting for input.");
+  page.close();
+  page.open("p");
+  for (const auto& [verdict, count] : fleet["verdicts"].items()) {
+    page.text(fmt::format("{}: {}. ", title_of(verdict), words_of("count", count)));
+  }
+  page.close();
+}
+
+}  // namespace
+
+void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const fleet = documents.find("fleet");
+  if (fleet == nullptr) return;
+  open_section("fleet", "What the training jobs wait for", page);
+  add_summary(*fleet, page);
+  for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
+  const OrderedJson& regressions = list_of(*fleet, "regressions");
+  if (!regressions.empty()) {
+    page.element("h3", "Pipelines that got slower");
+    page.open("div", {{"class", "multiples"}});
+    for (std::size_t index = 0; index < std::min(regressions.size(), kMostRegressions); ++index) {
+      page.open("div");
+      add_regression(regressions[index], page);
+      page.close();
+    }
+    page.close();
+    add_table(table_of("pipelines that got slower", regressions), page);
+  }
+  page.close();
+}
+
+}  // namespace doctor

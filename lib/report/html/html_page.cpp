@@ -1,0 +1,145 @@
+#include "report/html/html_page.h"
+
+#include <array>
+#include <cstdint>
+
+#include "base/sha256.h"
+#include "report/html/page_bounds.h"
+#include "report/html/sections.h"
+
+namespace doctor {
+namespace {
+
+using Section = void (*)(const PageDocuments&, HtmlWriter&);
+
+/// In the order in which a person asks: what is it, what to do, where, when, why; then the evidence.
+constexpr std::array<Section, 16> kSections = {
+    add_comparison_section, add_fleet_section,    add_verdict_section,  add_advice_section,
+    add_whatif_section,     add_pipeline_section, add_timeline_section, add_steps_section,
+    add_function_section,   add_buffers_section,  add_ops_section,      add_kernels_section,
+    add_memory_section,     add_hosts_section,    add_findings_section, add_recording_section};
+
+std::string to_base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t index = 0; index < bytes.size(); index += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t offset = 0; offset < 3; ++offset) {
+      const bool has_byte = index + offset < bytes.size();
+      group = group << 8 | (has_byte ? static_cast<unsigned char>(bytes[index + offset]) : 0U);
+    }
+    for (std::size_t digit = 0; digit < 4; ++digit) {
+      text += index + digit > bytes.size() ? '=' : kDigits[group >> (18 - 6 * digit) & 63];
+    }
+  }
+  return text;
+}
+
+/// The documents as the data of a script element: nothing in them ends it.
+std::string data_of(const PageDocuments& documents) {
+  OrderedJson data = OrderedJson::object();
+  for (const PageDocument& document : documents.all()) data[document.name] = document.document;
+  const std::string line = to_line(data);
+  std::string text;
+  text.reserve(line.size());
+  for (const char character : line) {
+    switch (character) {
+      case '<':
+        text += "\\u003c";
+        break;
+      case '>':
+        text += "\\u003e";
+        break;
+      case '&':
+        text += "\\u0026";
+        break;
+      default:
+        text += character;
+    }
+  }
+  return text;
+}
+
+void add_head(std::string_view title, HtmlWriter& page) {
+  page.trusted("<!doctype html>\n");
+  page.open("html", {{"lang", "en"}});
+  page.open("head");
+  page.empty("meta", {{"charset", "utf-8"}});
+  // Before anything that it governs.
+  page.empty("meta",
+             {{"http-equiv", "Content-Security-Policy"},
+              {"content", "default-src 'none'; style-src '" + content_hash(kPageStyle) + "'; script-src '" +
+                              content_hash(kPageScript) + "'; img-src data:; base-uri 'none'; form-action 'none'"}});
+  page.empty("meta", {{"name", "viewport"}, {"content", "width=device-width,initial-scale=1"}});
+  page.empty("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  page.empty("meta", {{"name", "referrer"}, {"content", "no-referrer"}});
+  page.empty("link", {{"rel", "icon"}, {"href", "data:,"}});  // else a browser asks for one
+  page.element("title", title);
+  page.open("style");
+  page.trusted(kPageStyle);
+  page.close();
+  page.close();
+  page.trusted("\n");
+}
+
+void add_header(std::string_view title, HtmlWriter& page) {
+  page.open("header");
+  page.element("p", title);
+  page.open("p", {{"class", "muted script"}, {"hidden", ""}});
+  page.text("Pictures: drag to zoom, double-click to reset; on a focused one ");
+  for (const std::string_view key : {"+", "-", "\u2190", "\u2192", "0"}) {
+    page.element("kbd", key);
+    page.text(" ");
+  }
+  page.text("; click a span for details; ");
+  page.element("kbd", "t");
+  page.text(" opens all tables.");
+  page.close();
+  page.close();
+}
+
+}  // namespace
+
+std::string content_hash(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  const std::string digits = hash.finish();
+  std::string bytes;
+  for (std::size_t index = 0; index + 1 < digits.size(); index += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(index, 2), nullptr, 16));
+  }
+  return "sha256-" + to_base64(bytes);
+}
+
+std::string render_html(std::vector<PageDocument> documents, std::string_view title) {
+  for (PageDocument& document : documents) bound_for_page(document.document);
+  const PageDocuments all(std::move(documents));
+  HtmlWriter page;
+  add_head(title, page);
+  page.open("body");
+  page.trusted(kPagePatterns);
+  add_header(title, page);
+  page.open("main");
+  for (const Section section : kSections) section(all, page);
+  page.close();
+  page.open("footer");
+  const OrderedJson tool = tool_json();
+  page.element("p", {{"class", "muted"}},
+               "Made by " + text_of(tool, "name") + " " + text_of(tool, "version") +
+                   ". Every number of this page is in its data: the element with the id \"data\" holds the JSON "
+                   "documents that the same command prints with --format json.");
+  page.close();
+  page.open("script", {{"type", "application/json"}, {"id", "data"}});
+  page.trusted(data_of(all));
+  page.close();
+  page.trusted("\n");
+  page.open("script");
+  page.trusted(kPageScript);
+  page.close();
+  page.close();
+  page.close();
+  page.trusted("\n");
+  return std::move(page).finish();
+}
+
+}  // namespace doctor

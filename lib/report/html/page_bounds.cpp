@@ -1,0 +1,114 @@
+#include "report/html/page_bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "report/html/page_documents.h"
+
+namespace doctor {
+namespace {
+
+struct ListBound {
+  std::string_view key;
+  std::size_t most;
+};
+
+constexpr std::array<ListBound, 14> kBounds = {{{"pipelines", 4},
+                                                {"iterators", 200},
+                                                {"stages", 60},
+                                                {"findings", 40},
+                                                {"inquiries", 4},
+                                                {"seen", 8},
+                                                {"fixes", 20},
+                                                {"together", 20},
+                                                {"allocators", 4},
+                                                {"allocations", 40},
+                                                {"structure", 60},
+                                                {"times", 60},
+                                                {"files", 100},
+                                                {"loss_notes", 20}}};
+constexpr std::size_t kMostOfOthers = 300;
+constexpr std::size_t kMostMoments = 200;  // of a series: more are closer together than pixels
+
+std::size_t bound_of(std::string_view key) {
+  const auto* const found =
+      std::find_if(kBounds.begin(), kBounds.end(), [&](const ListBound& bound) { return bound.key == key; });
+  return found == kBounds.end() ? kMostOfOthers : found->most;
+}
+
+/// Every so many changes of a value; the last one stays.
+void thin_out_changes(OrderedJson& changes) {
+  const std::size_t distance = (changes.size() + kMostMoments - 1) / kMostMoments;
+  if (distance < 2) return;
+  OrderedJson kept = OrderedJson::array();
+  for (std::size_t index = distance - 1; index < changes.size(); index += distance) kept.push_back(changes[index]);
+  if (changes.size() % distance != 0) kept.push_back(changes.back());
+  changes = std::move(kept);
+}
+
+/// Memory in use: spans next to each other become one, with the most of them.
+void thin_out_memory(OrderedJson& timeline) {
+  const std::size_t distance = (timeline.size() + kMostMoments - 1) / kMostMoments;
+  if (distance < 2) return;
+  OrderedJson kept = OrderedJson::array();
+  for (std::size_t index = 0; index < timeline.size(); ++index) {
+    if (index % distance == 0) {
+      kept.push_back(timeline[index]);
+      continue;
+    }
+    OrderedJson& merged = kept.back();
+    merged["end_us"] = timeline[index]["end_us"];
+    merged["last_bytes"] = timeline[index]["last_bytes"];
+    if (number_of(timeline[index], "most_bytes") > number_of(merged, "most_bytes")) {
+      merged["most_bytes"] = timeline[index]["most_bytes"];
+    }
+  }
+  timeline = std::move(kept);
+}
+
+void drop_folders(OrderedJson& files) {
+  for (OrderedJson& file : files) {
+    const std::string path = text_of(file, "path");
+    if (!path.empty()) file["path"] = path.substr(path.rfind('/') + 1);
+  }
+}
+
+/// Cuts what is below a value, and returns how many entries the list itself lost.
+std::size_t bound_list(std::string_view key, OrderedJson& list) {
+  if (key == "changes") thin_out_changes(list);
+  if (key == "timeline") thin_out_memory(list);
+  if (key == "files") drop_folders(list);
+  const std::size_t count = list.size();
+  if (key == "pipelines" && count > bound_of(key)) {
+    std::stable_partition(list.begin(), list.end(),
+                          [](const OrderedJson& pipeline) { return !is_true(pipeline, "feeds_another"); });
+  }
+  if (count > bound_of(key)) {
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
+  }
+  for (OrderedJson& entry : list) bound_for_page(entry);
+  return count - list.size();
+}
+
+}  // namespace
+
+void bound_for_page(OrderedJson& document) {
+  if (!document.is_object()) return;
+  std::vector<std::pair<std::string, std::size_t>> left_out;
+  for (auto& [key, value] : document.items()) {
+    if (value.is_array()) {
+      const std::size_t count = bound_list(key, value);
+      if (count > 0) left_out.emplace_back(key + "_left_out", count);
+    } else {
+      bound_for_page(value);
+    }
+  }
+  for (const auto& [key, count] : left_out) {
+    const std::size_t before = document.contains(key) ? document[key].get<std::size_t>() : 0;
+    document[key] = before + count;
+  }
+}
+
+}  // namespace doctor

@@ -1,0 +1,66 @@
+#include "report/html/page_documents.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace doctor {
+
+const OrderedJson* PageDocuments::find(std::string_view name) const {
+  const auto found = std::find_if(documents_.begin(), documents_.end(),
+                                  [&](const PageDocument& document) { return document.name == name; });
+  return found == documents_.end() ? nullptr : &found->document;
+}
+
+const OrderedJson* find_value(const OrderedJson& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(std::string(key));
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+double number_of(const OrderedJson& object, std::string_view key, double otherwise) {
+  return known_number(object, key).value_or(otherwise);
+}
+
+std::optional<double> known_number(const OrderedJson& object, std::string_view key) {
+  const OrderedJson* const value = find_value(object, key);
+  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+std::string text_of(const OrderedJson& object, std::string_view key) {
+  const OrderedJson* const value = find_value(object, key);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+bool is_true(const OrderedJson& object, std::string_view key) {
+  const OrderedJson* const value = find_value(object, key);
+  return value != nullptr && value->is_boolean() && value->get<bool>();
+}
+
+const OrderedJson& list_of(const OrderedJson& object, std::string_view key) {
+  static const OrderedJson kNone = OrderedJson::array();
+  const OrderedJson* const value = find_value(object, key);
+  return value != nullptr && value->is_array() ? *value : kNone;
+}
+
+Picoseconds from_microseconds(double microseconds) {
+  return static_cast<Picoseconds>(std::llround(microseconds * static_cast<double>(kPicosecondsPerMicrosecond)));
+}
+
+Picoseconds time_of(const OrderedJson& object, std::string_view key) {
+  return from_microseconds(number_of(object, key));
+}
+
+const OrderedJson* find_iterator(const OrderedJson& pipeline, std::string_view long_name) {
+  const OrderedJson& iterators = list_of(pipeline, "iterators");
+  const auto found = std::find_if(iterators.begin(), iterators.end(), [&](const OrderedJson& iterator) {
+    return text_of(iterator, "long_name") == long_name;
+  });
+  return found == iterators.end() ? nullptr : &*found;
+}
+
+std::string name_of_iterator(const OrderedJson& iterator) {
+  const std::string name = text_of(iterator, "name");
+  return name.empty() ? text_of(iterator, "short_name") : name;
+}
+
+}  // namespace doctor

@@ -1,0 +1,123 @@
+#include "report/html/page_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+bool ends_with_unit(std::string_view key, std::string_view unit) {
+  return key == unit || key.ends_with("_" + std::string(unit));
+}
+
+}  // namespace
+
+void open_section(std::string_view id, std::string_view title, HtmlWriter& page) {
+  const std::string heading = "heading-" + std::string(id);
+  page.open("section", {{"id", std::string(id)}, {"aria-labelledby", heading}});
+  page.element("h2", {{"id", heading}}, title);
+}
+
+void add_number(std::string_view words, double value, std::string_view pointer, HtmlWriter& page) {
+  page.element("data", {{"value", fmt::format("{}", value)}, {"data-json", std::string(pointer)}}, words);
+}
+
+void add_table(const PageTable& table, HtmlWriter& page) {
+  if (table.rows.empty()) return;
+  page.open("details", {{"class", "table"}});
+  page.element("summary", "Table: " + table.summary);
+  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", table.summary}});
+  page.open("table");
+  page.open("thead");
+  page.open("tr");
+  for (const TableCell& title : table.titles) {
+    page.element("th", {{"scope", "col"}, {"class", title.is_number ? "number" : "text"}}, title.text);
+  }
+  page.close();
+  page.close();
+  page.open("tbody");
+  for (const std::vector<TableCell>& row : table.rows) {
+    page.open("tr");
+    for (const TableCell& cell : row) {
+      if (&cell == &row.front()) {
+        page.element("th", {{"scope", "row"}}, cell.text);
+      } else {
+        page.element("td", {{"class", cell.is_number ? "number" : "text"}}, cell.text);
+      }
+    }
+    page.close();
+  }
+  page.close();
+  page.close();
+  page.close();
+  page.close();
+}
+
+std::string words_of(std::string_view key, const OrderedJson& value) {
+  if (value.is_string()) return shortened(value.get<std::string>());
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (!value.is_number()) return {};
+  const auto number = value.get<double>();
+  if (ends_with_unit(key, "us")) return format_time(from_microseconds(number));
+  if (ends_with_unit(key, "ms")) return format_time(from_microseconds(number * 1000));
+  if (ends_with_unit(key, "share")) return format_share(number);
+  if (ends_with_unit(key, "bytes") && number >= 0) return format_bytes(static_cast<std::uint64_t>(number));
+  return format_number(number);
+}
+
+std::string title_of(std::string_view key) {
+  std::string title(key);
+  for (const std::string_view unit : {"_us", "_ms"}) {
+    if (key.ends_with(unit)) title.resize(title.size() - unit.size());
+  }
+  std::replace(title.begin(), title.end(), '_', ' ');
+  return title;
+}
+
+PageTable table_of(std::string summary, const OrderedJson& rows) {
+  PageTable table;
+  table.summary = std::move(summary);
+  if (rows.empty()) return table;
+  for (const auto& [key, value] : rows.front().items()) {
+    table.titles.push_back({title_of(key), value.is_number()});
+  }
+  for (const OrderedJson& row : rows) {
+    std::vector<TableCell> cells;
+    for (const auto& [key, value] : row.items()) cells.push_back({words_of(key, value), value.is_number()});
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+void add_code(std::string_view code, HtmlWriter& page) {
+  page.open("div", {{"class", "code"}});
+  page.open("pre", {{"tabindex", "0"}});
+  page.lines(code);
+  page.close();
+  page.element("button", {{"type", "button"}, {"class", "copy script"}, {"hidden", ""}}, "Copy");
+  page.close();
+}
+
+std::string shortened(std::string_view name, std::size_t longest) {
+  if (name.size() <= longest) return std::string(name);
+  // Bytes of a character that is cut in two become U+FFFD when they are escaped.
+  return fmt::format("{} \u2026 {}", name.substr(0, longest / 2), name.substr(name.size() - longest / 2));
+}
+
+std::vector<const OrderedJson*> drawn_pipelines(const OrderedJson& report) {
+  std::vector<const OrderedJson*> pipelines;
+  for (const OrderedJson& pipeline : list_of(report, "pipelines")) {
+    if (!is_true(pipeline, "feeds_another")) pipelines.push_back(&pipeline);
+  }
+  return pipelines;
+}
+
+std::string pipeline_words(const OrderedJson& pipeline, std::size_t count) {
+  if (count < 2) return {};
+  return fmt::format("Pipeline {} on {}", text_of(pipeline, "id"), shortened(text_of(pipeline, "host")));
+}
+
+}  // namespace doctor

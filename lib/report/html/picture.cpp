@@ -1,0 +1,227 @@
+#include "report/html/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/html/page_documents.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr int kLabelHeight = 18;
+constexpr int kBoxHeight = 16;
+constexpr int kThinBoxHeight = 9;  // of a lane that belongs to the one above
+constexpr int kLaneGap = 4;
+constexpr int kAxisHeight = 22;
+constexpr int kChartHeight = 140;
+
+std::string pixels(int value) {
+  return fmt::format("{}", value);
+}
+
+/// Ticks at round numbers, four to eight of them.
+double distance_of_ticks(double length, AxisUnit unit) {
+  if (length <= 0 || (unit == AxisUnit::count && length < 8)) return 1;
+  const double power = std::pow(10, std::floor(std::log10(length)));
+  for (const double factor : {0.1, 0.2, 0.5, 1.0}) {
+    if (length / (power * factor) <= 8) return power * factor;
+  }
+  return power;
+}
+
+std::string tick_label(double value, AxisUnit unit) {
+  if (unit == AxisUnit::count) return format_number(value);
+  return value == 0 ? "0" : format_time(from_microseconds(value));
+}
+
+void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page) {
+  page.open("g", {{"class", "axis"}, {"aria-hidden", "true"}});
+  const double distance = distance_of_ticks(length, unit);
+  for (int tick = 0; tick * distance <= length * 1.0001; ++tick) {
+    const std::string x = percent_of(tick * distance, length);
+    page.empty("line", {{"x1", x}, {"x2", x}, {"y1", pixels(top)}, {"y2", pixels(top + 5)}});
+    const bool is_last = (tick + 0.5) * distance > length;
+    const std::string side = tick == 0 ? "start" : is_last ? "end" : "middle";
+    page.element("text", {{"class", side}, {"x", x}, {"y", pixels(top + 17)}}, tick_label(tick * distance, unit));
+  }
+  page.close();
+}
+
+/// A box with what a person sees who points at it or clicks on it.
+void add_box(const std::string& x, const std::string& width, int y, int height, const PictureBox& box,
+             HtmlWriter& page) {
+  const HtmlWriter::Attributes plain = {
+      {"class", box.look}, {"x", x}, {"y", pixels(y)}, {"width", width}, {"height", pixels(height)}};
+  if (box.reference.empty()) {
+    page.open("rect", plain);
+  } else {
+    page.open("rect", {{"class", box.look},
+                       {"x", x},
+                       {"y", pixels(y)},
+                       {"width", width},
+                       {"height", pixels(height)},
+                       {"data-ref", box.reference}});
+  }
+  if (!box.title.empty()) page.element("title", box.title);
+  page.close();
+}
+
+/// Begins the figure of a picture that can be zoomed and is `height` high, without its axis.
+void open_figure(const std::string& description, double length, AxisUnit unit, int height, HtmlWriter& page) {
+  page.open("figure", {{"class", "plot"},
+                       {"tabindex", "0"},
+                       {"role", "group"},
+                       {"aria-label", description},
+                       {"data-length", fmt::format("{}", length)},
+                       {"data-unit", unit == AxisUnit::time_us ? "us" : "count"}});
+  page.open(
+      "svg",
+      {{"class", "picture"}, {"role", "img"}, {"aria-label", description}, {"height", pixels(height + kAxisHeight)}});
+}
+
+void close_figure(HtmlWriter& page) {
+  page.close();
+  page.close();
+}
+
+}  // namespace
+
+std::string percent_of(double part, double whole) {
+  const double share = whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
+  return fmt::format("{:.5g}%", share * 100);
+}
+
+void add_picture(const LanePicture& picture, HtmlWriter& page) {
+  int height = 0;
+  for (const PictureLane& lane : picture.lanes) {
+    height += lane.label.empty() ? kThinBoxHeight + kLaneGap / 2 : kLabelHeight + kBoxHeight + kLaneGap;
+  }
+  open_figure(picture.description, picture.length, picture.unit, height, page);
+  int top = 0;
+  for (const PictureLane& lane : picture.lanes) {
+    if (lane.label.empty()) {
+      top += kThinBoxHeight + kLaneGap / 2;
+      continue;
+    }
+    page.open("text", {{"class", "label"}, {"x", "0"}, {"y", pixels(top + kLabelHeight - 5)}});
+    page.text(lane.label);
+    if (!lane.note.empty()) page.element("tspan", {{"class", "muted"}, {"dx", "8"}}, lane.note);
+    page.close();
+    top += kLabelHeight + kBoxHeight + kLaneGap;
+  }
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(height)}});
+  top = 0;
+  for (const PictureLane& lane : picture.lanes) {
+    const bool is_thin = lane.label.empty();
+    if (!is_thin) top += kLabelHeight;
+    const int box_height = is_thin ? kThinBoxHeight : kBoxHeight;
+    page.empty(
+        "rect",
+        {{"class", "track"}, {"x", "0%"}, {"y", pixels(top)}, {"width", "100%"}, {"height", pixels(box_height)}});
+    for (const PictureBox& box : lane.boxes) {
+      add_box(percent_of(box.start, picture.length), percent_of(box.length, picture.length), top, box_height, box,
+              page);
+    }
+    top += box_height + (is_thin ? kLaneGap / 2 : kLaneGap);
+  }
+  page.close();
+  add_axis(picture.length, picture.unit, height, page);
+  close_figure(page);
+}
+
+void add_chart(const ColumnChart& chart, HtmlWriter& page) {
+  const auto count = static_cast<double>(chart.columns.size());
+  open_figure(chart.description, count, AxisUnit::count, kChartHeight + kLabelHeight, page);
+  page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(kChartHeight + kLabelHeight)}});
+  for (std::size_t index = 0; index < chart.columns.size(); ++index) {
+    const StackedColumn& column = chart.columns[index];
+    const std::string x = percent_of(static_cast<double>(index) + 0.05, count);
+    page.open("g", {{"class", column.is_pale ? "pale" : "column"}});
+    double bottom = 0;
+    for (const ColumnPart& part : column.parts) {
+      const double low = std::min(bottom, chart.top);
+      const double high = std::min(bottom + part.value, chart.top);
+      bottom += part.value;
+      if (high <= low || chart.top <= 0) continue;
+      const double from_top = kLabelHeight + kChartHeight * (1 - high / chart.top);
+      page.empty("rect", {{"class", part.look},
+                          {"x", x},
+                          {"y", fmt::format("{:.1f}", from_top)},
+                          {"width", percent_of(0.9, count)},
+                          {"height", fmt::format("{:.1f}", kChartHeight * (high - low) / chart.top)}});
+    }
+    // The whole column answers to the pointer, however low it is.
+    add_box(x, percent_of(0.9, count), kLabelHeight, kChartHeight, {0, 0, "target", column.title, column.reference},
+            page);
+    if (bottom > chart.top) {
+      page.element("text", {{"class", "over"}, {"x", x}, {"y", pixels(kLabelHeight + 10)}}, "\u2191");
+    }
+    page.close();
+  }
+  page.close();
+  if (chart.marked_value >= 0 && chart.top > 0) {
+    const std::string y =
+        fmt::format("{:.1f}", kLabelHeight + kChartHeight * (1 - std::min(chart.marked_value, chart.top) / chart.top));
+    page.empty("line", {{"class", "mark"}, {"x1", "0%"}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
+  }
+  add_axis(count, AxisUnit::count, kChartHeight + kLabelHeight, page);
+  close_figure(page);
+}
+
+void add_chart(const LevelChart& chart, HtmlWriter& page) {
+  constexpr int kHeight = 60;
+  open_figure(chart.description, chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
+  page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(kHeight + kLabelHeight)}});
+  page.empty(
+      "rect",
+      {{"class", "track"}, {"x", "0%"}, {"y", pixels(kLabelHeight)}, {"width", "100%"}, {"height", pixels(kHeight)}});
+  for (const LevelSpan& span : chart.spans) {
+    const double part = chart.top > 0 ? std::clamp(span.level / chart.top, 0.0, 1.0) : 0;
+    // A level of nothing is a line, not a gap.
+    const int height = std::max(1, static_cast<int>(std::lround(part * kHeight)));
+    add_box(percent_of(span.start - chart.start, chart.length), percent_of(span.end - span.start, chart.length),
+            kLabelHeight + kHeight - height, height, {0, 0, chart.look, span.title, {}}, page);
+  }
+  page.close();
+  add_axis(chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
+  close_figure(page);
+}
+
+void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page) {
+  page.open("svg", {{"class", "bar"}, {"height", "12"}, {"role", "img"}, {"aria-label", std::string(description)}});
+  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "12"}});
+  page.empty("rect", {{"class", std::string(look)}, {"width", percent_of(share, 1)}, {"height", "12"}});
+  page.close();
+}
+
+void add_bar(const RangeBar& range, HtmlWriter& page) {
+  page.open("svg", {{"class", "bar"}, {"height", "16"}, {"role", "img"}, {"aria-label", range.description}});
+  page.empty("rect", {{"class", "track"}, {"y", "2"}, {"width", "100%"}, {"height", "12"}});
+  page.empty("rect", {{"class", "interval " + range.look},
+                      {"x", percent_of(range.low, range.top)},
+                      {"y", "4"},
+                      {"width", percent_of(range.high - range.low, range.top)},
+                      {"height", "8"}});
+  if (range.mark >= 0) {
+    const std::string x = percent_of(range.mark, range.top);
+    page.empty("line", {{"class", "mark"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", "16"}});
+  }
+  page.empty("circle", {{"class", range.look}, {"cx", percent_of(range.middle, range.top)}, {"cy", "8"}, {"r", "5"}});
+  page.close();
+}
+
+void add_key(std::string_view look, std::string_view meaning, HtmlWriter& page) {
+  page.open("span", {{"class", "key"}});
+  page.open("svg", {{"width", "20"}, {"height", "12"}, {"aria-hidden", "true"}});
+  page.empty("rect", {{"class", std::string(look)}, {"width", "20"}, {"height", "12"}});
+  page.close();
+  page.text(meaning);
+  page.close();
+}
+
+}  // namespace doctor

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/html/html_writer.h"
+
+namespace doctor {
+
+// Pictures in SVG. Everything lies in per cent of the width, so that a picture fits any page without a script, on paper
+// too, and text is never stretched; page.js zooms by widening the inner <svg class="z">.
+
+/// What the numbers along the axis are.
+enum class AxisUnit { time_us, count };
+
+/// A box in a lane.
+struct PictureBox {
+  double start = 0;
+  double length = 0;
+  std::string look;       ///< classes of page.css
+  std::string title;      ///< what it is, for who points at it. Foreign text
+  std::string reference;  ///< JSON pointer of what is shown when it is clicked, into the page's data; may be empty
+};
+
+/// A row of a picture.
+struct PictureLane {
+  std::string label;  ///< above the boxes; empty: the lane belongs to the one above. Foreign text
+  std::string note;   ///< after the label, in grey. Foreign text
+  std::vector<PictureBox> boxes;
+};
+
+/// Lanes on one axis, which begins at 0.
+struct LanePicture {
+  std::string description;  ///< a sentence for who cannot see it. Foreign text
+  double length = 0;        ///< of the axis
+  AxisUnit unit = AxisUnit::time_us;
+  std::vector<PictureLane> lanes;
+};
+
+void add_picture(const LanePicture& picture, HtmlWriter& page);
+
+/// A part of a column.
+struct ColumnPart {
+  double value = 0;
+  std::string look;
+};
+
+/// One column of a chart, its parts stacked.
+struct StackedColumn {
+  std::vector<ColumnPart> parts;
+  std::string title;      ///< foreign text
+  std::string reference;  ///< as of a box
+  bool is_pale = false;   ///< not counted in the averages
+};
+
+/// Columns side by side. What is higher than `top` is cut off, with its value written on it.
+struct ColumnChart {
+  std::string description;
+  double top = 0;
+  std::string top_label;  ///< of the value at the top
+  std::vector<StackedColumn> columns;
+  double marked_value = -1;  ///< where a dashed line lies; below 0: none
+};
+
+void add_chart(const ColumnChart& chart, HtmlWriter& page);
+
+/// A level over time, between two moments.
+struct LevelSpan {
+  double start = 0;
+  double end = 0;
+  double level = 0;
+  std::string title;
+};
+
+/// A level over time, as an area.
+struct LevelChart {
+  std::string description;
+  double start = 0;
+  double length = 0;  ///< of the time axis, us
+  double top = 0;
+  std::string top_label;
+  std::string look;
+  std::vector<LevelSpan> spans;
+};
+
+void add_chart(const LevelChart& chart, HtmlWriter& page);
+
+/// A bar from nothing to `share` of its width.
+void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page);
+
+/// A range on an axis from 0 to `top` with a dot at `middle`: a number with its interval.
+struct RangeBar {
+  double low = 0;
+  double middle = 0;
+  double high = 0;
+  double top = 1;
+  double mark = -1;  ///< where a dashed line lies; below 0: none
+  std::string look;
+  std::string description;
+};
+void add_bar(const RangeBar& range, HtmlWriter& page);
+
+/// A key to the looks of a picture.
+void add_key(std::string_view look, std::string_view meaning, HtmlWriter& page);
+
+/// "12.5%" of `part` in `whole`, at least 0 and at most 100.
+std::string percent_of(double part, double whole);
+
+}  // namespace doctor

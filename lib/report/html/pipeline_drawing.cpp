@@ -1,0 +1,231 @@
+#include "report/html/pipeline_drawing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/html/page_parts.h"
+#include "report/html/picture.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostStages = 40;
+
+/// The report lists parents before their inputs; the user writes the inputs first. Stages at one depth in a row are
+/// inputs of the same parent, which ends their tracks.
+std::vector<DrawnStage> in_order_of_code(const OrderedJson& pipeline) {
+  const OrderedJson& iterators = list_of(pipeline, "iterators");
+  std::vector<DrawnStage> stages;
+  std::vector<std::size_t> waiting;  // parents whose inputs are not drawn yet, by index
+  std::size_t open = 0;
+  const auto depth_of = [&](std::size_t index) { return number_of(iterators[index], "depth"); };
+  const auto draw = [&](std::size_t index) {
+    std::size_t inputs = 0;
+    for (std::size_t next = index + 1; next < iterators.size() && depth_of(next) > depth_of(index); ++next) {
+      inputs += depth_of(next) == depth_of(index) + 1 ? 1 : 0;
+    }
+    DrawnStage stage = {&iterators[index], index, 0, open, inputs > 1 ? inputs - 1 : 0};
+    open = std::max<std::size_t>(open - stage.joins, inputs == 0 ? open + 1 : 1);
+    stage.track = open - 1;
+    stages.push_back(stage);
+  };
+  for (std::size_t index = 0; index < iterators.size(); ++index) {
+    while (!waiting.empty() && depth_of(waiting.back()) >= depth_of(index)) {
+      draw(waiting.back());
+      waiting.pop_back();
+    }
+    waiting.push_back(index);
+  }
+  for (; !waiting.empty(); waiting.pop_back()) draw(waiting.back());
+  return stages;
+}
+
+/// Lines from the stages above, a mark, and lines from the inputs that join here.
+void add_rail(const DrawnStage& stage, std::string_view look, bool is_last, HtmlWriter& page) {
+  constexpr std::size_t kTrackWidth = 16;
+  const auto x_of = [](std::size_t track) { return fmt::format("{}", track * kTrackWidth + 8); };
+  const std::size_t tracks = std::max(stage.open_before, stage.track + 1);
+  page.open("svg", {{"class", "rail"}, {"width", fmt::format("{}", tracks * kTrackWidth)}, {"aria-hidden", "true"}});
+  for (std::size_t track = 0; track < stage.open_before; ++track) {
+    const bool ends_here = track >= stage.track;
+    page.empty("line", {{"x1", x_of(track)},
+                        {"x2", x_of(ends_here ? stage.track : track)},
+                        {"y1", "0"},
+                        {"y2", ends_here ? "12" : "100%"}});
+  }
+  if (!is_last) {
+    page.empty("line", {{"x1", x_of(stage.track)}, {"x2", x_of(stage.track)}, {"y1", "12"}, {"y2", "100%"}});
+  }
+  // A square has threads and a buffer of its own; a circle runs on the thread that asks for its output.
+  if (is_true(*stage.iterator, "async")) {
+    page.empty("rect", {{"class", std::string(look)},
+                        {"x", fmt::format("{}", stage.track * kTrackWidth + 2)},
+                        {"y", "6"},
+                        {"width", "12"},
+                        {"height", "12"}});
+  } else {
+    page.empty("circle", {{"class", std::string(look)}, {"cx", x_of(stage.track)}, {"cy", "12"}, {"r", "6"}});
+  }
+  page.close();
+}
+
+/// What the page on autotune says of a stage; null if there is nothing.
+const OrderedJson* tuning_of(const OrderedJson* autotune, const OrderedJson& pipeline, std::string_view long_name) {
+  if (autotune == nullptr) return nullptr;
+  for (const OrderedJson& tuned : list_of(*autotune, "pipelines")) {
+    if (text_of(tuned, "id") != text_of(pipeline, "id")) continue;
+    for (const OrderedJson& stage : list_of(tuned, "stages")) {
+      if (text_of(stage, "long_name") == long_name) return &stage;
+    }
+  }
+  return nullptr;
+}
+
+/// "parallelism 2, set by autotune; buffer 0 of 2 on average: ..."
+std::string describe_tuning(const OrderedJson& tuning) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (const OrderedJson* const chosen = find_value(tuning, "chosen")) {
+    if (const auto parallelism = known_number(*chosen, "parallelism")) {
+      add(fmt::format("{} calls at once", format_number(*parallelism)));
+    }
+    if (const auto length = known_number(*chosen, "cycle_length")) {
+      add(fmt::format("{} inputs in turn", format_number(*length)));
+    }
+    const OrderedJson* const fill = find_value(tuning, "fill");
+    const auto limit = known_number(*chosen, "buffer_limit");
+    if (limit && fill != nullptr) {
+      add(fmt::format("buffer of {}, {} full on average", format_number(*limit),
+                      format_share(*limit > 0 ? number_of(*fill, "mean") / *limit : 0)));
+    } else if (limit) {
+      add(fmt::format("buffer of {}", format_number(*limit)));
+    }
+  }
+  if (const std::string given = text_of(tuning, "given"); !given.empty()) {
+    add(given == "autotune" ? "chosen by autotune" : "a fixed number");
+  }
+  if (const std::string reason = text_of(tuning, "reason"); !reason.empty()) add(reason);
+  return text;
+}
+
+}  // namespace
+
+PipelineDrawing::PipelineDrawing(const OrderedJson& pipeline, const std::string& pointer, const OrderedJson* autotune,
+                                 HtmlWriter& page)
+    : pipeline_(pipeline),
+      autotune_(autotune),
+      pointer_(pointer + "/iterators/"),
+      looks_(pipeline),
+      stages_(in_order_of_code(pipeline)),
+      page_(page) {
+  const OrderedJson* const get_next = find_value(pipeline, "get_next");
+  steps_ = get_next == nullptr ? 0 : number_of(*get_next, "count");
+  waited_ = get_next == nullptr ? 0 : number_of(*get_next, "total_us");
+  for (const DrawnStage& stage : stages_) most_work_ = std::max(most_work_, work_of(stage));
+}
+
+void PipelineDrawing::add_bars(const DrawnStage& stage, const std::string& look) {
+  page_.open("div", {{"class", "pair"}});
+  page_.open("div");
+  page_.open("span", {{"class", "muted"}});
+  page_.text("holds " + format_share(share_of(stage)) + " of the wait");
+  page_.close();
+  add_bar(share_of(stage), look, "share of the wait", page_);
+  page_.close();
+  page_.open("div");
+  const double work = work_of(stage);
+  page_.element("span", {{"class", "muted"}}, format_time(from_microseconds(work)) + " of work per step");
+  add_bar(most_work_ > 0 ? work / most_work_ : 0, look + " hollow", "work per step, beside that of the other stages",
+          page_);
+  page_.close();
+  page_.close();
+}
+
+void PipelineDrawing::add_stage(const DrawnStage& stage, const std::string& tag) {
+  const std::string long_name = text_of(*stage.iterator, "long_name");
+  const std::string look = looks_.of(long_name);
+  page_.open("li", {{"data-ref", pointer_ + fmt::format("{}", stage.index)}});
+  add_rail(stage, look, false, page_);
+  page_.open("div", {{"class", "stage"}});
+  page_.element("span", {{"class", "name"}}, shortened(name_of_iterator(*stage.iterator)));
+  if (look == "hot") page_.element("span", {{"class", "tag"}}, "the culprit");
+  if (!tag.empty()) page_.element("span", {{"class", "tag plain"}}, tag);
+  add_bars(stage, look);
+  const OrderedJson* const source = find_value(*stage.iterator, "source");
+  if (source != nullptr) {
+    page_.element(
+        "p", {{"class", "muted"}},
+        fmt::format("{}:{}  {}", text_of(*source, "file"), number_of(*source, "line"), text_of(*source, "code")));
+  }
+  const OrderedJson* const tuning = tuning_of(autotune_, pipeline_, long_name);
+  if (tuning != nullptr) {
+    if (const std::string words = describe_tuning(*tuning); !words.empty()) {
+      page_.element("p", {{"class", "muted"}}, words);
+    }
+  }
+  page_.close();
+  page_.close();
+}
+
+void PipelineDrawing::add_loop(std::size_t tracks) {
+  page_.open("li");
+  const OrderedJson nobody = OrderedJson::object();
+  add_rail({&nobody, 0, tracks > 0 ? tracks - 1 : 0, tracks, 0}, "runs", true, page_);
+  page_.open("div", {{"class", "stage"}});
+  page_.open("span", {{"class", "name"}});
+  page_.element("code", "for batch in dataset:");
+  page_.close();
+  const OrderedJson* const get_next = find_value(pipeline_, "get_next");
+  if (get_next != nullptr) {
+    page_.element("p", {{"class", "muted"}},
+                  fmt::format("{} GetNext calls, {} slower than 50 us; median {}, longest {}", format_number(steps_),
+                              format_number(number_of(*get_next, "slow_count")),
+                              format_time(time_of(*get_next, "p50_us")), format_time(time_of(*get_next, "max_us"))));
+  }
+  page_.close();
+  page_.close();
+}
+
+void PipelineDrawing::add_table_of_stages() {
+  PageTable table;
+  table.summary = "the stages of pipeline " + text_of(pipeline_, "id");
+  table.titles = {{"stage"},
+                  {"share of the wait", true},
+                  {"work per step", true},
+                  {"calls", true},
+                  {"total", true},
+                  {"waits", true},
+                  {"long name"}};
+  for (const DrawnStage& stage : stages_) {
+    const OrderedJson& iterator = *stage.iterator;
+    table.rows.push_back({{shortened(name_of_iterator(iterator))},
+                          {format_share(share_of(stage)), true},
+                          {format_time(from_microseconds(work_of(stage))), true},
+                          {words_of("calls", iterator["calls"]), true},
+                          {words_of("total_us", iterator["total_us"]), true},
+                          {words_of("wait_us", iterator["wait_us"]), true},
+                          {shortened(text_of(iterator, "long_name"))}});
+  }
+  add_table(table, page_);
+}
+
+void PipelineDrawing::draw(const std::map<std::string, std::string>& tags) {
+  std::size_t left_out = 0;
+  if (stages_.size() > kMostStages) {
+    left_out = stages_.size() - kMostStages;
+    stages_.erase(stages_.begin(), stages_.begin() + static_cast<std::ptrdiff_t>(left_out));
+    page_.element("p", fmt::format("The {} stages farthest from the training loop are left out.", left_out));
+  }
+  page_.open("ol", {{"class", "stages"}});
+  for (const DrawnStage& stage : stages_) {
+    const auto tag = tags.find(text_of(*stage.iterator, "long_name"));
+    add_stage(stage, tag == tags.end() ? std::string() : tag->second);
+  }
+  add_loop(stages_.empty() ? 0 : stages_.back().track + 1);
+  page_.close();
+  add_table_of_stages();
+}
+
+}  // namespace doctor

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include "report/html/page_parts.h"
+#include "report/html/sections.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+void add_files(const OrderedJson& trace, HtmlWriter& page) {
+  page.open("ul");
+  for (const OrderedJson& file : list_of(trace, "files")) {
+    page.element("li", fmt::format("{}: {}, {}", shortened(text_of(file, "path")), text_of(file, "format"),
+                                   words_of("bytes", file["bytes"])));
+  }
+  page.close();
+  page.element("p",
+               fmt::format("{} events, {} of them of tf.data, in {}.", words_of("events", trace["events"]),
+                           words_of("events", trace["iterator_events"]), format_time(time_of(trace, "window_us"))));
+}
+
+/// What could not be read, counted.
+void add_loss(const OrderedJson& trace, HtmlWriter& page) {
+  const OrderedJson* const loss = find_value(trace, "loss");
+  if (loss == nullptr) return;
+  if (is_true(*loss, "complete")) {
+    page.element("p", "Nothing of the trace was lost.");
+    return;
+  }
+  page.element("p", "Not all of the trace could be used:");
+  page.open("ul");
+  for (const auto& [reason, count] : loss->items()) {
+    if (reason != "complete") page.element("li", fmt::format("{}: {}", title_of(reason), words_of("count", count)));
+  }
+  for (const OrderedJson& note : list_of(trace, "loss_notes")) page.element("li", note.get<std::string>());
+  page.close();
+}
+
+/// The parts whose product is the confidence.
+void add_confidence(const OrderedJson& report, HtmlWriter& page) {
+  PageTable table;
+  table.summary = "the parts of the confidence, whose product it is";
+  table.titles = {{"pipeline"}, {"part"}, {"value", true}};
+  for (const OrderedJson* const pipeline : drawn_pipelines(report)) {
+    const OrderedJson* const confidence = find_value(*pipeline, "confidence");
+    if (confidence == nullptr) continue;
+    for (const auto& [part, value] : confidence->items()) {
+      table.rows.push_back({{text_of(*pipeline, "id")}, {part}, {words_of("share", value), true}});
+    }
+  }
+  add_table(table, page);
+}
+
+void add_not_evaluated(const OrderedJson& report, HtmlWriter& page) {
+  PageTable table;
+  table.summary = "rules that could not be evaluated on this trace";
+  table.titles = {{"rule"}, {"why"}};
+  for (const OrderedJson& rule : list_of(report, "not_evaluated")) {
+    table.rows.push_back({{text_of(rule, "rule")}, {text_of(rule, "reason")}});
+  }
+  add_table(table, page);
+}
+
+}  // namespace
+
+void add_recording_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const report = documents.find("report");
+  if (report == nullptr) return;
+  open_section("recording", "What this page is made from", page);
+  const OrderedJson& trace = (*report)["trace"];
+  add_files(trace, page);
+  add_loss(trace, page);
+  add_confidence(*report, page);
+  add_not_evaluated(*report, page);
+  page.close();
+}
+
+}  // namespace doctor

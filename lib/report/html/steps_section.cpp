@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/html/page_parts.h"
+#include "report/html/picture.h"
+#include "report/html/sections.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostSteps = 300;
+
+/// A part of a step, as XProf's overview page has them.
+struct StepPart {
+  std::string_view key;  ///< of the document
+  std::string_view words;
+  std::string_view look;
+};
+
+constexpr std::array<StepPart, 9> kParts = {{{"input_us", "input", "waits"},
+                                             {"host_compute_us", "ops on the host", "s2"},
+                                             {"kernel_launch_us", "kernel launch", "s3"},
+                                             {"device_compute_16_us", "device, 16 bits", "runs"},
+                                             {"device_compute_32_us", "device, 32 bits", "s4"},
+                                             {"device_to_device_us", "between devices", "s5"},
+                                             {"compilation_us", "compilation", "hot"},
+                                             {"output_us", "output", "other"},
+                                             {"other_us", "everything else", "gap"}}};
+
+double nearest_rank(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  return values[rank];
+}
+
+std::string describe_step(const OrderedJson& step) {
+  std::string text =
+      fmt::format("step {}: {}", format_number(number_of(step, "step")), format_time(time_of(step, "duration_us")));
+  for (const StepPart& part : kParts) {
+    if (const double time = number_of(step, part.key); time > 0) {
+      text += fmt::format(", {} {}", part.words, format_time(from_microseconds(time)));
+    }
+  }
+  return text + (is_true(step, "counted") ? "" : "; not counted in the averages");
+}
+
+/// One long first step would make all others invisible: the axis ends at half as much again as the 95th percentile.
+double top_of(const std::vector<double>& durations) {
+  constexpr double kRoom = 1.5;
+  const double longest = durations.empty() ? 0 : *std::max_element(durations.begin(), durations.end());
+  return std::min(longest, kRoom * nearest_rank(durations, 0.95));
+}
+
+/// Stalls and changes of pace as the report has them, by pipeline.
+void add_regimes(const OrderedJson& report, HtmlWriter& page) {
+  for (const OrderedJson* const pipeline : drawn_pipelines(report)) {
+    if (const OrderedJson* const stalls = find_value(*pipeline, "stalls")) {
+      page.element(
+          "p",
+          fmt::format("Stalls: {} calls take about {}, the others {}; they are {} of the wait, calls {} to "
+                      "{}, about every {} calls.",
+                      format_number(number_of(*stalls, "count")), format_time(time_of(*stalls, "p50_us")),
+                      format_time(time_of(*stalls, "p50_of_others_us")), format_share(number_of(*stalls, "share")),
+                      format_number(number_of(*stalls, "first_call")), format_number(number_of(*stalls, "last_call")),
+                      format_number(number_of(*stalls, "distance_calls"))));
+    }
+    if (const OrderedJson* const change = find_value(*pipeline, "pace_change")) {
+      page.element("p", fmt::format("The pace changes at call {}: the median call takes {} before and {} after.",
+                                    format_number(number_of(*change, "from_call")),
+                                    format_time(time_of(*change, "p50_before_us")),
+                                    format_time(time_of(*change, "p50_after_us"))));
+    }
+  }
+}
+
+}  // namespace
+
+void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const steps = documents.find("steps");
+  if (steps == nullptr || list_of(*steps, "rows").empty()) return;
+  const OrderedJson& rows = list_of(*steps, "rows");
+  open_section("steps", "Every step", page);
+  if (const OrderedJson* const report = documents.find("report")) add_regimes(*report, page);
+  std::vector<double> durations;
+  std::array<bool, kParts.size()> is_seen{};
+  ColumnChart chart;
+  for (std::size_t index = 0; index < std::min(rows.size(), kMostSteps); ++index) {
+    const OrderedJson& step = rows[index];
+    durations.push_back(number_of(step, "duration_us"));
+    StackedColumn column = {{}, describe_step(step), fmt::format("/steps/rows/{}", index), !is_true(step, "counted")};
+    for (std::size_t part = 0; part < kParts.size(); ++part) {
+      const double time = number_of(step, kParts[part].key);
+      is_seen[part] = is_seen[part] || time > 0;
+      column.parts.push_back({time, std::string(kParts[part].look)});
+    }
+    chart.columns.push_back(std::move(column));
+  }
+  chart.top = top_of(durations);
+  chart.top_label = format_time(from_microseconds(chart.top));
+  chart.marked_value = nearest_rank(durations, 0.5);
+  chart.description =
+      fmt::format("{} as columns, each divided into what its time went to; the median is {}",
+                  format_count(chart.columns.size(), "step"), format_time(from_microseconds(chart.marked_value)));
+  page.open("p");
+  for (std::size_t part = 0; part < kParts.size(); ++part) {
+    if (is_seen[part]) add_key(kParts[part].look, kParts[part].words, page);
+  }
+  page.close();
+  page.element("p", {{"class", "muted"}},
+               fmt::format("The dashed line is the median, {}. Pale steps are not counted in the averages.",
+                           format_time(from_microseconds(chart.marked_value))));
+  add_chart(chart, page);
+  const double left_out = number_of(*steps, "rows_left_out") + static_cast<double>(rows.size() - chart.columns.size());
+  if (left_out > 0) page.element("p", format_number(left_out) + " later steps are left out.");
+  add_table(table_of("the steps", rows), page);
+  page.close();
+}
+
+}  // namespace doctor

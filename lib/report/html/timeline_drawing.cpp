@@ -1,0 +1,200 @@
+#include "report/html/timeline_drawing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "report/html/page_parts.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+struct KindWords {
+  std::string_view kind;  ///< of the schema
+  std::string_view words;
+};
+
+constexpr std::array<KindWords, 5> kKinds = {{{"self", "own work"},
+                                              {"function", "your function"},
+                                              {"handoff", "hand-over between threads"},
+                                              {"unseen", "not visible in the window"},
+                                              {"outside", "outside of tf.data"}}};
+
+std::string words_of_kind(const std::string& kind) {
+  const auto* const found =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const KindWords& one) { return one.kind == kind; });
+  return std::string(found == kKinds.end() ? kind : found->words);
+}
+
+}  // namespace
+
+TimelineDrawing::TimelineDrawing(const OrderedJson& pipeline, const std::string& pointer, const OrderedJson* report,
+                                 HtmlWriter& page)
+    : timeline_(pipeline), pointer_(pointer + "/stages/"), page_(page) {
+  if (report == nullptr) return;
+  for (const OrderedJson& reported : list_of(*report, "pipelines")) {
+    if (text_of(reported, "id") == text_of(pipeline, "id")) looks_ = StageLooks(reported);
+  }
+}
+
+/// A stretch of a call, or a lane: both name their stage by its index.
+std::string TimelineDrawing::look_of(const OrderedJson& held) const {
+  const std::optional<double> index = known_number(held, "stage");
+  const std::string kind = text_of(held, "kind");
+  if (!index || kind == "handoff" || kind == "unseen" || kind == "outside") return "gap";
+  return looks_.of(text_of(stage(static_cast<std::size_t>(*index)), "long_name"));
+}
+
+std::string TimelineDrawing::name_of(const OrderedJson& held) const {
+  const std::optional<double> index = known_number(held, "stage");
+  return index ? shortened(text_of(stage(static_cast<std::size_t>(*index)), "name")) : "GetNext";
+}
+
+std::string TimelineDrawing::reference_of(const OrderedJson& held) const {
+  const std::optional<double> index = known_number(held, "stage");
+  return index ? pointer_ + fmt::format("{}", *index) : std::string();
+}
+
+PictureBox TimelineDrawing::box_of(const OrderedJson& stretch, double window_start) const {
+  const double length = number_of(stretch, "duration_us");
+  return {number_of(stretch, "start_us") - window_start, length, look_of(stretch),
+          fmt::format("{}: {}, {} on thread {}", name_of(stretch), words_of_kind(text_of(stretch, "kind")),
+                      format_time(from_microseconds(length)), shortened(text_of(stretch, "thread"))),
+          reference_of(stretch)};
+}
+
+/// The consumer's thread: waits in GetNext, runs the rest of the time.
+PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
+  const double start = number_of(window, "start_us");
+  const double end = start + number_of(window, "duration_us");
+  double waited = 0;
+  double done = start;
+  PictureLane lane = {"the training loop", {}, {}};
+  const auto add_run = [&](double until) {
+    if (until > done) lane.boxes.push_back({done - start, until - done, "runs", "the step runs", {}});
+  };
+  for (const OrderedJson& call : list_of(window, "calls")) {
+    const double begin = std::max(start, number_of(call, "start_us"));
+    const double latency = number_of(call, "latency_us");
+    add_run(begin);
+    lane.boxes.push_back({begin - start,
+                          latency,
+                          "waits",
+                          fmt::format("GetNext call {}: waits {}", format_number(number_of(call, "number")),
+                                      format_time(from_microseconds(latency))),
+                          {}});
+    waited += latency;
+    done = begin + latency;
+  }
+  // A window of a call alone ends with it.
+  if (text_of(window, "kind") == "typical_steps" || text_of(window, "kind") == "step") add_run(end);
+  lane.note = fmt::format("waits {} of {}", format_time(from_microseconds(waited)),
+                          format_time(from_microseconds(end - start)));
+  return lane;
+}
+
+/// Under each stage the threads on which it works, hollow; on its first lane, filled, when the loop waits for it.
+void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture) const {
+  const double start = number_of(window, "start_us");
+  std::map<std::size_t, std::vector<const OrderedJson*>> lanes_of_stage;
+  for (const OrderedJson& lane : list_of(window, "lanes")) {
+    lanes_of_stage[static_cast<std::size_t>(number_of(lane, "stage"))].push_back(&lane);
+  }
+  std::map<std::size_t, std::vector<const OrderedJson*>> held;
+  for (const OrderedJson& call : list_of(window, "calls")) {
+    for (const OrderedJson& stretch : list_of(call, "stretches")) {
+      if (look_of(stretch) == "gap") continue;
+      held[static_cast<std::size_t>(number_of(stretch, "stage"))].push_back(&stretch);
+      lanes_of_stage[static_cast<std::size_t>(number_of(stretch, "stage"))];
+    }
+  }
+  for (const auto& [index, lanes] : lanes_of_stage) {
+    PictureLane first = {shortened(text_of(stage(index), "name")), {}, {}};
+    double holds = 0;
+    for (const OrderedJson* const stretch : held[index]) {
+      first.boxes.push_back(box_of(*stretch, start));
+      holds += number_of(*stretch, "duration_us");
+    }
+    first.note = holds > 0 ? "holds the loop for " + format_time(from_microseconds(holds)) : "works in the background";
+    picture.lanes.push_back(std::move(first));
+    for (const OrderedJson* const lane : lanes) {
+      PictureLane work;
+      const std::string thread = shortened(text_of(*lane, "thread"));
+      const std::string what = text_of(*lane, "work") == "function" ? "your function" : "own work";
+      for (const OrderedJson& span : list_of(*lane, "spans")) {
+        const auto length = span[1].get<double>();
+        work.boxes.push_back({span[0].get<double>() - start, length, look_of(*lane) + " hollow",
+                              fmt::format("{}: {}, {} on thread {}", name_of(*lane), what,
+                                          format_time(from_microseconds(length)), thread),
+                              reference_of(*lane)});
+      }
+      picture.lanes.push_back(std::move(work));
+    }
+  }
+}
+
+void TimelineDrawing::add_key() {
+  page_.open("p");
+  doctor::add_key("waits", "the loop waits", page_);
+  doctor::add_key("runs", "a step runs", page_);
+  doctor::add_key("hot", "the loop waits for this stage", page_);
+  doctor::add_key("other hollow", "a stage works, waited for or not", page_);
+  doctor::add_key("gap", "handed over, not visible, or outside of tf.data", page_);
+  page_.close();
+}
+
+void TimelineDrawing::add_window(const OrderedJson& window, std::string_view title, double axis_length) {
+  page_.element("h3", title);
+  LanePicture picture;
+  picture.length = std::max(axis_length, number_of(window, "duration_us"));
+  add_lanes(window, picture);
+  picture.lanes.push_back(loop_lane(window));
+  picture.description =
+      fmt::format("{}: the training loop {}; under it what each stage does", title, picture.lanes.back().note);
+  add_picture(picture, page_);
+  if (const double left_out = number_of(window, "lanes_left_out"); left_out > 0) {
+    page_.element("p", {{"class", "muted"}}, fmt::format("{} more threads are left out.", format_number(left_out)));
+  }
+}
+
+/// The longest calls as strips on one axis.
+void TimelineDrawing::add_calls(const std::vector<const OrderedJson*>& calls) {
+  if (calls.empty()) return;
+  page_.element("h3", "The longest calls: who held them");
+  LanePicture picture;
+  for (const OrderedJson* const call : calls) {
+    picture.length = std::max(picture.length, number_of(*call, "latency_us"));
+  }
+  for (const OrderedJson* const call : calls) {
+    PictureLane lane = {
+        "call " + format_number(number_of(*call, "number")), format_time(time_of(*call, "latency_us")), {}};
+    for (const OrderedJson& stretch : list_of(*call, "stretches")) {
+      lane.boxes.push_back(box_of(stretch, number_of(*call, "start_us")));
+    }
+    picture.lanes.push_back(std::move(lane));
+  }
+  picture.description = "The longest GetNext calls on one axis, each from its start, and who held it when";
+  add_picture(picture, page_);
+  add_table_of_calls(calls);
+}
+
+void TimelineDrawing::add_table_of_calls(const std::vector<const OrderedJson*>& calls) {
+  PageTable table;
+  table.summary = "who held the longest calls";
+  table.titles = {{"call"}, {"stage"}, {"by"}, {"time", true}, {"share", true}};
+  for (const OrderedJson* const call : calls) {
+    for (const OrderedJson& held : list_of(*call, "held_by")) {
+      table.rows.push_back({{format_number(number_of(*call, "number"))},
+                            {name_of(held)},
+                            {words_of_kind(text_of(held, "kind"))},
+                            {format_time(time_of(held, "time_us")), true},
+                            {format_share(number_of(held, "share")), true}});
+    }
+  }
+  add_table(table, page_);
+}
+
+}  // namespace doctor

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+
+#include "report/html/page_parts.h"
+#include "report/html/sections.h"
+#include "report/html/timeline_drawing.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+std::string title_of_window(const OrderedJson& window) {
+  const std::string number = format_number(number_of(window, "number"));
+  const std::string kind = text_of(window, "kind");
+  return kind == "typical_steps"  ? "Typical steps, from call " + number + " on"
+         : kind == "median_call"  ? "The median call, " + number + ", and as long before it"
+         : kind == "longest_call" ? "The longest call, " + number
+         : kind == "step"         ? "Step " + number
+                                  : "Call " + number;
+}
+
+/// Of the longest calls the first is drawn with all threads, the others as strips.
+void draw_windows(const OrderedJson& pipeline, TimelineDrawing& drawing) {
+  drawing.add_key();
+  std::vector<const OrderedJson*> longest;
+  for (const OrderedJson& window : list_of(pipeline, "windows")) {
+    const bool is_longest = text_of(window, "kind") == "longest_call";
+    for (const OrderedJson& call : list_of(window, "calls")) {
+      if (is_longest) longest.push_back(&call);
+    }
+    if (!is_longest || !list_of(window, "lanes").empty()) drawing.add_window(window, title_of_window(window));
+  }
+  drawing.add_calls(longest);
+}
+
+}  // namespace
+
+void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const timeline = documents.find("timeline");
+  if (timeline == nullptr || list_of(*timeline, "pipelines").empty()) return;
+  open_section("timeline", "Who waits for whom", page);
+  const OrderedJson& pipelines = list_of(*timeline, "pipelines");
+  for (std::size_t number = 0; number < pipelines.size(); ++number) {
+    const std::string words = pipeline_words(pipelines[number], pipelines.size());
+    if (!words.empty()) page.element("h3", words);
+    TimelineDrawing drawing(pipelines[number], fmt::format("/timeline/pipelines/{}", number), documents.find("report"),
+                            page);
+    draw_windows(pipelines[number], drawing);
+  }
+  page.close();
+}
+
+}  // namespace doctor

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/html/page_parts.h"
+#include "report/html/picture.h"
+#include "report/html/sections.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+/// A rate after a change, with its interval, as a row of the picture.
+struct RateRow {
+  std::string what;
+  double low = 0;
+  double estimate = 0;
+  double high = 0;
+  std::string after;  ///< what limits then
+};
+
+std::string words_of_limit(const OrderedJson* limit) {
+  if (limit == nullptr) return {};
+  const std::string iterator = text_of(*limit, "iterator");
+  const std::string resource = title_of(text_of(*limit, "resource"));
+  return iterator.empty() ? resource : fmt::format("{} of {}", resource, shortened(iterator));
+}
+
+RateRow row_of(const OrderedJson& fix) {
+  RateRow row;
+  row.what = text_of(fix, "fix");
+  if (const std::string condition = text_of(fix, "condition"); !condition.empty()) {
+    row.what += ", if " + title_of(condition);
+  }
+  if (const OrderedJson* const rates = find_value(fix, "steps_per_s")) {
+    row.low = number_of(*rates, "low");
+    row.estimate = number_of(*rates, "estimate");
+    row.high = number_of(*rates, "high");
+  }
+  row.after = words_of_limit(find_value(fix, "then_limited_by"));
+  return row;
+}
+
+void add_rows(const std::vector<RateRow>& rows, double now, HtmlWriter& page) {
+  double top = now;
+  for (const RateRow& row : rows) top = std::max(top, row.high);
+  page.open("ul", {{"class", "bars"}});
+  for (const RateRow& row : rows) {
+    page.open("li");
+    page.element("span", {{"class", "what"}}, row.what);
+    add_bar({.low = row.low,
+             .middle = row.estimate,
+             .high = row.high,
+             .top = top,
+             .mark = now,
+             .look = "runs",
+             .description = fmt::format("{}: {} steps per second, between {} and {}", row.what,
+                                        format_number(row.estimate), format_number(row.low), format_number(row.high))},
+            page);
+    std::string words = format_number(row.estimate) + " steps/s";
+    if (now > 0) words += fmt::format(", x{}", format_number(row.estimate / now));
+    if (!row.after.empty()) words += "; then " + row.after;
+    page.element("span", {{"class", "muted"}}, words);
+    page.close();
+  }
+  page.close();
+}
+
+PageTable table_of_rows(const std::vector<RateRow>& rows) {
+  PageTable table;
+  table.summary = "steps per second after each change";
+  table.titles = {{"change"}, {"low", true}, {"estimate", true}, {"high", true}, {"then limited by"}};
+  for (const RateRow& row : rows) {
+    table.rows.push_back({{row.what},
+                          {format_number(row.low), true},
+                          {format_number(row.estimate), true},
+                          {format_number(row.high), true},
+                          {row.after}});
+  }
+  return table;
+}
+
+void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t count, HtmlWriter& page) {
+  if (const std::string words = pipeline_words(pipeline, count); !words.empty()) page.element("h3", words);
+  const OrderedJson* const rates = find_value(pipeline, "steps_per_s");
+  if (rates == nullptr) {
+    page.element("p", "No prediction: " + text_of(pipeline, "why_none"));
+    return;
+  }
+  const double now = number_of(*rates, "model");
+  page.open("p");
+  page.text("Measured ");
+  add_number(format_number(number_of(*rates, "measured")), number_of(*rates, "measured"),
+             fmt::format("/whatif/pipelines/{}/steps_per_s/measured", number), page);
+  page.text(" steps/s; without the cost of recording about ");
+  add_number(format_number(now), now, fmt::format("/whatif/pipelines/{}/steps_per_s/model", number), page);
+  page.text(", the dashed line. What limits now: " + words_of_limit(find_value(pipeline, "limited_by")) + ".");
+  page.close();
+  std::vector<RateRow> rows;
+  for (const OrderedJson& fix : list_of(pipeline, "fixes")) rows.push_back(row_of(fix));
+  for (const OrderedJson& fix : list_of(pipeline, "together")) {
+    rows.push_back(row_of(fix));
+    rows.back().what += ", together with those before";
+  }
+  if (const OrderedJson* const ideal = find_value(pipeline, "without_input")) {
+    rows.push_back(row_of(*ideal));
+    rows.back().what = "if every element were ready";
+  }
+  add_rows(rows, now, page);
+  add_table(table_of_rows(rows), page);
+}
+
+}  // namespace
+
+void add_whatif_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const whatif = documents.find("whatif");
+  if (whatif == nullptr) return;
+  open_section("whatif", "What each change would bring", page);
+  const OrderedJson& pipelines = list_of(*whatif, "pipelines");
+  for (std::size_t number = 0; number < std::min<std::size_t>(pipelines.size(), 8); ++number) {
+    add_pipeline(pipelines[number], number, pipelines.size(), page);
+  }
+  if (const OrderedJson* const asked = find_value(*whatif, "asked")) {
+    page.element("h3", "What you asked");
+    add_rows({row_of(*asked)}, 0, page);
+  }
+  page.close();
+}
+
+}  // namespace doctor

@@ -1,0 +1,311 @@
+// Pages for a browser, as far as no browser is needed: what they may hold, that their numbers are those of their data,
+// that nothing foreign becomes markup, that colours can be told from the page.
+
+#include "report/html/html_page.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "report/html/html_writer.h"
+#include "report/html/picture.h"
+#include "run_tool.h"
+#include "temporary_directory.h"
+
+namespace doctor::html_page_test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string testdata(const std::string& name) {
+  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + name;
+}
+
+std::string page_of(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all = arguments;
+  all.insert(all.end(), {"--format", "html"});
+  const Ended ended = run_tool(all);
+  CAPTURE(ended.errors);
+  REQUIRE(ended.code >= 0);
+  REQUIRE(ended.code != 2);
+  return ended.output;
+}
+
+/// Traces of every kind that a page can be about.
+std::vector<std::vector<std::string>> pages() {
+  return {{testdata("traces/guide_naive.xplane.pb")},
+          {testdata("traces/guide_parallel_map.xplane.pb")},
+          {testdata("traces/healthy_tf2.4.trace.json.gz")},
+          {testdata("traces/no_tf_data_tf2.4.xplane.pb")},
+          {testdata("traces/cut_off_tf2.4.xplane.pb")},
+          {testdata("traces/empty.xplane.pb")},
+          {testdata("field/gpu_multi_worker.xplane.pb.gz")},
+          {testdata("outputs/hostile.trace.json")},
+          {"whatif", testdata("traces/guide_naive.xplane.pb")},
+          {"show", "steps", testdata("traces/guide_naive.xplane.pb")},
+          {"show", "ops", testdata("outputs/hostile.trace.json")},
+          {"fleet", testdata("fleet/january.ndjson"), testdata("fleet/february.ndjson")},
+          {"compare", testdata("traces/guide_naive.xplane.pb"), "--", testdata("traces/guide_prefetch.xplane.pb")}};
+}
+
+/// A start tag with its attributes.
+struct Tag {
+  std::string name;
+  std::map<std::string, std::string> attributes;
+};
+
+/// The start tags of a page, and where its scripts and its style stand between. Fails on anything that is not written
+/// the way HtmlWriter writes.
+std::vector<Tag> tags_of(const std::string& page, std::map<std::string, std::vector<std::string>>& raw) {
+  static const std::regex kAttribute(R"re( ([a-zA-Z0-9:-]+)="([^"<>]*)")re");
+  std::vector<Tag> tags;
+  for (std::size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at)) {
+    const std::size_t end = page.find('>', at);
+    REQUIRE(end != std::string::npos);
+    const std::string inside = page.substr(at + 1, end - at - 1);
+    at = end + 1;
+    if (inside.starts_with('/') || inside == "!doctype html") continue;
+    Tag tag;
+    const std::size_t name_end = inside.find_first_of(" /");
+    tag.name = inside.substr(0, name_end);
+    std::string attributes = name_end == std::string::npos ? std::string() : inside.substr(name_end);
+    if (attributes.ends_with('/')) attributes.pop_back();
+    std::size_t read = 0;
+    for (std::sregex_iterator match(attributes.begin(), attributes.end(), kAttribute), none; match != none; ++match) {
+      tag.attributes[(*match)[1]] = (*match)[2];
+      read += static_cast<std::size_t>(match->length());
+    }
+    CHECK_MESSAGE(read == attributes.size(), inside);
+    if (tag.name == "script" || tag.name == "style") {
+      const std::size_t close = page.find("</" + tag.name + ">", at);
+      REQUIRE(close != std::string::npos);
+      raw[tag.attributes.count("type") > 0 ? "data" : tag.name].push_back(page.substr(at, close - at));
+      at = close;
+    }
+    tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+/// What a page may be made of. A name of a trace that became markup would be none of these, or bring an attribute that
+/// is not.
+const std::set<std::string> kElements = {
+    "html",    "head",   "meta",  "link", "title", "style", "body",   "header",  "main",    "footer",
+    "section", "h1",     "h2",    "h3",   "h4",    "p",     "ol",     "ul",      "li",      "div",
+    "span",    "strong", "code",  "pre",  "kbd",   "a",     "data",   "figure",  "svg",     "g",
+    "rect",    "circle", "line",  "text", "tspan", "path",  "defs",   "pattern", "details", "summary",
+    "table",   "thead",  "tbody", "tr",   "th",    "td",    "button", "script"};
+const std::set<std::string> kAttributes = {"lang",        "charset",
+                                           "http-equiv",  "content",
+                                           "name",        "rel",
+                                           "href",        "id",
+                                           "class",       "hidden",
+                                           "tabindex",    "role",
+                                           "type",        "scope",
+                                           "value",       "x",
+                                           "y",           "x1",
+                                           "x2",          "y1",
+                                           "y2",          "dx",
+                                           "cx",          "cy",
+                                           "r",           "d",
+                                           "width",       "height",
+                                           "text-anchor", "patternUnits",
+                                           "aria-label",  "aria-labelledby",
+                                           "aria-hidden", "data-ref",
+                                           "data-json",   "data-length",
+                                           "data-unit"};
+
+/// Why a page may not be sent to anybody; empty: nothing.
+std::string fault_of(const std::string& page) {
+  std::map<std::string, std::vector<std::string>> raw;
+  for (const Tag& tag : tags_of(page, raw)) {
+    if (!kElements.contains(tag.name)) return "element " + tag.name;
+    for (const auto& [name, value] : tag.attributes) {
+      if (!kAttributes.contains(name)) return "attribute " + name;
+      const bool is_fixed_link =
+          value.starts_with('#') || value.starts_with("./") || value.starts_with("file:///") || value == "data:,";
+      if (name == "href" && !is_fixed_link) return "link to " + value;
+    }
+  }
+  if (raw["script"].size() != 1 || raw["style"].size() != 1 || raw["data"].size() != 1) return "scripts";
+  if (raw["data"].front().find_first_of("<>&") != std::string::npos) return "data";
+  return {};
+}
+
+/// Luminance of "#rrggbb" (WCAG 2.2, relative luminance).
+double luminance(const std::string& color) {
+  double sum = 0;
+  const double weights[] = {0.2126, 0.7152, 0.0722};
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    const double value = std::stoi(color.substr(1 + 2 * channel, 2), nullptr, 16) / 255.0;
+    sum += weights[channel] * (value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+double contrast(const std::string& one, const std::string& other) {
+  const double high = std::max(luminance(one), luminance(other));
+  const double low = std::min(luminance(one), luminance(other));
+  return (high + 0.05) / (low + 0.05);
+}
+
+/// The colours of each :root of the style sheet: light, dark, paper.
+std::vector<std::map<std::string, std::string>> palettes() {
+  static const std::regex kColor(R"(--([a-z0-9]+): (#[0-9a-f]{6});)");
+  const std::string style(kPageStyle);
+  std::vector<std::map<std::string, std::string>> palettes;
+  for (std::size_t at = style.find(":root {"); at != std::string::npos; at = style.find(":root {", at + 1)) {
+    const std::string block = style.substr(at, style.find('}', at) - at);
+    std::map<std::string, std::string> colors;
+    for (std::sregex_iterator match(block.begin(), block.end(), kColor), none; match != none; ++match) {
+      colors[(*match)[1]] = (*match)[2];
+    }
+    palettes.push_back(std::move(colors));
+  }
+  return palettes;
+}
+
+}  // namespace
+
+TEST_CASE("pages hold nothing but what their writer writes") {
+  for (const std::vector<std::string>& arguments : pages()) {
+    CAPTURE(arguments.back());
+    const std::string page = page_of(arguments);
+    CHECK(fault_of(page) == "");
+    CHECK(page.size() < 500'000);
+    CHECK(page == page_of(arguments));
+  }
+}
+
+TEST_CASE("a name that became markup would be noticed") {
+  const std::string page = page_of({testdata("traces/guide_naive.xplane.pb")});
+  const auto with = [&](const std::string& foreign) {
+    std::string changed = page;
+    return fault_of(changed.insert(changed.find("</main>"), foreign));
+  };
+  CHECK(with("<img src=\"x\">") == "element img");
+  CHECK(with("<p onclick=\"x()\"></p>") == "attribute onclick");
+  CHECK(with("<a href=\"https://example.org\">x</a>") == "link to https://example.org");
+  CHECK(with("<script>1</script>") == "scripts");
+}
+
+TEST_CASE("the policy of a page allows its own style and script alone") {
+  const std::string page = page_of({testdata("traces/guide_naive.xplane.pb")});
+  std::map<std::string, std::vector<std::string>> raw;
+  std::string policy;
+  for (const Tag& tag : tags_of(page, raw)) {
+    if (tag.attributes.count("http-equiv") > 0) policy = tag.attributes.at("content");
+  }
+  const auto is_allowed = [&](const std::string& text) {
+    std::string hash = content_hash(text);
+    return policy.find(hash) != std::string::npos;
+  };
+  CHECK(is_allowed(raw["style"].front()));
+  CHECK(is_allowed(raw["script"].front()));
+  CHECK_FALSE(is_allowed(raw["script"].front() + " "));
+  CHECK(policy.starts_with("default-src &apos;none&apos;"));
+  CHECK(page.find("style=\"") == std::string::npos);  // the policy would refuse it
+  // `printf abc | openssl dgst -sha256 -binary | base64`
+  CHECK(content_hash("abc") == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+}
+
+TEST_CASE("the script makes no markup of text") {
+  for (const char* const word : {"innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "Function(", "document.write",
+                                 "fetch(", "XMLHttpRequest", "http"}) {
+    CAPTURE(word);
+    const bool is_namespace = std::string(word) == "http";  // of SVG, a name that is never loaded
+    const std::string script =
+        std::regex_replace(std::string(kPageScript), std::regex("http://www.w3.org/2000/svg"), "");
+    CHECK(script.find(word) == std::string::npos);
+    CHECK((is_namespace || std::string(kPageScript).find(word) == std::string::npos));
+  }
+}
+
+TEST_CASE("the numbers on a page are those of its data, and the data those of the JSON report") {
+  std::size_t count = 0;
+  for (const std::vector<std::string>& arguments : pages()) {
+    CAPTURE(arguments.back());
+    const std::string page = page_of(arguments);
+    std::map<std::string, std::vector<std::string>> raw;
+    const std::vector<Tag> tags = tags_of(page, raw);
+    const Json data = Json::parse(raw["data"].front());
+    for (const Tag& tag : tags) {
+      if (tag.name == "data") {
+        const Json& value = data.at(Json::json_pointer(tag.attributes.at("data-json")));
+        CHECK(std::stod(tag.attributes.at("value")) == doctest::Approx(value.get<double>()));
+        ++count;
+      }
+      if (tag.attributes.count("data-ref") > 0) {
+        CHECK(data.at(Json::json_pointer(tag.attributes.at("data-ref"))).is_object());
+      }
+    }
+  }
+  CHECK(count > 20);
+  const std::string trace = testdata("traces/guide_naive.xplane.pb");
+  std::map<std::string, std::vector<std::string>> raw;
+  tags_of(page_of({trace}), raw);
+  Json report = Json::parse(run_tool({trace, "--format", "json"}).output);
+  report["trace"]["files"][0]["path"] = "guide_naive.xplane.pb";  // no folder goes out with a page
+  CHECK(Json::parse(raw["data"].front())["report"] == report);
+}
+
+TEST_CASE("every picture says what it shows, and a table has what its sections draw") {
+  for (const std::vector<std::string>& arguments : pages()) {
+    CAPTURE(arguments.back());
+    std::map<std::string, std::vector<std::string>> raw;
+    std::set<std::string> ids;
+    for (const Tag& tag : tags_of(page_of(arguments), raw)) {
+      const bool is_image = tag.attributes.count("role") > 0 && tag.attributes.at("role") == "img";
+      if (tag.name == "svg" && is_image) CHECK_FALSE(tag.attributes.at("aria-label").empty());
+      const bool is_inner = tag.attributes.count("class") > 0 && tag.attributes.at("class") == "z";
+      if (tag.name == "svg" && !is_image && !is_inner) CHECK(tag.attributes.count("aria-hidden") == 1);
+      if (tag.attributes.count("id") > 0) CHECK(ids.insert(tag.attributes.at("id")).second);
+    }
+  }
+}
+
+TEST_CASE("colours can be told from the page in the light, in the dark and on paper") {
+  const auto all = palettes();
+  REQUIRE(all.size() == 3);
+  for (const auto& colors : all) {
+    for (const char* const background : {"page", "bad", "good", "soft"}) {
+      CAPTURE(background);
+      CHECK(contrast(colors.at("text"), colors.at(background)) >= 4.5);
+      CHECK(contrast(colors.at("muted"), colors.at(background)) >= 4.5);
+    }
+    for (const char* const look : {"hot", "s2", "s3", "s4", "s5", "other", "runs", "line"}) {
+      CAPTURE(look);
+      CHECK(contrast(colors.at(look), colors.at("page")) >= 3);
+    }
+  }
+  CHECK(contrast("#ffffff", "#000000") == doctest::Approx(21));
+}
+
+TEST_CASE("text enters a page escaped") {
+  HtmlWriter page;
+  page.open("p", {{"class", "\"><img>"}});
+  page.text("<b>&'\"");
+  page.close();
+  page.open("pre");
+  page.lines("a\n<b>");
+  page.close();
+  CHECK(std::move(page).finish() ==
+        "<p class=\"&quot;&gt;&lt;img&gt;\">&lt;b&gt;&amp;&apos;&quot;</p>\n<pre>a\n&lt;b&gt;</pre>");
+}
+
+TEST_CASE("positions are per cents of the whole") {
+  CHECK(percent_of(1, 4) == "25%");
+  CHECK(percent_of(5, 4) == "100%");
+  CHECK(percent_of(-1, 4) == "0%");
+  CHECK(percent_of(1, 0) == "0%");
+}
+
+}  // namespace doctor::html_page_test
