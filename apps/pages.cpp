@@ -12,6 +12,7 @@
 #include "report/ops_page.h"
 #include "report/overview_page.h"
 #include "report/steps_page.h"
+#include "report/timeline_page.h"
 #include "report/tree_page.h"
 #include "text/data_table.h"
 
@@ -46,6 +47,28 @@ Result<std::string> render_calls(const ShowOptions& options, const Analysis& ana
   if (!list) return Unexpected(list.error());
   if (options.format == OutputFormat::json) return render_calls_json(*list);
   return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list, options.style.width);
+}
+
+TimelineChoice timeline_choice(const ShowOptions& options) {
+  TimelineChoice choice = {options.call, std::nullopt, options.pipeline};
+  if (options.step) choice.step = static_cast<std::int64_t>(*options.step);
+  return choice;
+}
+
+AnalysisOptions timelines(const ShowOptions& options) {
+  AnalysisOptions needed;
+  needed.measure.timeline = timeline_choice(options).request();
+  return needed;
+}
+
+Result<std::string> render_timeline(const ShowOptions& options, const Analysis& analysis) {
+  if (options.call && options.step) return fail("a call and a step cannot be shown at once", "--step", "name one");
+  const Result<TimelineList> list =
+      choose_timelines(analysis.measurements, analysis.diagnosis, timeline_choice(options));
+  if (!list) return Unexpected(list.error());
+  if (options.format == OutputFormat::json) return to_text(timeline_json(*list));
+  return options.format == OutputFormat::csv ? render_timeline_csv(*list)
+                                             : render_timeline_text(*list, options.style.width);
 }
 
 AnalysisOptions attribute_history(const ShowOptions&) {
@@ -163,7 +186,7 @@ Result<std::string> render_memory(const ShowOptions& options, const Analysis& an
              : render_memory_text(analysis.measurements, analysis.diagnosis, top, options.style.width);
 }
 
-constexpr std::array<Page, 10> kPages = {{
+constexpr std::array<Page, 11> kPages = {{
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
      .needs_tf_data = false,
@@ -183,6 +206,11 @@ constexpr std::array<Page, 10> kPages = {{
      .has_csv = true,
      .needs = call_details,
      .render = render_calls},
+    {.name = "timeline",
+     .summary = "typical steps, or one call or step: when the loop waits for which stage, and when each works",
+     .has_csv = true,
+     .needs = timelines,
+     .render = render_timeline},
     {.name = "autotune",
      .summary = "what each stage was given and chose, and whether it binds",
      .has_csv = true,

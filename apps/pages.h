@@ -19,6 +19,7 @@ struct ShowOptions {
   OutputFormat format = OutputFormat::text;
   TextStyle style;
   std::optional<std::size_t> call;      ///< number of one call in its pipeline, from 1
+  std::optional<std::size_t> step;      ///< number of one step, as the trace marks it
   std::optional<std::string> pipeline;  ///< id of the pipeline to look at
   std::optional<std::size_t> top;       ///< how many calls or rows; 0: all
   std::optional<std::string> sort;      ///< key of the column that a table is sorted by

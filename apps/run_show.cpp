@@ -51,6 +51,7 @@ ShowOptions show_options(const Request& request, const OutputOptions& output) {
   return {.format = output.format(),
           .style = style_of(output, request.all("TRACE")),
           .call = request.number("call"),
+          .step = request.number("step"),
           .pipeline = request.given("pipeline"),
           .top = request.number("top"),
           .sort = request.given("sort"),

@@ -78,6 +78,7 @@ TEST_CASE("every page about traces fits the width of the terminal") {
                                                        {"whatif", "--plan", "--fix", "prefetch"},
                                                        {"show", "tree"},
                                                        {"show", "calls"},
+                                                       {"show", "timeline"},
                                                        {"show", "autotune"},
                                                        {"show", "overview"},
                                                        {"show", "input"},

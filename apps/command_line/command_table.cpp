@@ -87,6 +87,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .arguments = {{"PAGE", ArgumentKind::word, "Which numbers", false, page_names()}, kTraces},
      .examples = {{"show overview logs/", "step time and what it goes to"},
                   {"show calls --top 3 host.xplane.pb", "the three longest slow GetNext calls"},
+                  {"show timeline host.xplane.pb", "typical steps: who works while the loop waits or runs"},
                   {"show ops --sort self_us --format csv trace.json.gz", "every op, for a spreadsheet"}},
      .notes = kTraceNotes,
      .exits = {{kExitClean, "shown; findings do not count"},

@@ -149,12 +149,9 @@ void add_lane(const Lane& lane, const IteratorForest& forest, const std::vector<
   std::size_t next_run = 0;
   const auto is_sync = [&](const IteratorCall& call) { return !forest[forest.iterator_of(call)].is_async; };
   visit_own_times(lane.iterator_calls, until, is_sync, [&](std::uint32_t row, Interval own) {
-    Picoseconds done = own.start;
-    visit_function_runs(lane, row, own, next_run, [&](Interval run) {
-      activity.add_own_work({done, run.start});
-      done = run.end;
+    visit_own_work(lane, row, own, next_run, [&](Interval piece, bool is_function) {
+      if (!is_function) activity.add_own_work(piece);
     });
-    activity.add_own_work({done, own.end});
   });
   activity.add_until(until);
 }

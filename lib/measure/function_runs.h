@@ -36,4 +36,17 @@ void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, s
   }
 }
 
+/// Calls `visit(Interval, is_function)` for the pieces of `window`, a part of the call `row` without nested calls: in a
+/// run of the user's function or between these. In order of time, without gaps; `next` as above. Pieces may be empty.
+template <typename Visit>
+void visit_own_work(const Lane& lane, std::uint32_t row, Interval window, std::size_t& next, Visit visit) {
+  Picoseconds done = window.start;
+  visit_function_runs(lane, row, window, next, [&](Interval run) {
+    visit(Interval{done, run.start}, false);
+    visit(run, true);
+    done = run.end;
+  });
+  visit(Interval{done, window.end}, false);
+}
+
 }  // namespace doctor

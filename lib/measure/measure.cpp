@@ -18,6 +18,7 @@
 #include "measure/phase.h"
 #include "measure/random_ops.h"
 #include "measure/record_cycles.h"
+#include "measure/record_timelines.h"
 #include "measure/step_table.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
@@ -371,6 +372,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
     result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_, options.most_cycle_rows);
   }
   if (result_.profile) result_.steps = measure_steps(result_);
+  if (options.timeline) record_timelines(trace_, forest_, path_, owners_, waits_, *options.timeline, result_);
   if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
   if (options.call_times) {
     result_.call_times = measure_call_times(trace_, forest_, waits_, owners_, tools_.work);

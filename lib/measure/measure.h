@@ -5,6 +5,7 @@
 #include "base/work.h"
 #include "measure/call_details.h"
 #include "measure/measurements.h"
+#include "measure/timeline.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/trace.h"
@@ -15,6 +16,7 @@ namespace doctor {
 /// What to measure beyond that which every diagnosis needs.
 struct MeasureOptions {
   std::optional<CallDetailRequest> calls;
+  std::optional<TimelineRequest> timeline;
   bool call_times = false;              ///< how long single calls take, for comparing runs
   std::size_t most_cycle_rows = 6'000;  ///< see record_cycles()
 };

@@ -17,6 +17,7 @@
 #include "measure/cycles.h"
 #include "measure/pace.h"
 #include "measure/steps.h"
+#include "measure/timeline.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/source_lines.h"
@@ -266,6 +267,9 @@ struct PipelineMeasurement {
   std::vector<CacheFill> cache_fills;
   std::optional<InputLoad> input_load;   ///< only of the host's first pipeline, and only where no device computes
   std::vector<CallDetail> call_details;  ///< in order of time; only those that were asked for
+  /// Only if asked for: of typical steps, of the median call and of the longest ones, longest first; or of the one call
+  /// or step that was asked for, if it is there.
+  std::vector<TimelineWindow> timelines;
 
   /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes
   /// no verdict; but where slow calls come again and again, all of them belong to the job.

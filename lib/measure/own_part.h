@@ -33,9 +33,11 @@ inline OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t 
 }
 
 /// Calls `visit(row, Interval)` for every piece of time of the calls that `is_wanted(call)` picks outside of their
-/// nested calls, in order of start over the whole lane. Calls that start at `until` or later are left out.
+/// nested calls, in order of start over the whole lane. Calls that start at `until` or later are left out, and those
+/// before `first_row`, an outermost one.
 template <typename IsWanted, typename Visit>
-void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until, IsWanted is_wanted, Visit visit) {
+void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until, IsWanted is_wanted, Visit visit,
+                     std::uint32_t first_row = 0) {
   struct Open {
     std::uint32_t row;
     std::uint32_t subtree_end;
@@ -53,7 +55,7 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until
     add(closed, closed.end);
     if (!open.empty()) open.back().done = std::max({open.back().done, closed.done, closed.end});
   };
-  for (std::uint32_t row = 0; row < calls.size(); ++row) {
+  for (std::uint32_t row = first_row; row < calls.size(); ++row) {
     const IteratorCall& call = calls[row];
     const Picoseconds start = call.span.start();
     if (start >= until) break;

@@ -104,14 +104,10 @@ void CriticalPath::Walker::gap(CallRef ref, Interval window, int depth) {
 
 /// Inside a run of the user's function the time is the function's, else the iterator's own.
 void CriticalPath::Walker::own_work(CallRef ref, IteratorId iterator, Interval window) {
-  Picoseconds done = window.start;
   std::size_t& next_run = next_run_[index_of(ref.lane)];
-  visit_function_runs(trace_.lanes[index_of(ref.lane)], ref.row, window, next_run, [&](Interval run) {
-    emit({done, run.start}, iterator, SegmentKind::self, ref.lane);
-    emit(run, iterator, SegmentKind::function, ref.lane);
-    done = run.end;
+  visit_own_work(trace_.lanes[index_of(ref.lane)], ref.row, window, next_run, [&](Interval piece, bool is_function) {
+    emit(piece, iterator, is_function ? SegmentKind::function : SegmentKind::self, ref.lane);
   });
-  emit({done, window.end}, iterator, SegmentKind::self, ref.lane);
 }
 
 /// Follows a wait into the background calls below, the best ranked of those active at each moment.

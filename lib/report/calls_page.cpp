@@ -17,34 +17,6 @@
 namespace doctor {
 namespace {
 
-/// The pipelines to choose from: the one that is named, else all that feed no other.
-Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measurements, const Diagnosis& diagnosis,
-                                                   const std::optional<std::string>& id) {
-  std::vector<PipelineView> chosen;
-  std::string known;
-  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
-    const std::string own = pipeline_id(view.judgement, view.pipeline);
-    known += (known.empty() ? "" : ", ") + own;
-    if (id ? own == *id : !view.pipeline.feeds_another) chosen.push_back(view);
-  }
-  if (id && chosen.empty() && shows_tf_data(measurements)) {
-    return fail("no pipeline '" + *id + "'", "--pipeline",
-                known.empty() ? "the trace shows no GetNext call" : "known: " + known);
-  }
-  return chosen;
-}
-
-Result<void> check_number(const std::vector<PipelineView>& pipelines, std::size_t number) {
-  const std::string where = fmt::format("--call {}", number);
-  if (pipelines.empty()) return fail("the trace shows no GetNext call", where);
-  const PipelineView& view = pipelines.front();
-  const std::size_t count = view.pipeline.calls.size();
-  if (number >= 1 && number <= count) return {};
-  return fail(
-      fmt::format("pipeline {} has {}", pipeline_id(view.judgement, view.pipeline), format_count(count, "call")), where,
-      fmt::format("they are numbered from 1 to {}", count));
-}
-
 /// A measured call by the place of its pipeline in the list.
 struct Candidate {
   std::size_t pipeline = 0;
@@ -256,10 +228,11 @@ Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis&
   list.choice = choice;
   list.shows_tf_data = shows_tf_data(measurements);
   if (!list.shows_tf_data) return list;
-  Result<std::vector<PipelineView>> pipelines = choose_pipelines(measurements, diagnosis, choice.pipeline);
+  Result<std::vector<PipelineView>> pipelines = choose_pipelines(measurements, diagnosis.judgement, choice.pipeline);
   if (!pipelines) return Unexpected(pipelines.error());
   if (choice.number) {
-    if (const Result<void> known = check_number(*pipelines, *choice.number); !known) return Unexpected(known.error());
+    if (const Result<void> known = check_call_number(*pipelines, *choice.number); !known)
+      return Unexpected(known.error());
   }
   for (const PipelineView& view : *pipelines) {
     if (list.pipelines.empty() || !choice.number) list.pipelines.push_back(view);
@@ -283,8 +256,13 @@ std::vector<CallRow> rows_of(const CallDetail& detail) {
   return rows;
 }
 
-std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width) {
+std::string_view block_of(double part) {
   static constexpr std::array<std::string_view, 9> kBlocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+  // Rounded, but never to nothing.
+  return kBlocks[static_cast<std::size_t>(std::clamp(part * 8 + 0.5, part > 0 ? 1.0 : 0.0, 8.0))];
+}
+
+std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width) {
   const double column = static_cast<double>(window.end - window.start) / static_cast<double>(width);
   std::vector<double> covered(width, 0);  // of each column, as a share of it
   for (const Interval& span : spans) {
@@ -296,11 +274,7 @@ std::string bar_of(const std::vector<Interval>& spans, Interval window, std::siz
     }
   }
   std::string bar;
-  for (const double part : covered) {
-    // Rounded, but never to nothing.
-    const auto eighths = static_cast<std::size_t>(std::clamp(part * 8 + 0.5, part > 0 ? 1.0 : 0.0, 8.0));
-    bar += kBlocks[eighths];
-  }
+  for (const double part : covered) bar += block_of(part);
   return bar;
 }
 

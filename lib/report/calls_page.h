@@ -64,6 +64,9 @@ std::vector<CallRow> rows_of(const CallDetail& detail);
 /// The word of the schema for who held a segment: "self", "function", …
 std::string_view to_word(SegmentKind kind);
 
+/// A block character as wide as a part of a column, 0 to 1. A part too small for one leaves a thin mark.
+std::string_view block_of(double part);
+
 /// Where in `window` the spans lie, as `width` block characters. A span too short for its column leaves a thin mark.
 std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width);
 

@@ -67,6 +67,33 @@ std::vector<PipelineView> pipelines_of(const Measurements& measurements, const J
   return views;
 }
 
+Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measurements, const Judgement& judgement,
+                                                   const std::optional<std::string>& id) {
+  std::vector<PipelineView> chosen;
+  std::string known;
+  for (const PipelineView& view : pipelines_of(measurements, judgement)) {
+    const std::string own = pipeline_id(view.judgement, view.pipeline);
+    known += (known.empty() ? "" : ", ") + own;
+    if (id ? own == *id : !view.pipeline.feeds_another) chosen.push_back(view);
+  }
+  if (id && chosen.empty() && shows_tf_data(measurements)) {
+    return fail("no pipeline '" + *id + "'", "--pipeline",
+                known.empty() ? "the trace shows no GetNext call" : "known: " + known);
+  }
+  return chosen;
+}
+
+Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::size_t number) {
+  const std::string where = fmt::format("--call {}", number);
+  if (pipelines.empty()) return fail("the trace shows no GetNext call", where);
+  const PipelineView& view = pipelines.front();
+  const std::size_t count = view.pipeline.calls.size();
+  if (number >= 1 && number <= count) return {};
+  return fail(
+      fmt::format("pipeline {} has {}", pipeline_id(view.judgement, view.pipeline), format_count(count, "call")), where,
+      fmt::format("they are numbered from 1 to {}", count));
+}
+
 bool has_bottleneck(const PipelineJudgement& judgement) {
   if (judgement.culprit == kNoIterator || judgement.level == InputLevel::unknown) return false;
   if (judgement.phase == Phase::background) return false;
@@ -95,6 +122,24 @@ std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const
   // Last, so that a member whose parent is none of them is not lost.
   starts.insert(starts.end(), pipeline.members.begin(), pipeline.members.end());
   return in_tree_order(host, starts, {pipeline.members.begin(), pipeline.members.end()});
+}
+
+std::vector<IteratorId> members_in_code_order(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  std::vector<std::vector<IteratorId>> trees;
+  std::vector<IteratorId> open;  // inputs of the last one are to come
+  const auto close = [&] {
+    trees.back().push_back(open.back());
+    open.pop_back();
+  };
+  for (const IteratorId member : members_in_tree_order(host, pipeline)) {
+    while (!open.empty() && open.back() != host.iterators[index_of(member)].parent) close();
+    if (open.empty()) trees.emplace_back();
+    open.push_back(member);
+  }
+  while (!open.empty()) close();
+  std::vector<IteratorId> order;
+  for (auto tree = trees.rbegin(); tree != trees.rend(); ++tree) order.insert(order.end(), tree->begin(), tree->end());
+  return order;
 }
 
 std::vector<IteratorId> other_iterators(const HostMeasurement& host) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "diagnose/finding.h"
 #include "diagnose/judgement.h"
 #include "measure/measurements.h"
@@ -30,6 +31,14 @@ const SourceLine* source_of(const Measurements& measurements, const Judgement& j
 /// All pipelines, worst first.
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
 
+/// The pipelines to choose from, worst first: the one with this id, else all that feed no other. Errors: the trace has
+/// none of this id.
+Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measurements, const Judgement& judgement,
+                                                   const std::optional<std::string>& id);
+
+/// Whether the first of the pipelines has a call of this number, as `--call` may ask for.
+Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::size_t number);
+
 /// Whether the judgement names an iterator that somebody waits for: in a pipeline that holds its consumer up, or held
 /// it up while it warmed up. The busiest iterator of a pipeline that keeps up is not a bottleneck.
 bool has_bottleneck(const PipelineJudgement& judgement);
@@ -44,7 +53,10 @@ Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterat
 /// device pipeline gets its elements from follow with theirs.
 std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 
-/// The iterators of a host that belong to no pipeline, in the same order.
+/// The same in the order of the user's code: inputs before what reads them, and host pipelines before those of devices.
+std::vector<IteratorId> members_in_code_order(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// The iterators of a host that belong to no pipeline, in tree order.
 std::vector<IteratorId> other_iterators(const HostMeasurement& host);
 
 /// The iterators of one pipeline, or those of a host for which no call of a consumer was seen.

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "measure/function_owners.h"
+#include "measure/timeline.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// A window whose lanes are wanted.
+struct LaneRequest {
+  Interval span;
+  std::vector<bool> members;         ///< indexed by IteratorId: of whose work
+  TimelineWindow* window = nullptr;  ///< gets `lanes` and `lanes_left_out`
+};
+
+/// What the threads did for the members in each of the windows: own work of calls outside of nested calls, runs of
+/// functions in them, and of iterators that wait for other threads (`waits`, indexed by IteratorId) the ops of their
+/// functions. All of a trace together it is IteratorMeasurement::work(). One pass over the part of each thread that
+/// the windows lie in.
+void collect_lanes(const Trace& trace, const IteratorForest& forest, const FunctionOwners& owners,
+                   const std::vector<bool>& waits, std::span<const LaneRequest> requests);
+
+}  // namespace doctor

@@ -1,0 +1,156 @@
+#include "measure/timeline_windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "measure/cadence.h"
+#include "measure/marked_steps.h"
+
+namespace doctor {
+namespace {
+
+Picoseconds latency_of(const PipelineMeasurement& pipeline, std::size_t call) {
+  return pipeline.calls[call].end - pipeline.calls[call].start;
+}
+
+/// The steps of a pipeline that may be drawn: each from a steady call to the next one of the same iteration.
+class SteadySteps {
+ public:
+  explicit SteadySteps(const PipelineMeasurement& pipeline) : calls_(pipeline.calls) {
+    Picoseconds waits_until = calls_.empty() ? 0 : calls_.front().start;
+    for (std::size_t call = 0; call + 1 < calls_.size(); ++call) {
+      waits_until = std::max(waits_until, calls_[call].end);
+      const Picoseconds end = calls_[call + 1].start;
+      const bool is_step =
+          call >= pipeline.warmup_count &&
+          !std::binary_search(pipeline.iteration_starts.begin(), pipeline.iteration_starts.end(), call + 1);
+      waited_until_.push_back(waited_until_.back() + std::min(waits_until, end) - calls_[call].start);
+      in_a_row_.push_back(is_step ? (in_a_row_.empty() ? 0 : in_a_row_.back()) + 1 : 0);
+      if (!is_step) continue;
+      all_.waited += waited_until_.back() - waited_until_[call];
+      all_.passed += end - calls_[call].start;
+    }
+  }
+
+  /// The calls that begin the most typical steps; empty without a step.
+  std::vector<std::size_t> most_typical() const {
+    if (all_.passed <= 0) return {};
+    const std::size_t most = *std::max_element(in_a_row_.begin(), in_a_row_.end());
+    const std::size_t count = std::min(most, kMostTypicalSteps);
+    std::optional<std::size_t> best;
+    double smallest = 0;
+    for (std::size_t last = 0; last < in_a_row_.size(); ++last) {
+      if (in_a_row_[last] < count) continue;
+      const double distance = std::abs(total(last + 1 - count, count).share() - all_.share());
+      if (best && distance >= smallest) continue;
+      best = last + 1 - count;
+      smallest = distance;
+    }
+    std::vector<std::size_t> calls(count);
+    std::iota(calls.begin(), calls.end(), best.value_or(0));
+    return calls;
+  }
+
+ private:
+  struct Total {
+    Picoseconds waited = 0;
+    Picoseconds passed = 0;
+
+    double share() const { return passed > 0 ? static_cast<double>(waited) / static_cast<double>(passed) : 0; }
+  };
+
+  Total total(std::size_t first, std::size_t count) const {
+    return {waited_until_[first + count] - waited_until_[first], calls_[first + count].start - calls_[first].start};
+  }
+
+  const std::vector<Interval>& calls_;
+  std::vector<Picoseconds> waited_until_{0};  ///< waiting in all steps before that of this call
+  std::vector<std::size_t> in_a_row_;         ///< indexed by call: of how many steps in a row its step is the last
+  Total all_;
+};
+
+/// The earliest of the steady calls of median latency; of all calls where none is steady.
+std::size_t median_call(const PipelineMeasurement& pipeline) {
+  const std::size_t first = pipeline.warmup_count < pipeline.calls.size() ? pipeline.warmup_count : 0;
+  std::vector<Picoseconds> latencies;
+  for (std::size_t call = first; call < pipeline.calls.size(); ++call) latencies.push_back(latency_of(pipeline, call));
+  const auto median = std::find(latencies.begin(), latencies.end(), quantile(latencies, 0.5));
+  return first + static_cast<std::size_t>(median - latencies.begin());
+}
+
+/// The slow calls, longest first; the longest call if none is slow.
+std::vector<std::size_t> longest_calls(const PipelineMeasurement& pipeline, std::size_t most) {
+  std::vector<std::size_t> calls(pipeline.calls.size());
+  std::iota(calls.begin(), calls.end(), std::size_t{0});
+  const std::size_t count = std::min({std::max<std::size_t>(pipeline.slow_count, 1), most, calls.size()});
+  std::partial_sort(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(count), calls.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      const Picoseconds of_a = latency_of(pipeline, a);
+                      const Picoseconds of_b = latency_of(pipeline, b);
+                      return of_a != of_b ? of_a > of_b : a < b;
+                    });
+  calls.resize(count);
+  return calls;
+}
+
+/// A call and as much before it as it lasts: the work that was under way.
+ChosenWindow with_lead(WindowKind kind, const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                       std::size_t call) {
+  const Interval span = pipeline.calls[call];
+  const Picoseconds lead = std::min(span.end - span.start, span.start - std::min(span.start, host.window_start));
+  return {kind, static_cast<std::int64_t>(call) + 1, {span.start - lead, span.end}, {call}, 0, true};
+}
+
+std::vector<ChosenWindow> window_of_step(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                         std::int64_t number) {
+  const std::vector<MarkedStep> steps = marked_steps(host);
+  const auto step =
+      std::find_if(steps.begin(), steps.end(), [&](const MarkedStep& marked) { return marked.number == number; });
+  if (step == steps.end()) return {};
+  ChosenWindow window{WindowKind::step, number, step->span, {}, 0, true};
+  for (std::size_t call = 0; call < pipeline.calls.size() && pipeline.calls[call].start < step->span.end; ++call) {
+    if (pipeline.calls[call].end <= step->span.start) continue;
+    if (window.calls.size() < kMostTimelineCalls) {
+      window.calls.push_back(call);
+    } else {
+      ++window.calls_left_out;
+    }
+  }
+  return {window};
+}
+
+std::vector<ChosenWindow> usual_windows(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                        std::size_t most_calls) {
+  std::vector<ChosenWindow> windows;
+  if (const std::vector<std::size_t> steps = SteadySteps(pipeline).most_typical(); !steps.empty()) {
+    const Interval span{pipeline.calls[steps.front()].start, pipeline.calls[steps.back() + 1].start};
+    windows.push_back({WindowKind::typical_steps, static_cast<std::int64_t>(steps.front()) + 1, span, steps, 0, true});
+  }
+  windows.push_back(with_lead(WindowKind::median_call, host, pipeline, median_call(pipeline)));
+  bool has_lanes = true;
+  for (const std::size_t call : longest_calls(pipeline, most_calls)) {
+    windows.push_back({WindowKind::longest_call,
+                       static_cast<std::int64_t>(call) + 1,
+                       pipeline.calls[call],
+                       {call},
+                       0,
+                       std::exchange(has_lanes, false)});
+  }
+  return windows;
+}
+
+}  // namespace
+
+std::vector<ChosenWindow> choose_windows(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                         const TimelineRequest& request) {
+  if (pipeline.calls.empty()) return {};
+  if (request.step) return window_of_step(host, pipeline, *request.step);
+  if (!request.call) return usual_windows(host, pipeline, request.longest);
+  if (*request.call < 1 || *request.call > pipeline.calls.size()) return {};
+  return {with_lead(WindowKind::call, host, pipeline, *request.call - 1)};
+}
+
+}  // namespace doctor

@@ -1,0 +1,248 @@
+// The lanes of `show timeline` for a terminal.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/intervals.h"
+#include "diagnose/user_code.h"
+#include "report/calls_page.h"
+#include "report/timeline_page.h"
+#include "text/escape.h"
+#include "text/numbers.h"
+#include "text/text_table.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kTimelineBar = 60;
+constexpr std::size_t kShortestTimelineBar = 12;
+constexpr std::size_t kBesideTimelineBar = 60;  ///< columns that times and names want
+constexpr std::size_t kMostTimelineRows = 16;
+constexpr std::size_t kTimelineNameWidth = 60;
+
+/// A row of the chart: the loop, or a stage.
+struct ChartRow {
+  std::vector<Interval> held;    ///< the loop waits for it; disjoint, sorted
+  std::vector<LaneSpan> worked;  ///< it works, on any thread, or the loop runs
+  Picoseconds held_time = 0;
+  Picoseconds work_time = 0;  ///< of all threads together
+  std::string name;           ///< escaped
+};
+
+/// Adds to each column of the window the part of it that the span is at work in.
+void add_to_columns(const LaneSpan& part, Interval window, std::vector<double>& columns) {
+  const double column = static_cast<double>(window.end - window.start) / static_cast<double>(columns.size());
+  const double density = static_cast<double>(part.work) / static_cast<double>(part.span.end - part.span.start);
+  const double start = static_cast<double>(part.span.start - window.start) / column;
+  const double end = static_cast<double>(part.span.end - window.start) / column;
+  for (auto at = static_cast<std::size_t>(start); at < columns.size() && static_cast<double>(at) < end; ++at) {
+    const auto left = static_cast<double>(at);
+    columns[at] += density * (std::min(end, left + 1) - std::max(start, left));
+  }
+}
+
+/// A solid block as wide as the part of a column that the loop waits; a light one where it does not wait but the stage
+/// works for longer than that, and a dot where it works very little.
+std::string two_tone_bar(const ChartRow& row, Interval window, std::size_t width) {
+  constexpr double kLittle = 1.0 / 16;
+  std::vector<double> held(width, 0);
+  std::vector<double> worked(width, 0);
+  for (const Interval& span : row.held) add_to_columns({span, span.end - span.start}, window, held);
+  for (const LaneSpan& span : row.worked) add_to_columns(span, window, worked);
+  std::string bar;
+  for (std::size_t column = 0; column < width; ++column) {
+    const double in_background = std::min(worked[column], 1.0) - held[column];
+    if (in_background > held[column]) {
+      bar += in_background < kLittle ? "·" : "░";
+    } else {
+      bar += block_of(held[column]);
+    }
+  }
+  return bar;
+}
+
+/// Disjoint parts of the intervals inside the window.
+std::vector<Interval> inside(Interval window, std::vector<Interval> intervals) {
+  return intersected(merged(std::move(intervals)), std::vector<Interval>{window});
+}
+
+std::vector<Interval> waits_in(const TimelineWindow& window) {
+  std::vector<Interval> waits;
+  for (const TimelineCall& call : window.calls) waits.push_back(call.span);
+  return inside(window.span, std::move(waits));
+}
+
+ChartRow row_of_loop(const TimelineWindow& window) {
+  ChartRow row;
+  row.held = waits_in(window);
+  row.held_time = total_length(row.held);
+  for (const Interval& gap : gaps_in(window.span, row.held)) {
+    row.worked.push_back({gap, gap.end - gap.start});
+    row.work_time += gap.end - gap.start;
+  }
+  row.name = "the training loop";
+  return row;
+}
+
+ChartRow row_of_stage(const HostMeasurement& host, const TimelineWindow& window, IteratorId stage) {
+  ChartRow row;
+  for (const TimelineCall& call : window.calls) {
+    for (const Segment& stretch : call.stretches) {
+      if (stretch.iterator == stage) row.held.push_back(stretch.span);
+    }
+    for (const HeldTime& held : call.held_by) row.held_time += held.iterator == stage ? held.time : 0;
+  }
+  for (const TimelineLane& lane : window.lanes) {
+    if (lane.iterator != stage) continue;
+    row.worked.insert(row.worked.end(), lane.spans.begin(), lane.spans.end());
+    row.work_time += lane.time;
+  }
+  row.held = inside(window.span, std::move(row.held));
+  row.name = clip(escape_for_terminal(describe(host, stage)), kTimelineNameWidth);
+  return row;
+}
+
+/// The stages that held a call or worked here, in the order of the code; of many those that did most.
+std::vector<ChartRow> rows_of_stages(const PipelineTimeline& timeline, const TimelineWindow& window) {
+  std::vector<ChartRow> rows;
+  for (const IteratorId stage : timeline.stages) {
+    ChartRow row = row_of_stage(timeline.view.host, window, stage);
+    if (row.held_time + row.work_time > 0) rows.push_back(std::move(row));
+  }
+  std::vector<std::size_t> heaviest(rows.size());
+  std::iota(heaviest.begin(), heaviest.end(), std::size_t{0});
+  std::stable_sort(heaviest.begin(), heaviest.end(), [&](std::size_t a, std::size_t b) {
+    return rows[a].held_time + rows[a].work_time > rows[b].held_time + rows[b].work_time;
+  });
+  heaviest.resize(std::min(heaviest.size(), kMostTimelineRows));
+  std::sort(heaviest.begin(), heaviest.end());
+  std::vector<ChartRow> shown;
+  for (const std::size_t index : heaviest) shown.push_back(std::move(rows[index]));
+  return shown;
+}
+
+double part_of(Picoseconds time, Picoseconds whole) {
+  return whole > 0 ? static_cast<double>(time) / static_cast<double>(whole) : 0;
+}
+
+/// How much of the time that the loop runs any stage works, too. Threads that only do something now and then do not
+/// count: of these it is not known when.
+double background_share(const ChartRow& loop, const TimelineWindow& window) {
+  std::vector<Interval> works;
+  for (const TimelineLane& lane : window.lanes) {
+    for (const LaneSpan& span : lane.spans) {
+      if (2 * span.work >= span.span.end - span.span.start) works.push_back(span.span);
+    }
+  }
+  const std::vector<Interval> runs = gaps_in(window.span, loop.held);
+  return part_of(total_length(intersected(merged(std::move(works)), runs)), loop.work_time);
+}
+
+/// What one sees, in a line.
+std::string words_about(const ChartRow& loop, const std::vector<ChartRow>& stages, const TimelineWindow& window) {
+  constexpr double kHardly = 0.05;
+  constexpr double kLittleBackground = 0.1;
+  const double waits = part_of(loop.held_time, loop.held_time + loop.work_time);
+  const auto longest = std::max_element(stages.begin(), stages.end(),
+                                        [](const ChartRow& a, const ChartRow& b) { return a.held_time < b.held_time; });
+  std::string words = fmt::format("the loop waits for {} of this time", format_share(waits));
+  if (waits < kHardly) {
+    words += ": its elements are ready";
+  } else if (longest != stages.end()) {
+    words += fmt::format(", most of all for {} ({} of the wait)", longest->name,
+                         format_share(part_of(longest->held_time, loop.held_time)));
+  }
+  if (loop.work_time == 0) return words;
+  const double background = background_share(loop, window);
+  if (background >= kLittleBackground) {
+    return words + fmt::format("; while it runs, stages work for {} of the time", format_share(background));
+  }
+  return waits < kHardly ? words : words + "; while it runs, the stages rest: nothing is made ahead";
+}
+
+std::string window_words(const TimelineWindow& window) {
+  switch (window.kind) {
+    case WindowKind::typical_steps:
+      return window.calls.size() == 1 ? fmt::format("typical step {}", window.number)
+                                      : fmt::format("typical steps {} to {}", window.number,
+                                                    window.number + static_cast<std::int64_t>(window.calls.size()) - 1);
+    case WindowKind::step:
+      return fmt::format("step {}", window.number);
+    case WindowKind::median_call:
+      return fmt::format("call {}, of median length, and as much time before it", window.number);
+    case WindowKind::call:
+      return fmt::format("call {} and as much time before it", window.number);
+    case WindowKind::longest_call:
+      break;
+  }
+  return fmt::format("call {}", window.number);
+}
+
+std::string title(const PipelineTimeline& timeline, const TimelineWindow& window) {
+  const PipelineView& view = timeline.view;
+  const double start =
+      static_cast<double>(window.span.start - view.host.window_start) / static_cast<double>(kPicosecondsPerSecond);
+  return fmt::format("pipeline {} on {}: {}: {}, from {:.6f} s on\n", pipeline_id(view.judgement, view.pipeline),
+                     clip(escape_for_terminal(host_name(view.host)), kTimelineNameWidth), window_words(window),
+                     format_time(window.span.end - window.span.start), start);
+}
+
+TextRow cells_of(const ChartRow& row, const TimelineWindow& window, std::size_t bar) {
+  const Picoseconds length = window.span.end - window.span.start;
+  constexpr double kLeastShare = 0.0005;  // less would be printed as 0
+  const double share = part_of(row.held_time, length);
+  const auto time_or_blank = [](Picoseconds time) { return time > 0 ? format_time(time) : std::string(); };
+  return {fmt::format("  |{}|", two_tone_bar(row, window.span, bar)), time_or_blank(row.held_time),
+          share >= kLeastShare ? format_share(share) : "", time_or_blank(row.work_time), row.name};
+}
+
+std::string left_out_words(const PipelineTimeline& timeline, const TimelineWindow& window, std::size_t shown) {
+  std::string words;
+  const auto add = [&](std::size_t count, std::string_view one) {
+    if (count > 0) words += (words.empty() ? "" : ", ") + format_count(count, one);
+  };
+  add(timeline.stages.size() + timeline.stages_left_out - shown, "stage");
+  add(window.lanes_left_out, "thread");
+  add(window.calls_left_out, "call");
+  return words.empty() ? words : "not drawn, since they do little or nothing here: " + words + "\n";
+}
+
+std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& window, PageWidth width) {
+  const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideTimelineBar);
+  const std::size_t bar = std::clamp(spare, kShortestTimelineBar, kTimelineBar);
+  const ChartRow loop = row_of_loop(window);
+  const std::vector<ChartRow> stages = rows_of_stages(timeline, window);
+  std::vector<TextRow> rows = {cells_of(loop, window, bar)};
+  for (const ChartRow& stage : stages) rows.push_back(cells_of(stage, window, bar));
+  return fitted_lines(title(timeline, window), width, 2) +
+         text_table({{""},
+                     {"waits", Align::right},
+                     {"", Align::right, Fit::keep, 1},
+                     {"works", Align::right, Fit::keep, 2},
+                     {"stage, sources first", Align::left, Fit::shorten}},
+                    rows, width) +
+         fitted_lines("  " + words_about(loop, stages, window) + "\n", width, 4) +
+         fitted_lines(left_out_words(timeline, window, stages.size()), width, 2);
+}
+
+}  // namespace
+
+std::string render_timeline_text(const TimelineList& list, PageWidth width) {
+  if (!list.shows_tf_data) return "no tf.data iterator in this trace\n";
+  std::string text;
+  for (const PipelineTimeline& timeline : list.pipelines) {
+    if (!text.empty()) text += '\n';
+    text += chart_of(timeline, timeline.windows().front(), width);
+  }
+  if (text.empty()) return "no GetNext call of a consumer in this trace\n";
+  text += fitted_lines(
+      "\n█ the loop waits, for this stage; ░ the loop runs, the stage works in the background (·: a little)\n"
+      "works: the time of all threads together\n",
+      width);
+  if (list.pipelines_left_out == 0) return text;
+  return text + fitted_lines(format_count(list.pipelines_left_out, "more pipeline") + ": --pipeline ID\n", width);
+}
+
+}  // namespace doctor

@@ -1,0 +1,295 @@
+#include "report/timeline_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "diagnose/user_code.h"
+#include "measure/marked_steps.h"
+#include "report/calls_page.h"
+#include "report/json_values.h"
+#include "text/data_table.h"
+
+namespace doctor {
+namespace {
+
+/// By iterator: how long it held calls and worked, over all windows.
+std::unordered_map<IteratorId, Picoseconds> weights(const std::vector<TimelineWindow>& windows) {
+  std::unordered_map<IteratorId, Picoseconds> times;
+  for (const TimelineWindow& window : windows) {
+    for (const TimelineCall& call : window.calls) {
+      for (const HeldTime& held : call.held_by) times[held.iterator] += held.time;
+    }
+    for (const TimelineLane& lane : window.lanes) times[lane.iterator] += lane.time;
+  }
+  return times;
+}
+
+PipelineTimeline timeline_of(const PipelineView& view) {
+  std::vector<IteratorId> stages = members_in_code_order(view.host, view.pipeline);
+  if (stages.size() <= kMostTimelineStages) return {view, std::move(stages), 0};
+  std::unordered_map<IteratorId, Picoseconds> times = weights(view.pipeline.timelines);
+  std::vector<IteratorId> heaviest = stages;
+  std::stable_sort(heaviest.begin(), heaviest.end(), [&](IteratorId a, IteratorId b) { return times[a] > times[b]; });
+  const std::set<IteratorId> kept(heaviest.begin(), heaviest.begin() + kMostTimelineStages);
+  const std::size_t left_out = stages.size() - kept.size();
+  std::erase_if(stages, [&](IteratorId stage) { return !kept.contains(stage); });
+  return {view, std::move(stages), left_out};
+}
+
+Unexpected no_such_step(const std::vector<PipelineView>& pipelines, std::int64_t number) {
+  std::optional<std::int64_t> first;
+  std::optional<std::int64_t> last;
+  for (const PipelineView& view : pipelines) {
+    for (const MarkedStep& step : marked_steps(view.host)) {
+      if (!step.number) continue;
+      first = std::min(first.value_or(*step.number), *step.number);
+      last = std::max(last.value_or(*step.number), *step.number);
+    }
+  }
+  return fail("no such step", fmt::format("--step {}", number),
+              first ? fmt::format("the trace marks steps from {} to {}", *first, *last)
+                    : "the trace marks no steps: name a call, --call N");
+}
+
+using StageIndices = std::unordered_map<IteratorId, std::size_t>;
+
+OrderedJson stage_index_json(const StageIndices& indices, IteratorId iterator) {
+  const auto found = indices.find(iterator);
+  return found == indices.end() ? OrderedJson(nullptr) : OrderedJson(found->second);
+}
+
+/// Stages that were left out are one: null.
+OrderedJson held_by_json(const TimelineCall& call, const StageIndices& indices) {
+  OrderedJson entries = OrderedJson::array();
+  std::map<SegmentKind, Picoseconds> others;
+  const auto add = [&](const OrderedJson& stage, SegmentKind kind, Picoseconds time) {
+    const auto latency = static_cast<double>(std::max<Picoseconds>(call.latency(), 1));
+    entries.push_back({{"stage", stage},
+                       {"kind", to_word(kind)},
+                       {"time_us", to_microseconds(time)},
+                       {"share", static_cast<double>(time) / latency}});
+  };
+  for (const HeldTime& held : call.held_by) {
+    if (indices.contains(held.iterator)) {
+      add(stage_index_json(indices, held.iterator), held.kind, held.time);
+    } else {
+      others[held.kind] += held.time;
+    }
+  }
+  for (const auto& [kind, time] : others) add(nullptr, kind, time);
+  return entries;
+}
+
+OrderedJson timeline_call_json(const HostMeasurement& host, const TimelineCall& call, const StageIndices& indices) {
+  OrderedJson json = {{"number", call.number},
+                      {"start_us", to_microseconds(call.span.start - host.window_start)},
+                      {"latency_us", to_microseconds(call.latency())},
+                      {"thread", host.threads[index_of(call.lane)]}};
+  json["held_by"] = held_by_json(call, indices);
+  OrderedJson stretches = OrderedJson::array();
+  for (const Segment& stretch : call.stretches) {
+    stretches.push_back({{"start_us", to_microseconds(stretch.span.start - host.window_start)},
+                         {"duration_us", to_microseconds(stretch.span.end - stretch.span.start)},
+                         {"stage", stage_index_json(indices, stretch.iterator)},
+                         {"kind", to_word(stretch.kind)},
+                         {"thread", host.threads[index_of(stretch.lane)]}});
+  }
+  json["stretches"] = std::move(stretches);
+  return json;
+}
+
+OrderedJson lane_json(const HostMeasurement& host, const TimelineLane& lane, const StageIndices& indices) {
+  OrderedJson spans = OrderedJson::array();
+  for (const LaneSpan& span : lane.spans) {
+    spans.push_back({to_microseconds(span.span.start - host.window_start),
+                     to_microseconds(span.span.end - span.span.start), to_microseconds(span.work)});
+  }
+  OrderedJson json = {{"stage", stage_index_json(indices, lane.iterator)},
+                      {"thread", host.threads[index_of(lane.lane)]},
+                      {"work", to_word(lane.work)},
+                      {"time_us", to_microseconds(lane.time)}};
+  json["spans"] = std::move(spans);
+  return json;
+}
+
+OrderedJson window_json(const HostMeasurement& host, const TimelineWindow& window, const StageIndices& indices) {
+  OrderedJson calls = OrderedJson::array();
+  for (const TimelineCall& call : window.calls) calls.push_back(timeline_call_json(host, call, indices));
+  // Lanes are drawn from the source to the loop, whatever the order of the iterators' numbers.
+  std::vector<const TimelineLane*> lanes;
+  for (const TimelineLane& lane : window.lanes) {
+    if (indices.contains(lane.iterator)) lanes.push_back(&lane);
+  }
+  std::stable_sort(lanes.begin(), lanes.end(), [&](const TimelineLane* a, const TimelineLane* b) {
+    return indices.at(a->iterator) < indices.at(b->iterator);
+  });
+  OrderedJson drawn = OrderedJson::array();
+  for (const TimelineLane* const lane : lanes) drawn.push_back(lane_json(host, *lane, indices));
+  OrderedJson json = {{"kind", to_word(window.kind)},
+                      {"number", window.number},
+                      {"start_us", to_microseconds(window.span.start - host.window_start)},
+                      {"duration_us", to_microseconds(window.span.end - window.span.start)}};
+  json["calls"] = std::move(calls);
+  json["calls_left_out"] = window.calls_left_out;
+  json["lanes"] = std::move(drawn);
+  json["lanes_left_out"] = window.lanes_left_out + window.lanes.size() - lanes.size();
+  return json;
+}
+
+OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
+  const HostMeasurement& host = timeline.view.host;
+  const IteratorId root = timeline.view.pipeline.root;
+  StageIndices indices;
+  OrderedJson stages = OrderedJson::array();
+  for (const IteratorId id : timeline.stages) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    const std::size_t order = indices.size();
+    indices[id] = order;
+    stages.push_back({{"long_name", iterator.long_name},
+                      {"short_name", iterator.short_name},
+                      {"name", describe(host, id)},
+                      {"source", source_json(source_of(host, id))},
+                      {"order", order},
+                      {"async", iterator.is_async}});
+  }
+  OrderedJson windows = OrderedJson::array();
+  for (const TimelineWindow& window : timeline.windows()) windows.push_back(window_json(host, window, indices));
+  OrderedJson json = {
+      {"id", pipeline_id(timeline.view.judgement, timeline.view.pipeline)},
+      {"host", host_name(host)},
+      {"root", root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(root)].long_name)}};
+  json["stages"] = std::move(stages);
+  json["stages_left_out"] = timeline.stages_left_out;
+  json["windows"] = std::move(windows);
+  return json;
+}
+
+/// The lines of one window.
+class CsvWindow {
+ public:
+  CsvWindow(const PipelineTimeline& timeline, const TimelineWindow& window, DataTable& table)
+      : host_(timeline.view.host),
+        id_(pipeline_id(timeline.view.judgement, timeline.view.pipeline)),
+        window_(window),
+        table_(table) {}
+
+  void add() {
+    for (const TimelineCall& call : window_.calls) {
+      for (const Segment& stretch : call.stretches) {
+        add_row("held", static_cast<std::int64_t>(call.number), {stretch.span, stretch.span.end - stretch.span.start},
+                to_word(stretch.kind), stretch.iterator, stretch.lane);
+      }
+    }
+    for (const TimelineLane& lane : window_.lanes) {
+      for (const LaneSpan& span : lane.spans) {
+        add_row("worked", {}, span, to_word(lane.work), lane.iterator, lane.lane);
+      }
+    }
+  }
+
+ private:
+  void add_row(std::string_view what, Cell call, const LaneSpan& part, std::string_view kind, IteratorId iterator,
+               LaneId lane) {
+    table_.rows.push_back({id_, host_name(host_), std::string(to_word(window_.kind)), window_.number, std::string(what),
+                           std::move(call), part.span.start - host_.window_start, part.span.end - part.span.start,
+                           part.work, std::string(kind),
+                           iterator == kNoIterator ? std::string() : host_.iterators[index_of(iterator)].long_name,
+                           host_.threads[index_of(lane)]});
+  }
+
+  const HostMeasurement& host_;
+  std::string id_;
+  const TimelineWindow& window_;
+  DataTable& table_;
+};
+
+}  // namespace
+
+TimelineRequest TimelineChoice::request() const {
+  TimelineRequest request;
+  request.call = call;
+  request.step = step;
+  if (pipeline) request.root = root_of_pipeline_id(*pipeline);
+  return request;
+}
+
+Result<TimelineList> choose_timelines(const Measurements& measurements, const Diagnosis& diagnosis,
+                                      const TimelineChoice& choice) {
+  TimelineList list;
+  list.shows_tf_data = shows_tf_data(measurements);
+  if (!list.shows_tf_data) return list;
+  Result<std::vector<PipelineView>> pipelines = choose_pipelines(measurements, diagnosis.judgement, choice.pipeline);
+  if (!pipelines) return Unexpected(pipelines.error());
+  if (choice.call) {
+    if (const Result<void> known = check_call_number(*pipelines, *choice.call); !known) {
+      return Unexpected(known.error());
+    }
+  }
+  for (const PipelineView& view : *pipelines) {
+    if (choice.call && !list.pipelines.empty()) break;
+    if (view.pipeline.timelines.empty() || list.pipelines.size() == kMostTimelinePipelines) {
+      ++list.pipelines_left_out;
+    } else {
+      list.pipelines.push_back(timeline_of(view));
+    }
+  }
+  if (choice.step && list.pipelines.empty()) return no_such_step(*pipelines, *choice.step);
+  return list;
+}
+
+// The words of the schema: they never change.
+std::string_view to_word(WindowKind kind) {
+  switch (kind) {
+    case WindowKind::typical_steps:
+      return "typical_steps";
+    case WindowKind::median_call:
+      return "median_call";
+    case WindowKind::longest_call:
+      return "longest_call";
+    case WindowKind::call:
+      return "call";
+    case WindowKind::step:
+      break;
+  }
+  return "step";
+}
+
+std::string_view to_word(LaneWork work) {
+  return work == LaneWork::self ? "self" : "function";
+}
+
+OrderedJson timeline_json(const TimelineList& list) {
+  OrderedJson pipelines = OrderedJson::array();
+  for (const PipelineTimeline& timeline : list.pipelines) pipelines.push_back(pipeline_timeline_json(timeline));
+  OrderedJson page = {{"schema", "tfdata-doctor.timeline/1"}, {"tool", tool_json()}};
+  page["pipelines"] = std::move(pipelines);
+  page["pipelines_left_out"] = list.pipelines_left_out;
+  return page;
+}
+
+std::string render_timeline_csv(const TimelineList& list) {
+  DataTable table;
+  table.columns = {{"pipeline", {}},
+                   {"host", {}},
+                   {"window", {}},
+                   {"number", {}, ColumnKind::count},
+                   {"what", {}},
+                   {"call", {}, ColumnKind::count},
+                   {"start_us", {}, ColumnKind::time},
+                   {"duration_us", {}, ColumnKind::time},
+                   {"work_us", {}, ColumnKind::time},
+                   {"kind", {}},
+                   {"long_name", {}},
+                   {"thread", {}}};
+  for (const PipelineTimeline& timeline : list.pipelines) {
+    for (const TimelineWindow& window : timeline.windows()) CsvWindow(timeline, window, table).add();
+  }
+  return table_csv(table);
+}
+
+}  // namespace doctor

@@ -1,0 +1,413 @@
+// Timelines: which windows are chosen, what is drawn in them, and that it is bounded and adds up.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "measure/function_owners.h"
+#include "measure/iterator_times.h"
+#include "measure/measure.h"
+#include "measure/op_kind.h"
+#include "measure/timeline_lanes.h"
+#include "measure/timeline_windows.h"
+#include "pipeline.h"
+#include "report/calls_page.h"
+#include "report/timeline_page.h"
+#include "synthetic_trace.h"
+#include "temporary_directory.h"
+#include "tree/build_tree.h"
+
+namespace doctor::timeline_test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
+
+Analysis analyze_for(const TimelineChoice& choice, const std::string& file) {
+  AnalysisOptions options;
+  options.measure.timeline = choice.request();
+  return diagnose_files(std::vector<std::string>{file}, {.needed = options});
+}
+
+/// The recorded traces in testdata/.
+std::vector<std::string> recorded_traces() {
+  std::vector<std::string> traces;
+  for (const char* const folder : {"traces", "formats", "lines"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
+      const std::string path = entry.path().string();
+      const bool is_trace = path.find("expected") == std::string::npos && path.find("lines.json") == std::string::npos;
+      if (entry.is_regular_file() && is_trace) traces.push_back(path);
+    }
+  }
+  return traces;
+}
+
+HostMeasurement measured(const SyntheticTrace& written, const TimelineRequest& request = {}) {
+  const Trace trace = written.to_trace();
+  MeasureOptions options;
+  options.timeline = request;
+  return measure(trace, build_tree(trace), {}, options);
+}
+
+/// The document about a trace, without the version of the tool.
+Json document(const SyntheticTrace& written, const TimelineChoice& choice = {}) {
+  const TemporaryDirectory folder;
+  const Analysis analysis = analyze_for(choice, folder.write("host.xplane.pb", written.to_xspace()));
+  const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
+  REQUIRE(list.has_value());
+  Json json = timeline_json(*list);
+  json.erase("tool");
+  return json;
+}
+
+void check_call(const TimelineCall& call) {
+  Picoseconds held = 0;
+  for (const HeldTime& part : call.held_by) held += part.time;
+  CHECK(held == call.latency());
+  CHECK(call.stretches.size() <= kMostStretches);
+  Picoseconds done = call.span.start;
+  for (const Segment& stretch : call.stretches) {
+    REQUIRE(stretch.span.start == done);
+    REQUIRE(stretch.span.end > done);
+    done = stretch.span.end;
+  }
+  CHECK(done == call.span.end);
+}
+
+void check_lane(const TimelineLane& lane, const TimelineWindow& window) {
+  REQUIRE(!lane.spans.empty());
+  CHECK(lane.spans.size() <= kMostLaneSpans);
+  Picoseconds done = window.span.start;
+  Picoseconds work = 0;
+  for (const LaneSpan& part : lane.spans) {
+    REQUIRE(part.span.start >= done);
+    REQUIRE(part.work > 0);
+    REQUIRE(part.work <= part.span.end - part.span.start);
+    done = part.span.end;
+    work += part.work;
+  }
+  CHECK(done <= window.span.end);
+  CHECK(lane.time == work);
+}
+
+void check_windows(const PipelineMeasurement& pipeline) {
+  std::size_t longest = 0;
+  for (const TimelineWindow& window : pipeline.timelines) {
+    for (const TimelineCall& call : window.calls) {
+      CHECK(call.span == pipeline.calls[call.number - 1]);
+      check_call(call);
+    }
+    CHECK(window.lanes.size() <= kMostTimelineLanes);
+    for (const TimelineLane& lane : window.lanes) check_lane(lane, window);
+    if (window.kind == WindowKind::longest_call && longest++ > 0) CHECK(window.lanes.empty());
+  }
+  CHECK(longest <= kMostTimelineCalls);
+}
+
+/// Root > Prefetch > Map > Range: four naive steps of 100 us, of which 70 are waiting; then twelve whose elements a
+/// thread of the prefetch makes while the step runs.
+SyntheticTrace naive_then_prefetched() {
+  SyntheticTrace trace;
+  const std::string root = "Iterator::Root";
+  const auto make_element = [&](double start) {
+    trace.iterator("worker", root + "::Prefetch::Map", 3, 2, start, 60);
+    trace.iterator("worker", root + "::Prefetch::Map::Range", 4, 3, start + 5, 10);
+    trace.add("worker", "InstantiatedCapturedFunction::Run", start + 20, 30).ids["id"] = 7;
+  };
+  for (int step = 0; step < 16; ++step) {
+    const double start = 1000 + 100.0 * step;
+    const double latency = step < 4 ? 70 : 10;
+    trace.iterator("main", root, 1, 0, start, latency);
+    trace.iterator("main", root + "::Prefetch", 2, 1, start + 1, latency - 2);
+    make_element(step < 4 ? start + 5 : start + 25);
+  }
+  return trace;
+}
+
+const TimelineWindow& window_of(const HostMeasurement& host, WindowKind kind) {
+  const std::vector<TimelineWindow>& windows = host.pipelines.front().timelines;
+  const auto found =
+      std::find_if(windows.begin(), windows.end(), [&](const TimelineWindow& window) { return window.kind == kind; });
+  REQUIRE(found != windows.end());
+  return *found;
+}
+
+/// "Map:self 120, Map:function 90": of the lanes of a window, in us.
+std::string lanes_of(const HostMeasurement& host, const TimelineWindow& window) {
+  std::string text;
+  for (const TimelineLane& lane : window.lanes) {
+    text +=
+        fmt::format("{}{}:{} {} on {}", text.empty() ? "" : ", ", host.iterators[index_of(lane.iterator)].short_name,
+                    to_word(lane.work), lane.time / kUs, host.threads[index_of(lane.lane)]);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("timelines of every recorded trace add up and are bounded") {
+  std::size_t windows = 0;
+  for (const std::string& trace : recorded_traces()) {
+    CAPTURE(trace);
+    const Analysis analysis = analyze_for({}, trace);
+    for (const HostMeasurement& host : analysis.measurements.hosts) {
+      for (const PipelineMeasurement& pipeline : host.pipelines) {
+        check_windows(pipeline);
+        windows += pipeline.timelines.size();
+      }
+    }
+    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, {});
+    REQUIRE(list.has_value());
+    CHECK(timeline_json(*list).dump().size() < 500'000);
+  }
+  CHECK(windows > 100);
+}
+
+TEST_CASE("the lanes of a whole trace add up to the work of each iterator") {
+  std::size_t checked = 0;
+  for (const std::string& file : recorded_traces()) {
+    CAPTURE(file);
+    const auto source = open_source(file);
+    REQUIRE(source.has_value());
+    const Result<Trace> trace = read_trace(**source);
+    if (!trace || !trace->lanes_are_threads) continue;
+    const IteratorForest forest = build_tree(*trace);
+    const HostMeasurement host = measure(*trace, forest);
+    std::vector<bool> waits;
+    for (const IteratorMeasurement& iterator : host.iterators) waits.push_back(waits_for_others(iterator));
+    const FunctionOwners owners(*trace, forest, op_kinds_of(trace->strings));
+    for (std::size_t id = 0; id < host.iterators.size(); ++id) {
+      std::vector<bool> members(host.iterators.size(), false);
+      members[id] = true;
+      TimelineWindow window;
+      window.span = {trace->window.start, trace->window.end + 1};
+      collect_lanes(*trace, forest, owners, waits, std::vector<LaneRequest>{{window.span, members, &window}});
+      if (window.lanes_left_out > 0) continue;
+      Picoseconds time = 0;
+      for (const TimelineLane& lane : window.lanes) time += lane.time;
+      CAPTURE(host.iterators[id].long_name);
+      CHECK(time == host.iterators[id].work());
+      checked += time > 0 ? 1 : 0;
+    }
+  }
+  CHECK(checked > 100);
+}
+
+TEST_CASE("typical steps wait as much as all do, stay in one iteration and are as many as there are") {
+  PipelineMeasurement pipeline;
+  const auto typical = [&]() -> std::string {
+    const std::vector<ChosenWindow> windows = choose_windows({}, pipeline, {});
+    if (windows.front().kind != WindowKind::typical_steps) return "none";
+    return fmt::format("{}+{}", windows.front().number, windows.front().calls.size());
+  };
+  const auto add_steps = [&](int count, Picoseconds latency) {
+    for (int step = 0; step < count; ++step) {
+      const Picoseconds start = static_cast<Picoseconds>(pipeline.calls.size()) * 100;
+      pipeline.calls.push_back({start, start + latency});
+    }
+  };
+  add_steps(1, 50);
+  CHECK(typical() == "none");  // nothing ends the step
+  add_steps(2, 50);
+  CHECK(typical() == "1+2");
+  add_steps(8, 50);
+  CHECK(typical() == "1+4");  // all alike: the earliest
+  pipeline.warmup_count = 2;
+  CHECK(typical() == "3+4");
+  pipeline.iteration_starts = {4};
+  CHECK(typical() == "5+4");  // that of call 4 ends in another iteration
+  pipeline.iteration_starts = {4, 7};
+  CHECK(typical() == "8+3");  // no four in a row
+  pipeline = {};
+  add_steps(4, 10);
+  add_steps(8, 40);
+  add_steps(3, 90);
+  CHECK(typical() == "5+4");
+}
+
+TEST_CASE("a window shows who worked on which thread, waited for or not") {
+  const HostMeasurement host = measured(naive_then_prefetched());
+  const TimelineWindow& steps = window_of(host, WindowKind::typical_steps);
+  REQUIRE(steps.calls.size() == 4);
+  CHECK(steps.span.end - steps.span.start == 400 * kUs);
+  const TimelineWindow& longest = window_of(host, WindowKind::longest_call);
+  CHECK(longest.number == 1);
+  CHECK(longest.span == host.pipelines.front().calls.front());
+  CHECK(lanes_of(host, longest) ==
+        "Root:self 2 on main, Map:self 20 on worker, Map:function 30 on worker, Range:self 10 on worker");
+  // A window of the prefetched part: the call of 10 us and 10 us before it, in which the thread rests.
+  const TimelineWindow& median = window_of(host, WindowKind::median_call);
+  CHECK(median.number == 5);
+  CHECK(median.span.end - median.span.start == 20 * kUs);
+  CHECK(lanes_of(host, median) == "Root:self 2 on main");
+}
+
+TEST_CASE("one call or one step may be asked for") {
+  SyntheticTrace trace = naive_then_prefetched();
+  trace.add("main", "train", 1400, 200).ids["step_num"] = 41;
+  const Json call = document(trace, {5, {}, {}});
+  REQUIRE(call["pipelines"][0]["windows"].size() == 1);
+  CHECK(call["pipelines"][0]["windows"][0]["kind"] == "call");
+  CHECK(call["pipelines"][0]["windows"][0]["number"] == 5);
+  const Json step = document(trace, {{}, 41, {}});
+  REQUIRE(step["pipelines"][0]["windows"].size() == 1);
+  const Json& window = step["pipelines"][0]["windows"][0];
+  CHECK(window["kind"] == "step");
+  CHECK(window["number"] == 41);
+  CHECK(window["duration_us"] == 200);
+  CHECK(window["calls"].size() == 2);
+}
+
+TEST_CASE("what is not there is an error that says what is") {
+  const TemporaryDirectory folder;
+  SyntheticTrace trace = naive_then_prefetched();
+  const auto error_of = [&](const TimelineChoice& choice) {
+    const Analysis analysis = analyze_for(choice, folder.write("host.xplane.pb", trace.to_xspace()));
+    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
+    return list ? std::string() : to_string(list.error());
+  };
+  CHECK(error_of({17, {}, {}}) == "--call 17: pipeline 0:0 has 16 calls; they are numbered from 1 to 16");
+  CHECK(error_of({{}, 1, {}}) == "--step 1: no such step; the trace marks no steps: name a call, --call N");
+  CHECK(error_of({{}, {}, "0:9"}) == "--pipeline: no pipeline '0:9'; known: 0:0");
+  trace.add("main", "train", 1400, 200).ids["step_num"] = 41;
+  trace.add("main", "train", 1600, 200).ids["step_num"] = 42;
+  CHECK(error_of({{}, 1, {}}) == "--step 1: no such step; the trace marks steps from 41 to 42");
+}
+
+TEST_CASE("a call of many segments keeps its length, and each piece goes to whoever held most of it") {
+  std::vector<Segment> segments;
+  const Interval call{1'000'000, 1'000'000 + 240 * 100};
+  // Of each hundred the first iterator holds 60 in six parts, the second the rest.
+  for (Picoseconds start = call.start; start < call.end; start += 10) {
+    const auto holder = static_cast<IteratorId>((start / 10) % 10 < 6 ? 1 : 2);
+    segments.push_back({{start, start + 10}, holder, SegmentKind::self, LaneId{}});
+  }
+  const std::vector<Segment> stretches = stretches_of(call, segments);
+  REQUIRE(stretches.size() == 1);
+  CHECK(stretches.front().span == call);
+  CHECK(stretches.front().iterator == IteratorId{1});
+  // In its second half each piece has another holder.
+  for (std::size_t index = segments.size() / 2; index < segments.size(); ++index) {
+    segments[index].iterator = static_cast<IteratorId>(index / 10 % 2);
+  }
+  CHECK(stretches_of(call, segments).size() == 1 + 120);
+}
+
+TEST_CASE("a lane with more spans than a picture shows keeps its time") {
+  SyntheticTrace trace;
+  constexpr int kCount = 20'000;
+  std::mt19937 random(1);
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100.0 * kCount);
+  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 1, 100.0 * kCount - 2);
+  double time = 0;
+  for (int call = 0; call < kCount; ++call) {
+    const double duration = 1 + static_cast<double>(random() % 90);
+    trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, 100.0 * call + 2, duration);
+    time += duration;
+  }
+  const HostMeasurement host = measured(trace);
+  check_windows(host.pipelines.front());
+  const TimelineWindow& window = window_of(host, WindowKind::longest_call);
+  CHECK(window.calls.front().stretches.size() <= kMostStretches);
+  REQUIRE(window.lanes.size() == 2);
+  CHECK(window.lanes.back().time == std::llround(time) * kUs);
+}
+
+TEST_CASE("of many threads those that did the most are kept, and the others are counted") {
+  SyntheticTrace trace;
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 1000);
+  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 1, 998);
+  for (int thread = 0; thread < 100; ++thread) {
+    trace.iterator(fmt::format("worker-{:03}", thread), "Iterator::Root::Prefetch::Map", 3, 2, 10, 1 + thread);
+  }
+  const HostMeasurement host = measured(trace);
+  const TimelineWindow& window = window_of(host, WindowKind::longest_call);
+  CHECK(window.lanes.size() == kMostTimelineLanes);
+  CHECK(window.lanes_left_out == 101 - kMostTimelineLanes);
+  const auto least = std::min_element(window.lanes.begin(), window.lanes.end(),
+                                      [](const auto& a, const auto& b) { return a.time < b.time; });
+  CHECK(least->time == 37 * kUs);
+}
+
+TEST_CASE("of many stages those that held and did the most are drawn, in the order of the code") {
+  SyntheticTrace trace;
+  std::string name = "Iterator::Root";
+  for (std::uint64_t depth = 0; depth < 60; ++depth) {
+    const double start = 1000 + static_cast<double>(depth);
+    // Even ones hold a microsecond of their own, odd ones nothing.
+    trace.iterator("main", name, depth + 1, depth, start + static_cast<double>(depth % 2),
+                   500 - static_cast<double>(depth) * 2);
+    name += "::Map";
+  }
+  const Json json = document(trace);
+  const Json& pipeline = json["pipelines"][0];
+  CHECK(pipeline["stages"].size() == kMostTimelineStages);
+  CHECK(pipeline["stages_left_out"] == 20);
+  std::size_t longest = std::string::npos;
+  for (const Json& stage : pipeline["stages"]) {
+    const std::size_t length = stage["long_name"].get<std::string>().size();
+    CHECK(length < longest);  // inputs, whose names are longer, come first
+    longest = length;
+  }
+}
+
+TEST_CASE("inputs stand before what reads them, those of a zip in their order") {
+  SyntheticTrace trace;
+  const std::string zip = "Iterator::Root::Zip";
+  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
+  trace.iterator("main", zip, 2, 1, 1, 98);
+  trace.iterator("main", zip + "[0]::Map", 3, 2, 2, 40);
+  trace.iterator("main", zip + "[0]::Map::Range", 4, 3, 3, 10);
+  trace.iterator("main", zip + "[1]::TFRecord", 5, 2, 50, 40);
+  std::string order;
+  const Json json = document(trace);
+  for (const Json& stage : json["pipelines"][0]["stages"]) {
+    CHECK(stage["order"] == &stage - &json["pipelines"][0]["stages"][0]);
+    order += stage["short_name"].get<std::string>() + " ";
+  }
+  CHECK(order == "Range Map TFRecord Zip Root ");
+}
+
+TEST_CASE(
+    "the order of events changes nothing, and a job that takes twice as long gets the same with twice the times") {
+  SyntheticTrace trace = naive_then_prefetched();
+  for (SyntheticTrace::Event& event : trace.events) event.start_us += 0.25;
+  const Json once = document(trace);
+  SyntheticTrace shuffled = trace;
+  std::mt19937 random(7);
+  std::shuffle(shuffled.events.begin(), shuffled.events.end(), random);
+  CHECK(document(shuffled)["pipelines"] == once["pipelines"]);
+
+  for (SyntheticTrace::Event& event : trace.events) {
+    event.start_us *= 2;
+    event.duration_us *= 2;
+  }
+  Json twice = document(trace);
+  const std::function<void(Json&)> halve = [&](Json& value) {
+    for (auto& part : value.items()) {
+      const bool is_time = part.key().ends_with("_us") && part.value().is_number();
+      if (is_time) part.value() = part.value().get<double>() / 2;
+      if (part.key() == "spans") {
+        for (Json& span : part.value()) {
+          for (Json& time : span) time = time.get<double>() / 2;
+        }
+      } else if (part.value().is_structured()) {
+        halve(part.value());
+      }
+    }
+  };
+  halve(twice);
+  CHECK(twice.dump() == once.dump());
+}
+
+}  // namespace doctor::timeline_test
