@@ -10,6 +10,7 @@
 #include "report/html/html_page.h"
 #include "report/report.h"
 #include "report/rules_page.h"
+#include "report/selection.h"
 
 namespace doctor {
 namespace {
@@ -18,11 +19,20 @@ namespace {
 struct ShownPart {
   std::string_view page;
   std::size_t top;
+  bool needs_profile = false;
 };
 
+/// A trace with more is not read a second time: its page is to take hardly longer than its report. Some 100 MB of JSON.
+constexpr std::uint64_t kMostProfiledEvents = 500'000;
+
 // As many rows as a person looks at: the page stays small, however long the trace is.
-constexpr std::array<ShownPart, 6> kParts = {
-    {{"steps", 300}, {"autotune", 0}, {"ops", 40}, {"kernels", 40}, {"memory", 40}, {"hosts", 100}}};
+constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
+                                              {"steps", 300, true},
+                                              {"autotune", 0},
+                                              {"ops", 40, true},
+                                              {"kernels", 40},
+                                              {"memory", 40, true},
+                                              {"hosts", 100, true}}};
 
 ShowOptions options_of_part(const ShownPart& part) {
   ShowOptions options;
@@ -75,7 +85,9 @@ void add_side(const std::string& prefix, const std::vector<std::string>& paths, 
 AnalysisOptions html_page_needs() {
   AnalysisOptions needs;
   needs.profile = true;
+  needs.most_profiled_events = kMostProfiledEvents;
   needs.read.attribute_history = true;
+  needs.measure.timeline = TimelineRequest();
   return needs;
 }
 
@@ -89,8 +101,9 @@ std::string title_of_traces(const Measurements& measurements) {
 std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds) {
   std::vector<PageDocument> documents;
   documents.push_back({"report", OrderedJson::parse(render_json(analysis.measurements, analysis.diagnosis))});
+  const bool has_profile = event_count(analysis.measurements) <= kMostProfiledEvents;
   for (const ShownPart& part : kParts) {
-    add_part(part, {}, analysis, documents);
+    if (has_profile || !part.needs_profile) add_part(part, {}, analysis, documents);
   }
   add_explanations(analysis, thresholds, documents);
   return render_html(std::move(documents), title_of_traces(analysis.measurements));

@@ -112,8 +112,10 @@ class RunReader {
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     SecondReading again;
     if (wants_second_reading(**format, *trace)) {
-      Result<void> read = read_again(**source, **format, trace->origin_ns, again);
-      if (!read && options_.profile) return read;
+      const auto detail =
+          wants_profile(*trace) ? ProfileReader::Detail::for_pages : ProfileReader::Detail::for_diagnosis;
+      Result<void> read = read_again(**source, **format, trace->origin_ns, detail, again);
+      if (!read && wants_profile(*trace)) return read;
       if (!read) note_unread_devices(read.error(), *trace);
     }
     outcomes_[index].host.emplace(measure_trace(*trace, std::move(again), work_, options_, timings_));
@@ -128,16 +130,17 @@ class RunReader {
     return lines_->lines;
   }
 
-  ProfileReader::Detail detail() const {
-    return options_.profile ? ProfileReader::Detail::for_pages : ProfileReader::Detail::for_diagnosis;
+  bool wants_profile(const Trace& trace) const {
+    return options_.profile && trace.event_count <= options_.most_profiled_events;
   }
 
   /// Reads a file once more, with every event. The progress is that of the first reading, which counted these events as
   /// well, and those that are lost here.
-  Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns, SecondReading& result) {
+  Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns,
+                          ProfileReader::Detail detail, SecondReading& result) {
     WorkOptions work = work_;
     work.progress = nullptr;
-    ProfileReader reader(detail());
+    ProfileReader reader(detail);
     for (bool is_again = false;; is_again = true) {
       DeviceProfiler profiler(origin_ns);
       Result<void> read = timed(timings_, work_, "read events", [&]() -> Result<void> {
@@ -159,7 +162,7 @@ class RunReader {
   }
 
   bool wants_second_reading(const Format& format, const Trace& trace) const {
-    if (options_.profile || has_devices(format, trace)) return true;
+    if (wants_profile(trace) || has_devices(format, trace)) return true;
     return format.read_events != nullptr && (is_one_step(trace) || compiles_or_writes(trace));
   }
 
@@ -225,7 +228,10 @@ class RunReader {
     const auto known =
         std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
     Joined fresh;
-    if (known == joined_.end()) fresh = {&format, format.join(), std::make_unique<ProfileReader>(detail()), index, {}};
+    if (known == joined_.end()) {
+      const auto detail = options_.profile ? ProfileReader::Detail::for_pages : ProfileReader::Detail::for_diagnosis;
+      fresh = {&format, format.join(), std::make_unique<ProfileReader>(detail), index, {}};
+    }
     Joined& joined = known == joined_.end() ? fresh : *known;
     Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
     if (added && options_.profile) {

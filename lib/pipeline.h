@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ struct AnalysisOptions {
   ReadOptions read;
   MeasureOptions measure;
   bool profile = false;  ///< read every event, for HostMeasurement::profile
+  /// But not of a trace with more events: a second reading takes as long as the first. TF1 timelines are read once.
+  std::uint64_t most_profiled_events = UINT64_MAX;
 };
 
 /// By what the files of a run are judged, and what is wanted of them. Whatever shows a verdict gets it from the same

@@ -117,13 +117,13 @@ function makeZoomable(figure) {
 }
 
 /** Below the picture: what the page's data say of the span that was clicked. */
-function showDetails(figure, span) {
+function showDetails(figure, span, clicked) {
   figure.querySelector(".span-details")?.remove();
   const box = document.createElement("div");
   box.className = "span-details";
   box.setAttribute("role", "status");
   const title = document.createElement("p");
-  title.textContent = span.querySelector("title")?.textContent ?? "";
+  title.textContent = clicked.querySelector("title")?.textContent ?? "";
   const list = document.createElement("dl");
   const add = (key, value) => {
     const term = document.createElement("dt");
@@ -145,7 +145,7 @@ for (const figure of document.querySelectorAll("figure.plot")) {
   makeZoomable(figure);
   figure.addEventListener("click", (event) => {
     const span = event.target.closest("[data-ref]");
-    if (span) showDetails(figure, span);
+    if (span) showDetails(figure, span, event.target);
   });
 }
 

@@ -11,7 +11,7 @@
 namespace doctor {
 namespace {
 
-constexpr int kLabelHeight = 18;
+constexpr int kLabelHeight = 20;
 constexpr int kBoxHeight = 16;
 constexpr int kThinBoxHeight = 9;  // of a lane that belongs to the one above
 constexpr int kLaneGap = 4;
@@ -50,23 +50,36 @@ void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page) {
   page.close();
 }
 
-/// A box with what a person sees who points at it or clicks on it.
-void add_box(const std::string& x, const std::string& width, int y, int height, const PictureBox& box,
+/// A group whose boxes look alike and say the same when they are clicked.
+void open_group(const std::string& look, const std::string& reference, HtmlWriter& page) {
+  if (reference.empty()) return page.open("g", {{"class", look}});
+  page.open("g", {{"class", look}, {"data-ref", reference}});
+}
+
+/// A box with what a person sees who points at it.
+void add_box(const std::string& x, const std::string& width, int y, int height, const std::string& title,
              HtmlWriter& page) {
-  const HtmlWriter::Attributes plain = {
-      {"class", box.look}, {"x", x}, {"y", pixels(y)}, {"width", width}, {"height", pixels(height)}};
-  if (box.reference.empty()) {
-    page.open("rect", plain);
-  } else {
-    page.open("rect", {{"class", box.look},
-                       {"x", x},
-                       {"y", pixels(y)},
-                       {"width", width},
-                       {"height", pixels(height)},
-                       {"data-ref", box.reference}});
-  }
-  if (!box.title.empty()) page.element("title", box.title);
+  page.open("rect", {{"x", x}, {"y", pixels(y)}, {"width", width}, {"height", pixels(height)}});
+  if (!title.empty()) page.element("title", title);
   page.close();
+}
+
+/// Boxes that have a look or a reference of their own stand in groups of their own.
+void add_boxes(const PictureLane& lane, double length, int y, int height, HtmlWriter& page) {
+  const auto look_of = [&](const PictureBox& box) { return box.look.empty() ? lane.look : box.look; };
+  const auto reference_of = [&](const PictureBox& box) {
+    return box.reference.empty() ? lane.reference : box.reference;
+  };
+  for (std::size_t index = 0; index < lane.boxes.size(); ++index) {
+    const PictureBox& box = lane.boxes[index];
+    const PictureBox* const before = index > 0 ? &lane.boxes[index - 1] : nullptr;
+    const bool is_alike =
+        before != nullptr && look_of(*before) == look_of(box) && reference_of(*before) == reference_of(box);
+    if (!is_alike && before != nullptr) page.close();
+    if (!is_alike) open_group(look_of(box), reference_of(box), page);
+    add_box(percent_of(box.start, length), percent_of(box.length, length), y, height, box.title, page);
+  }
+  if (!lane.boxes.empty()) page.close();
 }
 
 /// Begins the figure of a picture that can be zoomed and is `height` high, without its axis.
@@ -91,7 +104,7 @@ void close_figure(HtmlWriter& page) {
 
 std::string percent_of(double part, double whole) {
   const double share = whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
-  return fmt::format("{:.5g}%", share * 100);
+  return fmt::format("{:.4g}%", share * 100);
 }
 
 void add_picture(const LanePicture& picture, HtmlWriter& page) {
@@ -121,10 +134,7 @@ void add_picture(const LanePicture& picture, HtmlWriter& page) {
     page.empty(
         "rect",
         {{"class", "track"}, {"x", "0%"}, {"y", pixels(top)}, {"width", "100%"}, {"height", pixels(box_height)}});
-    for (const PictureBox& box : lane.boxes) {
-      add_box(percent_of(box.start, picture.length), percent_of(box.length, picture.length), top, box_height, box,
-              page);
-    }
+    add_boxes(lane, picture.length, top, box_height, page);
     top += box_height + (is_thin ? kLaneGap / 2 : kLaneGap);
   }
   page.close();
@@ -155,8 +165,9 @@ void add_chart(const ColumnChart& chart, HtmlWriter& page) {
                           {"height", fmt::format("{:.1f}", kChartHeight * (high - low) / chart.top)}});
     }
     // The whole column answers to the pointer, however low it is.
-    add_box(x, percent_of(0.9, count), kLabelHeight, kChartHeight, {0, 0, "target", column.title, column.reference},
-            page);
+    open_group("target", column.reference, page);
+    add_box(x, percent_of(0.9, count), kLabelHeight, kChartHeight, column.title, page);
+    page.close();
     if (bottom > chart.top) {
       page.element("text", {{"class", "over"}, {"x", x}, {"y", pixels(kLabelHeight + 10)}}, "\u2191");
     }
@@ -180,13 +191,15 @@ void add_chart(const LevelChart& chart, HtmlWriter& page) {
   page.empty(
       "rect",
       {{"class", "track"}, {"x", "0%"}, {"y", pixels(kLabelHeight)}, {"width", "100%"}, {"height", pixels(kHeight)}});
+  open_group(chart.look, {}, page);
   for (const LevelSpan& span : chart.spans) {
     const double part = chart.top > 0 ? std::clamp(span.level / chart.top, 0.0, 1.0) : 0;
     // A level of nothing is a line, not a gap.
     const int height = std::max(1, static_cast<int>(std::lround(part * kHeight)));
     add_box(percent_of(span.start - chart.start, chart.length), percent_of(span.end - span.start, chart.length),
-            kLabelHeight + kHeight - height, height, {0, 0, chart.look, span.title, {}}, page);
+            kLabelHeight + kHeight - height, height, span.title, page);
   }
+  page.close();
   page.close();
   add_axis(chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
   close_figure(page);

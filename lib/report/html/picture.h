@@ -18,9 +18,9 @@ enum class AxisUnit { time_us, count };
 struct PictureBox {
   double start = 0;
   double length = 0;
-  std::string look;       ///< classes of page.css
+  std::string look;       ///< classes of page.css; empty: that of its lane
   std::string title;      ///< what it is, for who points at it. Foreign text
-  std::string reference;  ///< JSON pointer of what is shown when it is clicked, into the page's data; may be empty
+  std::string reference;  ///< JSON pointer of what is shown when it is clicked, into the page's data; empty: its lane's
 };
 
 /// A row of a picture.
@@ -28,6 +28,8 @@ struct PictureLane {
   std::string label;  ///< above the boxes; empty: the lane belongs to the one above. Foreign text
   std::string note;   ///< after the label, in grey. Foreign text
   std::vector<PictureBox> boxes;
+  std::string look = {};       ///< of boxes without one
+  std::string reference = {};  ///< likewise
 };
 
 /// Lanes on one axis, which begins at 0.

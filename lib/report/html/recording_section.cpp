@@ -70,6 +70,11 @@ void add_recording_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson& trace = (*report)["trace"];
   add_files(trace, page);
   add_loss(trace, page);
+  if (documents.find("steps") == nullptr) {
+    page.element("p",
+                 "Steps, ops and memory need a second reading, which a trace this large does not get for a page: "
+                 "tfdata-doctor show steps, show ops and show memory have them.");
+  }
   add_confidence(*report, page);
   add_not_evaluated(*report, page);
   page.close();

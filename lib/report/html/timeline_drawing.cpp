@@ -122,14 +122,17 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
     picture.lanes.push_back(std::move(first));
     for (const OrderedJson* const lane : lanes) {
       PictureLane work;
-      const std::string thread = shortened(text_of(*lane, "thread"));
+      work.look = look_of(*lane) + " hollow";
+      work.reference = reference_of(*lane);
+      const std::string thread = shortened(text_of(*lane, "thread"), 32);
       const std::string what = text_of(*lane, "work") == "function" ? "your function" : "own work";
       for (const OrderedJson& span : list_of(*lane, "spans")) {
         const auto length = span[1].get<double>();
-        work.boxes.push_back({span[0].get<double>() - start, length, look_of(*lane) + " hollow",
-                              fmt::format("{}: {}, {} on thread {}", name_of(*lane), what,
-                                          format_time(from_microseconds(length)), thread),
-                              reference_of(*lane)});
+        work.boxes.push_back({span[0].get<double>() - start,
+                              length,
+                              {},
+                              fmt::format("{} {} on {}", what, format_time(from_microseconds(length)), thread),
+                              {}});
       }
       picture.lanes.push_back(std::move(work));
     }
