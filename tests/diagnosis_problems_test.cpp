@@ -112,7 +112,7 @@ TEST_CASE("a problem is shown at the line that made its iterator") {
   const std::string trace = folder.write("logs/host.xplane.pb", named_steps());
   const auto places = [&](const std::string& root, const std::string& directory, ProblemContext context = {}) {
     folder.write("logs/dataset-lines.json",
-                 R"({"schema":"tfdata-doctor.dataset-lines/1","root":")" + root +
+                 R"({"schema":"tfdata-doctor.lines/1","root":")" + root +
                      R"(","names":{"at_input_py_L33_map":{"file":"/job/src/input.py","line":33}}})");
     context.working_directory = directory;
     return places_in(Diagnosed({trace}).problems(context));

@@ -22,7 +22,7 @@ std::string place_in(std::string_view name) {
 }
 
 std::string page_with(const std::string& names, const std::string& more = "") {
-  return R"({"schema":"tfdata-doctor.dataset-lines/1",)" + more + R"("names":{)" + names + "}}";
+  return R"({"schema":"tfdata-doctor.lines/1",)" + more + R"("names":{)" + names + "}}";
 }
 
 constexpr std::string_view kMap =
@@ -114,13 +114,13 @@ TEST_CASE("long code is cut between characters, and a file of many names is cut"
 }
 
 TEST_CASE("what is no such file is refused, with the reason") {
-  std::string deep = R"({"schema":"tfdata-doctor.dataset-lines/1","names":)";
+  std::string deep = R"({"schema":"tfdata-doctor.lines/1","names":)";
   for (int level = 0; level < 100'000; ++level) deep += R"({"a":)";
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string("3"), std::string("{}"), deep,
-        std::string(R"({"schema":"tfdata-doctor.dataset-lines/2","names":{}})"),
-        std::string(R"({"schema":"tfdata-doctor.dataset-lines/1"})"),
-        std::string(R"({"schema":"tfdata-doctor.dataset-lines/1","names":[]})"), page_with("\"\xff\":{}"),
+        std::string(R"({"schema":"tfdata-doctor.lines/2","names":{}})"),
+        std::string(R"({"schema":"tfdata-doctor.lines/1"})"),
+        std::string(R"({"schema":"tfdata-doctor.lines/1","names":[]})"), page_with("\"\xff\":{}"),
         page_with(std::string(kMap)) + "x"}) {
     CAPTURE(text.substr(0, 80));
     const Result<SourceLines> lines = parse_source_lines(text);

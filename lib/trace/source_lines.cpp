@@ -18,7 +18,7 @@ namespace dom = simdjson::dom;
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFileBesideTrace = "dataset-lines.json";
-constexpr std::string_view kLinesSchema = "tfdata-doctor.dataset-lines/1";
+constexpr std::string_view kLinesSchema = "tfdata-doctor.lines/1";
 
 // Code that is longer is cut; an entry with a longer path, or a line after this one, does not count.
 constexpr std::size_t kLongestCode = 1000;

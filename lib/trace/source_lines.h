@@ -56,7 +56,7 @@ inline constexpr std::size_t kMostSourceLines = 20'000;
 /// Bytes of the largest file that is read.
 inline constexpr std::size_t kLargestSourceLines = 16U << 20U;
 
-/// Reads `tfdata-doctor.dataset-lines/1`. Entries beyond kMostSourceLines are left out and counted. Errors: not JSON,
+/// Reads `tfdata-doctor.lines/1`. Entries beyond kMostSourceLines are left out and counted. Errors: not JSON,
 /// not of this schema.
 Result<SourceLines> parse_source_lines(std::string_view json);
 

@@ -179,13 +179,13 @@ class Sidecar(unittest.TestCase):
             self.assertEqual([entry.name for entry in run.iterdir()], [path.name])
             page = json.loads(path.read_text())
             self.assertEqual(set(page["names"]), {"first", "second"})
-            self.assertEqual(page["schema"], "tfdata-doctor.dataset-lines/1")
+            self.assertEqual(page["schema"], "tfdata-doctor.lines/1")
             self.assertEqual(page["names"]["first"]["line"], 33)
             self.assertEqual(page["names"]["first"]["stack"][0]["function"], "make")
             self.assertTrue(page["names"]["first"]["file"].startswith(page["root"]))
 
     def test_what_is_no_such_file_is_replaced(self):
-        for text in ("", "{", "[]", '{"names": {"old": 1}}', '{"schema": "tfdata-doctor.dataset-lines/1", "names": 3}'):
+        for text in ("", "{", "[]", '{"names": {"old": 1}}', '{"schema": "tfdata-doctor.lines/1", "names": 3}'):
             with self.subTest(text), tempfile.TemporaryDirectory() as folder:
                 pathlib.Path(folder, "dataset-lines.json").write_text(text)
                 self.assertEqual(set(json.loads(self.lines_of("new").write(folder).read_text())["names"]), {"new"})

@@ -33,7 +33,7 @@ from types import FrameType
 from typing import Any, Callable
 
 FILE_NAME = "dataset-lines.json"
-SCHEMA = "tfdata-doctor.dataset-lines/1"
+SCHEMA = "tfdata-doctor.lines/1"
 
 # The longest name is that of 80 characters which tfdata-doctor takes for one.
 _LONGEST_PART = 32
@@ -92,7 +92,7 @@ class SourceLines:
         return path
 
     def to_json(self) -> dict[str, Any]:
-        """The document `tfdata-doctor.dataset-lines/1`."""
+        """The document `tfdata-doctor.lines/1`."""
         names = {}
         for name, made in self.names.items():
             entry: dict[str, Any] = {"file": made.frames[0].file, "line": made.frames[0].line}

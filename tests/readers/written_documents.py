@@ -1,10 +1,12 @@
 """Every JSON document that tfdata-doctor writes about the traces of testdata, for check_schemas.py."""
 
 import glob
+import importlib
 import json
 import os
 import re
 import subprocess
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGES = ('overview', 'input', 'tree', 'calls', 'timeline', 'autotune', 'hosts', 'steps', 'ops', 'kernels', 'memory')
@@ -68,6 +70,19 @@ def commands():
     yield ['query', "select *, x'00ff' as bytes, 1 as host, 2 as host from traces", STEADY]
 
 
+def lines_of_programs():
+    """What the Python package writes for the program to read: stored ones, and one with all that it can say."""
+    for sidecar in glob.glob(os.path.join(ROOT, 'testdata', '**', 'dataset-lines.json'), recursive=True):
+        with open(sidecar, encoding='utf-8') as file:
+            yield [os.path.relpath(sidecar, ROOT)], json.load(file)
+    sys.path.insert(0, os.path.join(ROOT, 'python'))
+    lines = importlib.import_module('tfdata_doctor.lines')
+    frame = lines.Frame('/home/me/input.py', 33, 'make_dataset', 'dataset = tf.data.experimental.CsvDataset(files)')
+    made = lines.DatasetLine('map', False, (frame,))
+    page = lines.SourceLines({'decode': made}, [('CsvDataset', frame)], 'no names for datasets', '2.6.0').to_json()
+    yield ['SourceLines.to_json()'], json.loads(json.dumps(page))
+
+
 def documents(tool, folder):
     """(the command line, the document) of each; lines of NDJSON are documents, too. `folder` is for files."""
     def run(arguments):
@@ -101,3 +116,5 @@ def documents(tool, folder):
     os.symlink(os.path.join(ROOT, EXAMPLE), os.path.join(run_folder, 'host.xplane.pb'))
     line = ['--list-runs', '--format', 'json', os.path.join(folder, 'logs')]
     yield line, json.loads(run(line))
+
+    yield from lines_of_programs()
