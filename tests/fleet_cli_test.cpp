@@ -64,8 +64,8 @@ TEST_CASE("every format has the numbers of the rows") {
     CHECK(print({"-q"}) == "1 trace: 1 of 0 recorded hours lost to input, in 1 job\n");
     CHECK(print({"--format", "csv"}) ==
           "by,dataset,kind,limited_by,rule,lost_hours,share,traces,jobs,predicted_traces,saved_hours,"
-          "saved_low_hours,example\n"
-          "culprit,no culprit,,,,1,1,1,1,0,,,jobs/a/trace.pb\n");
+          "saved_low_hours,example,source\n"
+          "culprit,no culprit,,,,1,1,1,1,0,,,jobs/a/trace.pb,\n");
     const auto page = nlohmann::json::parse(print({"--format", "json"}));
     CHECK(page["schema"] == "tfdata-doctor.fleet/1");
     CHECK(page["rows"]["counted"] == 1);
@@ -92,7 +92,8 @@ TEST_CASE("--price says what is saved in money, in every format") {
   };
   CHECK(print("text").find("money     2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
   CHECK(print("markdown").find("Money: 2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
-  CHECK(print("csv").find(",jobs,predicted_traces,saved_hours,saved_low_hours,saved_money,saved_low_money,example\n") !=
+  CHECK(print("csv").find(
+            ",jobs,predicted_traces,saved_hours,saved_low_hours,saved_money,saved_low_money,example,source\n") !=
         std::string::npos);
   CHECK(print("csv").find("rule,,,,sequential-map,1,1,1,1,1,1,0.75,2.48,1.8") != std::string::npos);
   const auto page = nlohmann::json::parse(print("json"));

@@ -142,6 +142,13 @@ TEST_CASE("lines of code are ranked where the rows say them") {
   CHECK(fleet.lines[1].source == "src/input.py:33");
   CHECK(fleet.lines[1].traces == 2);
   CHECK(fleet.lines[2].culprit_dataset == "ParallelMap");
+
+  const std::string csv = render_fleet_csv(fleet, {});
+  CHECK(csv.find(",example,source\nculprit,Map,transformation,cpu,,11,") != std::string::npos);
+  CHECK(csv.find("\nline,Map,,,,9,0.75,1,1,0,,,jobs/a/trace_3.pb,eval.py:7\n") != std::string::npos);
+  CHECK(csv.find("\nline,ParallelMap,,,,1,0.0833333333,1,1,0,,,jobs/a/trace_1.pb,src/input.py:33\n") !=
+        std::string::npos);
+  CHECK(csv.find("\nrule,,,,input-bound,12,1,4,1,0,,,jobs/a/trace_3.pb,\n") != std::string::npos);
 }
 
 TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best fix") {
@@ -188,7 +195,7 @@ TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best
   CHECK(render_fleet_text(fleet, view, {}).find("43,000 saved, 28,000 at the low end, at 20,000 an hour") !=
         std::string::npos);
   CHECK(render_fleet_markdown(fleet, view).find("Money: 43,000 saved") != std::string::npos);
-  CHECK(render_fleet_csv(fleet, view).find(",5,1,3,1.4,1,28000,20000,jobs/a/trace_0.pb\n") != std::string::npos);
+  CHECK(render_fleet_csv(fleet, view).find(",5,1,3,1.4,1,28000,20000,jobs/a/trace_0.pb,\n") != std::string::npos);
 }
 
 TEST_CASE("where nothing is predicted, a page says so only if the price was asked for") {

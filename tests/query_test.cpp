@@ -222,6 +222,18 @@ TEST_CASE("the segments of a call sum to its latency, the calls are those of the
   CHECK(answer(database, "SELECT count(DISTINCT trace) FROM files WHERE format = 'tf1_timeline'") == "1\n");
 }
 
+TEST_CASE("iterators have the line of the program where the names of a trace, or the file beside it, say it") {
+  const std::string named = std::string(DOCTOR_SOURCE_DIR) + "/testdata/lines/lines_of_code_tf2.21/vm.xplane.pb.gz";
+  const QueryDatabase database = loaded({named, kSomeTraces[0]});
+  CHECK(answer(database,
+               "SELECT DISTINCT source_file, source_line FROM iterators WHERE source_line IS NOT NULL ORDER BY 2") ==
+        "/home/me/flowers/src/input.py,16\n/home/me/flowers/src/input.py,17\n/home/me/flowers/src/input.py,18\n"
+        "/home/me/flowers/src/input.py,19\n/home/me/flowers/src/input.py,20\n");
+  CHECK(answer(database,
+               "SELECT count(*) FROM iterators JOIN files USING (trace) WHERE path LIKE '%seed%'"
+               " AND (source_file IS NOT NULL OR source_line IS NOT NULL)") == "0\n");
+}
+
 TEST_CASE("the order of files and a second name change nothing") {
   const TemporaryDirectory folder;
   std::vector<std::string> files = kSomeTraces;

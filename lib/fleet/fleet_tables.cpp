@@ -62,8 +62,9 @@ void append_loss_columns(DataTable& table, const FleetView& view) {
 }
 
 std::vector<Cell> culprit_cells(const FleetCause& cause) {
-  return {cause.culprit_kind.empty() ? Cell("no culprit") : Cell(cause.culprit_dataset),
-          text_or_unknown(cause.culprit_kind), text_or_unknown(cause.limited_by)};
+  const bool is_unknown = cause.culprit_kind.empty() && cause.rule.empty() && cause.source.empty();
+  return {is_unknown ? Cell("no culprit") : Cell(cause.culprit_dataset), text_or_unknown(cause.culprit_kind),
+          text_or_unknown(cause.limited_by)};
 }
 
 void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cause, const FleetView& view) {
@@ -193,15 +194,20 @@ DataTable cause_table(const Fleet& fleet, const FleetView& view) {
                    {"limited_by", "limited by", ColumnKind::text},
                    {"rule", "rule", ColumnKind::text}};
   append_loss_columns(table, view);
-  for (std::size_t index = 0; index < shown_count(fleet.culprits, view.top); ++index) {
-    std::vector<Cell> cells = culprit_cells(fleet.culprits[index]);
-    cells.insert(cells.begin(), "culprit");
-    cells.emplace_back();
-    append_row(table, std::move(cells), fleet.culprits[index], view);
-  }
-  for (std::size_t index = 0; index < shown_count(fleet.rules, view.top); ++index) {
-    append_row(table, {"rule", Cell(), Cell(), Cell(), fleet.rules[index].rule}, fleet.rules[index], view);
-  }
+  table.columns.push_back({"source", "line", ColumnKind::path});
+  const auto append = [&](const char* by, const std::vector<FleetCause>& causes) {
+    for (std::size_t index = 0; index < shown_count(causes, view.top); ++index) {
+      const FleetCause& cause = causes[index];
+      std::vector<Cell> cells = culprit_cells(cause);
+      cells.insert(cells.begin(), by);
+      cells.push_back(text_or_unknown(cause.rule));
+      append_row(table, std::move(cells), cause, view);
+      table.rows.back().push_back(text_or_unknown(cause.source));
+    }
+  };
+  append("culprit", fleet.culprits);
+  append("line", fleet.lines);
+  append("rule", fleet.rules);
   return table;
 }
 

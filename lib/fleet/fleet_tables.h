@@ -17,7 +17,7 @@ DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
 DataTable regression_table(const Fleet& fleet, const FleetView& view);
 DataTable error_table(const Fleet& fleet, const FleetView& view);
 
-/// Culprits and rules together, distinguished by the first column.
+/// Culprits, lines and rules together, distinguished by the first column.
 DataTable cause_table(const Fleet& fleet, const FleetView& view);
 
 double to_hours(std::int64_t nanoseconds);

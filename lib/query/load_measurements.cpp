@@ -8,6 +8,7 @@
 
 #include "diagnose/judgement_words.h"
 #include "diagnose/suppress.h"
+#include "diagnose/user_code.h"
 #include "measure/call_details.h"
 #include "query/row_inserter.h"
 #include "query/tables.h"
@@ -74,7 +75,10 @@ Result<void> load_iterators(QueryDatabase& database, const TraceHost& of) {
     rows.optional_text(text_of(iterator.id)).optional_text(text_of(iterator.parent_id));
     rows.integer(static_cast<std::int64_t>(iterator.calls)).integer(static_cast<std::int64_t>(iterator.instances));
     rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(iterator.function).time(critical[index]);
-    rows.time(iterator.longest_call.duration()).text(attributes_json(iterator)).end_row();
+    rows.time(iterator.longest_call.duration()).text(attributes_json(iterator));
+    const SourceLine* const line = source_of(of.host, static_cast<IteratorId>(index));
+    line != nullptr ? rows.text(line->file).integer(static_cast<std::int64_t>(line->line)) : rows.null().null();
+    rows.end_row();
   }
   return rows.finish();
 }

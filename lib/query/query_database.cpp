@@ -10,7 +10,7 @@
 namespace doctor {
 namespace {
 
-constexpr DatabaseIdentity kIdentity = {"query database", 0x74666471, 2};  // "tfdq"
+constexpr DatabaseIdentity kIdentity = {"query database", 0x74666471, 3};  // "tfdq"
 
 /// Of a database in a file: what many changed pages take before they go to the file.
 constexpr std::uint64_t kFileCacheBytes = std::uint64_t{64} << 20;

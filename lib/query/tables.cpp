@@ -64,6 +64,8 @@ const QueryTable kIterators = {
         {"critical_us", real, false, "us", "that the consumers' calls were held by it: what to look at first"},
         {"longest_us", real, false, "us", "its longest call"},
         {"attributes", text, false, "", "values seen last, a JSON object: `attributes ->> '$.parallelism'`"},
+        {"source_file", text, true, "", "of the program, where it makes the dataset; null where that is not known"},
+        {"source_line", integer, true, "", "likewise, counted from 1"},
     }};
 
 const QueryTable kCalls = {
