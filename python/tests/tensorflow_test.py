@@ -147,8 +147,6 @@ class TensorFlowTest(unittest.TestCase):
         self.assertIn("INPUT-BOUND", done.stdout)
         self.assertIn("num_parallel_calls=tf.data.AUTOTUNE", done.stdout)
         self.assertEqual(self.steps(), list(range(11, 31)))
-        if not hasattr(tfdata_doctor, "name_datasets"):
-            return
         (sidecar,) = Path(self.logs).glob("plugins/profile/*/dataset-lines.json")
         names = json.loads(sidecar.read_text())["names"]
         code = [entry["code"] for name, entry in names.items() if name.startswith("at_train_py_L")]

@@ -20,7 +20,8 @@ try:
 except ImportError:
     tf = None
 
-from tfdata_doctor import lines as naming  # noqa: E402  (the path is set above)
+import tfdata_doctor  # noqa: E402  (the path is set above)
+from tfdata_doctor import lines as naming  # noqa: E402
 
 if tf is not None:
     import line_pipelines
@@ -212,6 +213,11 @@ class Sidecar(unittest.TestCase):
             self.assertEqual(naming._cell_of("/tmp/ipykernel_7/123.py"), "In[5]")
             self.assertEqual(naming._cell_of("/home/me/input.py"), "")
         self.assertEqual(naming._cell_of("/tmp/ipykernel_7/123.py"), "")
+
+    def test_the_package_itself_has_the_functions(self):
+        for name in ("name_datasets", "start_naming", "stop_naming"):
+            self.assertIs(vars(tfdata_doctor)[name], vars(naming)[name])
+            self.assertIn(name, tfdata_doctor.__all__)
 
     @unittest.skipIf(tf is not None, "TensorFlow is installed")
     def test_without_tensorflow_it_says_so(self):

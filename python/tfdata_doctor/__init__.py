@@ -15,6 +15,7 @@ from ._keras import Callback
 from ._profile import Profile, profile
 from ._program import DoctorError
 from ._script import run
+from .lines import name_datasets, start_naming, stop_naming
 from .report import Comparison, Report, WhatIf
 
 __all__ = [
@@ -28,9 +29,12 @@ __all__ = [
     "compare",
     "diagnose",
     "explain",
+    "name_datasets",
     "profile",
     "query",
     "run",
+    "start_naming",
+    "stop_naming",
     "whatif",
 ]
 
@@ -41,10 +45,4 @@ def __getattr__(name: str) -> Any:
         from ._program import run_program
 
         return run_program(["--version"])[1].split()[-1]
-    if name == "name_datasets":
-        from ._recorder import line_names
-
-        found = getattr(line_names(), name, None)
-        if found is not None:
-            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
 import warnings
@@ -12,30 +11,23 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from ._program import DoctorError
+from .lines import SourceLines, name_datasets
 
 LogDirectory = Union[str, "os.PathLike[str]"]
-
-
-def line_names() -> Any:
-    """The module lines, which names datasets; None where this package is without it."""
-    try:
-        return importlib.import_module(".lines", __package__)
-    except ImportError:
-        return None
 
 
 class LineNames:
     """Names transformations after their source lines from `open` to `close`, where `is_wanted`."""
 
     def __init__(self, is_wanted: bool) -> None:
-        self._module = line_names() if is_wanted else None
+        self._is_wanted = is_wanted
         self._stack = ExitStack()
-        self._names: Any = None
+        self._names: Optional[SourceLines] = None
 
     def open(self) -> None:
         """Names the datasets that are made from here on. Imports TensorFlow."""
-        if self._module is not None and self._names is None:
-            self._names = self._stack.enter_context(self._module.name_datasets())
+        if self._is_wanted and self._names is None:
+            self._names = self._stack.enter_context(name_datasets())
 
     def write(self, directory: Path) -> None:
         """Puts the names made so far beside the trace."""
