@@ -253,7 +253,7 @@ class JsonSink final : public TableSink {
   }
   /// ASCII only, as in all our JSON: safe on a terminal, too.
   void add_text(const std::string& value) {
-    const bool is_ascii = std::all_of(value.begin(), value.end(), [](char byte) { return byte >= 0 && byte < 0x7f; });
+    const bool is_ascii = std::all_of(value.begin(), value.end(), [](unsigned char byte) { return byte < 0x7f; });
     if (is_ascii) return append_json_string(out_, value);
     out_ += to_line(value);
   }

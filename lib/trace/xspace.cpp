@@ -280,7 +280,7 @@ bool sniff_xspace(std::string_view head) {
     if (field.field() > 6 || field.type() != expected) return false;
     if (field.field() != 2) continue;
     const std::string_view name = field.bytes();
-    return std::none_of(name.begin(), name.end(), [](char c) { return c >= 0 && c < ' '; });
+    return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
   }
   return true;
 }
