@@ -15,7 +15,7 @@ import tensorflow as tf
 import tfdata_doctor
 
 def slow(x):
-    return tf.linalg.matmul(tf.random.normal([160, 160]), tf.random.normal([160, 160]))[0, :4] + tf.cast(x, tf.float32)
+    return tf.linalg.matmul(tf.random.normal([400, 400]), tf.random.normal([400, 400]))[0, :4] + tf.cast(x, tf.float32)
 
 def make_dataset(count=10_000):
     return tf.data.Dataset.range(count).map(slow).batch(8)
