@@ -82,18 +82,18 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
 endif()
 
 # The Python package: on stored traces, with a stand-in for TensorFlow; and with label python what PyPI is needed for,
-# where scripts/check-python has installed it, else skipped.
+# where scripts/check-python has installed it, else skipped. python_wheel needs the wheel of scripts/wheel, too.
 find_package(Python3 3.9 COMPONENTS Interpreter)
 if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
   set(python_environment "TFDATA_DOCTOR=$<TARGET_FILE:tfdata-doctor>;PYTHONDONTWRITEBYTECODE=1")
-  foreach(name commands recording mcp lines)
+  foreach(name commands recording mcp lines installed)
     add_test(
       NAME python_${name}
       COMMAND ${Python3_EXECUTABLE} -m unittest tests.test_${name}
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/python)
     set_tests_properties(python_${name} PROPERTIES ENVIRONMENT "${python_environment}")
   endforeach()
-  foreach(name style tensorflow)
+  foreach(name style tensorflow wheel)
     add_test(NAME python_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-python --prepared ${name}
                                          $<TARGET_FILE:tfdata-doctor>)
     set_tests_properties(python_${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 600)
