@@ -174,6 +174,15 @@ class NotebookTest(unittest.TestCase):
         outputs = [output for cell in cells for output in cell["outputs"]]
         self.assertNotIn("error", [output["output_type"] for output in outputs])
         self.assertIn("Input-bound", json.dumps(outputs))
+        # The report says the line of the cell that made the dataset.
+        (place,) = [
+            f"In[{cell['execution_count']}]:{number}"
+            for cell in cells
+            for number, line in enumerate(cell["source"], 1)
+            if "dataset.map(augment)" in line
+        ]
+        self.assertIn(f"at {place}", json.dumps(outputs))
+        self.assertNotIn("stderr", [output.get("name") for output in outputs])
         for cell in cells:
             compile("".join(cell["source"]), "cell", "exec")
 
