@@ -1,5 +1,6 @@
 """What records, with real TensorFlow: scripts/check-python runs it."""
 
+import importlib.metadata
 import json
 import tempfile
 import unittest
@@ -28,6 +29,11 @@ model.compile(loss="mse", optimizer="sgd")
 def labelled(dataset):
     return dataset.map(lambda x: (x, x[:, :1]), num_parallel_calls=2)
 """
+
+
+#: Keras 2 marks its steps itself, numbered from 0 in each epoch. A marker begins before the callbacks are asked, so the
+#: first recorded step has none.
+HAS_KERAS_2 = importlib.metadata.version("keras").startswith("2.")
 
 
 class TensorFlowTest(unittest.TestCase):
@@ -114,7 +120,8 @@ class TensorFlowTest(unittest.TestCase):
             "assert callback.report.is_input_bound"
         )
         self.assertIn("INPUT-BOUND", done.stdout)
-        self.assertEqual(self.steps(), [14, 15, 16, 17, 18])
+        # Epochs of 12 batches.
+        self.assertEqual(self.steps(), [2, 3, 4, 5] if HAS_KERAS_2 else [14, 15, 16, 17, 18])
         self.assert_map_is_the_culprit()
 
     def test_callback_warns_of_a_cache(self):
@@ -129,7 +136,7 @@ class TensorFlowTest(unittest.TestCase):
     def test_callback_of_keras_2(self):
         code = (
             "try: import tf_keras as keras\n"
-            "except ImportError: keras = tf.keras\n"
+            "except ImportError: import keras\n"
             "if int(keras.__version__.split('.')[0]) != 2: print('no Keras 2'); sys.exit()\n"
             f"{MODEL}"
             "model.fit(labelled(make_dataset()), epochs=1, steps_per_epoch=30, verbose=0,\n"
@@ -162,7 +169,8 @@ class TensorFlowTest(unittest.TestCase):
         done = support.python("-m", "tfdata_doctor", "--logdir", self.logs, "--batches", "15-20", script)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.startswith("INPUT-BOUND"), done.stdout)
-        self.assertEqual(self.steps(), list(range(15, 21)))
+        # The element before the training counts.
+        self.assertEqual(self.steps(), list(range(2, 7)) if HAS_KERAS_2 else list(range(15, 21)))
 
 
 if __name__ == "__main__":
