@@ -37,6 +37,9 @@ License: Apache-2.0
 ")
 compress(${doc}/changelog)
 compress(${doc}/CHANGELOG.md)
-compress(${root}/man/man1/tfdata-doctor.1)
+# What is built for another machine may be without: see DOCTOR_NATIVE.
+if(EXISTS ${root}/man/man1/tfdata-doctor.1)
+  compress(${root}/man/man1/tfdata-doctor.1)
+endif()
 file(CHMOD_RECURSE ${doc} FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
      DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
