@@ -96,7 +96,7 @@ if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
   foreach(name style tensorflow wheel)
     add_test(NAME python_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-python --prepared ${name}
                                          $<TARGET_FILE:tfdata-doctor>)
-    set_tests_properties(python_${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 600)
+    set_tests_properties(python_${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 1200)
   endforeach()
 endif()
 
