@@ -74,6 +74,14 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   set_tests_properties(capture_tensorflow PROPERTIES LABELS python SKIP_RETURN_CODE 77)
 endif()
 
+# Pages in a real browser: skipped where there is no Chromium with its driver and Selenium.
+if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ AND Python3_FOUND)
+  # Selenium is Debian's, and so is its Python.
+  add_test(NAME browser COMMAND /usr/bin/python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/tests/browser/check_pages.py
+                                $<TARGET_FILE:tfdata-doctor>)
+  set_tests_properties(browser PROPERTIES LABELS browser SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
+
 # DuckDB beside `query`: skipped where scripts/check-warehouse did not install it.
 if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   add_test(NAME warehouse COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-warehouse --prepared

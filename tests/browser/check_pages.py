@@ -14,6 +14,7 @@ Exit status: 0 all is well, 1 something is wrong, 77 there is no Chromium or no 
 from __future__ import annotations
 
 import argparse
+import base64
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ from typing import Any
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
@@ -83,7 +85,11 @@ def browser(width: int = 1100, dark: bool = False, script: bool = True) -> webdr
     if not script:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    try:
+        driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    except WebDriverException as error:
+        print(f"skipped: Chromium does not start here: {error.msg}")
+        sys.exit(77)
     # A window is never as narrow as a telephone; the page can be told that it is.
     driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
@@ -180,7 +186,6 @@ def check_links(driver: webdriver.Chrome, name: str, faults: Faults) -> None:
         faults.check(bool(found), name, f"no #{target} on the page")
         driver.execute_script("arguments[0].click()", link)
         if found and found[0].tag_name == "details":
-            driver.execute_script("unfoldTarget()") if False else None
             opened = driver.execute_async_script("setTimeout(() => arguments[1](arguments[0].open), 0)", found[0])
             faults.check(bool(opened), name, f"#{target} stays folded")
 
@@ -219,13 +224,14 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
             for name, _ in PAGES:
                 open_page(driver, folder / f"{name}.html")
                 check_looks(driver, name, look, axe, faults)
-                if screenshots:
-                    save_screenshot(driver, screenshots / f"{name}-{look}.png")
                 if look == "light":
                     texts[name] = driver.find_element(By.TAG_NAME, "main").text
                     check_numbers(driver, name, faults)
                     check_keys(driver, name, faults)
                     check_links(driver, name, faults)
+                if screenshots:
+                    open_page(driver, folder / f"{name}.html")
+                    save_screenshot(driver, screenshots / f"{name}-{look}.png")
             if look == "light":
                 check_hostile(tool, folder, driver, faults)
         finally:
@@ -244,8 +250,6 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
 
 
 def save_screenshot(driver: webdriver.Chrome, file: pathlib.Path) -> None:
-    import base64
-
     answer = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
     file.write_bytes(base64.b64decode(answer["data"]))
     pdf = driver.execute_cdp_cmd("Page.printToPDF", {}) if file.stem.endswith("-light") else None

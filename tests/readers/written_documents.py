@@ -52,6 +52,8 @@ def commands():
     yield from (['show', page, *hosts_of_a_run()] for page in PAGES)
     yield ['show', 'hosts', '--by-step', STEADY]
     yield ['show', 'ops', '--by', 'type', '--with-idle', STEADY]
+    yield from (['show', page, '--top', '1', trace] for page, trace in
+                (('ops', STEADY), ('steps', STEADY), ('kernels', 'testdata/field/gpu_multi_worker.xplane.pb.gz')))
     for change in sorted(os.listdir(os.path.join(ROOT, 'testdata', 'compare'))):
         side = f'testdata/compare/{change}/base'
         if change not in ('README.md', 'slower-decode'):

@@ -82,9 +82,10 @@ void add_head(std::string_view title, HtmlWriter& page) {
   page.trusted("\n");
 }
 
-void add_header(std::string_view title, HtmlWriter& page) {
+/// The title is the heading of a page that begins with no verdict.
+void add_header(std::string_view title, bool has_verdict, HtmlWriter& page) {
   page.open("header");
-  page.element("p", title);
+  page.element(has_verdict ? "p" : "h1", title);
   page.open("p", {{"class", "muted script"}, {"hidden", ""}});
   page.text("Pictures: drag to zoom, double-click to reset; on a focused one ");
   for (const std::string_view key : {"+", "-", "\u2190", "\u2192", "0"}) {
@@ -118,7 +119,7 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   add_head(title, page);
   page.open("body");
   page.trusted(kPagePatterns);
-  add_header(title, page);
+  add_header(title, all.find("report") != nullptr || all.find("comparison") != nullptr, page);
   page.open("main");
   for (const Section section : kSections) section(all, page);
   page.close();

@@ -23,6 +23,8 @@ constexpr std::array<KindWords, 5> kKinds = {{{"self", "own work"},
                                               {"unseen", "not visible in the window"},
                                               {"outside", "outside of tf.data"}}};
 
+constexpr std::size_t kLongestLabel = 34;  // with its note as wide as a telephone
+
 std::string words_of_kind(const std::string& kind) {
   const auto* const found =
       std::find_if(kKinds.begin(), kKinds.end(), [&](const KindWords& one) { return one.kind == kind; });
@@ -112,13 +114,13 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
     }
   }
   for (const auto& [index, lanes] : lanes_of_stage) {
-    PictureLane first = {shortened(text_of(stage(index), "name")), {}, {}};
+    PictureLane first = {shortened(text_of(stage(index), "name"), kLongestLabel), {}, {}};
     double holds = 0;
     for (const OrderedJson* const stretch : held[index]) {
       first.boxes.push_back(box_of(*stretch, start));
       holds += number_of(*stretch, "duration_us");
     }
-    first.note = holds > 0 ? "holds the loop for " + format_time(from_microseconds(holds)) : "works in the background";
+    first.note = holds > 0 ? "holds " + format_time(from_microseconds(holds)) : "in the background";
     picture.lanes.push_back(std::move(first));
     for (const OrderedJson* const lane : lanes) {
       PictureLane work;
