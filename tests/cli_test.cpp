@@ -442,6 +442,21 @@ TEST_CASE("show calls does not judge; a call that is not there is an error") {
   CHECK(run_tool({"show", "calls", "--call", "1", other}).code == 3);
 }
 
+TEST_CASE("show timeline draws typical steps, or the call or the step that is asked for") {
+  const TemporaryDirectory folder;
+  const std::string slow = folder.write("slow.trace.json", slow_trace());
+  const Ended typical = run_tool({"show", "timeline", slow});
+  CHECK(typical.code == 0);
+  CHECK(typical.output.find("the training loop") != std::string::npos);
+  CHECK(run_tool({"show", "timeline", "--call", "1", slow}).output.find("call 1 and as much time before it") !=
+        std::string::npos);
+  CHECK(run_tool({"show", "timeline", "--call", "1", "--step", "1", slow}).code == 2);
+  CHECK(is_error_line(run_tool({"show", "timeline", "--step", "123456", slow}).errors, "no such step"));
+  CHECK(run_tool({"show", "timeline", "--format", "csv", slow}).output.starts_with("pipeline,host,window,number,what"));
+  CHECK(is_error_line(run_tool({"show", "calls", "--step", "1", "x.pb"}).errors, "it is for 'show timeline'"));
+  CHECK(run_tool({"show", "timeline", folder.write("none.trace.json", trace_without_tf_data())}).code == 3);
+}
+
 TEST_CASE("the pages of the Profiler guide have their keys, with tf.data and without") {
   const TemporaryDirectory folder;
   const std::string slow = testdata("traces/sequential_interleave_tf2.21.xplane.pb");

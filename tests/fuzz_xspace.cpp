@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const doctor::HostMeasurement measured = doctor::measure(*trace, doctor::build_tree(*trace));
   if (measured.unattributed != 0) __builtin_trap();
   const doctor::HostMeasurement detailed =
-      doctor::measure(*again, doctor::build_tree(*again), {}, {.calls = doctor::CallDetailRequest{}});
+      doctor::measure(*again, doctor::build_tree(*again), {},
+                      {.calls = doctor::CallDetailRequest{}, .timeline = doctor::TimelineRequest{}});
   if (detailed.iterators.size() != measured.iterators.size()) __builtin_trap();
   return 0;
 }

@@ -17,6 +17,7 @@
 #include "report/diagnosis_problems.h"
 #include "report/problem_sinks.h"
 #include "report/report.h"
+#include "report/timeline_page.h"
 #include "report/whatif_page.h"
 
 namespace doctor::golden_outputs_test {
@@ -131,6 +132,23 @@ TEST_CASE("the reports on the pipelines of the guide") {
     const Analysis analysis = analysis_of("traces/" + name, rule_catalog());
     const std::string text = render_text(analysis.measurements, analysis.diagnosis, {.rerun = name});
     golden::compare(text, kTestdata / "outputs" / (name.substr(0, name.find('.')) + ".expected.txt"));
+  }
+}
+
+// One without a prefetch at its end, one that makes its elements while the loop runs.
+TEST_CASE("the timelines of a naive and of a prefetched pipeline") {
+  for (const std::string name : {"seed_example1", "guide_parallel_map"}) {
+    const TimelineChoice choice;
+    AnalysisOptions options;
+    options.measure.timeline = choice.request();
+    fs::current_path(kTestdata);
+    const Analysis analysis = diagnose_files(std::vector{"traces/" + name + ".xplane.pb"}, {.needed = options});
+    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
+    REQUIRE(list.has_value());
+    for (const std::size_t width : {80U, 132U}) {
+      golden::compare(render_timeline_text(*list, width),
+                      kTestdata / "outputs" / fmt::format("timeline_{}.{}.expected.txt", name, width));
+    }
   }
 }
 

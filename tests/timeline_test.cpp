@@ -70,7 +70,7 @@ Json document(const SyntheticTrace& written, const TimelineChoice& choice = {}) 
   return json;
 }
 
-void check_call(const TimelineCall& call) {
+void check_call(const WindowCall& call) {
   Picoseconds held = 0;
   for (const HeldTime& part : call.held_by) held += part.time;
   CHECK(held == call.latency());
@@ -103,7 +103,7 @@ void check_lane(const TimelineLane& lane, const TimelineWindow& window) {
 void check_windows(const PipelineMeasurement& pipeline) {
   std::size_t longest = 0;
   for (const TimelineWindow& window : pipeline.timelines) {
-    for (const TimelineCall& call : window.calls) {
+    for (const WindowCall& call : window.calls) {
       CHECK(call.span == pipeline.calls[call.number - 1]);
       check_call(call);
     }

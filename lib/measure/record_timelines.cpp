@@ -32,7 +32,7 @@ std::vector<HeldTime> held_by(const std::vector<Segment>& segments) {
   return held;
 }
 
-TimelineCall record_call(const RootCall& call, std::size_t number, CriticalPath::Walker& walker) {
+WindowCall record_call(const RootCall& call, std::size_t number, CriticalPath::Walker& walker) {
   const std::span<const Segment> walked = walker.attribute(call);
   const std::vector<Segment> segments(walked.begin(), walked.end());
   return {number, call.span, call.lane, held_by(segments), stretches_of(call.span, segments)};

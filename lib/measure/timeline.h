@@ -46,7 +46,7 @@ struct HeldTime {
 };
 
 /// A GetNext call of the consumer.
-struct TimelineCall {
+struct WindowCall {
   std::size_t number = 0;  ///< within its pipeline in order of time, from 1
   Interval span;
   LaneId lane{};                  ///< the consumer's thread, index into HostMeasurement::threads
@@ -81,7 +81,7 @@ struct TimelineWindow {
   WindowKind kind = WindowKind::typical_steps;
   std::int64_t number = 0;  ///< of the first call in its pipeline, from 1; of the step, as the trace has it
   Interval span;
-  std::vector<TimelineCall> calls;  ///< in order of time
+  std::vector<WindowCall> calls;  ///< in order of time
   std::size_t calls_left_out = 0;
   /// By iterator, work and thread. Empty of the `longest_call` windows but that of the longest.
   std::vector<TimelineLane> lanes;

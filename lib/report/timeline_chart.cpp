@@ -70,7 +70,7 @@ std::vector<Interval> inside(Interval window, std::vector<Interval> intervals) {
 
 std::vector<Interval> waits_in(const TimelineWindow& window) {
   std::vector<Interval> waits;
-  for (const TimelineCall& call : window.calls) waits.push_back(call.span);
+  for (const WindowCall& call : window.calls) waits.push_back(call.span);
   return inside(window.span, std::move(waits));
 }
 
@@ -88,7 +88,7 @@ ChartRow row_of_loop(const TimelineWindow& window) {
 
 ChartRow row_of_stage(const HostMeasurement& host, const TimelineWindow& window, IteratorId stage) {
   ChartRow row;
-  for (const TimelineCall& call : window.calls) {
+  for (const WindowCall& call : window.calls) {
     for (const Segment& stretch : call.stretches) {
       if (stretch.iterator == stage) row.held.push_back(stretch.span);
     }

@@ -21,7 +21,7 @@ namespace {
 std::unordered_map<IteratorId, Picoseconds> weights(const std::vector<TimelineWindow>& windows) {
   std::unordered_map<IteratorId, Picoseconds> times;
   for (const TimelineWindow& window : windows) {
-    for (const TimelineCall& call : window.calls) {
+    for (const WindowCall& call : window.calls) {
       for (const HeldTime& held : call.held_by) times[held.iterator] += held.time;
     }
     for (const TimelineLane& lane : window.lanes) times[lane.iterator] += lane.time;
@@ -64,7 +64,7 @@ OrderedJson stage_index_json(const StageIndices& indices, IteratorId iterator) {
 }
 
 /// Stages that were left out are one: null.
-OrderedJson held_by_json(const TimelineCall& call, const StageIndices& indices) {
+OrderedJson held_by_json(const WindowCall& call, const StageIndices& indices) {
   OrderedJson entries = OrderedJson::array();
   std::map<SegmentKind, Picoseconds> others;
   const auto add = [&](const OrderedJson& stage, SegmentKind kind, Picoseconds time) {
@@ -85,7 +85,7 @@ OrderedJson held_by_json(const TimelineCall& call, const StageIndices& indices) 
   return entries;
 }
 
-OrderedJson timeline_call_json(const HostMeasurement& host, const TimelineCall& call, const StageIndices& indices) {
+OrderedJson timeline_call_json(const HostMeasurement& host, const WindowCall& call, const StageIndices& indices) {
   OrderedJson json = {{"number", call.number},
                       {"start_us", to_microseconds(call.span.start - host.window_start)},
                       {"latency_us", to_microseconds(call.latency())},
@@ -119,7 +119,7 @@ OrderedJson lane_json(const HostMeasurement& host, const TimelineLane& lane, con
 
 OrderedJson window_json(const HostMeasurement& host, const TimelineWindow& window, const StageIndices& indices) {
   OrderedJson calls = OrderedJson::array();
-  for (const TimelineCall& call : window.calls) calls.push_back(timeline_call_json(host, call, indices));
+  for (const WindowCall& call : window.calls) calls.push_back(timeline_call_json(host, call, indices));
   // Lanes are drawn from the source to the loop, whatever the order of the iterators' numbers.
   std::vector<const TimelineLane*> lanes;
   for (const TimelineLane& lane : window.lanes) {
@@ -179,7 +179,7 @@ class CsvWindow {
         table_(table) {}
 
   void add() {
-    for (const TimelineCall& call : window_.calls) {
+    for (const WindowCall& call : window_.calls) {
       for (const Segment& stretch : call.stretches) {
         add_row("held", static_cast<std::int64_t>(call.number), {stretch.span, stretch.span.end - stretch.span.start},
                 to_word(stretch.kind), stretch.iterator, stretch.lane);
