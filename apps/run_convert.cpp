@@ -19,6 +19,7 @@
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "process/timings.h"
+#include "report/annotation_tracks.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -74,6 +75,7 @@ struct ConvertOptions {
   ConvertTarget target;
   std::string output;
   bool quiet = false;
+  bool annotate = false;
 };
 
 Result<ConvertOptions> convert_options(const Request& request) {
@@ -82,7 +84,16 @@ Result<ConvertOptions> convert_options(const Request& request) {
   const std::string output = request.text("output");
   const Result<ConvertTarget> target = choose_convert_target(request.given("format"), output);
   if (!target) return Unexpected(target.error());
-  return ConvertOptions{*std::move(reading), *target, output, request.is_set("quiet")};
+  ConvertOptions options{*std::move(reading), *target, output, request.is_set("quiet"), request.is_set("annotate")};
+  if (!options.annotate) return options;
+  if (target->format != ConvertFormat::chrome) {
+    return fail("only a Chrome trace has tracks to add", "--annotate", "write a .json or .json.gz");
+  }
+  const std::vector<std::string>& traces = options.reading.traces;
+  if (std::find(traces.begin(), traces.end(), "-") != traces.end()) {
+    return fail("standard input can be read only once, and --annotate reads it twice", "-", "name the file instead");
+  }
+  return options;
 }
 
 /// "tfdata-doctor: FILE: not everything could be converted: 3 flow_events, 1 events_malformed".
@@ -98,6 +109,26 @@ void print_losses(const Conversion& conversion) {
   }
 }
 
+/// The diagnosis of the files as tracks. The conversion reports what cannot be read.
+std::vector<AnnotationGroup> annotations_of_files(const ConvertOptions& options,
+                                                  const std::vector<std::string>& files) {
+  DiagnosisSetup setup = options.reading.setup;
+  setup.needed.measure.timeline = annotation_request();
+  setup.needed.read.attribute_history = true;
+  const Analysis analysis = diagnose_watched(files, setup, options.quiet);
+  return annotations_of(analysis.measurements, analysis.diagnosis);
+}
+
+/// Adds the tracks of the hosts whose events were written, on the clock of the document.
+void write_annotations(const std::vector<AnnotationGroup>& groups, const Conversion& conversion, EventWriter& writer) {
+  for (const AnnotationGroup& group : groups) {
+    const auto file = std::find_if(conversion.files.begin(), conversion.files.end(),
+                                   [&](const ConvertedFile& converted) { return converted.file.path == group.file; });
+    if (file == conversion.files.end() || !are_related(group.origin_ns, file->zero_ns)) continue;
+    writer.annotate(group, (group.origin_ns - file->zero_ns) * kPicosecondsPerNanosecond);
+  }
+}
+
 /// Nothing is written where nothing could be read. Errors: that, or output that cannot be written.
 Result<Conversion> write_events(const ConvertOptions& options, const std::vector<std::string>& files) {
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
@@ -105,11 +136,14 @@ Result<Conversion> write_events(const ConvertOptions& options, const std::vector
   const std::unique_ptr<ByteSink> compressed = options.target.is_compressed ? gzip_sink(**file) : nullptr;
   OutputBuffer output(compressed != nullptr ? *compressed : **file);
   const std::unique_ptr<EventWriter> writer = make_event_writer(options.target.format, output);
+  std::vector<AnnotationGroup> annotations;
+  if (options.annotate) annotations = annotations_of_files(options, files);
   Conversion conversion;
   run_watched(files, options.quiet, [&](Progress& progress) {
     conversion = convert(files, *writer, {.threads = options.reading.setup.work.threads, .progress = &progress});
   });
   if (conversion.files.empty() && !output.has_failed()) return conversion;
+  write_annotations(annotations, conversion, *writer);
   writer->end_document();
   if (Result<void> finished = output.finish(); !finished) return Unexpected(std::move(finished.error()));
   return conversion;

@@ -72,6 +72,22 @@ TEST_CASE("the name of the output tells its format, --format overrules it") {
   }
 }
 
+TEST_CASE("--annotate adds a process to a Chrome trace, and no other document can have it") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder.write("host.xplane.pb", small_trace(20));
+  const Ended ended = run_tool({"convert", "--annotate", trace});
+  CHECK(ended.code == 0);
+  CHECK(ended.errors.empty());
+  CHECK(ended.output.find("made by tfdata-doctor, not recorded") != std::string::npos);
+  CHECK(run_tool({"convert", trace}).output.find("not recorded") == std::string::npos);
+  const Ended table = run_tool({"convert", "--annotate", trace, "--format", "csv"});
+  CHECK(table.code == 2);
+  CHECK(table.errors.find("only a Chrome trace has tracks to add") != std::string::npos);
+  const Ended piped = run_tool({"convert", "--annotate", "-"});
+  CHECK(piped.code == 2);
+  CHECK(piped.errors.find("name the file instead") != std::string::npos);
+}
+
 TEST_CASE("standard output gets a Chrome trace unless another format is named") {
   const TemporaryDirectory folder;
   const std::string trace = folder.write("host.xplane.pb", small_trace());

@@ -165,6 +165,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .usage = "[OPTIONS] TRACE... -o FILE",
      .arguments = {kTraces},
      .examples = {{"convert host.xplane.pb -o host.trace.json.gz", "to open in ui.perfetto.dev"},
+                  {"convert --annotate host.xplane.pb -o host.trace.json.gz", "with the diagnosis as tracks on top"},
                   {"convert logs/ -o events.ndjson.gz", "an event a line, for a warehouse"},
                   {"convert --format csv trace.json.gz", "to standard output"}},
      .notes = kTraceNotes,

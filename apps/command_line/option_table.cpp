@@ -104,7 +104,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, capture, show, whatif, compare, baseline, batch, query, explain, config},
+     .commands = {diagnose, capture, show, whatif, compare, baseline, convert, batch, query, explain, config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -237,6 +237,10 @@ const std::vector<OptionEntry> kOutputOptions = {
      .words = kConvertFormatNames,
      .help = "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: the ending of "
              "the name after -o: .json, .ndjson or .csv, each with .gz to compress it",
+     .commands = {convert}},
+    {.name = "annotate",
+     .help = "Diagnose the traces too, and add tracks on top of a Chrome trace: when the loop waits, for which stage, "
+             "steps, stalls, findings; readers of the file leave them out",
      .commands = {convert}},
     {.name = "output",
      .letter = 'o',

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/annotation_rows.h"
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
 #include "text/json_page.h"
@@ -29,6 +30,7 @@ class ChromeWriter final : public EventWriter {
 
   void begin_file(const EventFile& file) override;
   void add(const TraceEvent& event) override;
+  void annotate(const AnnotationGroup& group, Picoseconds shift) override;
   void end_document() override;
 
  private:
@@ -54,6 +56,7 @@ class ChromeWriter final : public EventWriter {
   bool has_begun_ = false;
   bool is_first_row_ = true;
   std::uint64_t last_pid_ = 0;
+  std::uint64_t last_arrow_ = 0;
   // Of the present file.
   const EventFile* file_ = nullptr;
   std::map<std::string, std::uint64_t> reserved_;  ///< pids by host and plane, until that plane comes
@@ -173,6 +176,14 @@ void ChromeWriter::add(const TraceEvent& event) {
   }
   text += '}';
   output().end_piece();
+}
+
+void ChromeWriter::annotate(const AnnotationGroup& group, Picoseconds shift) {
+  visit_annotation_rows(group, {++last_pid_, shift, &last_arrow_}, [this](const std::string& row) {
+    begin_row();
+    output().text += row;
+    output().end_piece();
+  });
 }
 
 void ChromeWriter::end_document() {

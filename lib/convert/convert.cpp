@@ -64,6 +64,7 @@ class FileEvents final : public EventSink {
     has_clock_ = clock_.has(header);
     // Without a common clock its first event starts at 0.
     const std::int64_t zero_ns = has_clock_ ? file_.origin_ns : std::min(header.origin_ns, header.first_ns);
+    zero_ns_ = zero_ns;
     file_.shift = are_related(header.origin_ns, zero_ns) ? (header.origin_ns - zero_ns) * kPicosecondsPerNanosecond : 0;
     writer_.begin_file(file_);
   }
@@ -71,12 +72,15 @@ class FileEvents final : public EventSink {
   bool is_done() const override { return writer_.has_failed(); }
 
   bool has_clock() const { return has_clock_; }
+  /// Where times of the output count from, on the clock of the file.
+  std::int64_t zero_ns() const { return zero_ns_; }
 
  private:
   EventFile& file_;
   CommonClock& clock_;
   EventWriter& writer_;
   bool has_clock_ = true;
+  std::int64_t zero_ns_ = 0;
 };
 
 /// Opens files, each once: standard input does not come again.
@@ -120,8 +124,10 @@ Result<ConvertedFile> convert_file(ByteSource& source, std::size_t index, Common
   FileEvents events(file, clock, writer);
   Result<EventTotals> totals = (*format)->read_events(source, events, WantedPlanes::all, work);
   if (!totals) return Unexpected(std::move(totals.error()));
-  ConvertedFile converted{
-      {file.path, std::string((*format)->name), source.stored_size()}, totals->event_count, std::move(totals->loss)};
+  ConvertedFile converted{{file.path, std::string((*format)->name), source.stored_size()},
+                          totals->event_count,
+                          std::move(totals->loss),
+                          events.zero_ns()};
   if (!events.has_clock()) {
     converted.loss.add("clock_unrelated");
     converted.loss.notes.push_back(

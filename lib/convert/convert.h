@@ -23,6 +23,7 @@ struct ConvertedFile {
   TraceFile file;
   std::uint64_t event_count = 0;  ///< in the file, those that were lost included
   Loss loss;
+  std::int64_t zero_ns = 0;  ///< where times of the output count from, in nanoseconds on the clock of this file
 };
 
 struct Conversion {

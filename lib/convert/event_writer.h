@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "convert/output_buffer.h"
+#include "trace/annotations.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
@@ -33,6 +34,9 @@ class EventWriter {
   /// Events from here on are of this file, which outlives them. Lines and planes are new ones.
   virtual void begin_file(const EventFile& file) = 0;
   virtual void add(const TraceEvent& event) = 0;
+  /// Adds tracks that were not recorded, where the format can tell them from events; after all events. `shift`, added
+  /// to their times, puts them on the clock of the output.
+  virtual void annotate(const AnnotationGroup& /*group*/, Picoseconds /*shift*/) {}
   /// The last event was written. Called once, even where there was no file.
   virtual void end_document() = 0;
 

@@ -11,20 +11,6 @@
 namespace doctor {
 namespace {
 
-std::string verdict_words(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::input_bound:
-      return "INPUT-BOUND";
-    case VerdictStatus::healthy:
-      return "NOT INPUT-BOUND";
-    case VerdictStatus::no_input_pipeline:
-      return "NO INPUT PIPELINE";
-    case VerdictStatus::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
-}
-
 /// The subject without what belongs to one machine: hosts and files are left out, of a device its kind is kept.
 std::string stable_subject(const std::string& subject) {
   constexpr std::string_view kDevice = "/device:";
@@ -107,6 +93,20 @@ ProblemOutcome outcome_of(VerdictStatus status, BudgetOutcome budgets, const std
 }
 
 }  // namespace
+
+std::string verdict_words(VerdictStatus status) {
+  switch (status) {
+    case VerdictStatus::input_bound:
+      return "INPUT-BOUND";
+    case VerdictStatus::healthy:
+      return "NOT INPUT-BOUND";
+    case VerdictStatus::no_input_pipeline:
+      return "NO INPUT PIPELINE";
+    case VerdictStatus::inconclusive:
+      break;
+  }
+  return "INCONCLUSIVE";
+}
 
 ProblemReport problems_of(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context) {
   ProblemReport report;

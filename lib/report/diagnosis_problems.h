@@ -19,6 +19,9 @@ struct ProblemContext {
   std::string working_directory = {};  ///< absolute
 };
 
+/// "INPUT-BOUND": the verdict as pages print it.
+std::string verdict_words(VerdictStatus status);
+
 /// The findings of a diagnosis as problems, in their order. The outcome is the one that the command ends with.
 ProblemReport problems_of(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context);
 

@@ -58,6 +58,7 @@ void add_drawing(const JsonEvent& event, Picoseconds start, DocumentNames& names
 void DocumentNames::take(const JsonEvent& event, Dialect dialect) {
   ++(event.phase == '\0' ? other_count : phase_count);
   if (event.phase == 'M') return threads.take_metadata(event);
+  if (!threads.is_recorded(event)) return;
   if (!is_on_thread(event.phase) || event.start_text != NumberText::valid) return;
   const Picoseconds start = origin.since(event.start).value_or(0);
   first_start = std::min(first_start, start);
@@ -176,6 +177,7 @@ class EventReading {
 void EventReading::add(const JsonEventBatch& batch) {
   for (const JsonEvent& event : batch.events) {
     if (sink_.is_done()) return;
+    if (!names_.threads.is_recorded(event)) continue;
     const bool is_wanted =
         wanted_ == WantedPlanes::all || names_.threads.process(event.process).kind == PlaneKind::device;
     if (is_wanted) decoder_.take(event, batch);

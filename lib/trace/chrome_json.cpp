@@ -65,7 +65,9 @@ class ChromeReading {
 };
 
 void ChromeReading::add(const JsonEventBatch& batch) {
-  for (const JsonEvent& event : batch.events) decoder_.take(event, batch);
+  for (const JsonEvent& event : batch.events) {
+    if (threads_.is_recorded(event)) decoder_.take(event, batch);
+  }
   flush();
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/annotations.h"
+
 namespace doctor {
 namespace {
 
@@ -68,13 +70,16 @@ ChromeThread& ChromeThreads::find_thread(std::uint64_t process, std::uint64_t th
 
 void ChromeThreads::take_metadata(const JsonEvent& event) {
   const bool is_process = event.name == "process_name";
-  if (!is_process && event.name != "thread_name") return;
+  const bool is_label = event.name == "process_labels";
+  if (!is_process && !is_label && event.name != "thread_name") return;
   std::string scratch;
   JsonMembers members(event.arguments);
   for (JsonMember member; members.next(member);) {
-    if (member.key != "name" || !member.is_string) continue;
+    if (member.key != (is_label ? "labels" : "name") || !member.is_string) continue;
     const std::string_view name = unescape_json(member.value, scratch);
-    if (is_process) {
+    if (is_label) {
+      label_process(event.process, name);
+    } else if (is_process) {
       name_process(event.process, name);
     } else {
       name_thread(thread(event.process, event.thread), name);
@@ -83,6 +88,7 @@ void ChromeThreads::take_metadata(const JsonEvent& event) {
 }
 
 void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
+  if (known_process(id).process.is_annotation) return;
   if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, std::string(host));
   if (const std::optional<std::string> accelerator = accelerator_of(name)) add_once(accelerators_, *accelerator);
   Known& known = known_process(id);
@@ -91,6 +97,15 @@ void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
   if (!known.process.is_host || known.process.kind == PlaneKind::host) return;
   known.process.is_host = false;
   for (const auto& entry : known.threads) came_too_late_ = came_too_late_ || entry.second.lane.has_value();
+}
+
+/// Never taken back, as what a thread is.
+void ChromeThreads::label_process(std::uint64_t id, std::string_view label) {
+  ChromeProcess& process = known_process(id).process;
+  if (process.is_annotation || label != kAnnotationLabel) return;
+  process.is_annotation = true;
+  has_annotations_ = true;
+  came_too_late_ = came_too_late_ || !known_process(id).threads.empty();
 }
 
 void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {

@@ -30,6 +30,7 @@ struct ChromeProcess {
   std::string name;                  ///< the one last given; empty if there is none
   PlaneKind kind = PlaneKind::host;  ///< by that name
   bool is_host = true;               ///< false once a name was not a host's
+  bool is_annotation = false;        ///< `convert --annotate` made its events: nobody recorded them
 };
 
 /// What a Chrome trace says of one of its threads.
@@ -57,7 +58,12 @@ class ChromeThreads {
   }
   const ChromeProcess& process(std::uint64_t id) { return known_process(id).process; }
 
-  /// Takes a metadata event (phase M), if it gives a name.
+  /// Whether an event of this process was recorded. Metadata events count as recorded.
+  bool is_recorded(const JsonEvent& event) {
+    return !has_annotations_ || event.phase == 'M' || !known_process(event.process).process.is_annotation;
+  }
+
+  /// Takes a metadata event (phase M), if it gives a name or a label.
   void take_metadata(const JsonEvent& event);
 
   /// True once a name came that changes what was kept already; the document must be read again.
@@ -78,6 +84,7 @@ class ChromeThreads {
   Known& known_process(std::uint64_t id);
   ChromeThread& find_thread(std::uint64_t process, std::uint64_t thread);
   void name_process(std::uint64_t id, std::string_view name);
+  void label_process(std::uint64_t id, std::string_view label);
   void name_thread(ChromeThread& thread, std::string_view name);
 
   std::unordered_map<std::uint64_t, Known> processes_;
@@ -85,6 +92,7 @@ class ChromeThreads {
   std::vector<std::string> accelerators_;
   std::vector<std::string> hosts_;
   bool came_too_late_ = false;
+  bool has_annotations_ = false;
 };
 
 }  // namespace doctor

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "trace/annotations.h"
+
+namespace doctor {
+
+/// Where annotations go in the document.
+struct AnnotationPlace {
+  std::uint64_t pid = 0;                ///< of a process of their own
+  Picoseconds shift = 0;                ///< added to all times
+  std::uint64_t* last_arrow = nullptr;  ///< ids of arrows count on from here: one document has each once
+};
+
+/// Calls `visit` with each event of a Chrome trace that draws the group, as text: first the label by which readers
+/// leave the process out (kAnnotationLabel), and what puts it on top.
+void visit_annotation_rows(const AnnotationGroup& group, const AnnotationPlace& place,
+                           const std::function<void(const std::string& row)>& visit);
+
+}  // namespace doctor
