@@ -1,7 +1,7 @@
 """Renders a run as Markdown."""
 
 import goals
-import shapes
+import growth
 from measuring import Measurement, NotRun
 from programs import SIZES
 
@@ -93,23 +93,34 @@ def factor(value):
     return '' if value is None else '%.2f' % value
 
 
-def shape_row(growth, start):
-    failed = [result.reason for result in growth.results if isinstance(result, NotRun)]
+def shape_row(rows):
+    """Of all commands for one shape: what the first costs, and the largest factors with the commands that have them."""
+    first = rows[0]
+    failed = ['%s %s' % (one.command, result.reason) for one in rows for result in one.results
+              if isinstance(result, NotRun)]
     if failed:
-        return [growth.name, '%d' % growth.count, '', '', '', '', '', failed[0]]
-    one, two = growth.results
-    cpu, memory = growth.factors(start)
-    return [growth.name, '%d' % growth.count, '%.1f' % growth.input_mb[0], '%s, %s' % (seconds(one.cpu), seconds(two.cpu)),
-            '%.0f, %.0f' % (one.peak_mb, two.peak_mb), factor(cpu), factor(memory),
-            goals.MET if growth.is_linear(start) else goals.NOT_MET]
+        return [first.name, '%d' % first.count, '', '', '', '', '', failed[0]]
+    small, large = first.results
+    above = ', '.join(one.command for one in rows if not one.is_linear)
+    worst = [max((one.factors[index] for one in rows if one.factors[index] is not None), default=None)
+             for index in range(2)]
+    return [first.name, '%d' % first.count, '%.1f' % first.input_mb[0],
+            '%.0f, %.0f' % (small.instructions / 1e6, large.instructions / 1e6),
+            '%.0f, %.0f' % (small.peak_mb, large.peak_mb),
+            factor(worst[0]), factor(worst[1]), goals.NOT_MET + ': ' + above if above else goals.MET]
 
 
-def shape_section(start, growths):
-    text = ('A diagnosis of Chrome JSON of one shape each, with so many of it and with twice as many. The factors are of '
-            'what is above the start (%s s, %.0f MB), empty where that is too little to tell; the goal is at most %.1f.' %
-            (seconds(start.cpu), start.peak_mb, shapes.MOST_GROWTH))
-    header = ('shape', 'count ', 'input MB ', 'CPU s ', 'peak MB ', 'CPU, x ', 'memory, x ', 'status')
-    return '## Shapes\n\n%s\n\n%s' % (text, table(header, [shape_row(growth, start) for growth in growths]))
+def shape_section(growths):
+    commands = list(dict.fromkeys(one.command for one in growths))
+    text = ('Traces of one shape each, with so many of it and with twice as many, through %s: instructions and peak memory '
+            'of the first, and for the command in which they grow most by how much, above its start. Empty where that is '
+            'too little to tell. The goal is at most %.1f, of memory %.1f.' %
+            (', '.join(commands), growth.MOST_GROWTH, growth.MOST_GROWTH_OF_MEMORY))
+    header = ('shape', 'count ', 'input MB ', '10^6 instr. ', 'peak MB ', 'instr., x ', 'memory, x ', 'status')
+    by_shape = {}
+    for one in growths:
+        by_shape.setdefault(one.name, []).append(one)
+    return '## Shapes\n\n%s\n\n%s' % (text, table(header, [shape_row(rows) for rows in by_shape.values()]))
 
 
 def check_section(checks):
@@ -125,6 +136,6 @@ def machine_section(machine):
 def document(tasks, sizes, results, inputs_mb, judgements, checks, machine, grown=None):
     sections = [INTRODUCTION, goal_section(judgements), check_section(checks),
                 *(result_section(task, sizes, results, inputs_mb) for task in tasks),
-                growth_section(tasks, results, inputs_mb), shape_section(*grown) if grown else '',
+                growth_section(tasks, results, inputs_mb), shape_section(grown) if grown else '',
                 machine_section(machine)]
     return '\n'.join(section for section in sections if section)

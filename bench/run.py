@@ -10,10 +10,10 @@ import unittest
 
 import checks
 import goals
+import growth
 import machine
 import pypi
 import report
-import shapes
 from commands import Commands
 from inputs import Inputs
 from measuring import NotRun, measure_alternating
@@ -48,13 +48,15 @@ def parse(arguments):
                                      'judges it by its goals. Builds preset bench first.')
     parser.add_argument('--quick', action='store_true', help='judge the goals that need no large input and no Python, '
                         'in less than a minute; exit with 1 if one is not met')
-    parser.add_argument('--shapes', action='store_true', help='only see whether the diagnosis grows with the input for '
-                        'traces of many pipelines, threads, chained iterators and so on; exit with 1 if one does not')
+    parser.add_argument('--shapes', action='store_true', help='only see whether the work of every command grows with '
+                        'the input for traces of many pipelines, threads, chained iterators and so on; exit with 1 if it '
+                        'grows faster')
     parser.add_argument('--tool', metavar='FILE', help='with --shapes: measure this tfdata-doctor instead of the one of '
                         'preset bench')
     parser.add_argument('--sizes', type=sizes, metavar='SIZE,...', help='of %s (default: all)' % ','.join(SIZES))
     parser.add_argument('--only', type=pattern, metavar='REGEX', default='',
-                        help='run only what matches, among TASK/PROGRAM as --list prints them')
+                        help='run only what matches, among TASK/PROGRAM as --list prints them, or SHAPE/COMMAND '
+                        'with --shapes')
     parser.add_argument('--runs', type=count, metavar='N', help='of each program (default: 3)')
     parser.add_argument('--pypi', action='store_true', help='run the baselines from PyPI as well: %s; the environment '
                         'variable TFDATA_DOCTOR_BENCH_PYTHON names the Python to install them for' %
@@ -137,14 +139,14 @@ def exit_status(options, results, judgements, checked):
 
 
 def run_shapes(options, launcher, tool):
-    """The start-up and the growths of the shapes that --only chooses."""
-    chosen = [shape for shape in shapes.SHAPES if options.only.search(shape.name)]
+    """The growths of the shapes and commands that --only chooses."""
+    chosen = growth.wanted(options.only)
     if not chosen:
-        sys.exit('scripts/bench: no shape matches --only %s' % options.only.pattern)
-    start, growths = shapes.measure_shapes(chosen, os.path.join(BUILD, 'shapes'), launcher, tool, options.runs, say)
-    if isinstance(start, NotRun):
-        sys.exit('scripts/bench: %s' % start.reason)
-    return start, growths
+        sys.exit('scripts/bench: no shape and command match --only %s' % options.only.pattern)
+    growths = growth.measure_growth(growth.Grower(os.path.join(BUILD, 'shapes'), launcher, tool), chosen, say)
+    if isinstance(growths, NotRun):
+        sys.exit('scripts/bench: %s' % growths.reason)
+    return growths
 
 
 def only_shapes(options):
@@ -152,13 +154,13 @@ def only_shapes(options):
     if options.tool is None or not os.path.exists(launcher):
         say('building')
         build()
-    start, growths = run_shapes(options, launcher, options.tool or os.path.join(BUILD, 'tfdata-doctor'))
-    text = report.shape_section(start, growths)
+    growths = run_shapes(options, launcher, options.tool or os.path.join(BUILD, 'tfdata-doctor'))
+    text = report.shape_section(growths)
     print(text, end='')
     if options.output:
         with open(options.output, 'w', encoding='utf-8') as file:
             file.write(text)
-    return 0 if all(growth.is_linear(start) for growth in growths) else 1
+    return 0 if all(one.is_linear for one in growths) else 1
 
 
 def self_test():

@@ -1,18 +1,10 @@
-"""Traces of one shape each, twice as large the second time: does the cost of a diagnosis grow with the input, or faster?"""
+"""Traces of one shape each: very many of one thing, which a trace of a real job has few of."""
 
 import json
-import os
 from dataclasses import dataclass
 from typing import Callable
 
-from measuring import Measurement, NotRun, measure_alternating
-
-# Twice the input may take so much more CPU time and memory: the least of several runs differs by some percent, and
-# sorting and maps take a little more than in proportion.
-MOST_GROWTH = 2.2
-# Shorter differences are noise.
-LEAST_CPU_S = 0.02
-LEAST_MB = 4.0
+from xspace_writer import XSpaceWriter
 
 
 class Writer:
@@ -124,91 +116,153 @@ def cycles(writer, count):
         writer.iterator('Iterator::Map%d' % index, index + 1, (index + 1) % count + 1, 100 * index, 90)
 
 
+def many_cycles(writer, count):
+    """Of two iterators each."""
+    for index in range(count):
+        own = 2 * index + 1
+        writer.iterator('Iterator::Map', own, own + 1, 200 * index, 90)
+        writer.iterator('Iterator::Batch', own + 1, own, 200 * index + 100, 90)
+
+
+def long_names(writer, count):
+    writer.element(1, 0)
+    for index in range(64):
+        writer.span('Op%d' % index + 'x' * count, 200 + 100 * index, 50, thread=2)
+
+
+def many_names(writer, count):
+    writer.element(1, 0)
+    for index in range(count):
+        writer.span('Op%d:Type%d' % (index, index), 200 + 100 * index, 50, thread=2)
+
+
+def arguments_of_an_event(writer, count):
+    writer.element(1, 0)
+    writer.span('MatMul:MatMul', 200, 50, thread=2, **{'argument%d' % index: index for index in range(count)})
+
+
+def ids_made_anew(writer, count):
+    """Every call is of an iterator with a new id below the one root."""
+    writer.get_next(0, 100 * count + 10)
+    writer.iterator('Iterator::Root', 1, 0, 1, 100 * count + 8)
+    for index in range(count):
+        writer.iterator('Iterator::Root::FlatMap', 2 + index, 1, 100 * index + 3, 90)
+
+
+def marked_steps(writer, count):
+    for index in range(count):
+        start = 200 * index
+        writer.span('train', start, 190, group_id=str(index), step_num=str(index), _r='1')
+        writer.element(1, start + 10)
+
+
+def open_closures(writer, count):
+    """Work that is queued on one thread and runs on another, each under an id of its own."""
+    writer.element(1, 0)
+    for index in range(count):
+        start = 200 + 100 * index
+        writer.span('Schedule', start, 10, thread=2, _pt='1', _p=str(index))
+        writer.span('Run', start + 20, 50, thread=3, _ct='1', _c=str(index))
+
+
+def devices(writer, count):
+    writer.element(1, 0)
+    for index in range(count):
+        writer.line({'ph': 'M', 'pid': 2 + index, 'name': 'process_name', 'args': {'name': '/device:GPU:%d' % index}})
+        writer.span('kernel', 100 * index, 50, process=2 + index)
+
+
+def hosts_of_processes(writer, count):
+    writer.element(1, 0)
+    for index in range(count):
+        writer.line({'ph': 'M', 'pid': 2 + index, 'name': 'process_name', 'args': {'name': 'h%d /host:CPU' % index}})
+        writer.span('MatMul:MatMul', 100 * index, 50, process=2 + index)
+
+
+def kernels(writer, count):
+    writer.element(1, 0)
+    writer.line({'ph': 'M', 'pid': 2, 'name': 'process_name', 'args': {'name': '/device:GPU:0'}})
+    for index in range(count):
+        writer.span('kernel%d' % index, 100 * index, 50, process=2, correlation_id=str(index),
+                    tf_op='op%d:Type%d' % (index, index))
+
+
+def allocations(writer, count):
+    writer.element(1, 0)
+    for index in range(count):
+        writer.span('MemoryAllocation', 100 * index, 0, thread=2, allocator_name='GPU_0_bfc', allocation_bytes='256',
+                    requested_bytes='256', addr=str(4096 * index), bytes_allocated=str(256 * index),
+                    bytes_available='1000000', peak_bytes_in_use=str(256 * index), tf_op='op%d' % index)
+
+
+def xspace_lines(writer, count):
+    for index in range(count):
+        writer.line(*writer.element(1, 100 * index))
+
+
+def xspace_empty_lines(writer, count):
+    writer.line(*writer.element(1, 0))
+    for _ in range(count):
+        writer.line()
+
+
+def xspace_names(writer, count):
+    writer.line(*writer.element(1, 0))
+    writer.line(*(writer.event('Op%d:Type%d' % (index, index), 200 + 100 * index, 50) for index in range(count)))
+
+
+def xspace_chain(writer, count):
+    writer.line(*(writer.event('Iterator::Map%d' % index, 100 * index, 90, index + 1, index) for index in range(count)))
+
+
 @dataclass(frozen=True)
 class Shape:
     """`write` writes a trace with `count` of what the shape has many of, and then with twice as many."""
     name: str
     write: Callable
     count: int
+    is_xspace: bool = False
+
+    @property
+    def suffix(self):
+        return 'xplane.pb' if self.is_xspace else 'trace.json'
 
 
+# So many that a diagnosis takes about a tenth of a second: what grows faster than its input shows there.
 SHAPES = [
-    Shape('pipelines', pipelines, 20_000),
-    Shape('iterators side by side', iterators_side_by_side, 40_000),
-    Shape('chained iterators', chained_iterators, 40_000),
-    Shape('cycle of iterators', cycles, 40_000),
-    Shape('parts of a name', parts_of_a_name, 1_000_000),
-    Shape('nested calls', nested_calls, 20_000),
-    Shape('threads', threads, 20_000),
-    Shape('threads without iterators', lanes_without_iterators, 40_000),
-    Shape('processes', processes, 20_000),
-    Shape('equal spans', equal_spans, 100_000),
-    Shape('GetNext calls', get_next_calls, 100_000),
-    Shape('iterators made anew', epochs, 20_000),
+    Shape('pipelines', pipelines, 2_500),
+    Shape('iterators side by side', iterators_side_by_side, 5_000),
+    Shape('chained iterators', chained_iterators, 5_000),
+    Shape('cycle of iterators', cycles, 5_000),
+    Shape('parts of a name', parts_of_a_name, 125_000),
+    Shape('nested calls', nested_calls, 2_500),
+    Shape('threads', threads, 2_500),
+    Shape('threads without iterators', lanes_without_iterators, 5_000),
+    Shape('processes', processes, 2_500),
+    Shape('equal spans', equal_spans, 12_500),
+    Shape('GetNext calls', get_next_calls, 12_500),
+    Shape('iterators made anew', epochs, 2_500),
+    Shape('ids made anew', ids_made_anew, 5_000),
+    Shape('many cycles', many_cycles, 2_500),
+    Shape('marked steps', marked_steps, 2_500),
+    Shape('queued closures', open_closures, 2_500),
+    Shape('long names', long_names, 12_500),
+    Shape('names of ops', many_names, 5_000),
+    Shape('arguments of an event', arguments_of_an_event, 12_500),
+    Shape('devices', devices, 2_500),
+    Shape('processes with hosts', hosts_of_processes, 2_500),
+    Shape('kernels', kernels, 5_000),
+    Shape('allocations', allocations, 5_000),
+    Shape('lines of an XSpace', xspace_lines, 2_500, is_xspace=True),
+    Shape('empty lines of an XSpace', xspace_empty_lines, 62_500, is_xspace=True),
+    Shape('names of an XSpace', xspace_names, 5_000, is_xspace=True),
+    Shape('chain in an XSpace', xspace_chain, 5_000, is_xspace=True),
 ]
 
 
-@dataclass(frozen=True)
-class Growth:
-    """What a shape took at its two sizes, and by how much twice the input took more."""
-    name: str
-    count: int
-    input_mb: tuple
-    results: tuple  # of Measurement or NotRun
-
-    @property
-    def is_measured(self):
-        return all(isinstance(result, Measurement) for result in self.results)
-
-    def factor(self, quantity, start, least):
-        """Of what is above that of a trace with next to nothing in it; None where that is too little to tell."""
-        one, two = (getattr(result, quantity) - start for result in self.results)
-        return two / one if one >= least else None
-
-    def factors(self, start):
-        """CPU time and memory, None where the trace is too small to tell."""
-        if not self.is_measured:
-            return None, None
-        return self.factor('cpu', start.cpu, LEAST_CPU_S), self.factor('peak_mb', start.peak_mb, LEAST_MB)
-
-    def is_linear(self, start):
-        return self.is_measured and all(factor is None or factor <= MOST_GROWTH for factor in self.factors(start))
-
-
 def write(shape, count, path):
-    """Nothing stays of a trace whose writing was interrupted."""
-    partial = path + '.part'
-    with open(partial, 'w', encoding='ascii') as file:
-        writer = Writer(file)
+    """A trace of the shape."""
+    with open(path, 'wb' if shape.is_xspace else 'w', **({} if shape.is_xspace else {'encoding': 'ascii'})) as file:
+        writer = XSpaceWriter(file) if shape.is_xspace else Writer(file)
         shape.write(writer, count)
         writer.finish()
-    os.replace(partial, path)
-
-
-def measure_shapes(shapes, folder, launcher, tool, runs, say):
-    """The start-up (a trace of one call) and the Growth of each shape."""
-    os.makedirs(folder, exist_ok=True)
-    good = (0, 1, 3)
-
-    def measured(shape, counts):
-        paths = {count: os.path.join(folder, '%s-%d.trace.json' % (shape.name.replace(' ', '-'), count))
-                 for count in counts}
-        for count, path in paths.items():
-            write(shape, count, path)
-        commands = {count: ([tool, '--format', 'json', '--threads', '1', '-o', '/dev/null', path], good)
-                    for count, path in paths.items()}
-        results = measure_alternating(launcher, commands, runs)
-        sizes = tuple(os.path.getsize(path) / 1e6 for path in paths.values())
-        for path in paths.values():
-            os.remove(path)
-        return sizes, tuple(results[count] for count in counts)
-
-    start = measured(Shape('start', get_next_calls, 1), [1])[1][0]
-    if isinstance(start, NotRun):
-        return start, []
-    grown = []
-    for shape in shapes:
-        say('shape: ' + shape.name)
-        sizes, results = measured(shape, [shape.count, 2 * shape.count])
-        grown.append(Growth(shape.name, shape.count, sizes, results))
-    return start, grown

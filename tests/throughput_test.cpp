@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,22 @@ TEST_CASE("findings whose gains are known are in the order of the gains") {
       last = &gain;
     }
   }
+}
+
+TEST_CASE("of very many findings the first get predicted gains") {
+  const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + kTrace;
+  const Analysis analysis = diagnose_files(std::vector<std::string>{file}, {.rules = all_rules()});
+  const Finding* const finding = find(analysis.diagnosis, "sequential-map");
+  REQUIRE(finding != nullptr);
+  std::vector<Finding> findings(1000, *finding);
+  for (Finding& copy : findings) copy.advice.front().gain.reset();
+  Throughputs throughputs(analysis.measurements.hosts.begin(), analysis.measurements.hosts.end());
+  predict_gains(throughputs, analysis.measurements, analysis.diagnosis.judgement, 0, findings);
+  const auto predicted = std::count_if(findings.begin(), findings.end(),
+                                       [](const Finding& one) { return one.advice.front().gain.has_value(); });
+  CHECK(predicted > 0);
+  CHECK(predicted <= 128);
+  CHECK(findings.front().advice.front().gain);
 }
 
 TEST_CASE("gains in words") {

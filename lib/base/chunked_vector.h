@@ -1,16 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace doctor {
 
 /// A vector that grows by chunks: elements never move, so growing needs no second copy of the data in memory.
-/// The first chunk holds 4 elements and chunks double up to 1,024, so a hundred thousand short lanes stay small.
+/// The first chunk holds 4 elements and chunks double up to 1,024, and an empty one takes 16 bytes, so a hundred
+/// thousand short lanes stay small.
 template <typename T>
 class ChunkedVector {
  public:
@@ -30,13 +31,13 @@ class ChunkedVector {
 
   void push_back(T value) {
     const Place place = place_of(size_);
-    if (place.chunk == chunks_.size()) chunks_.push_back(std::unique_ptr<T[]>(new T[chunk_length(place.chunk)]));
+    if (place.slot == 0) add_chunk(place.chunk);
     chunks_[place.chunk][place.slot] = std::move(value);
     ++size_;
   }
 
   void clear() {
-    chunks_.clear();
+    chunks_.reset();
     size_ = 0;
   }
 
@@ -81,7 +82,18 @@ class ChunkedVector {
     return {chunk, index - kFirstLength * ((std::size_t{1} << chunk) - 1)};
   }
 
-  std::vector<std::unique_ptr<T[]>> chunks_;
+  /// Called with 0, 1, 2 and so on: the table of chunks is full where their number is a power of two.
+  void add_chunk(std::size_t chunk) {
+    if (std::has_single_bit(chunk) || chunk == 0) {
+      Chunks larger(new std::unique_ptr<T[]>[std::max<std::size_t>(1, 2 * chunk)]);
+      std::move(chunks_.get(), chunks_.get() + chunk, larger.get());
+      chunks_ = std::move(larger);
+    }
+    chunks_[chunk].reset(new T[chunk_length(chunk)]);
+  }
+
+  using Chunks = std::unique_ptr<std::unique_ptr<T[]>[]>;
+  Chunks chunks_;  ///< as many as there are, and room for more up to the next power of two
   std::size_t size_ = 0;
 };
 

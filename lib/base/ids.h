@@ -14,6 +14,7 @@ enum class IteratorId : std::uint32_t {};  ///< index into IteratorForest::itera
 
 inline constexpr IteratorId kNoIterator{0xffff'ffffu};
 inline constexpr InstanceId kNoInstance{0xffff'ffffu};
+inline constexpr LaneId kNoLane{0xffff'ffffu};
 
 template <typename Id>
 constexpr std::size_t index_of(Id id) {

@@ -16,6 +16,9 @@ constexpr std::size_t kRankedStages = 5;
 /// stage is made free.
 constexpr double kTie = 0.15;
 constexpr double kLeastDifference = 0.03;
+/// Changes of one host that are predicted, of the worst findings first. A prediction costs a fixed sum, a trace may
+/// have a finding for each of a hundred thousand pipelines, and nobody reads so many gains.
+constexpr std::size_t kMostPredictions = 128;
 
 bool is_member(const PipelineMeasurement& pipeline, IteratorId iterator) {
   return std::binary_search(pipeline.members.begin(), pipeline.members.end(), iterator);
@@ -133,6 +136,7 @@ void order_by_gain(std::vector<Finding>& findings) {
 
 void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
                    double least_gain, std::vector<Finding>& findings) {
+  std::vector<std::size_t> predictions(throughputs.size(), 0);
   for (Finding& finding : findings) {
     if (!finding.host || !finding.pipeline) continue;
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
@@ -141,7 +145,8 @@ void predict_gains(Throughputs& throughputs, const Measurements& measurements, c
     const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
     if (!is_slow || !throughput.is_about(pipeline)) continue;
     for (Advice& advice : finding.advice) {
-      if (advice.fixes.empty()) continue;
+      if (advice.fixes.empty() || predictions[judged.host] == kMostPredictions) continue;
+      ++predictions[judged.host];
       advice.gain = throughput.gain_of(advice.fixes);
       advice.gain->then_limited_by =
           describe_bottleneck(measurements.hosts[judged.host], advice.gain->then.then_limited_by);

@@ -63,8 +63,8 @@ InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pip
 /// do not differ; less is expected of what depends on a condition that the trace does not show.
 bool brings_more(const Gain& a, const Gain& b);
 
-/// Sets the gain of every advice that a model can predict, takes out what gains less than `least_gain`, and puts the
-/// findings with known gains first, by gain.
+/// Sets the gain of every advice that a model can predict, of the first findings where there are very many, takes out
+/// what gains less than `least_gain`, and puts the findings with known gains first, by gain.
 void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
                    double least_gain, std::vector<Finding>& findings);
 

@@ -224,7 +224,7 @@ void EventReading::name_event(std::string_view name, TraceEvent& event) {
 }
 
 const EventLine& EventReading::line_of(ChromeThread& thread) {
-  if (!thread.lane) {
+  if (thread.lane == kNoLane) {
     thread.lane = static_cast<LaneId>(lines_.size());
     EventLine& line = lines_.emplace_back();
     line.plane = &plane_of(*thread.process);
@@ -233,7 +233,7 @@ const EventLine& EventReading::line_of(ChromeThread& thread) {
     line.id = thread.id;
     line.index = lines_.size() - 1;
   }
-  return lines_[index_of(*thread.lane)];
+  return lines_[index_of(thread.lane)];
 }
 
 const EventPlane& EventReading::plane_of(const ChromeProcess& process) {

@@ -72,12 +72,12 @@ void ChromeReading::add(const JsonEventBatch& batch) {
 }
 
 LaneId ChromeReading::lane_of(ChromeThread& thread) {
-  if (!thread.lane) {
+  if (thread.lane == kNoLane) {
     thread.lane = builder_.lane(thread.process->id, thread.id);
-    builder_.name_lane(*thread.lane, thread.name);
+    builder_.name_lane(thread.lane, thread.name);
     kept_threads_.push_back(&thread);
   }
-  return *thread.lane;
+  return thread.lane;
 }
 
 /// Counts an event that would be kept but for its times.
@@ -186,7 +186,7 @@ void ChromeReading::add_derived_steps() {
 Trace ChromeReading::finish() {
   add_derived_steps();
   decoder_.finish();
-  for (const ChromeThread* thread : kept_threads_) builder_.name_lane(*thread->lane, thread->name);
+  for (const ChromeThread* thread : kept_threads_) builder_.name_lane(thread->lane, thread->name);
   Trace trace = builder_.finish();
   trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();

@@ -16,8 +16,11 @@ std::string_view leading_name(std::string_view text) {
       0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_name_character) - text.begin()));
 }
 
-void add_once(std::vector<std::string>& list, std::string text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+/// A trace may have a hundred thousand processes of as many devices.
+void add_once(std::vector<std::string>& list, std::set<std::string, std::less<>>& known, std::string_view text) {
+  if (known.contains(text)) return;
+  known.emplace(text);
+  list.emplace_back(text);
 }
 
 }  // namespace
@@ -89,14 +92,16 @@ void ChromeThreads::take_metadata(const JsonEvent& event) {
 
 void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
   if (known_process(id).process.is_annotation) return;
-  if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, std::string(host));
-  if (const std::optional<std::string> accelerator = accelerator_of(name)) add_once(accelerators_, *accelerator);
+  if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, known_hosts_, host);
+  if (const std::optional<std::string> accelerator = accelerator_of(name)) {
+    add_once(accelerators_, known_accelerators_, *accelerator);
+  }
   Known& known = known_process(id);
   known.process.name = name;
   known.process.kind = kind_of_process(name);
   if (!known.process.is_host || known.process.kind == PlaneKind::host) return;
   known.process.is_host = false;
-  for (const auto& entry : known.threads) came_too_late_ = came_too_late_ || entry.second.lane.has_value();
+  for (const auto& entry : known.threads) came_too_late_ = came_too_late_ || entry.second.lane != kNoLane;
 }
 
 /// Never taken back, as what a thread is.
@@ -115,13 +120,13 @@ void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {
   thread.is_derived |= kind_of_line(name) == LineKind::derived;
   thread.is_step_line |= kind_of_line(name) == LineKind::steps;
   const bool is_special = thread.is_derived || thread.is_step_line;
-  if (is_special && !was_special && thread.lane.has_value()) came_too_late_ = true;
+  if (is_special && !was_special && thread.lane != kNoLane) came_too_late_ = true;
 }
 
 void ChromeThreads::begin_again() {
   came_too_late_ = false;
   for (auto& process : processes_) {
-    for (auto& entry : process.second.threads) entry.second.lane.reset();
+    for (auto& entry : process.second.threads) entry.second.lane = kNoLane;
   }
 }
 

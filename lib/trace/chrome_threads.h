@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,14 +35,14 @@ struct ChromeProcess {
   bool is_annotation = false;        ///< `convert --annotate` made its events: nobody recorded them
 };
 
-/// What a Chrome trace says of one of its threads.
+/// What a Chrome trace says of one of its threads. Small: there may be a million, and most without an event.
 struct ChromeThread {
   const ChromeProcess* process = nullptr;  ///< never null
   std::uint64_t id = 0;
   std::string name;
-  bool is_derived = false;     ///< a line like "XLA Ops" or "TensorFlow Name Scope", which repeats other lines' time
-  bool is_step_line = false;   ///< the line "Steps", which XProf derives from the step markers
-  std::optional<LaneId> lane;  ///< set by the reader once an event of it was kept
+  LaneId lane = kNoLane;      ///< set by the reader once an event of it was kept
+  bool is_derived = false;    ///< a line like "XLA Ops" or "TensorFlow Name Scope", which repeats other lines' time
+  bool is_step_line = false;  ///< the line "Steps", which XProf derives from the step markers
 };
 
 /// The processes and threads of a Chrome trace, named by its metadata events (phase M), which may come after the events
@@ -91,6 +93,8 @@ class ChromeThreads {
   ChromeThread* last_ = nullptr;
   std::vector<std::string> accelerators_;
   std::vector<std::string> hosts_;
+  std::set<std::string, std::less<>> known_accelerators_;
+  std::set<std::string, std::less<>> known_hosts_;
   bool came_too_late_ = false;
   bool has_annotations_ = false;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -147,7 +148,7 @@ class TraceBuilder {
   Trace trace_;
   Interval window_{std::numeric_limits<Picoseconds>::max(), std::numeric_limits<Picoseconds>::min()};
   std::map<ThreadKey, LaneId> lane_ids_;
-  std::vector<LaneState> lane_states_;  ///< indexed by LaneId
+  std::deque<LaneState> lane_states_;  ///< indexed by LaneId
   std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> instance_ids_;
   std::vector<std::vector<Picoseconds>> attribute_seen_;  ///< by InstanceId and position: when the value was seen
 };
