@@ -43,9 +43,8 @@ ReadingOptions reading_options(const Request& request) {
                    .suppressions = request.suppressions,
                    .today = request.today,
                    .work = {.threads = static_cast<unsigned>(request.number("threads").value_or(usual_threads))}};
-  if (const std::optional<std::string> size = request.given("max-memory")) {
-    reading.max_memory = MemoryLimit{*parse_memory_size(*size), *size};
-  }
+  const std::optional<std::string> size = request.given("max-memory");
+  reading.max_memory = size ? memory_limit(*parse_memory_size(*size), *size) : usual_memory_limit();
   reading.timings = request.is_set("timings");
   return reading;
 }

@@ -19,7 +19,7 @@ struct ReadingOptions {
   std::optional<std::string> run;   ///< name of a run in a log directory
   std::optional<std::string> host;  ///< the only host of the run that is wanted
   DiagnosisSetup setup;             ///< rules, settings and threads
-  std::optional<MemoryLimit> max_memory;
+  MemoryLimit max_memory;
   bool timings = false;
 };
 

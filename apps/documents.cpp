@@ -11,6 +11,7 @@
 
 #include "command_line/option_table.h"
 #include "process/exit_code.h"
+#include "process/log_sink.h"
 #include "process/output.h"
 #include "process/status_line.h"
 #include "report/problem_sinks.h"
@@ -30,10 +31,8 @@ bool wants_color(const OutputOptions& output) {
   return is_to_terminal && !is_refused;
 }
 
-/// Whether the program runs in a job of GitHub Actions, whose runner acts on lines of standard output.
-bool is_on_github() {
-  const char* const value = std::getenv("GITHUB_ACTIONS");
-  return value != nullptr && std::string_view(value) == "true";
+bool is_json(OutputFormat format) {
+  return format == OutputFormat::json || format == OutputFormat::sarif || format == OutputFormat::gitlab;
 }
 
 /// The summary of the job's step; empty: there is none.
@@ -42,12 +41,25 @@ std::string step_summary() {
   return file == nullptr ? std::string() : file;
 }
 
+/// With the file whose settings count, where people read it: it may have come with what is judged.
+std::string with_note(std::string page, OutputFormat format, const std::string& note) {
+  if (note.empty()) return page;
+  if (format == OutputFormat::text) page += "\nsettings  " + escape_for_terminal(note) + "\n";
+  if (format == OutputFormat::markdown) page += "\nSettings: " + escape_for_markdown(note) + "\n";
+  if (format == OutputFormat::github)
+    page += "::notice title=tfdata-doctor settings::" + escape_for_github(note) + "\n";
+  return page;
+}
+
 /// Writes one document. Errors: it cannot be made, or not be written. That a step has no summary is only reported.
-Result<void> write_document(const OutputTarget& target, const DocumentRenderer& render) {
-  const Result<std::string> page = render(target.format);
+Result<void> write_document(const OutputTarget& target, const DocumentRenderer& render, const std::string& note) {
+  Result<std::string> page = render(target.format);
   if (!page) return Unexpected(page.error());
-  const bool is_in_log = target.is_standard_output() && target.format == OutputFormat::text && is_on_github();
-  if (is_in_log) return write_output(without_workflow_commands(*page), target.path);
+  page = with_note(*std::move(page), target.format, note);
+  // Annotations are commands on purpose.
+  const bool is_escaped =
+      target.is_standard_output() && target.format != OutputFormat::github && standard_output_is_log();
+  if (is_escaped) return write_output(without_commands(*page, is_json(target.format)), target.path);
   if (!target.is_step_summary) return write_output(*page, target.path);
   if (const Result<void> appended = append_output(*page, target.path); !appended) {
     print_error({"the step has no summary: " + appended.error().what, target.path, {}, {}});
@@ -62,6 +74,9 @@ Result<OutputOptions> output_options(const Request& request, std::vector<OutputF
   if (find_option(request.command, "color") != nullptr) output.color = static_cast<ColorChoice>(request.word("color"));
   output.quiet = request.is_set("quiet");
   output.verbose = request.is_set("verbose");
+  if (reports_problems && !request.set_by_file.empty()) {
+    output.settings_note = request.config_file.value_or("") + ": " + request.set_by_file;
+  }
   if (reports_problems) {
     formats.insert(formats.end(), {OutputFormat::sarif, OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github,
                                    OutputFormat::markdown});
@@ -83,7 +98,7 @@ Result<OutputOptions> output_options(const Request& request, std::vector<OutputF
 bool write_documents(const OutputOptions& output, const DocumentRenderer& render) {
   bool are_written = true;
   for (const OutputTarget& target : output.targets) {
-    const Result<void> written = write_document(target, render);
+    const Result<void> written = write_document(target, render, output.settings_note);
     if (written) continue;
     print_error(written.error());
     are_written = false;

@@ -22,6 +22,7 @@ struct OutputOptions {
   ColorChoice color = ColorChoice::automatic;
   bool quiet = false;
   bool verbose = false;
+  std::string settings_note;  ///< which file's settings count, for what judges; empty: none do
 
   OutputFormat format() const { return targets.front().format; }
 

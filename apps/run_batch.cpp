@@ -23,6 +23,9 @@ Result<void> check_batch(const BatchOptions& batch) {
   if (reads_stdin && batch.files_from == "-") {
     return fail("standard input cannot be a trace and a list of traces", "--files-from", "name a file in place of one");
   }
+  if (batch.path_end == '\0' && !batch.files_from) {
+    return fail("is about the paths of --files-from", "--null", "name their file");
+  }
   if (batch.name && !reads_stdin) return fail("is for the trace on standard input", "--name", "name it as -");
   if (batch.resumes && is_standard_output(batch.output)) {
     return fail("needs a file to go on with", "--resume", "name it with -o");
@@ -35,6 +38,7 @@ Result<BatchOptions> batch_options(const Request& request) {
   reading.setup.work.threads = 1;  // the workers take all cores
   BatchOptions batch = {.traces = std::move(reading.traces),
                         .files_from = request.given("files-from"),
+                        .path_end = request.is_set("null") ? '\0' : '\n',
                         .shard = {},
                         .name = request.given("name"),
                         .output = request.text("output"),

@@ -17,6 +17,7 @@
 #include "io/gzip_sink.h"
 #include "io/trace_inputs.h"
 #include "process/exit_code.h"
+#include "process/log_sink.h"
 #include "process/output.h"
 #include "process/timings.h"
 #include "report/annotation_tracks.h"
@@ -134,7 +135,9 @@ Result<Conversion> write_events(const ConvertOptions& options, const std::vector
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
   if (!file) return Unexpected(std::move(file.error()));
   const std::unique_ptr<ByteSink> compressed = options.target.is_compressed ? gzip_sink(**file) : nullptr;
-  OutputBuffer output(compressed != nullptr ? *compressed : **file);
+  const bool is_escaped = is_standard_output(options.output) && compressed == nullptr && standard_output_is_log();
+  LogSink log(**file, options.target.format != ConvertFormat::csv);
+  OutputBuffer output(compressed != nullptr ? *compressed : is_escaped ? static_cast<ByteSink&>(log) : **file);
   const std::unique_ptr<EventWriter> writer = make_event_writer(options.target.format, output);
   std::vector<AnnotationGroup> annotations;
   if (options.annotate) annotations = annotations_of_files(options, files);

@@ -13,6 +13,7 @@
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
 #include "process/exit_code.h"
+#include "process/log_sink.h"
 #include "process/output.h"
 #include "process/timings.h"
 #include "query/examples.h"
@@ -21,6 +22,7 @@
 #include "query/table_page.h"
 #include "query/tables.h"
 #include "query/user_query.h"
+#include "query_bounds.h"
 
 namespace doctor {
 namespace {
@@ -94,9 +96,7 @@ Result<QueryDatabase> open_database(const QueryOptions& options) {
     return QueryDatabase::open(options.database,
                                options.reading.traces.empty() ? DatabaseMode::read : DatabaseMode::change);
   }
-  const std::optional<MemoryLimit>& limit = options.reading.max_memory;
-  return QueryDatabase::temporary(limit ? std::min(QueryDatabase::kCacheBytes, limit->bytes / 4)
-                                        : QueryDatabase::kCacheBytes);
+  return QueryDatabase::temporary(std::min(QueryDatabase::kCacheBytes, options.reading.max_memory.bytes / 4));
 }
 
 /// What went wrong with single files is reported on standard error. Whether all could be read. Errors: no file could
@@ -119,8 +119,10 @@ Result<bool> load(const QueryOptions& options, QueryDatabase& database, const Qu
   for (const std::string& name : inputs.repeated) {
     report.repeated.push_back({"counts once: the same as another file", name, {}, {}});
   }
-  for (const Error& repeated : report.repeated) {
-    if (!options.output.quiet) print_error(repeated);
+  for (const std::vector<Error>* notes : {&report.repeated, &report.not_rows}) {
+    for (const Error& note : *notes) {
+      if (!options.output.quiet) print_error(note);
+    }
   }
   const bool has_readable = report.unreadable.size() < inputs.traces.size() + inputs.rows.size();
   std::vector<Error> unreadable = std::move(inputs.unreadable);
@@ -164,7 +166,10 @@ Result<bool> ask(const QueryOptions& options) {
   current_work().progress.stage = "query";
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output.path());
   if (!file) return Unexpected(std::move(file.error()));
-  OutputBuffer output(**file);
+  const bool is_escaped = is_standard_output(options.output.path()) && standard_output_is_log();
+  LogSink log(**file, options.output.format() == OutputFormat::json);
+  OutputBuffer output(is_escaped ? static_cast<ByteSink&>(log) : **file);
+  query->end_when([bounds = QueryBounds()] { return bounds.broken(); });
   if (Result<void> printed =
           print_rows(*query, row_format(options.output.format()), page_width(options.output), output);
       !printed) {

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -10,6 +11,7 @@
 #include "process/exit_code.h"
 #include "process/memory_limit.h"
 #include "process/output.h"
+#include "process/time_limit.h"
 
 namespace {
 
@@ -32,6 +34,11 @@ int run(int count, char** values) {
   }
   if (const Answer* const answer = std::get_if<Answer>(&*parsed)) return print_page(answer->text, {});
   const Request& request = std::get<Request>(*parsed);
+  // Those of batch and capture are about a trace and a host.
+  const bool is_about_all = request.command != Command::batch && request.command != Command::capture;
+  if (const std::size_t seconds = request.number("timeout").value_or(0); is_about_all && seconds > 0) {
+    limit_time(std::chrono::seconds(seconds));
+  }
   return request.is_set("list-runs") ? run_list_runs(request) : entry_of(request.command).run(request);
 }
 

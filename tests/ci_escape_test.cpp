@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "ci_reader.h"
+#include "process/log_sink.h"
 #include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor::ci_escape_test {
 namespace {
@@ -123,11 +125,38 @@ TEST_CASE("no text becomes a workflow command or a property of one") {
 TEST_CASE("a page for a person holds no workflow command") {
   const std::string page = "INPUT-BOUND\n  at        a\n            ::error::planted\n::error::planted\n  a::b::c";
   CHECK(commands_in(page).size() == 2);
-  CHECK(commands_in(without_workflow_commands(page)).empty());
-  CHECK(without_workflow_commands(page) ==
+  CHECK(commands_in(without_commands(page, false)).empty());
+  CHECK(without_commands(page, false) ==
         "INPUT-BOUND\n  at        a\n            \\x3a:error::planted\n\\x3a:error::planted\n  a::b::c");
-  CHECK(without_workflow_commands("a ##[error]b ##[c\n") == "a ##\\x5berror]b ##\\x5bc\n");
-  for (const char* plain : {"", "\n", "a\n\n  b: c\n", "   "}) CHECK(without_workflow_commands(plain) == plain);
+  CHECK(without_commands("a ##[error]b ##[c\n", false) == "a ##\\x5berror]b ##\\x5bc\n");
+  for (const char* plain : {"", "\n", "a\n\n  b: c\n", "   ", ":", "  :", ":\n:a", "#[", "## [", "##a1["}) {
+    CHECK(without_commands(plain, false) == plain);
+  }
+}
+
+TEST_CASE("neither do the logs of Azure Pipelines and TeamCity") {
+  CHECK(without_commands("##vso[task.setvariable]x", false) == "##vso\\x5btask.setvariable]x");
+  CHECK(without_commands("a ##teamcity[message]", false) == "a ##teamcity\\x5bmessage]");
+  CHECK(without_commands("###[a", false) == "###\\x5ba");
+  CHECK(without_commands("##a#b[", false) == "##a#b[");
+}
+
+TEST_CASE("JSON in such a log reads as it did") {
+  const std::string json = R"({"a":"##[error]::b","c":"##vso[d"})";
+  const std::string escaped = without_commands(json, true);
+  CHECK(commands_in(escaped).empty());
+  CHECK(OrderedJson::parse(escaped) == OrderedJson::parse(json));
+  CHECK(escaped.find("##[") == std::string::npos);
+}
+
+TEST_CASE("a command that comes in pieces is none either") {
+  const std::string text = "a\n ::b\n##vso[c\n:";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    CommandEscape escape(false);
+    std::string safe = escape.take(text.substr(0, cut));
+    safe += escape.take(text.substr(cut));
+    CHECK(safe + escape.finish() == "a\n \\x3a:b\n##vso\\x5bc\n:");
+  }
 }
 
 TEST_CASE("no text becomes a link or a placeholder of a SARIF message") {

@@ -25,6 +25,17 @@ TEST_CASE("foreign text cannot steer a terminal") {
   CHECK(escape_for_terminal("\x7f") == "\\x7f");
 }
 
+TEST_CASE("what shows nothing or turns text around is shown as its code") {
+  CHECK(escape_for_terminal("a\xD8\x9Cz") == "a\\u061cz");                               // Arabic letter mark
+  CHECK(escape_for_terminal("a\xC2\xADz") == "a\\u00adz");                               // soft hyphen
+  CHECK(escape_for_terminal("a\xE1\xA0\x8Ez") == "a\\u180ez");                           // Mongolian vowel separator
+  CHECK(escape_for_terminal("a\xE2\x80\x8Bz") == "a\\u200bz");                           // zero width space
+  CHECK(escape_for_terminal("a\xE2\x81\xA0z") == "a\\u2060z");                           // word joiner
+  CHECK(escape_for_terminal("a\xE3\x85\xA4z") == "a\\u3164z");                           // Hangul filler
+  CHECK(escape_for_terminal("\xF3\xA0\x81\xA1") == "\\U000e0061");                       // tag
+  CHECK(escape_for_terminal("\xE2\x98\x81\xEF\xB8\x8F") == "\xE2\x98\x81\xEF\xB8\x8F");  // a sign and its variant
+}
+
 TEST_CASE("bytes that are not UTF-8 are replaced") {
   const std::string bad = "\xEF\xBF\xBD";
   CHECK(escape_for_terminal("a\xFFz") == "a" + bad + "z");

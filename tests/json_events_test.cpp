@@ -249,7 +249,7 @@ TEST_CASE("a malformed event is dropped and counted, its neighbours survive") {
 
 TEST_CASE("only one event is lost to one fault") {
   for (const char* broken : {R"({"name":"x","ph":"X",,"ts":1})", R"({"name":"x})", "{\"name\":\"\xff\"}", "17",
-                             R"({"name":"x","a":[[1})", R"({"name":"x","args":{"a":1})"}) {
+                             R"({"name":"x","a":[[1})", R"({"name":"x","args":{"a":1})", "[3[4]]", R"([{"a" 1}])"}) {
     CAPTURE(broken);
     std::string text = "[";
     for (int i = 0; i < 100; ++i)

@@ -112,7 +112,7 @@ TEST_CASE("memory that runs out in several threads at once ends the process with
     progress.bytes_before = 100'000'000;
     progress.bytes_read = 312'000'000;
     progress.bytes_total = 1'027'000'000;
-    if (!limit_memory(300'000'000, "300MB")) return;
+    if (!limit_memory(memory_limit(300'000'000, "300MB"))) return;
     std::vector<std::thread> threads;
     threads.reserve(8);
     // None begins before all are there: a thread that cannot start is another fault.
@@ -128,7 +128,7 @@ TEST_CASE("memory that runs out in several threads at once ends the process with
   CHECK(status == kExitFailure);
   CHECK(message ==
         "tfdata-doctor: more memory is needed than --max-memory 300MB allows (reading b\\x1b.pb, 412 of 1,027 MB "
-        "read); allow more, try a shorter trace, or fewer files at once\n");
+        "read); allow more with --max-memory, try a shorter trace, or fewer files at once\n");
 }
 
 TEST_CASE("the message says what was being done, and to which file") {
@@ -140,7 +140,7 @@ TEST_CASE("the message says what was being done, and to which file") {
       progress.stage = stage;
       progress.bytes_read = 5'000;
       progress.bytes_total = bytes_total;
-      if (limit_memory(1'000'000'000, "1GB")) end_without_memory();
+      if (limit_memory(memory_limit(1'000'000'000, "1GB"))) end_without_memory();
     });
     CHECK(status == kExitFailure);
     const std::size_t begin = message.find('(');
@@ -158,7 +158,7 @@ TEST_CASE("a limit that is too small for the program itself is told at once") {
   if (kHasSanitizer) return;  // see sanitizer.h
   const auto [message, status] = run_in_child([] {
     end_when_memory_runs_out();
-    static_cast<void>(limit_memory(1, "1"));
+    static_cast<void>(limit_memory(memory_limit(1, "1")));
   });
   CHECK(status == kExitFailure);
   CHECK(message.starts_with("tfdata-doctor: more memory is needed than --max-memory 1 allows (starting); "));
@@ -169,7 +169,7 @@ TEST_CASE("a lower limit that the system has set already is not blamed on the op
   const auto [message, status] = run_in_child([] {
     end_when_memory_runs_out();
     const rlimit limit{300'000'000, RLIM_INFINITY};
-    if (::setrlimit(RLIMIT_DATA, &limit) != 0 || !limit_memory(1'000'000'000, "1GB")) return;
+    if (::setrlimit(RLIMIT_DATA, &limit) != 0 || !limit_memory(memory_limit(1'000'000'000, "1GB"))) return;
     take_memory();
   });
   CHECK(status == kExitFailure);

@@ -1,6 +1,7 @@
 // How far the work has come: what is written down, what is made of it, and the line that shows it.
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <string>
@@ -246,9 +247,14 @@ TEST_CASE("an analysis adds up the files that are done, readable or not") {
   CHECK(progress.event_count == 0);
   CHECK(std::string_view(progress.stage.load()) == "diagnose");
 
-  // A device or pipe has no size beforehand.
+  // A pipe has no size beforehand.
+  int ends[2] = {-1, -1};
+  REQUIRE(::pipe(ends) == 0);
+  ::close(ends[1]);
   Progress unknown;
-  diagnose_files(std::vector<std::string>{files.front(), "/dev/null"}, {.work = {.progress = &unknown}});
+  diagnose_files(std::vector<std::string>{files.front(), "/dev/fd/" + std::to_string(ends[0])},
+                 {.work = {.progress = &unknown}});
+  ::close(ends[0]);
   CHECK(unknown.bytes_total == 0);
   CHECK(unknown.bytes_before == size);
 }

@@ -38,7 +38,7 @@ TEST_CASE("directories are searched at any depth, and files that hold the same r
   const TemporaryDirectory directory;
   write_all(directory, {"b/2.xplane.pb", "b/1.trace.json.gz", "b/notes.txt", "b/deep/er/h.xplane.pb",
                         "b/deep/er/h.trace.json.gz", "a/timeline_1.json", "a/timeline_2.json"});
-  CHECK(listed(directory, {{directory.path()}, {}, {}}) ==
+  CHECK(listed(directory, {{directory.path()}, {}, '\n', {}}) ==
         std::vector<std::string>{"a/timeline_1.json", "a/timeline_2.json", "b/1.trace.json.gz", "b/2.xplane.pb",
                                  "b/deep/er/h.xplane.pb"});
 }
@@ -47,9 +47,9 @@ TEST_CASE("a file that is named twice is in the list once, and one that is not t
   const TemporaryDirectory directory;
   write_all(directory, {"1.xplane.pb", "2.xplane.pb"});
   const std::string list = directory.write("list", directory / "2.xplane.pb" + "\n\n" + directory.path() + "\n");
-  CHECK(listed(directory, {{directory / "1.xplane.pb", directory / "none"}, list, {}}) ==
+  CHECK(listed(directory, {{directory / "1.xplane.pb", directory / "none"}, list, '\n', {}}) ==
         std::vector<std::string>{"1.xplane.pb", "none", "2.xplane.pb"});
-  CHECK_FALSE(TraceList::open({{}, directory / "no-list", {}}));
+  CHECK_FALSE(TraceList::open({{}, directory / "no-list", '\n', {}}));
 }
 
 TEST_CASE("directories that lead back up are entered once") {
@@ -57,7 +57,7 @@ TEST_CASE("directories that lead back up are entered once") {
   write_all(directory, {"a/1.xplane.pb"});
   std::filesystem::create_directory_symlink(directory.path(), directory / "a/loop");
   std::filesystem::create_directory_symlink(directory / "a", directory / "0");
-  CHECK(listed(directory, {{directory.path()}, {}, {}}) == std::vector<std::string>{"a/1.xplane.pb"});
+  CHECK(listed(directory, {{directory.path()}, {}, '\n', {}}) == std::vector<std::string>{"a/1.xplane.pb"});
 }
 
 TEST_CASE("every trace is in one shard, and always in the same") {
@@ -68,7 +68,7 @@ TEST_CASE("every trace is in one shard, and always in the same") {
   write_all(directory, names);
   std::map<std::string, int> times;
   for (const std::uint64_t index : {1U, 2U, 3U}) {
-    const std::vector<std::string> part = listed(directory, {{directory.path()}, {}, {index, 3}});
+    const std::vector<std::string> part = listed(directory, {{directory.path()}, {}, '\n', {index, 3}});
     CHECK(part.size() > 60);
     CHECK(part.size() < 140);
     for (const std::string& path : part) ++times[path];

@@ -92,6 +92,15 @@ TEST_CASE("a line out of order is read as if it were sorted") {
   CHECK(trace.event_count == expected.event_count);
 }
 
+TEST_CASE("an XSpace whose bytes are there twice says so") {
+  const std::string once = small_pipeline().to_xspace();
+  CHECK(SyntheticTrace::read(once)->loss.complete());
+  const Trace twice = *SyntheticTrace::read(once + once);
+  CHECK(twice.loss.counts.at("planes_repeated") == 1);
+  REQUIRE_FALSE(twice.loss.notes.empty());
+  CHECK(twice.loss.notes.front().find("/host:CPU") != std::string::npos);
+}
+
 TEST_CASE("device planes are named and counted, not kept") {
   xspace::XSpace space = small_pipeline().to_message();
   xspace::XPlane& device = *space.add_planes();

@@ -30,22 +30,9 @@ constexpr std::chrono::seconds kDrawDelay{1};
 /// What the program itself and the diagnosis of a small trace take.
 constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
 
-/// The memory of all workers together.
-struct BatchMemory {
-  std::uint64_t bytes = 0;
-  std::string words;  ///< "--max-memory 2G allows"
-};
-
-BatchMemory memory_of(const std::optional<MemoryLimit>& limit) {
-  if (limit) return {limit->bytes, "--max-memory " + limit->text + " allows"};
-  // The rest is for the page cache, through which all traces go.
-  const std::uint64_t bytes = machine_memory() / 4 * 3;
-  return {bytes, fmt::format("three quarters of this machine's, {} MiB", bytes >> 20)};
-}
-
 class Batch {
  public:
-  explicit Batch(const BatchOptions& options) : options_(options), memory_(memory_of(options.max_memory)) {}
+  explicit Batch(const BatchOptions& options) : options_(options), memory_(options.max_memory) {}
 
   /// Errors: nothing could be begun, or a row could not be stored.
   Result<BatchTally> run() {
@@ -68,7 +55,7 @@ class Batch {
   }
 
  private:
-  TraceList::Source source() const { return {options_.traces, options_.files_from, options_.shard}; }
+  TraceList::Source source() const { return {options_.traces, options_.files_from, options_.path_end, options_.shard}; }
 
   void warn_of_strange_lines() const {
     if (rows_->strange_lines() == 0 || options_.quiet) return;
@@ -101,11 +88,8 @@ class Batch {
             {workers, options_.time_limit, [this, share] { return prepare_worker(share); }}};
   }
 
-  /// A limit that nobody asked for must not keep a program from starting that is large by itself, as one built with a
-  /// sanitizer is.
   Result<void> prepare_worker(std::uint64_t share) const {
-    if (!options_.max_memory && memory_in_use() >= share) return {};
-    return limit_memory(share, fmt::format("{}M", share >> 20));
+    return limit_memory({share, memory_.words, memory_.is_given});
   }
 
   Result<void> run_all() {
@@ -131,7 +115,7 @@ class Batch {
       if (!*trace) {
         ++tally_.unreadable_folders;
         print_error(trace->error());
-      } else if (done_.contains(name_of(**trace))) {
+      } else if (done_.take(name_of(**trace))) {
         ++tally_.skipped;
       } else {
         return **trace;
@@ -205,10 +189,10 @@ class Batch {
   }
 
   const BatchOptions& options_;
-  const BatchMemory memory_;
+  const MemoryLimit& memory_;
   const bool shows_progress_ = wants_progress_bar(options_.quiet, STDERR_FILENO);
   FileDescriptor standard_input_;
-  PathSet done_;
+  DoneTraces done_;
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;
   BatchTally tally_;

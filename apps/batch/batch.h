@@ -19,13 +19,14 @@ namespace doctor {
 struct BatchOptions {
   std::vector<std::string> traces;  ///< files, directories, "-"
   std::optional<std::string> files_from;
+  char path_end = '\n';  ///< of the paths in that file
   Shard shard;
   std::optional<std::string> name;  ///< of the trace on standard input
   std::string output;               ///< file of rows; empty or "-" is standard output
   bool resumes = false;
   std::size_t jobs = 1;
   std::optional<std::chrono::seconds> time_limit;  ///< of one trace
-  std::optional<MemoryLimit> max_memory;           ///< of all workers together
+  MemoryLimit max_memory;                          ///< of all workers together
   std::optional<Severity> fail_on;                 ///< nullopt: never
   DiagnosisSetup setup;
   bool quiet = false;

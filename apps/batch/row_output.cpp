@@ -7,13 +7,18 @@
 #include <cerrno>
 #include <cstring>
 
+#include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
 #include "io/path_error.h"
+#include "process/log_sink.h"
 #include "process/output.h"
 
 namespace doctor {
 namespace {
+
+/// How every row begins.
+const std::string kRowStart = "{\"schema\":\"" + std::string(kRowSchema);
 
 constexpr mode_t kUsualMode = 0666;  // less the user's mask
 
@@ -28,14 +33,22 @@ bool lock(int file) {
 
 }  // namespace
 
-Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool resumes, PathSet& done) {
+Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool resumes, DoneTraces& done) {
   std::unique_ptr<RowOutput> rows(new RowOutput());
   if (is_standard_output(path)) {
     rows->where_ = "standard output";
     rows->file_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    rows->is_log_ = standard_output_is_log();
     return rows;
   }
   rows->where_ = path;
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  if (is_there && S_ISDIR(status.st_mode)) return fail("is a directory", path, "name a file in it");
+  if (is_there && !S_ISREG(status.st_mode)) {
+    return fail("is not a file that rows can be appended to", path, "without -o they go to standard output");
+  }
+  rows->is_new_ = !is_there;
   const int exclusive = resumes ? 0 : O_EXCL;
   rows->file_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | exclusive, kUsualMode));
   if (!rows->file_.is_open() && errno == EEXIST) {
@@ -51,7 +64,7 @@ Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool
 }
 
 // Reads through its own descriptor: to close another one of the file, as a ByteSource does, would end the lock.
-Result<void> RowOutput::resume(PathSet& done) {
+Result<void> RowOutput::resume(DoneTraces& done) {
   std::string unread;
   std::size_t number = 0;
   off_t whole = 0;  // bytes up to the end of the last whole line
@@ -69,14 +82,21 @@ Result<void> RowOutput::resume(PathSet& done) {
     whole += static_cast<off_t>(begin);
     unread.erase(0, begin);
   }
+  // What is cut off may be the first row.
+  const bool begins_row = unread.starts_with(std::string_view(kRowStart).substr(0, unread.size()));
+  const bool is_empty = number == 0 && unread.empty();
+  if (row_count_ == 0 && !is_empty && !(number == 0 && begins_row)) {
+    return fail("holds no row of batch", where_, "name the file that a batch has begun, or a new one");
+  }
   if (unread.empty()) return {};
   if (::ftruncate(file_.number(), whole) != 0) return Unexpected(path_error(where_, errno));
   return {};
 }
 
-void RowOutput::take_line(std::string_view line, std::size_t number, PathSet& done) {
+void RowOutput::take_line(std::string_view line, std::size_t number, DoneTraces& done) {
   const Result<TraceRow> row = parse_row(line);
   if (row) {
+    ++row_count_;
     done.add(row->file.path);
     return;
   }
@@ -84,8 +104,14 @@ void RowOutput::take_line(std::string_view line, std::size_t number, PathSet& do
 }
 
 Result<void> RowOutput::append(std::string_view row) {
-  if (write_all(file_.number(), row)) return {};
-  return fail(std::string("cannot be written: ") + std::strerror(errno), where_);
+  const bool is_written = write_all(file_.number(), is_log_ ? without_commands(row, /*is_json=*/true) : row);
+  if (is_written) return {};
+  const int error = errno;
+  struct stat status {};
+  // Nothing is left of a file that was made for rows and got none.
+  const bool is_made_in_vain = is_new_ && ::fstat(file_.number(), &status) == 0 && status.st_size == 0;
+  if (is_made_in_vain) ::unlink(where_.c_str());
+  return fail(std::string("cannot be written: ") + std::strerror(error), where_);
 }
 
 }  // namespace doctor

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "batch/path_set.h"
+#include "batch/done_traces.h"
 #include "io/file_descriptor.h"
 
 namespace doctor {
@@ -15,9 +15,9 @@ namespace doctor {
 class RowOutput {
  public:
   /// "" and "-" are standard output. A file that is there is an error unless `resumes`: then the paths of its rows are
-  /// put into `done`, and a last line that is cut off is taken away. Errors: that, what cannot be read or written, and
-  /// another process that writes rows to the file.
-  static Result<std::unique_ptr<RowOutput>> open(const std::string& path, bool resumes, PathSet& done);
+  /// put into `done`, and a last line that is cut off is taken away. Errors: that, a file that holds something but no
+  /// row, what cannot be read or written, and another process that writes rows to the file.
+  static Result<std::unique_ptr<RowOutput>> open(const std::string& path, bool resumes, DoneTraces& done);
 
   /// Errors: the row was not stored.
   Result<void> append(std::string_view row);
@@ -28,11 +28,14 @@ class RowOutput {
 
  private:
   RowOutput() = default;
-  Result<void> resume(PathSet& done);
-  void take_line(std::string_view line, std::size_t number, PathSet& done);
+  Result<void> resume(DoneTraces& done);
+  void take_line(std::string_view line, std::size_t number, DoneTraces& done);
 
   std::string where_;
   FileDescriptor file_;
+  bool is_log_ = false;  ///< of a CI job, which acts on what is printed
+  bool is_new_ = false;  ///< the file was made for these rows
+  std::size_t row_count_ = 0;
   std::size_t strange_lines_ = 0;
   std::size_t first_strange_line_ = 0;
 };

@@ -43,6 +43,7 @@ std::optional<Shard> parse_shard(std::string_view text) {
 Result<std::unique_ptr<TraceList>> TraceList::open(const Source& source) {
   std::unique_ptr<TraceList> list(new TraceList(source));
   if (!source.files_from) return list;
+  if (const Result<void> ends = check_that_it_ends(*source.files_from); !ends) return Unexpected(ends.error());
   errno = 0;
   list->more_paths_.open(*source.files_from == "-" ? "/dev/stdin" : *source.files_from);
   if (!list->more_paths_.is_open()) return Unexpected(path_error(*source.files_from, errno));
@@ -56,7 +57,7 @@ std::optional<std::string> TraceList::next_path() {
     return path;
   }
   std::string line;
-  while (more_paths_.is_open() && std::getline(more_paths_, line)) {
+  while (more_paths_.is_open() && std::getline(more_paths_, line, path_end_)) {
     if (!line.empty()) return line;
   }
   return std::nullopt;

@@ -33,7 +33,8 @@ class TraceList {
  public:
   struct Source {
     std::vector<std::string> paths;
-    std::optional<std::string> files_from;  ///< a file with a path a line; "-" is standard input
+    std::optional<std::string> files_from;  ///< a file with paths; "-" is standard input
+    char path_end = '\n';                   ///< after each of them
     Shard shard;
   };
 
@@ -44,13 +45,15 @@ class TraceList {
   std::optional<Result<std::string>> next();
 
  private:
-  explicit TraceList(const Source& source) : paths_(source.paths.begin(), source.paths.end()), shard_(source.shard) {}
+  explicit TraceList(const Source& source)
+      : paths_(source.paths.begin(), source.paths.end()), path_end_(source.path_end), shard_(source.shard) {}
 
   std::optional<Result<std::string>> next_file();
   std::optional<std::string> next_path();
 
   std::deque<std::string> paths_;
   std::ifstream more_paths_;
+  char path_end_;
   std::optional<TraceWalk> walk_;  ///< of the directory that is searched
   Shard shard_;
   PathSet seen_;

@@ -26,8 +26,8 @@ constexpr std::string_view kBatchNotes =
     "Every trace file below a directory is diagnosed, each by itself: all runs, not only the newest.";
 
 constexpr ExitMeaning kFailed = {kExitFailure,
-                                 "wrong usage, unreadable input, output that could not be written, or more memory "
-                                 "needed than --max-memory allows"};
+                                 "wrong usage, unreadable input, output that could not be written, or more memory or "
+                                 "time needed than --max-memory and --timeout allow"};
 constexpr ExitMeaning kFailedPlainly = {kExitFailure,
                                         "wrong usage, unreadable input, or output that could not be written"};
 constexpr ExitMeaning kPrinted = {kExitClean, "printed"};

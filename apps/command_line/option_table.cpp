@@ -19,6 +19,8 @@ constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif,  compa
                                         convert,  batch,   query, explain, config};
 constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  compare, baseline,
                                         convert,  batch,   query, explain, rules,   config};
+/// All that read what others may have made; batch and capture have limits of their own.
+constexpr CommandSet kTimedCommands = {diagnose, show, whatif, compare, baseline, convert, fleet, query, explain};
 constexpr CommandSet kPrinters = {diagnose, capture, show, whatif, compare, baseline, fleet, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
@@ -32,6 +34,7 @@ constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
 
 constexpr std::size_t kMostThreads = 256;
+constexpr std::size_t kMostSeconds = 1'000'000'000;  // thirty years
 
 /// What names the traces of a run, and how much work they may take.
 const std::vector<OptionEntry> kTraceOptions = {
@@ -66,10 +69,18 @@ const std::vector<OptionEntry> kTraceOptions = {
     {.name = "max-memory",
      .value_name = "SIZE",
      .kind = ValueKind::size,
-     .help = "Fail if more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024)",
+     .help = "Fail if more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024; default: three quarters of the "
+             "machine, or of the control group)",
      .commands = kMemorySettings,
      .is_setting = true,
      .key = "max-memory"},
+    {.name = "timeout",
+     .value_name = "SECONDS",
+     .kind = ValueKind::number,
+     .most = kMostSeconds,
+     .default_text = "600",
+     .help = "Give up after so long, 0: never",
+     .commands = kTimedCommands},
 };
 
 /// What decides whether a diagnosis passes.

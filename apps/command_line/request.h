@@ -31,6 +31,7 @@ struct Request {
   std::vector<Budget> budgets = {};
   std::vector<Suppression> suppressions = {};
   std::optional<std::string> config_file = {};  ///< the one that was read
+  std::string set_by_file = {};                 ///< what of it counts: "fail-on never, 1 suppression"; empty if nothing
   std::chrono::year_month_day today{};          ///< for what expires
 
   /// All arguments of that name; none if it is not there.

@@ -14,6 +14,7 @@
 #include "config/config_file.h"
 #include "diagnose/catalog.h"
 #include "pages.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -164,6 +165,24 @@ tl::expected<Config, Errors> read_file(const std::string& path, std::span<const 
   return std::move(reading.config);
 }
 
+/// What of a configuration file counts for the command. It may come with the change that is judged, and turn the gate
+/// off.
+std::string describe_effect(const Config& config, const Request& request) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  for (const OptionEntry* option : options_of(request.command)) {
+    const GivenValue* const value = option->repeats ? nullptr : request.values.find(option->name);
+    if (value != nullptr && value->origin == Origin::file) add(std::string(option->name) + " " + value->text);
+  }
+  const auto add_count = [&](std::size_t count, std::string_view what, std::string_view option) {
+    if (count > 0 && find_option(request.command, option) != nullptr) add(format_count(count, what));
+  };
+  add_count(config.thresholds.size(), "threshold", "set");
+  add_count(config.budgets.size(), "budget", "max-input-share");
+  add_count(config.suppressions.size(), "suppression", "suppress");
+  return text;
+}
+
 /// For each option of the command the value that counts and that it can use; all of those that add up.
 GivenValues merge(const Request& request, std::span<const GivenValues* const> layers) {
   GivenValues merged;
@@ -226,6 +245,7 @@ tl::expected<void, Errors> add_settings(Request& request, const Surroundings& ar
   request.today = around.today;
   const Result<GivenValues> environment = read_environment(request.command, around);
   if (!environment) return tl::unexpected(Errors{environment.error()});
+  Config read;
   GivenValues file;
   if (find_option(request.command, "config") != nullptr) {
     request.config_file = choose_config_file(*environment, request.values, around);
@@ -233,10 +253,11 @@ tl::expected<void, Errors> add_settings(Request& request, const Surroundings& ar
   if (request.config_file) {
     tl::expected<Config, Errors> config = read_file(*request.config_file, catalog);
     if (!config) return tl::unexpected(std::move(config.error()));
-    file = layer_of(*config);
-    request.thresholds = std::move(config->thresholds);
-    request.budgets = std::move(config->budgets);
-    request.suppressions = std::move(config->suppressions);
+    read = *std::move(config);
+    file = layer_of(read);
+    request.thresholds = read.thresholds;
+    request.budgets = read.budgets;
+    request.suppressions = read.suppressions;
   }
   for (const GivenValues* layer : {&std::as_const(file), &*environment, &std::as_const(request.values)}) {
     if (const Result<void> taken = take_tables(*layer, catalog, request); !taken) {
@@ -245,6 +266,7 @@ tl::expected<void, Errors> add_settings(Request& request, const Surroundings& ar
   }
   const std::array<const GivenValues*, 3> layers = {&file, &*environment, &request.values};
   request.values = merge(request, layers);
+  request.set_by_file = describe_effect(read, request);
   if (const Result<void> checked = check_values(request); !checked) return tl::unexpected(Errors{checked.error()});
   return {};
 }

@@ -1,49 +1,36 @@
 #include "process/memory_limit.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <new>
+#include <ratio>
+#include <string>
 #include <string_view>
 
-#include "process/current_work.h"
-#include "process/exit_code.h"
-#include "process/output.h"
-#include "process/progress_line.h"
-#include "text/numbers.h"
+#include "process/last_words.h"
 
 namespace doctor {
 namespace {
 
+/// The rest is for the page cache, through which all traces go, and for whoever else is there: a trace that somebody
+/// made to fill the memory must not make the kernel end other programs.
+using ShareOfMachine = std::ratio<3, 4>;
+
 constexpr std::size_t kThreadStack = std::size_t{1} << 20;
 
-/// Text that needs no memory but its own. What does not fit is left out.
-class FixedText {
- public:
-  void add(std::string_view part) {
-    part = part.substr(0, text_.size() - size_);
-    part.copy(text_.data() + size_, part.size());
-    size_ += part.size();
-  }
-
-  std::string_view view() const { return {text_.data(), size_}; }
-
- private:
-  std::array<char, 8'192> text_;
-  std::size_t size_ = 0;
-};
-
 struct Exhaustion {
-  std::string limit;  ///< as the user wrote it; empty if there is none
+  std::string limit;  ///< in words; empty if there is none
   std::mutex mutex;   ///< of several threads without memory, one prints
 };
 
@@ -52,39 +39,17 @@ Exhaustion& exhaustion() {
   return values;
 }
 
-/// "reading host.xplane.pb, 412 of 1,027 MB read". Counts of up to 15 characters, as these are, fit into a string
-/// without memory from the heap.
-void add_place(FixedText& text) {
-  const CurrentWork& work = current_work();
-  const std::string_view stage = work.progress.stage.load();
-  text.add(activity_of(stage));
-  const std::size_t index = work.progress.file_index;
-  if (!is_about_one_file(stage) || index >= work.file_names.size()) return;
-  text.add(stage == "build tree" ? " of " : " ");
-  text.add(work.file_names[index]);
-  text.add(", ");
-  const BytesDone bytes = in_one_unit(work.progress.bytes_before + work.progress.bytes_read, work.progress.bytes_total);
-  text.add(format_count(bytes.done));
-  if (bytes.total) {
-    text.add(" of ");
-    text.add(format_count(*bytes.total));
-  }
-  text.add(" ");
-  text.add(bytes.unit);
-  text.add(" read");
-}
-
 /// Allocates nothing: there may be nothing left.
 void add_message(FixedText& text) {
   if (exhaustion().limit.empty()) {
     text.add("tfdata-doctor: out of memory; try a shorter trace, or fewer files at once\n");
     return;
   }
-  text.add("tfdata-doctor: more memory is needed than --max-memory ");
+  text.add("tfdata-doctor: more memory is needed than ");
   text.add(exhaustion().limit);
-  text.add(" allows (");
+  text.add(" (");
   add_place(text);
-  text.add("); allow more, try a shorter trace, or fewer files at once\n");
+  text.add("); allow more with --max-memory, try a shorter trace, or fewer files at once\n");
 }
 
 bool can_map(std::size_t length) {
@@ -102,6 +67,21 @@ std::uint64_t limit_in(const char* path, std::uint64_t otherwise) {
   return file >> bytes && bytes > 0 ? bytes : otherwise;
 }
 
+/// The lowest limit of the control groups (version 2) around this process: its own, and those that hold it.
+std::uint64_t limit_of_groups(std::uint64_t otherwise) {
+  const std::filesystem::path root = "/sys/fs/cgroup";
+  std::uint64_t least = limit_in((root / "memory.max").c_str(), otherwise);
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (!line.starts_with("0::/")) continue;
+    std::filesystem::path group = std::filesystem::path(line.substr(4)).lexically_normal();
+    for (; group.has_relative_path() && group.has_filename(); group = group.parent_path()) {
+      least = std::min(least, limit_in((root / group / "memory.max").c_str(), otherwise));
+    }
+  }
+  return least;
+}
+
 std::uint64_t page_size() {
   return static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGE_SIZE)));
 }
@@ -112,9 +92,7 @@ void end_without_memory() {
   const std::lock_guard lock(exhaustion().mutex);
   FixedText message;
   add_message(message);
-  print_last_note(message.view());
-  // Not exit(): other threads are still at work on what it would destroy.
-  ::_exit(kExitFailure);
+  end_with(message);
 }
 
 void end_when_memory_runs_out() {
@@ -122,29 +100,40 @@ void end_when_memory_runs_out() {
   std::set_new_handler(end_without_memory);
 }
 
-Result<void> limit_memory(std::uint64_t bytes, const std::string& text) {
-  const std::string option = "--max-memory " + text;
+MemoryLimit memory_limit(std::uint64_t bytes, std::string_view text) {
+  return {bytes, "--max-memory " + std::string(text) + " allows", true};
+}
+
+MemoryLimit usual_memory_limit() {
+  const std::uint64_t bytes = machine_memory() / ShareOfMachine::den * ShareOfMachine::num;
+  return {bytes, fmt::format("three quarters of this machine's, {} MiB", bytes >> 20), false};
+}
+
+Result<void> limit_memory(const MemoryLimit& most) {
+  // A limit that nobody asked for must not keep a program from starting that is large by itself, as one built with a
+  // sanitizer is.
+  if (!most.is_given && memory_in_use() >= most.bytes) return {};
+  const std::uint64_t bytes = most.bytes;
   rlimit limit{};
   // A lower limit that is in force already stays, and is not what the message should name.
   if (::getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= bytes) return {};
-  exhaustion().limit = text;
+  exhaustion().limit = most.words;
   limit.rlim_cur = bytes;
-  if (::setrlimit(RLIMIT_DATA, &limit) != 0) return fail(std::string("cannot be set: ") + std::strerror(errno), option);
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) {
+    return most.is_given ? fail(std::string("cannot be set: ") + std::strerror(errno), "--max-memory") : Result<void>();
+  }
   if (!can_map(1)) end_without_memory();
+  if (!most.is_given) return {};
   if (bytes < SIZE_MAX / 2 && can_map(static_cast<std::size_t>(bytes) + 1)) {
-    return fail("this kernel does not limit memory (Linux does from 4.7 on)", option);
+    return fail("this kernel does not limit memory (Linux does from 4.7 on)", "--max-memory");
   }
   return {};
 }
 
-Result<void> limit_memory(const std::optional<MemoryLimit>& limit) {
-  return limit ? limit_memory(limit->bytes, limit->text) : Result<void>();
-}
-
 std::uint64_t machine_memory() {
   const std::uint64_t physical = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES))) * page_size();
-  return std::min({physical, limit_in("/sys/fs/cgroup/memory.max", physical),
-                   limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", physical)});
+  return std::min(
+      {physical, limit_of_groups(physical), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", physical)});
 }
 
 std::uint64_t memory_in_use() {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -11,8 +11,15 @@ namespace doctor {
 /// The most memory that may be used.
 struct MemoryLimit {
   std::uint64_t bytes = 0;
-  std::string text;  ///< as written
+  std::string words;      ///< "--max-memory 2G allows", after "more memory is needed than"
+  bool is_given = false;  ///< by the user; else the usual one
 };
+
+/// What the user allows; `text` as it was written.
+MemoryLimit memory_limit(std::uint64_t bytes, std::string_view text);
+
+/// Three quarters of machine_memory().
+MemoryLimit usual_memory_limit();
 
 /// From here on memory that cannot be had ends the program, in whatever thread: one line on standard error, exit
 /// status kExitFailure. No exception: one could be swallowed on its way (simdjson turns it into a parse error, and a
@@ -22,13 +29,10 @@ void end_when_memory_runs_out();
 /// The same for a failure that arrived as an exception, e.g. from zlib.
 [[noreturn]] void end_without_memory();
 
-/// Lets the kernel refuse memory beyond `bytes`; `text` is what the user wrote. Counted is what the program can write
-/// to: heap, variables, stacks of threads; not the trace files in the page cache. Errors: the program does not fit
-/// as it is, or this kernel does not count.
-Result<void> limit_memory(std::uint64_t bytes, const std::string& text);
-
-/// The same for a limit that the user may have given.
-Result<void> limit_memory(const std::optional<MemoryLimit>& limit);
+/// Lets the kernel refuse memory beyond the limit. Counted is what the program can write to: heap, variables, stacks of
+/// threads; not the trace files in the page cache. Errors, of a limit that was given: the program does not fit as it
+/// is, or this kernel does not count.
+Result<void> limit_memory(const MemoryLimit& limit);
 
 /// Bytes that this process and its children may fill together: the machine's memory, or less where a control group
 /// (version 2 or 1) allows less.

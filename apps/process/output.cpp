@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,12 +35,31 @@ mode_t mode_of_new_file() {
   return 0666 & ~mask;
 }
 
-/// Where a symbolic link leads, so that the link survives.
+/// Where a symbolic link leads, whether there is something or not, so that the link survives.
 std::string followed(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  fs::path target = path;
   std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // else the link would be replaced
-  return error ? path : target.string();
+  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // else the link would be replaced
+    if (error) break;
+    target = target.parent_path() / next;  // an absolute one replaces what stands before it
+  }
+  return target.string();
+}
+
+/// What has no name to be replaced and may be written to all the same: what the shell or the caller has open, and the
+/// devices that take anything.
+bool may_be_written(const std::string& path, const struct stat& status) {
+  constexpr unsigned kMemoryDevices = 1;
+  constexpr unsigned kNull = 3;
+  constexpr unsigned kFull = 7;
+  const bool is_open_already = path == "/dev/stdout" || path == "/dev/stderr" || path == "/dev/tty" ||
+                               path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+  if (is_open_already) return true;
+  if (!S_ISCHR(status.st_mode) || major(status.st_rdev) != kMemoryDevices) return false;
+  return minor(status.st_rdev) == kNull || minor(status.st_rdev) == kFull;
 }
 
 }  // namespace
@@ -57,13 +77,17 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
   output->where_ = path;
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return write_error(path, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {  // devices and pipes have no name to be replaced
+  if (exists && !S_ISREG(status.st_mode) && !may_be_written(path, status)) {
+    return fail("is a named pipe or a device, which may never take it", path,
+                "write to standard output: -o - > " + path);
+  }
+  if (exists && !S_ISREG(status.st_mode)) {
     output->file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!output->file_.is_open()) return write_error(path, errno);
     return output;
   }
   const mode_t mode = exists ? status.st_mode & 07777 : mode_of_new_file();
-  if (Result<void> begun = output->begin_replacing(exists ? followed(path) : path, mode); !begun) {
+  if (Result<void> begun = output->begin_replacing(followed(path), mode); !begun) {
     return Unexpected(std::move(begun.error()));
   }
   return output;

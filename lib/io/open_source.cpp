@@ -49,8 +49,7 @@ class MemorySource final : public ByteSource {
   std::size_t position_ = 0;
 };
 
-/// Opening a named pipe waits for its writer.
-int open_waiting(const char* path) {
+int open_to_read(const char* path) {
   return uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC); });
 }
 
@@ -59,7 +58,8 @@ int open_waiting(const char* path) {
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   const bool is_standard_input = path == "-";
   const std::string name = is_standard_input ? "standard input" : path;
-  FileDescriptor input(is_standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open_waiting(path.c_str()));
+  if (const Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
+  FileDescriptor input(is_standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open_to_read(path.c_str()));
   if (!input.is_open()) return Unexpected(path_error(name, errno));
   Result<std::unique_ptr<ByteSource>> stored = descriptor_source(std::move(input), name);
   if (!stored) return stored;

@@ -1,5 +1,6 @@
 #include "io/path_error.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,12 +83,31 @@ Error missing_path(const std::string& path) {
 
 }  // namespace
 
+Result<void> check_that_it_ends(const std::string& path) {
+  const bool is_open_already =
+      path == "-" || path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+  struct stat status {};
+  if (is_open_already || ::stat(path.c_str(), &status) != 0) return {};
+  if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return {};
+  const char* const kind = S_ISFIFO(status.st_mode)   ? "a named pipe"
+                           : S_ISSOCK(status.st_mode) ? "a socket"
+                                                      : "a device";
+  return fail(std::string("is ") + kind + ", which may never end", path,
+              "to read it, name it as standard input: - < " + path);
+}
+
 Error path_error(const std::string& path, int error_number) {
   switch (error_number) {
     case ENOENT:
       return missing_path(path);
     case EACCES:
       return {"permission denied", path, std::nullopt, "make it readable, or run as a user who may read it"};
+    case ENOSPC:
+    case EDQUOT:
+    case EROFS:
+    case EFBIG:
+      // Nothing that only reads meets with these.
+      return {"cannot be written: " + std::system_category().message(error_number), path, std::nullopt, {}};
     default:
       return {"cannot be read: " + std::system_category().message(error_number), path, std::nullopt, {}};
   }

@@ -62,13 +62,15 @@ Result<TraceFolder> read_trace_folder(const fs::path& path) {
       (entry->is_symlink(ignored) ? folder.linked_folders : folder.folders).push_back(name);
     } else if (std::optional<NamedTrace> trace = as_trace_file(name); trace && entry->is_regular_file(ignored)) {
       folder.traces.push_back(std::move(*trace));
+    } else if (trace && entry->is_symlink(ignored) && !entry->exists(ignored)) {
+      folder.broken_links.push_back(name);
     } else {
       folder.other_files.push_back(name);
     }
     entry.increment(error);
   }
   if (error) return Unexpected(path_error(path.string(), error.value()));
-  for (auto* names : {&folder.folders, &folder.linked_folders, &folder.other_files}) {
+  for (auto* names : {&folder.folders, &folder.linked_folders, &folder.broken_links, &folder.other_files}) {
     std::sort(names->begin(), names->end());
   }
   return folder;

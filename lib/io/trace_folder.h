@@ -28,6 +28,7 @@ struct TraceFolder {
   std::vector<NamedTrace> traces;
   std::vector<std::string> folders;         ///< names, sorted
   std::vector<std::string> linked_folders;  ///< names of symbolic links to folders, sorted
+  std::vector<std::string> broken_links;    ///< names of traces that lead nowhere, sorted
   std::vector<std::string> other_files;     ///< names, sorted
 };
 

@@ -110,6 +110,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::string contents(const TraceFolder& folder) {
   std::vector<std::string> names = folder.other_files;
+  names.insert(names.end(), folder.broken_links.begin(), folder.broken_links.end());
   for (const auto* folders : {&folder.folders, &folder.linked_folders}) {
     for (const std::string& name : *folders) names.push_back(name + "/");
   }

@@ -24,6 +24,7 @@ std::optional<Result<std::string>> TraceWalk::next() {
     const Result<TraceFolder> folder = read_trace_folder(here);
     if (!folder) return Unexpected(folder.error());
     for (std::string& file : most_complete_files(here, folder->traces)) files_.push_back(std::move(file));
+    for (const std::string& name : folder->broken_links) files_.push_back((here / name).string());
     add_folders(here, folder->folders, folders_);
     add_folders(here, folder->linked_folders, linked_);
   }

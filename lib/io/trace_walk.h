@@ -12,8 +12,8 @@
 namespace doctor {
 
 /// All trace files below a directory at any depth, of each host in a folder only the richest, one after another: what
-/// is kept is one folder and the names of those still to be entered. By name within a folder; folders before links to
-/// folders. Enters every folder once.
+/// is kept is one folder and the names of those still to be entered. Links of traces that lead nowhere are files, too:
+/// who opens them sees it. By name within a folder; folders before links to folders. Enters every folder once.
 class TraceWalk {
  public:
   explicit TraceWalk(const std::string& directory) : folders_({directory}) {}

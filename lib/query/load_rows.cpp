@@ -11,6 +11,7 @@
 #include "query/row_inserter.h"
 #include "query/tables.h"
 #include "text/json_page.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -89,22 +90,33 @@ Result<void> load_trace_row(QueryDatabase& database, std::int64_t trace, const T
   return tables.finish();
 }
 
-Result<void> load_rows(QueryDatabase& database, const std::string& path) {
+Result<LoadedRows> load_rows(QueryDatabase& database, const std::string& path) {
   const Result<std::unique_ptr<ByteSource>> source = open_source(path);
   if (!source) return Unexpected(source.error());
   RowTables tables(database);
   LineReader lines(**source);
+  LoadedRows loaded;
+  std::uint64_t rows = 0;
+  std::uint64_t not_rows = 0;
   while (true) {
     const Result<std::optional<Line>> line = lines.next();
     if (!line) return Unexpected(line.error());
     // A last line without an end was cut off.
-    if (!*line || !(*line)->has_end) return {};
+    if (!*line || !(*line)->has_end) break;
     const Result<TraceRow> row = parse_row((*line)->text);
     if (!row) {
-      return fail(row.error().what, fmt::format("{}, line {}", (*source)->name(), (*line)->number), row.error().next);
+      ++not_rows;
+      const std::string where = fmt::format("{}, line {}", (*source)->name(), (*line)->number);
+      if (!loaded.first_not_row) loaded.first_not_row = Error{row.error().what, where, {}, row.error().next};
+      continue;
     }
-    if (Result<void> added = tables.add(*row); !added) return added;
+    ++rows;
+    if (Result<void> added = tables.add(*row); !added) return Unexpected(added.error());
   }
+  if (!loaded.first_not_row) return loaded;
+  if (rows == 0) return Unexpected(*loaded.first_not_row);
+  if (not_rows > 1) loaded.first_not_row->what += fmt::format("; so are {} more", format_count(not_rows - 1, "line"));
+  return loaded;
 }
 
 }  // namespace doctor

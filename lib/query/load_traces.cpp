@@ -195,10 +195,11 @@ Result<void> load_results(QueryDatabase& database, const QueryInput& input, Load
     database.roll_back();
     return {};
   }
-  Result<void> loaded = load_rows(database, input.path);
+  const Result<LoadedRows> loaded = load_rows(database, input.path);
+  if (loaded && loaded->first_not_row) report.not_rows.push_back(*loaded->first_not_row);
   if (!loaded) {
     database.roll_back();
-    report.unreadable.push_back(std::move(loaded.error()));
+    report.unreadable.push_back(loaded.error());
     return {};
   }
   if (Result<void> known = database.add_content(input.sha256); !known) return known;

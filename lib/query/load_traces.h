@@ -26,6 +26,7 @@ struct LoadRequest {
 struct LoadReport {
   std::vector<Error> unreadable;  ///< why they could not be read
   std::vector<Error> repeated;    ///< how much of them other files hold, too
+  std::vector<Error> not_rows;    ///< how many lines of a file of rows are none
 };
 
 /// Adds files to the database, each trace whole or not at all, and none whose content is there already. TF1 timelines

@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "query/tables.h"
 
@@ -22,6 +24,8 @@ std::string cache_pragma(std::uint64_t bytes) {
 }  // namespace
 
 Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode mode) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(path, ignored);
   Result<Database> opened = open_database(path, kIdentity, mode);
   if (!opened) return Unexpected(std::move(opened.error()));
   QueryDatabase database(path, std::move(*opened));
@@ -33,7 +37,11 @@ Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode 
     return Unexpected(set.error());
   }
   if (*is_filled) return database;
-  if (Result<void> made = database.make_tables(); !made) return Unexpected(made.error());
+  if (Result<void> made = database.make_tables(); !made) {
+    // Where the disk is full, an empty file would be all that is left.
+    if (is_new && std::filesystem::file_size(path, ignored) == 0) std::filesystem::remove(path, ignored);
+    return Unexpected(made.error());
+  }
   return database;
 }
 

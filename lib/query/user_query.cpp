@@ -8,6 +8,7 @@
 #include <cctype>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/nearest.h"
@@ -23,7 +24,133 @@ constexpr std::string_view kReadOnly = "only SELECT, WITH, VALUES and EXPLAIN ar
 struct Watch {
   QueryNeeds needs;
   bool is_refused = false;
+  std::string refused_function;
 };
+
+/// The functions of SQLite that compute and nothing else (lang_corefunc, lang_aggfunc, lang_datefunc, lang_mathfunc,
+/// windowfunctions and json1 of its documentation). What is built in beyond them depends on who built it: Debian's
+/// fts3_tokenizer() takes an address.
+bool is_allowed_function(std::string_view name) {
+  static const std::set<std::string_view> kAllowed = {"->",
+                                                      "->>",
+                                                      "abs",
+                                                      "acos",
+                                                      "acosh",
+                                                      "asin",
+                                                      "asinh",
+                                                      "atan",
+                                                      "atan2",
+                                                      "atanh",
+                                                      "avg",
+                                                      "ceil",
+                                                      "ceiling",
+                                                      "char",
+                                                      "coalesce",
+                                                      "concat",
+                                                      "concat_ws",
+                                                      "cos",
+                                                      "cosh",
+                                                      "count",
+                                                      "cume_dist",
+                                                      "current_date",
+                                                      "current_time",
+                                                      "current_timestamp",
+                                                      "date",
+                                                      "datetime",
+                                                      "degrees",
+                                                      "dense_rank",
+                                                      "exp",
+                                                      "first_value",
+                                                      "floor",
+                                                      "format",
+                                                      "glob",
+                                                      "group_concat",
+                                                      "hex",
+                                                      "if",
+                                                      "ifnull",
+                                                      "iif",
+                                                      "instr",
+                                                      "json",
+                                                      "json_array",
+                                                      "json_array_length",
+                                                      "json_error_position",
+                                                      "json_extract",
+                                                      "json_group_array",
+                                                      "json_group_object",
+                                                      "json_insert",
+                                                      "json_object",
+                                                      "json_patch",
+                                                      "json_pretty",
+                                                      "json_quote",
+                                                      "json_remove",
+                                                      "json_replace",
+                                                      "json_set",
+                                                      "json_type",
+                                                      "json_valid",
+                                                      "julianday",
+                                                      "lag",
+                                                      "last_value",
+                                                      "lead",
+                                                      "length",
+                                                      "like",
+                                                      "likelihood",
+                                                      "likely",
+                                                      "ln",
+                                                      "log",
+                                                      "log10",
+                                                      "log2",
+                                                      "lower",
+                                                      "ltrim",
+                                                      "max",
+                                                      "min",
+                                                      "mod",
+                                                      "nth_value",
+                                                      "ntile",
+                                                      "nullif",
+                                                      "octet_length",
+                                                      "percent_rank",
+                                                      "pi",
+                                                      "pow",
+                                                      "power",
+                                                      "printf",
+                                                      "quote",
+                                                      "radians",
+                                                      "random",
+                                                      "randomblob",
+                                                      "rank",
+                                                      "replace",
+                                                      "round",
+                                                      "row_number",
+                                                      "rtrim",
+                                                      "sign",
+                                                      "sin",
+                                                      "sinh",
+                                                      "sqlite_version",
+                                                      "sqrt",
+                                                      "strftime",
+                                                      "string_agg",
+                                                      "substr",
+                                                      "substring",
+                                                      "sum",
+                                                      "tan",
+                                                      "tanh",
+                                                      "time",
+                                                      "timediff",
+                                                      "total",
+                                                      "trim",
+                                                      "trunc",
+                                                      "typeof",
+                                                      "unhex",
+                                                      "unicode",
+                                                      "unixepoch",
+                                                      "unlikely",
+                                                      "upper",
+                                                      "zeroblob"};
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return kAllowed.contains(lower);
+}
 
 void note_read(Watch& watch, std::string_view table, std::string_view column, const char* view) {
   watch.needs.tables.emplace(table);
@@ -44,7 +171,8 @@ int authorize(void* context, int action, const char* first, const char* second, 
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_FUNCTION:
-      if (detail != "load_extension") return SQLITE_OK;
+      if (is_allowed_function(detail)) return SQLITE_OK;
+      watch.refused_function = detail;
       break;
     case SQLITE_READ:
       note_read(watch, object, detail, view);
@@ -179,6 +307,7 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
   // The file of a database may come from elsewhere; what is in it gets no more rights than a trace.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
   // On first use SQLite describes these to itself with a statement that would be refused.
   static_cast<void>(doctor::prepare(handle, "SELECT 1 FROM json_each('[]'), json_tree('[]')"));
   Watch watch;
@@ -187,6 +316,10 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
   const char* rest = nullptr;
   const int code = sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
   Statement statement(raw);
+  if (!watch.refused_function.empty()) {
+    return fail("the function " + watch.refused_function + "() is not one that may be called", kWhere,
+                "those of SQLite's documentation that only compute may be");
+  }
   if (watch.is_refused) return fail(std::string(kReadOnly), kWhere, "traces are never changed");
   if (code != SQLITE_OK) return fault_in(handle, sql);
   QueryNeeds needs = watch.needs;
@@ -205,10 +338,26 @@ std::vector<std::string> UserQuery::columns() const {
   return names;
 }
 
+UserQuery::Watcher::~Watcher() {
+  sqlite3_progress_handler(database, 0, nullptr, nullptr);
+}
+
+void UserQuery::end_when(std::function<std::optional<Error>()> why) {
+  constexpr int kOperations = 1'000'000;  // of SQLite's machine: some hundredths of a second
+  watcher_ = std::make_unique<Watcher>(database_, std::move(why));
+  const auto ask = [](void* context) {
+    Watcher& watcher = *static_cast<Watcher*>(context);
+    watcher.error = watcher.why();
+    return watcher.error ? 1 : 0;
+  };
+  sqlite3_progress_handler(database_, kOperations, ask, watcher_.get());
+}
+
 Result<bool> UserQuery::next() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
+  if (code == SQLITE_INTERRUPT && watcher_ && watcher_->error) return Unexpected(*watcher_->error);
   return fail(sqlite3_errmsg(database_), kWhere);
 }
 

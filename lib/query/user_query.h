@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -42,6 +45,9 @@ class UserQuery {
   /// As SQL names them; two may be alike.
   std::vector<std::string> columns() const;
 
+  /// Calls `why` from time to time while the statement runs, which ends with the error that it returns.
+  void end_when(std::function<std::optional<Error>()> why);
+
   /// The next row; false at the end. Errors: what went wrong while it ran.
   Result<bool> next();
   /// Of the present row.
@@ -51,9 +57,22 @@ class UserQuery {
   UserQuery(sqlite3* database, QueryNeeds needs, Statement statement)
       : database_(database), needs_(std::move(needs)), statement_(std::move(statement)) {}
 
+  /// What SQLite calls while the statement runs; at a place of its own, for the query may move.
+  struct Watcher {
+    sqlite3* database;
+    std::function<std::optional<Error>()> why;
+    std::optional<Error> error;
+
+    Watcher(sqlite3* of, std::function<std::optional<Error>()> asked) : database(of), why(std::move(asked)) {}
+    Watcher(const Watcher&) = delete;
+    Watcher& operator=(const Watcher&) = delete;
+    ~Watcher();
+  };
+
   sqlite3* database_;
   QueryNeeds needs_;
   Statement statement_;
+  std::unique_ptr<Watcher> watcher_;
 };
 
 }  // namespace doctor

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 
@@ -20,10 +21,32 @@ bool is_printable_ascii(char c) {
   return c >= 0x20 && c < 0x7f;
 }
 
-/// Characters that end a line or change the direction of what follows: a name must not rewrite its surroundings.
+struct CodeRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// Characters that end a line, change the direction of what follows, or show nothing: a name must not rewrite its
+/// surroundings, nor look like another. Source: Default_Ignorable_Code_Point and Bidi_Control of Unicode 15 without
+/// variation selectors, which belong to what stands before them; line and paragraph separators; annotations.
+constexpr std::array<CodeRange, 13> kLayout = {{{0x00ad, 0x00ad},
+                                                {0x034f, 0x034f},
+                                                {0x061c, 0x061c},
+                                                {0x115f, 0x1160},
+                                                {0x17b4, 0x17b5},
+                                                {0x180b, 0x180f},
+                                                {0x200b, 0x200f},
+                                                {0x2028, 0x202e},
+                                                {0x2060, 0x206f},
+                                                {0x3164, 0x3164},
+                                                {0xfeff, 0xfeff},
+                                                {0xffa0, 0xffa0},
+                                                {0xfff0, 0xfffb}}};
+constexpr CodeRange kTags = {0xe0000, 0xe0fff};
+
 bool is_layout(std::uint32_t code) {
-  return (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+  const auto has = [&](const CodeRange& range) { return code >= range.first && code <= range.last; };
+  return has(kTags) || std::any_of(kLayout.begin(), kLayout.end(), has);
 }
 
 }  // namespace
@@ -47,7 +70,8 @@ std::string escape_for_terminal(std::string_view text) {
     if (is_control(character.code)) {
       fmt::format_to(std::back_inserter(escaped), "\\x{:02x}", character.code);
     } else if (is_layout(character.code)) {
-      fmt::format_to(std::back_inserter(escaped), "\\u{:04x}", character.code);
+      escaped +=
+          character.code > 0xffff ? fmt::format("\\U{:08x}", character.code) : fmt::format("\\u{:04x}", character.code);
     } else {
       escaped += text.substr(0, character.length);
     }

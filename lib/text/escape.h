@@ -31,10 +31,6 @@ std::string escape_for_github(std::string_view text);
 /// The value of one of its properties (`::error title=VALUE::`).
 std::string escape_for_github_property(std::string_view text);
 
-/// A page for a person, several lines, in the log of GitHub Actions: a line that would be a workflow command ("::"
-/// after blanks, or "##[" anywhere) is shown with "\x3a:" or "##\x5b". Others are as they were.
-std::string without_workflow_commands(std::string_view page);
-
 /// The value of a label in Prometheus' text format, without its quotes.
 std::string escape_for_prometheus(std::string_view text);
 

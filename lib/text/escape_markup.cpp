@@ -140,18 +140,6 @@ std::string escape_for_github_property(std::string_view text) {
   return replaced(replaced(escape_for_github(text), ":", "%3A"), ",", "%2C");
 }
 
-std::string without_workflow_commands(std::string_view page) {
-  std::string safe;
-  while (!page.empty()) {
-    std::string line(page.substr(0, std::min(page.find('\n'), page.size() - 1) + 1));
-    page.remove_prefix(line.size());
-    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-    if (line.compare(begin, 2, "::") == 0) line.replace(begin, 1, "\\x3a");
-    safe += replaced(std::move(line), "##[", "##\\x5b");
-  }
-  return safe;
-}
-
 std::string escape_for_sarif(std::string_view text) {
   std::string escaped = escape_for_terminal(text);
   if (escaped.find("](") != std::string::npos) {

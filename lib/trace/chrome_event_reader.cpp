@@ -247,9 +247,8 @@ const EventPlane& EventReading::plane_of(const ChromeProcess& process) {
   plane.id = process.id;
   plane.index = planes_.size() - 1;
   // "name /host:CPU" and "name /device:GPU:0" where a trace has several hosts.
-  for (const std::string& host : names_.threads.hosts()) {
-    if (title.starts_with(host + " /")) plane.host = host;
-  }
+  const std::string_view host = title.substr(0, std::min(title.find(" /"), title.size()));
+  if (names_.threads.has_host(host)) plane.host = host;
   plane.name = accelerator ? *accelerator : title.substr(plane.host.empty() ? 0 : plane.host.size() + 1);
   known = &plane;
   return plane;

@@ -76,6 +76,7 @@ class ChromeThreads {
 
   const std::vector<std::string>& accelerators() const { return accelerators_; }  ///< in order of appearance
   const std::vector<std::string>& hosts() const { return hosts_; }
+  bool has_host(std::string_view name) const { return known_hosts_.contains(name); }
 
  private:
   struct Known {

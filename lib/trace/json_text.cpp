@@ -185,7 +185,9 @@ std::size_t last_event_boundary(std::string_view text) {
 }
 
 std::size_t first_event_boundary(std::string_view text) {
-  for (std::size_t brace = text.find('}'); brace != std::string_view::npos; brace = text.find('}', brace + 1)) {
+  // What is malformed may be an array.
+  for (std::size_t brace = text.find_first_of("}]"); brace != std::string_view::npos;
+       brace = text.find_first_of("}]", brace + 1)) {
     const std::size_t comma = skip_space_from(text, brace + 1);
     if (comma == text.size() || text[comma] != ',') continue;
     const std::size_t next = skip_space_from(text, comma + 1);

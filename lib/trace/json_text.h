@@ -30,7 +30,7 @@ JsonExtent measure_json_value(std::string_view text);
 /// nothing but whitespace in between. A guess (such bytes may also stand inside an event); 0 if there is none.
 std::size_t last_event_boundary(std::string_view text);
 
-/// The `{` of the first `}`, `,`, `{` as above; npos if there is none.
+/// The `{` of the first `}` or `]`, `,`, `{` as above; npos if there is none.
 std::size_t first_event_boundary(std::string_view text);
 
 /// One member of a flat JSON object. A string's value comes without its quotes, escapes not undone.

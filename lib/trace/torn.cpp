@@ -16,7 +16,7 @@ constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
 constexpr std::string_view kUnreadable = "could not be read";
 
 /// What weighs most comes first: it is what describe_tear() says of a file with several.
-constexpr std::array<LossReason, 18> kReasons = {{
+constexpr std::array<LossReason, 19> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
     // Read errors, and gzip data that ends early or is damaged. What follows the place is gone.
@@ -38,6 +38,7 @@ constexpr std::array<LossReason, 18> kReasons = {{
     {"lines_with_late_timestamp", {}},
     {"clock_unrelated", {}},
     {"device_planes_unread", {}},  // tf.data runs on the host
+    {"planes_repeated", {}},       // all is there, but twice
 }};
 
 /// The first reason for which a part of the file is missing; null if none is.

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/ordered_work.h"
@@ -37,9 +39,16 @@ class NameReader final : public PlaneVisitor {
   NameReader(TraceBuilder& builder, std::vector<PlaneNames>& planes) : builder_(builder), planes_(planes) {}
 
   void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
-  void begin_plane() override { planes_.emplace_back(); }
+  void begin_plane() override {
+    planes_.emplace_back();
+    sizes_.emplace_back();
+  }
   void plane_name(std::string_view name) override { planes_.back().name = name; }
-  void event_metadata(std::string_view entry) override { add_event_name(planes_.back(), entry, builder_); }
+  void event_metadata(std::string_view entry) override {
+    ++sizes_.back().entries;
+    sizes_.back().bytes += entry.size();
+    add_event_name(planes_.back(), entry, builder_);
+  }
   void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
   void plane_stat(std::string_view stat) override {
     if (planes_.back().name != kRecordingPlane) return;
@@ -51,6 +60,18 @@ class NameReader final : public PlaneVisitor {
       if (is_value) read.value = field.as_signed();
     }
     recording_stats_.push_back(read);
+  }
+
+  /// Planes that the file has twice, as one whose bytes were copied one after another has.
+  std::vector<std::string> repeated_planes() const {
+    std::set<std::tuple<std::string_view, std::uint64_t, std::uint64_t>> seen;
+    std::vector<std::string> repeated;
+    for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
+      if (sizes_[plane].entries == 0) continue;
+      const bool is_new = seen.emplace(planes_[plane].name, sizes_[plane].entries, sizes_[plane].bytes).second;
+      if (!is_new) repeated.push_back(planes_[plane].name);
+    }
+    return repeated;
   }
 
   /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
@@ -70,8 +91,15 @@ class NameReader final : public PlaneVisitor {
     std::int64_t value = 0;
   };
 
+  /// Of the names of a plane's events: two planes of one name never have as many of as many bytes.
+  struct NamesSize {
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+  };
+
   TraceBuilder& builder_;
   std::vector<PlaneNames>& planes_;
+  std::vector<NamesSize> sizes_;  ///< indexed as the planes
   std::vector<RecordingStat> recording_stats_;
 };
 
@@ -124,6 +152,13 @@ void XSpaceReader::read_names() {
   NameReader names(builder_, planes_);
   clock_ = walk_planes(source_, work_, names, loss());
   recording_start_ = names.recording_start();
+  for (const std::string& plane : names.repeated_planes()) {
+    loss().add("planes_repeated");
+    loss().notes.push_back(
+        fmt::format("{}: the plane {} is there twice, so its times count twice: the file was appended "
+                    "to another one, or to itself",
+                    source_.name(), plane));
+  }
 }
 
 void XSpaceReader::note_position() {

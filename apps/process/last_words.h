@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace doctor {
+
+/// Text that needs no memory but its own: there may be none left. What does not fit is left out.
+class FixedText {
+ public:
+  void add(std::string_view part) {
+    part = part.substr(0, text_.size() - size_);
+    part.copy(text_.data() + size_, part.size());
+    size_ += part.size();
+  }
+
+  std::string_view view() const { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, 8'192> text_;
+  std::size_t size_ = 0;
+};
+
+/// Adds where the work is: "reading host.xplane.pb, 412 of 1,027 MB read".
+void add_place(FixedText& text);
+
+/// Prints the text and ends the program with kExitFailure, while other threads are at work. Files after -o have not
+/// got their names yet.
+[[noreturn]] void end_with(const FixedText& text);
+
+}  // namespace doctor

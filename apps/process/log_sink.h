@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/byte_sink.h"
+
+namespace doctor {
+
+/// Whether standard output is the log of a CI job whose runner acts on lines of it: GitHub Actions, Azure Pipelines,
+/// TeamCity.
+bool standard_output_is_log();
+
+/// Shows what a runner would take for a command, in a text that comes in pieces: "::" after blanks at the start of a
+/// line as "\x3a:", and the bracket of "##[", "##vso[" and the like, anywhere, as "\x5b". In JSON, where the first
+/// cannot be, the bracket is "\u005b", which reads as it did.
+class CommandEscape {
+ public:
+  explicit CommandEscape(bool is_json) : bracket_(is_json ? "\\u005b" : "\\x5b"), is_json_(is_json) {}
+
+  /// The next piece, escaped. A colon at its end may be held back.
+  std::string take(std::string_view piece);
+  /// What was held back.
+  std::string finish();
+
+ private:
+  enum class Place { line_start, first_colon, within };
+
+  std::string_view bracket_;
+  bool is_json_;
+  Place place_ = Place::line_start;
+  std::size_t hashes_ = 0;    ///< before this place, with letters after them or not
+  bool has_letters_ = false;  ///< after two hashes
+};
+
+/// The same of a text that is whole.
+std::string without_commands(std::string_view text, bool is_json);
+
+/// Hands on what is written to `target`, which must outlive it, through a CommandEscape.
+class LogSink final : public ByteSink {
+ public:
+  LogSink(ByteSink& target, bool is_json) : target_(target), escape_(is_json) {}
+
+  Result<void> write(std::string_view bytes) override { return target_.write(escape_.take(bytes)); }
+  Result<void> finish() override;
+
+ private:
+  ByteSink& target_;
+  CommandEscape escape_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace doctor {
+
+/// From now on the program may take so long: then a line on standard error says how far it came, and it ends with
+/// kExitFailure. Starts a thread that sleeps until then.
+void limit_time(std::chrono::seconds most);
+
+/// Seconds that limit_time() allows; nothing without a limit.
+std::optional<std::chrono::seconds> time_limit();
+
+/// Whether that time is over. What can end by itself asks, and has a moment (kGrace) for it.
+bool is_time_over();
+
+}  // namespace doctor
