@@ -180,11 +180,11 @@ TEST_CASE("a line that is not a row is passed over, in query as in fleet") {
   const std::string row = run_tool({"batch", kTrace}).output;
   std::string broken = row;
   broken.replace(broken.find("guide_naive"), 5, "\\ud800");
-  const std::string rows = folder.write("rows.ndjson", broken + row);
+  const std::string rows = folder.write("rows.ndjson", row + broken);
   const Ended asked = run_tool({"query", "SELECT path FROM files", rows, "--format", "csv"});
   CHECK(asked.code == 0);
   CHECK(contains(asked.output, "guide_naive"));
-  CHECK(contains(asked.errors, "line 1: is not a row"));
+  CHECK(contains(asked.errors, "line 2: is not a row"));
   CHECK(run_tool({"fleet", rows}).code == 0);
   CHECK(run_tool({"query", "SELECT 1", folder.write("none.ndjson", broken)}).code == 2);
 }
