@@ -19,6 +19,7 @@
 #include "measure/timeline_lanes.h"
 #include "measure/timeline_windows.h"
 #include "pipeline.h"
+#include "recorded_json.h"
 #include "report/calls_page.h"
 #include "report/timeline_page.h"
 #include "synthetic_trace.h"
@@ -29,8 +30,6 @@ namespace doctor::timeline_test {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 
 Analysis analyze_for(const TimelineChoice& choice, const std::string& file) {
@@ -376,6 +375,25 @@ TEST_CASE("inputs stand before what reads them, those of a zip in their order") 
     order += stage["short_name"].get<std::string>() + " ";
   }
   CHECK(order == "Range Map TFRecord Zip Root ");
+}
+
+TEST_CASE("the order of events in a recorded trace changes nothing") {
+  const TemporaryDirectory folder;
+  const auto document_of = [&](const Json& trace) {
+    const Analysis analysis = analyze_for({}, folder.write("host.trace.json", trace.dump()));
+    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, {});
+    REQUIRE(list.has_value());
+    return timeline_json(*list);
+  };
+  for (const RecordedJson& trace : recorded_json("traces")) {
+    CAPTURE(trace.name);
+    Json shuffled = trace.document;
+    std::vector<Json> events = shuffled["traceEvents"];
+    std::mt19937 random(3);
+    std::shuffle(events.begin(), events.end(), random);
+    shuffled["traceEvents"] = events;
+    CHECK(document_of(shuffled) == document_of(trace.document));
+  }
 }
 
 TEST_CASE(

@@ -83,7 +83,7 @@ struct TimelineWindow {
   Interval span;
   std::vector<WindowCall> calls;  ///< in order of time
   std::size_t calls_left_out = 0;
-  /// By iterator, work and thread. Empty of the `longest_call` windows but that of the longest.
+  /// By iterator, work and start. Empty of the `longest_call` windows but that of the longest.
   std::vector<TimelineLane> lanes;
   std::size_t lanes_left_out = 0;  ///< those in which the least was done
 };

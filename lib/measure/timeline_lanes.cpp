@@ -56,16 +56,6 @@ class SpanGatherer {
   std::vector<LaneSpan> spans_;
 };
 
-/// Leaves the lanes in which most was done.
-void keep_busiest(TimelineWindow& window) {
-  if (window.lanes.size() <= kMostTimelineLanes) return;
-  std::sort(window.lanes.begin(), window.lanes.end(), [](const TimelineLane& a, const TimelineLane& b) {
-    return std::tuple(-a.time, a.iterator, a.work, a.lane) < std::tuple(-b.time, b.iterator, b.work, b.lane);
-  });
-  window.lanes_left_out += window.lanes.size() - kMostTimelineLanes;
-  window.lanes.resize(kMostTimelineLanes);
-}
-
 /// Gathers for all windows what one thread after another did.
 class LaneCollector {
  public:
@@ -93,20 +83,36 @@ class LaneCollector {
         window.lanes.push_back({key.first, key.second, static_cast<LaneId>(lane), spans.time(), spans.finish()});
       }
       gathered_[index].clear();
-      keep_busiest(window);
+      if (window.lanes.size() > kMostTimelineLanes) keep_busiest(window);
     }
   }
 
   void finish() {
     for (const LaneRequest& request : requests_) {
       std::sort(request.window->lanes.begin(), request.window->lanes.end(),
-                [](const TimelineLane& a, const TimelineLane& b) {
-                  return std::tuple(a.iterator, a.work, a.lane) < std::tuple(b.iterator, b.work, b.lane);
-                });
+                [this](const TimelineLane& a, const TimelineLane& b) { return stands_before(a, b); });
     }
   }
 
  private:
+  /// By what they show and the names of their threads, whose numbers depend on the order of events in the file.
+  bool stands_before(const TimelineLane& a, const TimelineLane& b) const {
+    const auto key = [this](const TimelineLane& lane) {
+      return std::tuple(lane.iterator, lane.work, lane.spans.front().span.start, -lane.time,
+                        trace_.strings[trace_.lanes[index_of(lane.lane)].name], lane.lane);
+    };
+    return key(a) < key(b);
+  }
+
+  /// Leaves the lanes in which most was done.
+  void keep_busiest(TimelineWindow& window) const {
+    std::sort(window.lanes.begin(), window.lanes.end(), [this](const TimelineLane& a, const TimelineLane& b) {
+      return a.time != b.time ? a.time > b.time : stands_before(a, b);
+    });
+    window.lanes_left_out += window.lanes.size() - kMostTimelineLanes;
+    window.lanes.resize(kMostTimelineLanes);
+  }
+
   /// The first outermost call that ends after the windows begin.
   std::uint32_t first_row(const ChunkedVector<IteratorCall>& calls) const {
     std::uint32_t row = 0;

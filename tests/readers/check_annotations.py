@@ -114,7 +114,8 @@ def planted(document):
         lambda events, found: found[0].update(dur=found[1]['ts'] - found[0]['ts'] + found[1]['dur'] / 2))
     yield 'an arrow without end', changed(lambda event: event['ph'] == 'f',
                                           lambda events, found: events.remove(found[0]))
-    yield 'an arrow back in time', changed(lambda event: event['ph'] == 'f', lambda events, found: found[0].update(ts=0))
+    yield 'an arrow back in time', changed(lambda event: event['ph'] == 'f',
+                                           lambda events, found: found[0].update(ts=0))
     yield 'an arrow from nowhere', changed(lambda event: event['ph'] == 's',
                                            lambda events, found: found[0].update(tid=found[0]['tid'] + 1000))
 
