@@ -130,11 +130,15 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
       const std::string what = text_of(*lane, "work") == "function" ? "your function" : "own work";
       for (const OrderedJson& span : list_of(*lane, "spans")) {
         const auto length = span[1].get<double>();
-        work.boxes.push_back({span[0].get<double>() - start,
-                              length,
-                              {},
-                              fmt::format("{} {} on {}", what, format_time(from_microseconds(length)), thread),
-                              {}});
+        // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
+        const bool is_sparse = span[2].get<double>() < length / 2;
+        work.boxes.push_back(
+            {span[0].get<double>() - start,
+             length,
+             is_sparse ? work.look + " sparse" : std::string(),
+             fmt::format("{}, {} in {}, on {}", what, format_time(from_microseconds(span[2].get<double>())),
+                         format_time(from_microseconds(length)), thread),
+             {}});
       }
       picture.lanes.push_back(std::move(work));
     }
