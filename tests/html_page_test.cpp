@@ -52,6 +52,8 @@ std::vector<std::vector<std::string>> pages() {
           {"whatif", testdata("traces/guide_naive.xplane.pb")},
           {"show", "steps", testdata("traces/guide_naive.xplane.pb")},
           {"show", "ops", testdata("outputs/hostile.trace.json")},
+          {"show", "calls", testdata("outputs/hostile.trace.json")},
+          {"show", "overview", testdata("traces/guide_naive.xplane.pb")},
           {"fleet", testdata("fleet/january.ndjson"), testdata("fleet/february.ndjson")},
           {"compare", testdata("traces/guide_naive.xplane.pb"), "--", testdata("traces/guide_prefetch.xplane.pb")}};
 }

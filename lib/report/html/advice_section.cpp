@@ -76,7 +76,7 @@ void add_gain(const ShownAdvice& advice, double most, HtmlWriter& page) {
   page.text(fmt::format(" ({} to {}), then {} limits", format_number(low), format_number(high),
                         text_of(*gain, "then_limited_by")));
   if (const std::string condition = text_of(*gain, "condition"); !condition.empty()) {
-    page.text(", if " + title_of(condition));
+    page.text(", if it " + title_of(condition));
   }
   page.close();
   page.close();

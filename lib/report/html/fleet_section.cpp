@@ -33,6 +33,13 @@ constexpr std::array<CauseList, 3> kCauses = {{{"culprits", "By what the trainin
                                                {"lines", "By line of code", "source"},
                                                {"rules", "By finding", "rule"}}};
 
+/// Hours of a fleet; less than one as what it is.
+std::string hours_words(double hours) {
+  if (hours >= 1) return format_number(hours) + " h";
+  constexpr double kMicrosecondsPerHour = 3.6e9;
+  return format_time(from_microseconds(hours * kMicrosecondsPerHour));
+}
+
 void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& page) {
   const OrderedJson& causes = list_of(fleet, list.key);
   if (causes.empty()) return;
@@ -54,10 +61,9 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
     add_example(text_of(cause, "example"), page);
     page.close();
     add_bar(most > 0 ? hours / most : 0, "waits", "hours lost, beside those of the other causes", page);
-    std::string words = fmt::format("{} h, {}", format_number(hours), format_share(number_of(cause, "share")));
+    std::string words = fmt::format("{}, {}", hours_words(hours), format_share(number_of(cause, "share")));
     if (price > 0) words += fmt::format(", {} of money", format_number(hours * price));
-    if (const auto saved = known_number(cause, "saved_hours"))
-      words += fmt::format("; saves {} h", format_number(*saved));
+    if (const auto saved = known_number(cause, "saved_hours")) words += "; saves " + hours_words(*saved);
     page.element("span", {{"class", "muted"}}, words);
     page.close();
   }
@@ -98,11 +104,11 @@ void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
   page.open("p");
   page.text(fmt::format("{} traces of {} jobs, ", words_of("counted", fleet["rows"]["counted"]),
                         words_of("jobs", fleet["jobs"])));
-  add_number(format_number(number_of(fleet, "recorded_hours")), number_of(fleet, "recorded_hours"),
+  add_number(hours_words(number_of(fleet, "recorded_hours")), number_of(fleet, "recorded_hours"),
              "/fleet/recorded_hours", page);
-  page.text(" h recorded, of which ");
-  add_number(format_number(number_of(fleet, "lost_hours")), number_of(fleet, "lost_hours"), "/fleet/lost_hours", page);
-  page.text(" h were spent waiting for input.");
+  page.text(" recorded, of which ");
+  add_number(hours_words(number_of(fleet, "lost_hours")), number_of(fleet, "lost_hours"), "/fleet/lost_hours", page);
+  page.text(" were spent waiting for input.");
   page.close();
   page.open("p");
   for (const auto& [verdict, count] : fleet["verdicts"].items()) {

@@ -3,7 +3,10 @@
 // tables. Text enters the page by textContent alone: what a trace holds is never read as markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 
-for (const element of document.querySelectorAll(".script")) element.hidden = false;
+const hasPictures = document.querySelector("figure.plot") !== null;
+for (const element of document.querySelectorAll(".script")) {
+  element.hidden = element.classList.contains("pictures") && !hasPictures;
+}
 
 /** The value that a JSON pointer (RFC 6901) names in the page's data. */
 function valueAt(pointer) {

@@ -30,7 +30,7 @@ RateRow row_of(const OrderedJson& fix) {
   RateRow row;
   row.what = text_of(fix, "fix");
   if (const std::string condition = text_of(fix, "condition"); !condition.empty()) {
-    row.what += ", if " + title_of(condition);
+    row.what += ", if it " + title_of(condition);
   }
   if (const OrderedJson* const rates = find_value(fix, "steps_per_s")) {
     row.low = number_of(*rates, "low");
