@@ -2,12 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
 namespace doctor {
+namespace {
+
+struct ConditionWords {
+  Condition condition;
+  std::string_view word;   ///< of the schema
+  std::string_view words;  ///< for people
+};
+
+constexpr std::array<ConditionWords, 4> kConditions = {
+    {{Condition::python_releases_lock, "python_releases_lock", "if the function lets go of Python's lock"},
+     {Condition::fits_in_memory, "fits_in_memory", "if it fits"},
+     {Condition::runs_on_batches, "runs_on_batches", "if the function can work on batches"},
+     {Condition::does_not_need_map, "does_not_need_map", "if the filter does not need what the map makes"}}};
+
+}  // namespace
 
 std::string format_steps_per_s(double rate) {
   constexpr double kOneDecimal = 10;
@@ -71,35 +88,20 @@ std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottlenec
 }
 
 std::string_view to_word(Condition condition) {
-  switch (condition) {
-    case Condition::python_releases_lock:
-      return "python_releases_lock";
-    case Condition::fits_in_memory:
-      return "fits_in_memory";
-    case Condition::runs_on_batches:
-      return "runs_on_batches";
-    case Condition::does_not_need_map:
-      return "does_not_need_map";
-    default:
-      return {};
-  }
+  const auto* const found = std::find_if(kConditions.begin(), kConditions.end(),
+                                         [&](const ConditionWords& words) { return words.condition == condition; });
+  return found == kConditions.end() ? std::string_view() : found->word;
+}
+
+std::string_view describe_condition(std::string_view word) {
+  const auto* const found = std::find_if(kConditions.begin(), kConditions.end(),
+                                         [&](const ConditionWords& words) { return words.word == word; });
+  return found == kConditions.end() ? std::string_view() : found->words;
 }
 
 std::string describe_gain(const Gain& gain) {
-  const auto condition = [&]() -> std::string_view {
-    switch (gain.then.condition) {
-      case Condition::python_releases_lock:
-        return ", if the function lets go of Python's lock";
-      case Condition::fits_in_memory:
-        return ", if it fits";
-      case Condition::runs_on_batches:
-        return ", if the function can work on batches";
-      case Condition::does_not_need_map:
-        return ", if the filter does not need what the map makes";
-      default:
-        return "";
-    }
-  }();
+  const std::string_view words = describe_condition(to_word(gain.then.condition));
+  const std::string condition = words.empty() ? std::string() : fmt::format(", {}", words);
   return fmt::format("x{} ({} to {}): {} -> {} steps/s{}; then {} limits", format_factor(gain.factor()),
                      format_factor(gain.low()), format_factor(gain.high()), format_steps_per_s(gain.now),
                      format_steps_per_s(gain.then.estimate), condition, gain.then_limited_by);

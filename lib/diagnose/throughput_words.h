@@ -29,6 +29,9 @@ std::string_view to_word(Resource resource);
 /// A condition as a word of the schema; empty if there is none.
 std::string_view to_word(Condition condition);
 
+/// What a word of the schema means, for a person: "if the function can work on batches". Empty for an unknown one.
+std::string_view describe_condition(std::string_view word);
+
 /// "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, then your model limits", with the condition if there is one.
 std::string describe_gain(const Gain& gain);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagnose/throughput_words.h"
 #include "report/html/page_parts.h"
 #include "report/html/picture.h"
 #include "report/html/sections.h"
@@ -76,7 +77,7 @@ void add_gain(const ShownAdvice& advice, double most, HtmlWriter& page) {
   page.text(fmt::format(" ({} to {}), then {} limits", format_number(low), format_number(high),
                         text_of(*gain, "then_limited_by")));
   if (const std::string condition = text_of(*gain, "condition"); !condition.empty()) {
-    page.text(", if it " + title_of(condition));
+    page.text(fmt::format(", {}", describe_condition(condition)));
   }
   page.close();
   page.close();

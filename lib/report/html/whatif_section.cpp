@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnose/throughput_words.h"
 #include "report/html/page_parts.h"
 #include "report/html/picture.h"
 #include "report/html/sections.h"
@@ -30,7 +31,7 @@ RateRow row_of(const OrderedJson& fix) {
   RateRow row;
   row.what = text_of(fix, "fix");
   if (const std::string condition = text_of(fix, "condition"); !condition.empty()) {
-    row.what += ", if it " + title_of(condition);
+    row.what += fmt::format(", {}", describe_condition(condition));
   }
   if (const OrderedJson* const rates = find_value(fix, "steps_per_s")) {
     row.low = number_of(*rates, "low");
