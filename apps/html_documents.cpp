@@ -41,7 +41,7 @@ ShowOptions options_of_part(const ShownPart& part) {
   return options;
 }
 
-/// What a trace has nothing of is no part of its page.
+/// A trace that has nothing of it gets no such part.
 void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis,
               std::vector<PageDocument>& documents) {
   const Page* const page = find_page(part.page);

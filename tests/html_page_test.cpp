@@ -213,7 +213,7 @@ TEST_CASE("the policy of a page allows its own style and script alone") {
   CHECK(is_allowed(raw["style"].front()));
   CHECK(is_allowed(raw["script"].front()));
   CHECK_FALSE(is_allowed(raw["script"].front() + " "));
-  CHECK(policy.starts_with("default-src &apos;none&apos;"));
+  CHECK(policy.starts_with("default-src &#39;none&#39;"));
   CHECK(page.find("style=\"") == std::string::npos);  // the policy would refuse it
   // `printf abc | openssl dgst -sha256 -binary | base64`
   CHECK(content_hash("abc") == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
@@ -300,7 +300,7 @@ TEST_CASE("text enters a page escaped") {
   page.lines("a\n<b>");
   page.close();
   CHECK(std::move(page).finish() ==
-        "<p class=\"&quot;&gt;&lt;img&gt;\">&lt;b&gt;&amp;&apos;&quot;</p>\n<pre>a\n&lt;b&gt;</pre>");
+        "<p class=\"&quot;&gt;&lt;img&gt;\">&lt;b&gt;&amp;&#39;&quot;</p>\n<pre>a\n&lt;b&gt;</pre>");
 }
 
 TEST_CASE("positions are per cents of the whole") {

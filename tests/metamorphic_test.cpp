@@ -109,6 +109,8 @@ Json slowed_page(Json page, int factor) {
   if (page.is_object()) {
     page.erase("gain");
     page.erase("predicted_speedup");
+    page.erase("steps_per_s");
+    page.erase("steps_per_s_without_input");
     if (page.contains("name") && page["name"] == "speedup_without_input") page.erase("value");
   }
   if (page.is_object() && page.contains("unit") && page["unit"] == "us") {

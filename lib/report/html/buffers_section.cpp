@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "report/html/page_parts.h"
+#include "report/html/page_sections.h"
 #include "report/html/picture.h"
-#include "report/html/sections.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "report/html/page_parts.h"
+#include "report/html/page_sections.h"
 #include "report/html/picture.h"
 #include "report/html/pipeline_drawing.h"
-#include "report/html/sections.h"
 #include "report/html/timeline_drawing.h"
 #include "text/numbers.h"
 

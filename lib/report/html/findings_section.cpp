@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/html/page_parts.h"
-#include "report/html/sections.h"
+#include "report/html/page_sections.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -5,7 +5,7 @@
 
 #include "base/sha256.h"
 #include "report/html/page_bounds.h"
-#include "report/html/sections.h"
+#include "report/html/page_sections.h"
 
 namespace doctor {
 namespace {

@@ -152,7 +152,7 @@ for (const figure of document.querySelectorAll("figure.plot")) {
   });
 }
 
-// What stands for the same stage lights up on the whole page.
+// The same stage lights up on the whole page.
 const sameStage = (reference) => document.querySelectorAll(`[data-ref="${CSS.escape(reference)}"]`);
 for (const element of document.querySelectorAll("[data-ref]")) {
   element.addEventListener("pointerenter", () => {

@@ -31,7 +31,7 @@ class PageDocuments {
   std::vector<PageDocument> documents_;
 };
 
-// Values of a document. A key that is absent or null, as schemas allow many to be, is no error.
+// Values of a document. A key that is absent or null, as schemas allow many to be, is not an error.
 
 /// Null if there is no such object, list or value.
 const OrderedJson* find_value(const OrderedJson& object, std::string_view key);

@@ -14,7 +14,7 @@ namespace doctor {
 /// Begins a section with its heading; close() of the page ends it. `id` is ours.
 void open_section(std::string_view id, std::string_view title, HtmlWriter& page);
 
-/// A number in words, with the value it stands for and where that is in the page's data (a JSON pointer): whoever reads
+/// A number in words, with its value and where that is in the page's data (a JSON pointer): whoever reads
 /// the page by program gets the number itself, and a test that both are one.
 void add_number(std::string_view words, double value, std::string_view pointer, HtmlWriter& page);
 
@@ -23,7 +23,7 @@ struct TableCell {
   bool is_number = false;
 };
 
-/// The table that stands behind a picture, folded away. Its first column names the rows.
+/// The table of what a picture shows, folded away. Its first column names the rows.
 struct PageTable {
   std::string summary;  ///< what the table is of
   std::vector<TableCell> titles;

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "report/html/page_parts.h"
+#include "report/html/page_sections.h"
 #include "report/html/pipeline_drawing.h"
-#include "report/html/sections.h"
 #include "text/numbers.h"
 
 namespace doctor {

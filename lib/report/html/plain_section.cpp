@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "report/html/page_parts.h"
-#include "report/html/sections.h"
+#include "report/html/page_sections.h"
 
 namespace doctor {
 namespace {

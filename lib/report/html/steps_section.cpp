@@ -4,8 +4,8 @@
 #include <array>
 
 #include "report/html/page_parts.h"
+#include "report/html/page_sections.h"
 #include "report/html/picture.h"
-#include "report/html/sections.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "report/html/page_parts.h"
+#include "report/html/page_sections.h"
 #include "report/html/picture.h"
-#include "report/html/sections.h"
 #include "text/numbers.h"
 
 namespace doctor {
