@@ -32,6 +32,12 @@ unsigned usable_cores() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
+std::vector<std::string> paths_of(const OutputOptions& output) {
+  std::vector<std::string> paths;
+  for (const OutputTarget& target : output.targets) paths.push_back(target.path);
+  return paths;
+}
+
 ReadingOptions reading_options(const Request& request) {
   ReadingOptions reading;
   reading.traces = request.all("TRACE");
@@ -46,6 +52,7 @@ ReadingOptions reading_options(const Request& request) {
   const std::optional<std::string> size = request.given("max-memory");
   reading.max_memory = size ? memory_limit(*parse_memory_size(*size), *size) : usual_memory_limit();
   reading.timings = request.is_set("timings");
+  reading.sandbox = sandbox_choice(request);
   return reading;
 }
 
@@ -72,11 +79,13 @@ Analysis diagnose_watched(const std::vector<std::string>& files, DiagnosisSetup 
 }
 
 Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
-  const Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
+  const Result<std::vector<std::string>> files =
+      reading.files ? *reading.files : resolve_inputs(reading.traces, reading.run);
   if (!files) return Unexpected(files.error());
   if (const Result<void> kept = check_outputs(output.targets, *files); !kept) return Unexpected(kept.error());
   // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
   if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
+  enter_sandbox(reading.sandbox, {.inputs = *files, .outputs = paths_of(output)});
 
   DiagnosisSetup setup = reading.setup;
   setup.needed = page.needed;

@@ -10,24 +10,30 @@
 #include "documents.h"
 #include "pipeline.h"
 #include "process/memory_limit.h"
+#include "reading_sandbox.h"
 
 namespace doctor {
 
 /// What every command takes that reads traces.
 struct ReadingOptions {
-  std::vector<std::string> traces;  ///< files, directories, "-"
-  std::optional<std::string> run;   ///< name of a run in a log directory
-  std::optional<std::string> host;  ///< the only host of the run that is wanted
-  DiagnosisSetup setup;             ///< rules, settings and threads
+  std::vector<std::string> traces;                ///< files, directories, "-"
+  std::optional<std::string> run;                 ///< name of a run in a log directory
+  std::optional<std::vector<std::string>> files;  ///< that these mean, where it is known already
+  std::optional<std::string> host;                ///< the only host of the run that is wanted
+  DiagnosisSetup setup;                           ///< rules, settings and threads
   MemoryLimit max_memory;
   bool timings = false;
+  SandboxChoice sandbox;
 };
+
+/// The files that documents go to.
+std::vector<std::string> paths_of(const OutputOptions& output);
 
 /// Cores that this process may run on.
 unsigned usable_cores();
 
-/// Takes TRACE, --run, --host, --threads, --max-memory, --timings, --set and --suppress, as far as the command has
-/// them.
+/// Takes TRACE, --run, --host, --threads, --max-memory, --timings, --set, --suppress and --no-sandbox, as far as the
+/// command has them.
 ReadingOptions reading_options(const Request& request);
 
 /// The same where there must be a trace. Errors: there is none.

@@ -64,6 +64,7 @@ CaptureLoop::CaptureLoop(const CaptureLoopOptions& options) : options_(options) 
 
 std::optional<int> CaptureLoop::run() {
   using Clock = std::chrono::steady_clock;
+  enter_sandbox_for_captures();
   std::optional<int> status;
   Clock::time_point next = Clock::now();
   for (std::size_t captures = 1;; ++captures) {
@@ -75,6 +76,15 @@ std::optional<int> CaptureLoop::run() {
     next = std::max(next + *options_.every, Clock::now());
     if (!wait_unless_interrupted(std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()))) return status;
   }
+}
+
+/// What hosts send is read in this process, too, so it needs the network. The log directory is made first: below it
+/// files can be made from then on.
+void CaptureLoop::enter_sandbox_for_captures() const {
+  std::error_code ignored;  // the first capture will tell
+  fs::create_directories(options_.log_directory, ignored);
+  enter_sandbox(options_.diagnosis.reading.sandbox,
+                {.outputs = paths_of(options_.diagnosis.output), .log_directory = options_.log_directory});
 }
 
 /// The exit status; nullopt if a signal ended it.

@@ -39,6 +39,7 @@ class CaptureLoop {
   };
   static VerdictKey key_of(const Analysis& analysis);
 
+  void enter_sandbox_for_captures() const;
   std::optional<int> capture();
   int report(const std::string& folder, std::vector<Error> absent);
   int report_failure(const std::vector<Error>& absent) const;

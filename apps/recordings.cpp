@@ -9,7 +9,6 @@
 
 #include "compare/baseline_store.h"
 #include "io/file_descriptor.h"
-#include "io/trace_inputs.h"
 #include "process/output.h"
 
 namespace doctor {
@@ -50,26 +49,42 @@ void read_run(const Run& recording, const DiagnosisSetup& setup, const std::stri
 
 }  // namespace
 
-Result<Recordings> read_recordings(const std::vector<std::string>& paths, const DiagnosisSetup& setup,
+Result<std::vector<NamedRecordings>> find_recordings(const std::vector<std::string>& paths) {
+  std::vector<NamedRecordings> named;
+  for (const std::string& path : paths) {
+    NamedRecordings found = {path, is_baseline(path), {}};
+    if (!found.is_baseline) {
+      Result<std::vector<Run>> runs = list_recordings(path);
+      if (!runs) return Unexpected(std::move(runs.error()));
+      found.runs = *std::move(runs);
+    }
+    named.push_back(std::move(found));
+  }
+  return named;
+}
+
+std::vector<std::string> files_of(const std::vector<NamedRecordings>& named) {
+  std::vector<std::string> files;
+  for (const NamedRecordings& one : named) {
+    if (one.is_baseline) files.push_back(one.path);
+    for (const Run& run : one.runs) files.insert(files.end(), run.files.begin(), run.files.end());
+  }
+  return files;
+}
+
+Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
                                    const std::string& label, bool is_quiet) {
   DiagnosisSetup with_history = setup;
   with_history.needed.read.attribute_history = true;
   with_history.needed.measure.call_times = true;
   Recordings recordings;
-  for (const std::string& path : paths) {
-    if (is_baseline(path)) {
-      recordings.files.push_back(path);
-      Result<std::vector<StoredRun>> stored = load_baseline(path);
-      if (!stored) return Unexpected(std::move(stored.error()));
-      for (StoredRun& run : *stored) add_once(std::move(run), recordings);
-      continue;
-    }
-    const Result<std::vector<Run>> runs = list_recordings(path);
-    if (!runs) return Unexpected(runs.error());
-    for (const Run& run : *runs) {
-      recordings.files.insert(recordings.files.end(), run.files.begin(), run.files.end());
-      read_run(run, with_history, label, is_quiet, recordings);
-    }
+  recordings.files = files_of(named);
+  for (const NamedRecordings& one : named) {
+    for (const Run& run : one.runs) read_run(run, with_history, label, is_quiet, recordings);
+    if (!one.is_baseline) continue;
+    Result<std::vector<StoredRun>> stored = load_baseline(one.path);
+    if (!stored) return Unexpected(std::move(stored.error()));
+    for (StoredRun& run : *stored) add_once(std::move(run), recordings);
   }
   return recordings;
 }

@@ -6,6 +6,7 @@
 #include "analysis.h"
 #include "base/result.h"
 #include "compare/baseline.h"
+#include "io/trace_inputs.h"
 
 namespace doctor {
 
@@ -17,9 +18,23 @@ struct Recordings {
   std::vector<std::string> repeats;  ///< recordings that hold the same as one before, left out
 };
 
-/// Reads the recordings in paths: traces, run directories, directories of recordings, baselines. Those of traces get
-/// the label. A recording that cannot be read does not stop the others. Errors: a path without recordings.
-Result<Recordings> read_recordings(const std::vector<std::string>& paths, const DiagnosisSetup& setup,
+/// The recordings that a path means.
+struct NamedRecordings {
+  std::string path;
+  bool is_baseline = false;
+  std::vector<Run> runs;  ///< none of a baseline
+};
+
+/// Finds the recordings in paths: traces, run directories, directories of recordings, baselines. Errors: a path without
+/// recordings.
+Result<std::vector<NamedRecordings>> find_recordings(const std::vector<std::string>& paths);
+
+/// The files that they are read from.
+std::vector<std::string> files_of(const std::vector<NamedRecordings>& named);
+
+/// Reads them. Those of traces get the label. A recording that cannot be read does not stop the others. Errors: a
+/// baseline that cannot be read.
+Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
                                    const std::string& label, bool is_quiet);
 
 /// Reports on standard error what is missing.

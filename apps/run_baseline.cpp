@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "process/exit_code.h"
@@ -31,12 +33,21 @@ Result<BaselineOptions> baseline_options(const Request& request, const std::stri
   return options;
 }
 
+void enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs,
+                            std::vector<std::string> databases) {
+  enter_sandbox(options.reading.sandbox,
+                {.inputs = std::move(inputs), .outputs = paths_of(options.output), .databases = std::move(databases)});
+}
+
 int add_to(const BaselineOptions& options, const std::string& label) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return fail_with(limited.error());
   }
   const bool is_quiet = options.output.quiet;
-  const Result<Recordings> recordings = read_recordings(options.reading.traces, options.reading.setup, label, is_quiet);
+  const Result<std::vector<NamedRecordings>> named = find_recordings(options.reading.traces);
+  if (!named) return fail_with(named.error());
+  enter_baseline_sandbox(options, files_of(*named), {options.file});
+  const Result<Recordings> recordings = read_recordings(*named, options.reading.setup, label, is_quiet);
   if (!recordings) return fail_with(recordings.error());
   print_missing(*recordings, is_quiet);
   const Result<std::size_t> added = add_to_baseline(options.file, recordings->runs);
@@ -49,6 +60,7 @@ int add_to(const BaselineOptions& options, const std::string& label) {
 }
 
 int show_runs(const BaselineOptions& options) {
+  enter_baseline_sandbox(options, {options.file}, {});
   const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
   if (!runs) return fail_with(runs.error());
   return print_page(options.output.format() == OutputFormat::json
@@ -58,6 +70,7 @@ int show_runs(const BaselineOptions& options) {
 }
 
 int prune(const BaselineOptions& options, std::size_t keep) {
+  enter_baseline_sandbox(options, {}, {options.file});
   const Result<std::size_t> removed = prune_baseline(options.file, keep);
   if (!removed) return fail_with(removed.error());
   return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());

@@ -48,6 +48,7 @@ Result<BatchOptions> batch_options(const Request& request) {
                         .max_memory = std::move(reading.max_memory),
                         .fail_on = fail_on_of(request),
                         .setup = std::move(reading.setup),
+                        .sandbox = reading.sandbox,
                         .quiet = request.is_set("quiet")};
   if (const std::size_t seconds = *request.number("timeout"); seconds > 0) {
     batch.time_limit = std::chrono::seconds(seconds);

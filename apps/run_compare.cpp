@@ -95,9 +95,37 @@ struct Sides {
   Recordings ideal;
 };
 
+/// What is named on each side.
+struct NamedSides {
+  std::vector<NamedRecordings> base;
+  std::vector<NamedRecordings> candidate;
+  std::vector<NamedRecordings> ideal;
+};
+
+Result<NamedSides> find_sides(const CompareOptions& options) {
+  Result<std::vector<NamedRecordings>> base = find_recordings(options.base);
+  if (!base) return Unexpected(std::move(base.error()));
+  Result<std::vector<NamedRecordings>> candidate = find_recordings(options.candidate);
+  if (!candidate) return Unexpected(std::move(candidate.error()));
+  Result<std::vector<NamedRecordings>> ideal =
+      find_recordings(options.ideal ? std::vector{*options.ideal} : std::vector<std::string>());
+  if (!ideal) return Unexpected(std::move(ideal.error()));
+  return NamedSides{*std::move(base), *std::move(candidate), *std::move(ideal)};
+}
+
+void enter_comparing_sandbox(const CompareOptions& options, const NamedSides& named) {
+  SandboxNeeds needs = {.inputs = {}, .outputs = paths_of(options.output)};
+  if (options.baseline) needs.inputs.push_back(*options.baseline);
+  for (const std::vector<NamedRecordings>* side : {&named.base, &named.candidate, &named.ideal}) {
+    const std::vector<std::string> files = files_of(*side);
+    needs.inputs.insert(needs.inputs.end(), files.begin(), files.end());
+  }
+  enter_sandbox(options.reading.sandbox, needs);
+}
+
 /// Recordings of the ceiling. Errors: one cannot be read, or shows no steps.
-Result<Recordings> read_ideals(const std::string& path, const CompareOptions& options) {
-  Result<Recordings> ideal = read_recordings({path}, options.reading.setup, {}, options.output.quiet);
+Result<Recordings> read_ideals(const std::vector<NamedRecordings>& named, const CompareOptions& options) {
+  Result<Recordings> ideal = read_recordings(named, options.reading.setup, {}, options.output.quiet);
   if (!ideal) return ideal;
   if (!ideal->unreadable.empty()) return Unexpected(ideal->unreadable.front());
   for (const StoredRun& run : ideal->runs) {
@@ -110,14 +138,17 @@ Result<Sides> read_sides(const CompareOptions& options) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
-  const auto read = [&](const std::vector<std::string>& paths) {
-    return read_recordings(paths, options.reading.setup, options.label, options.output.quiet);
+  const Result<NamedSides> named = find_sides(options);
+  if (!named) return Unexpected(named.error());
+  enter_comparing_sandbox(options, *named);
+  const auto read = [&](const std::vector<NamedRecordings>& side) {
+    return read_recordings(side, options.reading.setup, options.label, options.output.quiet);
   };
-  Result<Recordings> base = options.baseline ? read_baseline(*options.baseline, options.label) : read(options.base);
+  Result<Recordings> base = options.baseline ? read_baseline(*options.baseline, options.label) : read(named->base);
   if (!base) return Unexpected(std::move(base.error()));
-  Result<Recordings> candidate = read(options.candidate);
+  Result<Recordings> candidate = read(named->candidate);
   if (!candidate) return Unexpected(std::move(candidate.error()));
-  Result<Recordings> ideal = options.ideal ? read_ideals(*options.ideal, options) : Recordings();
+  Result<Recordings> ideal = read_ideals(named->ideal, options);
   if (!ideal) return Unexpected(std::move(ideal.error()));
   std::vector<std::string> files = base->files;
   files.insert(files.end(), candidate->files.begin(), candidate->files.end());

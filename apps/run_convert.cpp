@@ -159,6 +159,7 @@ Result<Conversion> convert_traces(const ConvertOptions& options) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
+  enter_sandbox(options.reading.sandbox, {.inputs = *files, .outputs = {options.output}});
   return write_events(options, *files);
 }
 

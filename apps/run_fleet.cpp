@@ -6,6 +6,7 @@
 #include "html_documents.h"
 #include "process/exit_code.h"
 #include "process/output.h"
+#include "reading_sandbox.h"
 
 namespace doctor {
 namespace {
@@ -43,6 +44,7 @@ int run_fleet(const Request& request) {
       request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});
   if (!output) return fail_with(output.error());
   if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
+  enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output->path()}});
   const Result<Fleet> fleet = read_fleet(files);
   if (!fleet) return fail_with(fleet.error());
   const int code = print_page(fleet_page(*fleet, *output, request), output->path());

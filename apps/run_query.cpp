@@ -101,11 +101,10 @@ Result<QueryDatabase> open_database(const QueryOptions& options) {
 
 /// What went wrong with single files is reported on standard error. Whether all could be read. Errors: no file could
 /// be read, the database cannot be changed.
-Result<bool> load(const QueryOptions& options, QueryDatabase& database, const QueryNeeds& needs) {
-  const Result<std::vector<std::string>> files = resolve_inputs(options.reading.traces, options.reading.run);
-  if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_output(options.output.path(), *files); !kept) return Unexpected(kept.error());
-  QueryInputs inputs = examine_inputs(*files);
+Result<bool> load(const QueryOptions& options, const std::vector<std::string>& files, QueryDatabase& database,
+                  const QueryNeeds& needs) {
+  if (const Result<void> kept = check_output(options.output.path(), files); !kept) return Unexpected(kept.error());
+  QueryInputs inputs = examine_inputs(files);
   std::vector<std::string> names;
   for (const QueryInput& input : inputs.traces) names.push_back(input.name);
   LoadReport report;
@@ -147,6 +146,12 @@ TableFormat row_format(OutputFormat format) {
   }
 }
 
+SandboxNeeds needs_of(const QueryOptions& options, std::vector<std::string> files) {
+  SandboxNeeds needs = {.inputs = std::move(files), .outputs = {options.output.path()}, .sorts_on_disk = true};
+  if (!options.database.empty()) needs.databases = {options.database};
+  return needs;
+}
+
 /// Whether all traces could be read.
 Result<bool> ask(const QueryOptions& options) {
   Result<std::string> sql = sql_of(options);
@@ -154,13 +159,19 @@ Result<bool> ask(const QueryOptions& options) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
+  // Before a database is opened, which somebody else may have made. What is wrong with the SQL is told first.
+  const Result<std::vector<std::string>> files = options.reading.traces.empty()
+                                                     ? std::vector<std::string>()
+                                                     : resolve_inputs(options.reading.traces, options.reading.run);
+  enter_sandbox(options.reading.sandbox, needs_of(options, files.value_or(std::vector<std::string>())));
   Result<QueryDatabase> database = open_database(options);
   if (!database) return Unexpected(database.error());
   // Before anything is loaded: what is wrong with the SQL is reported at once.
   Result<UserQuery> query = UserQuery::prepare(*database, std::move(*sql));
   if (!query) return Unexpected(query.error());
+  if (!files) return Unexpected(files.error());
   const auto begin = std::chrono::steady_clock::now();
-  Result<bool> loaded = options.reading.traces.empty() ? Result<bool>(true) : load(options, *database, query->needs());
+  Result<bool> loaded = files->empty() ? Result<bool>(true) : load(options, *files, *database, query->needs());
   if (!loaded) return loaded;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";

@@ -37,6 +37,9 @@ AnalysisOptions whatif_needs() {
 Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& reading, const OutputOptions& output) {
   const Result<std::vector<Run>> runs = list_recordings(path);
   if (!runs) return Unexpected(runs.error());
+  SandboxNeeds needs = {.inputs = reading.files.value_or(std::vector<std::string>()), .outputs = paths_of(output)};
+  for (const Run& run : *runs) needs.inputs.insert(needs.inputs.end(), run.files.begin(), run.files.end());
+  enter_sandbox(reading.sandbox, needs);
   DiagnosisSetup setup = reading.setup;
   setup.rules = {};
   setup.needed = whatif_needs();
@@ -52,15 +55,19 @@ Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& readi
   return ideal_run(path, rates);
 }
 
-/// The ceiling, if one was asked for. Errors: those of read_ideal(); it was measured on another machine than is asked
-/// about.
-Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfRequest& wanted,
-                                         const ReadingOptions& reading, const OutputOptions& output) {
+/// The ceiling, if one was asked for; then the files of the traces are known, too. Errors: those of read_ideal(); it
+/// was measured on another machine than is asked about.
+Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfRequest& wanted, ReadingOptions& reading,
+                                         const OutputOptions& output) {
   const std::optional<std::string> path = request.given("ideal");
   if (!path) return std::nullopt;
   if (wanted.is_changed()) {
     return fail("is a ceiling of the machine as it is", "--ideal", "leave out --cores and --consumer");
   }
+  // Of the traces, too, before the sandbox is entered.
+  Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
+  if (!files) return Unexpected(std::move(files.error()));
+  reading.files = *std::move(files);
   if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
   Result<IdealRun> ideal = read_ideal(*path, reading, output);
   if (!ideal) return Unexpected(std::move(ideal.error()));
@@ -85,7 +92,7 @@ std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextS
 }  // namespace
 
 int run_whatif(const Request& request) {
-  const Result<ReadingOptions> reading = reading_options_with_traces(request);
+  Result<ReadingOptions> reading = reading_options_with_traces(request);
   if (!reading) return fail_with(reading.error());
   const Result<OutputOptions> output = output_options(
       request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});

@@ -100,8 +100,9 @@ TEST_CASE("what is suppressed does not fail, until it expires") {
   const Json page = Json::parse(run_tool({slow, "--config", config, "--format", "json"}).output);
   CHECK(page["findings"][0]["suppressed"] == Json({{"reason", "known"}, {"expires", "9999-12-31"}}));
   CHECK(run_tool({slow, "--config", config, "--suppress", "cpu-saturated"}).errors.empty());
-  CHECK(run_tool({slow, "--config", config, "--suppress", "cpu-saturated", "-v"}).errors ==
-        "tfdata-doctor: --suppress: the suppression of cpu-saturated fits no finding\n");
+  CHECK(run_tool({slow, "--config", config, "--suppress", "cpu-saturated", "-v"})
+            .errors.find("tfdata-doctor: --suppress: the suppression of cpu-saturated fits no finding\n") !=
+        std::string::npos);
 
   const std::string expired = file("expires = 1999-12-31\n");
   const Ended failed = run_tool({slow, "--config", expired});

@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Files, and folders with all that is in them.
-constexpr std::array<std::string_view, 11> kPlaces = {
-    "apps",      "lib",          "rules",           "docs",      "scripts", "python", "examples",
-    "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "action.yml"};
+constexpr std::array<std::string_view, 12> kPlaces = {
+    "apps",      "lib",          "rules",           "docs",        "scripts",   "python", "examples",
+    "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "action.yml"};
 
 struct Phrase {
   std::string_view words;

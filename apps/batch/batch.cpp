@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "batch/row_output.h"
+#include "batch/trace_folders.h"
 #include "batch/trace_worker.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
@@ -18,7 +21,9 @@
 #include "process/memory_limit.h"
 #include "process/output.h"
 #include "process/progress_bar.h"
+#include "process/sandbox.h"
 #include "process/worker_pool.h"
+#include "reading_sandbox.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -46,6 +51,10 @@ class Batch {
     rows_ = std::move(*rows);
     warn_of_strange_lines();
     if (shows_progress_) total_ = count_traces();
+    for (const std::string& path : options_.traces) folders_.add_named(path);
+    tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
+                                          ? "each worker: " + describe(available_sandbox(), rules_for_workers())
+                                          : "left out by --no-sandbox");
     const InterruptionGuard guard;
     if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
     if (Result<void> second = run_large_ones(); !second) return Unexpected(std::move(second.error()));
@@ -89,7 +98,23 @@ class Batch {
   }
 
   Result<void> prepare_worker(std::uint64_t share) const {
-    return limit_memory({share, memory_.words, memory_.is_given});
+    if (Result<void> limited = limit_memory({share, memory_.words, memory_.is_given}); !limited) return limited;
+    if (options_.sandbox.is_wanted) enter_sandbox(rules_for_workers());
+    return {};
+  }
+
+  /// A worker writes nothing but to its parent.
+  SandboxRules rules_for_workers() const {
+    SandboxRules rules;
+    rules.readable = folders_.list();
+    if (standard_input_.is_open()) rules.readable.push_back(path_of(standard_input_));
+    // What can be read once only is kept in a temporary file.
+    const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
+      std::error_code error;
+      return path != "-" && std::filesystem::is_other(path, error);
+    });
+    if (is_spooled) rules.writable_folders.push_back(temporary_directory());
+    return rules;
   }
 
   Result<void> run_all() {
@@ -131,6 +156,7 @@ class Batch {
         std::optional<std::string> trace = next();
         is_at_end = !trace;
         if (is_at_end) break;
+        if (options_.sandbox.is_wanted && !folders_.take(*trace)) pool.renew_workers();
         if (Result<void> started = pool.start(std::move(*trace)); !started) return started;
       }
       if (!pool.has_tasks()) return {};
@@ -192,6 +218,7 @@ class Batch {
   const MemoryLimit& memory_;
   const bool shows_progress_ = wants_progress_bar(options_.quiet, STDERR_FILENO);
   FileDescriptor standard_input_;
+  TraceFolders folders_;
   DoneTraces done_;
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;

@@ -12,6 +12,7 @@
 #include "diagnose/finding.h"
 #include "pipeline.h"
 #include "process/memory_limit.h"
+#include "reading_sandbox.h"
 
 namespace doctor {
 
@@ -29,6 +30,7 @@ struct BatchOptions {
   MemoryLimit max_memory;                          ///< of all workers together
   std::optional<Severity> fail_on;                 ///< nullopt: never
   DiagnosisSetup setup;
+  SandboxChoice sandbox;  ///< of the workers
   bool quiet = false;
 };
 

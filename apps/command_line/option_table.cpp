@@ -21,11 +21,14 @@ constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  compa
                                         convert,  batch,   query, explain, rules,   config};
 /// All that read what others may have made; batch and capture have limits of their own.
 constexpr CommandSet kTimedCommands = {diagnose, show, whatif, compare, baseline, convert, fleet, query, explain};
+/// On the command line alone, so that no file or variable of others can leave it out.
+constexpr CommandSet kSandboxed = {diagnose, capture, show,  whatif, compare, baseline,
+                                   convert,  batch,   fleet, query,  explain};
 constexpr CommandSet kPrinters = {diagnose, capture, show, whatif, compare, baseline, fleet, explain, rules, config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
-constexpr std::array<std::string_view, 9> kDiagnosisFormats = {
-    "text", "json", "html", "sarif", "junit", "gitlab", "github", "markdown", "prometheus"};
+constexpr std::array<std::string_view, 9> kDiagnosisFormats = {"text",   "json",   "html",     "sarif",     "junit",
+                                                               "gitlab", "github", "markdown", "prometheus"};
 constexpr std::array<std::string_view, 8> kReportFormats = {"text",  "json",   "html",   "sarif",
                                                             "junit", "gitlab", "github", "markdown"};
 constexpr std::array<std::string_view, 4> kTableFormats = {"text", "json", "html", "csv"};
@@ -81,6 +84,10 @@ const std::vector<OptionEntry> kTraceOptions = {
      .default_text = "600",
      .help = "Give up after so long, 0: never",
      .commands = kTimedCommands},
+    {.name = "no-sandbox",
+     .help =
+         "Do not give up rights before traces are read (where the kernel can: to other files, programs and sockets)",
+     .commands = kSandboxed},
 };
 
 /// What decides whether a diagnosis passes.
@@ -184,7 +191,8 @@ const std::vector<OptionEntry> kOutputOptions = {
      .kind = ValueKind::word,
      .words = kDiagnosisFormats,
      .default_text = "text",
-     .help = "How to print it: text, json, html (a page), prometheus (metrics) or, for CI, sarif, junit, gitlab, github or markdown",
+     .help = "How to print it: text, json, html (a page), prometheus (metrics) or, for CI, sarif, junit, gitlab, "
+             "github or markdown",
      .commands = {diagnose, capture},
      .is_setting = true,
      .key = "format"},
@@ -304,10 +312,14 @@ const std::vector<OptionEntry> kOutputOptions = {
      .key = "quiet"},
     {.name = "verbose",
      .letter = 'v',
-     .help = "With the evidence of every finding",
+     .help = "With the evidence of every finding, and on standard error what the sandbox allows",
      .commands = kPrinters,
      .is_setting = true,
      .key = "verbose"},
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "Say on standard error what the sandbox allows",
+     .commands = {convert, batch, query}},
 };
 
 std::vector<OptionEntry> joined_table() {

@@ -110,11 +110,15 @@ WorkerPool::WorkerPool(Work work, Limits limits) : work_(std::move(work)), limit
 
 WorkerPool::~WorkerPool() {
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->process < 0) continue;
-    // One that works may not come to read a signal; one that waits for a task ends as a profiler can follow.
-    ::kill(worker->process, worker->task ? SIGKILL : SIGTERM);
-    ::waitpid(worker->process, nullptr, 0);
+    if (worker->process >= 0) end(*worker);
   }
+}
+
+void WorkerPool::end(Worker& worker) {
+  // One that works may not come to read a signal; one that waits for a task ends as a profiler can follow.
+  ::kill(worker.process, worker.task ? SIGKILL : SIGTERM);
+  uninterrupted([&] { return ::waitpid(worker.process, nullptr, 0); });
+  worker = Worker();
 }
 
 bool WorkerPool::has_free_worker() const {
@@ -129,9 +133,10 @@ Result<WorkerPool::Worker*> WorkerPool::free_worker() {
   Worker* idle = nullptr;
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->task) continue;
-    if (worker->process >= 0) return worker.get();
+    if (worker->process >= 0 && worker->generation == generation_) return worker.get();
     idle = worker.get();
   }
+  if (idle->process >= 0) end(*idle);
   if (Result<void> launched = launch(*idle); !launched) return Unexpected(std::move(launched.error()));
   return idle;
 }
@@ -157,6 +162,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
   }
   worker = Worker();
   worker.process = process;
+  worker.generation = generation_;
   worker.requests = std::move(requests->write_end);
   worker.replies = std::move(replies->read_end);
   worker.last_words = std::move(last_words);

@@ -51,6 +51,10 @@ class WorkerPool {
   ~WorkerPool();
 
   bool has_free_worker() const;
+
+  /// Has each worker replaced by a fresh one, which is prepared anew, before it gets its next task.
+  void renew_workers() { ++generation_; }
+
   bool has_tasks() const;
 
   /// Starts a task; there must be a free worker. Errors: no process can be had, or it cannot be prepared.
@@ -68,11 +72,13 @@ class WorkerPool {
     FileDescriptor replies;     ///< from it
     FileDescriptor last_words;  ///< a file that it prints its errors to
     std::string unread;         ///< the begin of a message
+    std::size_t generation = 0;
     std::optional<FinishedTask> task;
     Clock::time_point deadline = Clock::time_point::max();
   };
 
   Result<Worker*> free_worker();
+  static void end(Worker& worker);
   Result<void> launch(Worker& worker);
   [[noreturn]] void run_worker(int requests, int replies, int last_words);
   std::optional<FinishedTask> take_messages(Worker& worker);
@@ -82,6 +88,7 @@ class WorkerPool {
 
   Work work_;
   Limits limits_;
+  std::size_t generation_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

@@ -166,10 +166,14 @@ Result<SourceLines> parse_source_lines(std::string_view json) {
   return lines;
 }
 
+std::string source_lines_path(const std::string& trace) {
+  return (fs::path(trace).parent_path() / kFileBesideTrace).string();
+}
+
 SourceLines source_lines_beside(const std::string& trace) {
   SourceLines lines;
   if (trace == "-") return lines;
-  const std::string path = (fs::path(trace).parent_path() / kFileBesideTrace).string();
+  const std::string path = source_lines_path(trace);
   std::error_code error;
   // Only a regular file: a pipe would wait for ever.
   if (!fs::is_regular_file(path, error) || error) return lines;

@@ -60,7 +60,10 @@ inline constexpr std::size_t kLargestSourceLines = 16U << 20U;
 /// not of this schema.
 Result<SourceLines> parse_source_lines(std::string_view json);
 
-/// Reads "dataset-lines.json" of the folder that the trace lies in. Never fails: `fault` says what is wrong with it.
+/// Where the lines of a trace are looked for: "dataset-lines.json" of the folder that it lies in.
+std::string source_lines_path(const std::string& trace);
+
+/// Reads it. Never fails: `fault` says what is wrong with it.
 SourceLines source_lines_beside(const std::string& trace);
 
 }  // namespace doctor

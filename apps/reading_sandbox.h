@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command_line/request.h"
+#include "process/sandbox.h"
+
+namespace doctor {
+
+/// What a command reads and writes, as the user named it.
+struct SandboxNeeds {
+  std::vector<std::string> inputs = {};     ///< traces and other files that are read; "-" is standard input
+  std::vector<std::string> outputs = {};    ///< documents; empty or "-" is standard output
+  std::vector<std::string> databases = {};  ///< files that are changed in place, by way of files beside them
+  std::string log_directory = {};           ///< where traces are captured to; empty: none are
+  bool sorts_on_disk = false;               ///< SQLite may need room
+};
+
+/// The rules for such a command: files that are read each by itself, what is written by its folder.
+SandboxRules rules_for(const SandboxNeeds& needs);
+
+/// Whether the user wants the sandbox, and to be told of it: --no-sandbox and -v.
+struct SandboxChoice {
+  bool is_wanted = true;
+  bool is_told = false;
+};
+
+SandboxChoice sandbox_choice(const Request& request);
+
+/// Enters the sandbox, before the first byte of a trace is read: threads that run already stay outside. Later calls do
+/// nothing: the first one is told all that the command needs.
+void enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs);
+
+/// Says on standard error what the sandbox is, if the user wants to be told.
+void tell_of_sandbox(const SandboxChoice& choice, const std::string& text);
+
+}  // namespace doctor

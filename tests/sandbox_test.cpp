@@ -1,0 +1,228 @@
+#include "process/sandbox.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "batch/trace_folders.h"
+#include "reading_sandbox.h"
+#include "run_tool.h"
+#include "temporary_directory.h"
+
+namespace doctor::sandbox_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether this kernel has the part; else the test says that it was left out.
+bool can_guard_files() {
+  if (available_sandbox().landlock > 0) return true;
+  MESSAGE("not checked: " << available_sandbox().why_not);
+  return false;
+}
+
+bool can_filter_calls() {
+  if (available_sandbox().has_filter) return true;
+  MESSAGE("not checked: " << available_sandbox().why_not);
+  return false;
+}
+
+/// What the attempts say, each 0 or an error number, in a process of their own that is in the sandbox.
+std::vector<int> try_inside(const SandboxRules& rules, const std::vector<std::function<int()>>& attempts) {
+  int ends[2] = {-1, -1};
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t process = ::fork();
+  REQUIRE(process >= 0);
+  if (process == 0) {
+    enter_sandbox(rules);
+    for (const std::function<int()>& attempt : attempts) {
+      const int outcome = attempt();
+      if (::write(ends[1], &outcome, sizeof(outcome)) != static_cast<ssize_t>(sizeof(outcome))) ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::vector<int> outcomes;
+  for (int outcome = 0; ::read(ends[0], &outcome, sizeof(outcome)) > 0;) outcomes.push_back(outcome);
+  ::close(ends[0]);
+  int status = 0;
+  REQUIRE(::waitpid(process, &status, 0) == process);
+  REQUIRE(WIFEXITED(status));
+  return outcomes;
+}
+
+int outcome_of(long result) {
+  return result < 0 ? errno : 0;
+}
+
+std::function<int()> opening(std::string path, int flags) {
+  return [path = std::move(path), flags] {
+    const int descriptor = ::open(path.c_str(), flags, 0600);
+    const int outcome = outcome_of(descriptor);
+    if (descriptor >= 0) ::close(descriptor);
+    return outcome;
+  };
+}
+
+TEST_CASE("a file that is named can be read, its neighbour not, and neither be written") {
+  if (!can_guard_files()) return;
+  const TemporaryDirectory folder;
+  const std::string named = folder.write("trace", "bytes");
+  const std::string other = folder.write("secret", "bytes");
+  SandboxRules rules;
+  rules.readable = {named};
+  CHECK(try_inside(rules, {opening(named, O_RDONLY), opening(other, O_RDONLY), opening(named, O_WRONLY),
+                           opening(folder / "new", O_WRONLY | O_CREAT), opening("/etc/passwd", O_RDONLY),
+                           [&] { return outcome_of(::unlink(named.c_str())); },
+                           [&] { return outcome_of(::truncate(other.c_str(), 0)); }}) ==
+        std::vector{0, EACCES, EACCES, EACCES, EACCES, EACCES, available_sandbox().landlock >= 3 ? EACCES : 0});
+}
+
+TEST_CASE("a link is followed to the file that it leads to") {
+  if (!can_guard_files()) return;
+  const TemporaryDirectory folder;
+  const std::string target = folder.write("far/trace", "bytes");
+  const std::string link = folder / "link";
+  fs::create_symlink(target, link);
+  SandboxRules rules;
+  rules.readable = {link};
+  CHECK(try_inside(rules, {opening(link, O_RDONLY), opening(target, O_RDONLY)}) == std::vector{0, 0});
+}
+
+TEST_CASE("below a folder that is written, files are made, replaced and removed") {
+  if (!can_guard_files()) return;
+  const TemporaryDirectory folder;
+  const std::string old = folder.write("out/report", "old");
+  const std::string beside = folder / "beside";
+  SandboxRules rules;
+  rules.writable_folders = {folder / "out"};
+  CHECK(try_inside(rules, {opening(old + ".new", O_RDWR | O_CREAT | O_EXCL),
+                           [&] { return outcome_of(std::rename((old + ".new").c_str(), old.c_str())); },
+                           [&] { return outcome_of(::unlink(old.c_str())); }, opening(beside, O_WRONLY | O_CREAT)}) ==
+        std::vector{0, 0, 0, EACCES});
+}
+
+TEST_CASE(
+    "nothing can be executed, no socket opened, no process looked into, no attribute changed, no terminal typed on") {
+  if (!can_filter_calls()) return;
+  const auto executing = [] {
+    char* const arguments[] = {nullptr};
+    return outcome_of(::execve("/bin/true", arguments, arguments));
+  };
+  const auto connecting = [] { return outcome_of(::socket(AF_INET, SOCK_STREAM, 0)); };
+  const auto looking = [] { return outcome_of(::ptrace(PTRACE_ATTACH, ::getppid(), nullptr, nullptr)); };
+  const auto changing = [] { return outcome_of(::chmod("/nowhere", 0777)); };
+  const auto typing = [] { return outcome_of(::ioctl(STDIN_FILENO, TIOCSTI, "x")); };
+  SandboxRules rules;
+  CHECK(try_inside(rules, {executing, connecting, looking, changing, typing}) ==
+        std::vector{EPERM, EPERM, EPERM, EPERM, EPERM});
+  rules.may_connect = true;
+  CHECK(try_inside(rules, {executing, connecting}) == std::vector{EPERM, 0});
+}
+
+TEST_CASE("threads start, memory is had and pipes are read as before") {
+  const auto starting = [] {
+    int sum = 0;
+    std::thread([&] { sum = static_cast<int>(std::string(1 << 24, 'x').size()); }).join();
+    return sum == 1 << 24 ? 0 : 1;
+  };
+  const auto piping = [] {
+    int ends[2] = {-1, -1};
+    if (::pipe(ends) != 0 || ::write(ends[1], "x", 1) != 1) return errno;
+    return opening("/proc/self/fd/" + std::to_string(ends[0]), O_RDONLY)();
+  };
+  CHECK(try_inside({}, {starting, piping, opening("/proc/self/status", O_RDONLY)}) == std::vector{0, 0, 0});
+}
+
+TEST_CASE("a program that the sandbox's process starts as a copy of itself stays inside") {
+  if (!can_guard_files()) return;
+  const auto forking = [] {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(opening("/etc/passwd", O_RDONLY)());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  CHECK(try_inside({}, {forking}) == std::vector{EACCES});
+}
+
+TEST_CASE("a trace allows itself and the lines beside it; standard input and pipes a temporary file") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder.write("trace", "");
+  CHECK(rules_for({.inputs = {trace}}).readable == std::vector{trace});
+  CHECK(rules_for({.inputs = {trace}}).writable_folders.empty());
+  const std::string lines = folder.write("dataset-lines.json", "{}");
+  CHECK(rules_for({.inputs = {trace}}).readable == std::vector{trace, lines});
+  CHECK(rules_for({.inputs = {"-"}}).writable_folders.size() == 1);
+}
+
+TEST_CASE("a document is written in its folder, or in that of the file that a link leads to") {
+  const TemporaryDirectory folder;
+  const std::string link = folder / "link";
+  fs::create_symlink("far/report", link);
+  CHECK(rules_for({.outputs = {"", "-"}}).writable_folders.empty());
+  CHECK(rules_for({.outputs = {"report"}}).writable_folders == std::vector<std::string>{"."});
+  CHECK(rules_for({.outputs = {link}}).writable_folders == std::vector{folder.path(), folder / "far"});
+  CHECK(rules_for({.outputs = {"/dev/null"}}).writable == std::vector<std::string>{"/dev/null"});
+}
+
+TEST_CASE("capture keeps the network and reads, but writes below its log directory alone") {
+  const SandboxRules rules = rules_for({.log_directory = "logs"});
+  CHECK(rules.may_connect);
+  CHECK(rules.reads_everything);
+  CHECK(rules.growing_folders == std::vector<std::string>{"logs"});
+}
+
+TEST_CASE("a batch's folders are those of its traces, each known once") {
+  const TemporaryDirectory folder;
+  const std::string one = folder.write("a/b/one", "");
+  const std::string other = folder.write("c/other", "");
+  TraceFolders folders;
+  folders.add_named(folder / "a");
+  CHECK(folders.take(one));
+  CHECK_FALSE(folders.take(other));
+  CHECK(folders.take(other));
+  CHECK(folders.take("-"));
+  fs::create_symlink(folder.write("far/away", ""), folder / "a/link");
+  CHECK_FALSE(folders.take(folder / "a/link"));
+  CHECK(folders.list().size() == 3);
+}
+
+TEST_CASE("of very many folders the one that holds them all is known") {
+  const TemporaryDirectory folder;
+  TraceFolders folders;
+  for (int job = 0; job < 100; ++job) folders.take(folder.write("jobs/" + std::to_string(job) + "/trace", ""));
+  CHECK(folders.list() == std::vector{fs::canonical(folder / "jobs").string()});
+  CHECK(folders.take(folder.write("jobs/new/trace", "")));
+}
+
+TEST_CASE("-v says what the sandbox is, --no-sandbox leaves it out") {
+  const std::string trace = DOCTOR_SOURCE_DIR "/testdata/traces/seed_example1.xplane.pb";
+  const std::string inside = Tool().run({"-v", trace}).errors;
+  CHECK(inside.find("tfdata-doctor: sandbox: ") != std::string::npos);
+  CHECK((inside.find("1 named path can be read, none written") != std::string::npos) ==
+        (available_sandbox().landlock > 0));
+  CHECK((inside.find("seccomp: no programs, no sockets") != std::string::npos) == available_sandbox().has_filter);
+  const std::string outside = Tool().run({"-v", "--no-sandbox", trace}).errors;
+  CHECK(outside.find("sandbox: left out by --no-sandbox") != std::string::npos);
+  CHECK(Tool().run({trace}).errors.find("sandbox") == std::string::npos);
+  const std::string workers = Tool().run({"batch", "-v", trace}).errors;
+  CHECK(workers.find("sandbox: each worker: ") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace doctor::sandbox_test
