@@ -166,6 +166,13 @@ def check_steps(action, steps):
     expect_equal(required - set(ours[0]['with']), set(), 'missing inputs')
 
 
+def check_pins(steps):
+    """Actions of others are named by commit: who can move a tag of theirs could run anything with our tokens."""
+    for uses in [step['uses'] for step in steps if 'uses' in step]:
+        is_ours = uses.startswith(('./', 'OWNER/'))
+        expect_equal(is_ours or bool(re.search(r'@[0-9a-f]{40}$', uses)), True, f'{uses} is pinned')
+
+
 def check_examples(action):
     with open(os.path.join(ROOT, 'docs/ci.md'), encoding='utf-8') as page, \
          open(os.path.join(ROOT, 'docs/ci/github-gate.yml'), encoding='utf-8') as workflow:
@@ -173,6 +180,8 @@ def check_examples(action):
     for name in ('github', 'github-gate'):
         for job in load(f'docs/ci/{name}.yml')['jobs'].values():
             check_steps(action, job['steps'])
+            check_pins(job['steps'])
+    check_pins(action['runs']['steps'])
     hooks = {hook['id'] for hook in load('.pre-commit-hooks.yaml')}
     for repository in load('docs/ci/pre-commit.yaml')['repos']:
         expect_equal({hook['id'] for hook in repository['hooks']} - hooks, set(), 'unknown hooks')
