@@ -11,6 +11,7 @@
 
 #include "io/file_io.h"
 #include "process/output.h"
+#include "process/time_limit.h"
 #include "text/escape.h"
 #include "trace/source_lines.h"
 
@@ -102,7 +103,9 @@ void enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs) {
   is_entered = true;
   if (!choice.is_wanted) return tell_of_sandbox(choice, "left out by --no-sandbox");
   const SandboxRules rules = rules_for(needs);
-  tell_of_sandbox(choice, describe(enter_sandbox(rules), rules));
+  Sandbox sandbox;
+  do_unwatched([&] { sandbox = enter_sandbox(rules); });
+  tell_of_sandbox(choice, describe(sandbox, rules));
 }
 
 void tell_of_sandbox(const SandboxChoice& choice, const std::string& text) {

@@ -217,6 +217,7 @@ TEST_CASE("-v says what the sandbox is, --no-sandbox leaves it out") {
   CHECK((inside.find("1 named path can be read, none written") != std::string::npos) ==
         (available_sandbox().landlock > 0));
   CHECK((inside.find("seccomp: no programs, no sockets") != std::string::npos) == available_sandbox().has_filter);
+  CHECK(inside.find("threads that ran before") == std::string::npos);
   const std::string outside = Tool().run({"-v", "--no-sandbox", trace}).errors;
   CHECK(outside.find("sandbox: left out by --no-sandbox") != std::string::npos);
   CHECK(Tool().run({trace}).errors.find("sandbox") == std::string::npos);

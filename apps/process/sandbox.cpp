@@ -14,7 +14,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 
 #include "io/file_descriptor.h"
 #include "text/numbers.h"
@@ -217,6 +220,16 @@ bool has_seccomp() {
   return kMachine != 0 && ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &wanted) == 0;
 }
 
+/// Landlock is of the thread that asks for it and of those that it starts.
+bool has_other_threads() {
+  std::ifstream status("/proc/self/status");
+  constexpr std::string_view kKey = "Threads:";
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(kKey)) return std::strtol(line.c_str() + kKey.size(), nullptr, 10) > 1;
+  }
+  return false;
+}
+
 void add_reason(Sandbox& sandbox, const std::string& reason) {
   sandbox.why_not += (sandbox.why_not.empty() ? "" : "; ") + reason;
 }
@@ -253,6 +266,7 @@ Sandbox enter_sandbox(const SandboxRules& rules) {
     sandbox.landlock = 0;
     add_reason(sandbox, std::string("files are not guarded: ") + std::strerror(errno));
   }
+  if (sandbox.landlock > 0 && has_other_threads()) add_reason(sandbox, "threads that ran before are not guarded");
   if (sandbox.has_filter && !CallFilter(rules.may_connect).install()) {
     sandbox.has_filter = false;
     add_reason(sandbox, std::string("calls are not filtered: ") + std::strerror(errno));

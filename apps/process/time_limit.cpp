@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <ctime>
 #include <string>
+#include <utility>
 
 #include "process/last_words.h"
 
@@ -20,6 +21,7 @@ constexpr std::size_t kStack = std::size_t{256} << 10;
 struct AllowedTime {
   std::chrono::seconds most{};
   Clock::time_point end = Clock::time_point::max();
+  std::optional<pthread_t> watch;  ///< the thread that ends the program
 };
 
 AllowedTime& allowed_time() {
@@ -51,19 +53,32 @@ void* watch(void* /*unused*/) {
   end_late();
 }
 
-}  // namespace
-
-void limit_time(std::chrono::seconds most) {
-  allowed_time() = {most, Clock::now() + most};
+void start_watch() {
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) != 0) return;
-  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   // A stack counts as a whole under a limit on memory.
   ::pthread_attr_setstacksize(&attributes, kStack);
   pthread_t thread{};
   // Where no thread can be had, there is no time limit: the work itself may need none.
-  static_cast<void>(::pthread_create(&thread, &attributes, watch, nullptr));
+  if (::pthread_create(&thread, &attributes, watch, nullptr) == 0) allowed_time().watch = thread;
   ::pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
+
+void limit_time(std::chrono::seconds most) {
+  allowed_time() = {most, Clock::now() + most, std::nullopt};
+  start_watch();
+}
+
+void do_unwatched(const std::function<void()>& work) {
+  const std::optional<pthread_t> thread = std::exchange(allowed_time().watch, std::nullopt);
+  if (thread) {
+    ::pthread_cancel(*thread);  // it sleeps, where it can be ended
+    ::pthread_join(*thread, nullptr);
+  }
+  work();
+  if (thread) start_watch();
 }
 
 std::optional<std::chrono::seconds> time_limit() {
