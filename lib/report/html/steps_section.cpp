@@ -14,21 +14,21 @@ namespace {
 constexpr std::size_t kMostSteps = 300;
 
 /// A part of a step, as XProf's overview page has them.
-struct StepPart {
+struct PartOfStep {
   std::string_view key;  ///< of the document
   std::string_view words;
   std::string_view look;
 };
 
-constexpr std::array<StepPart, 9> kParts = {{{"input_us", "input", "waits"},
-                                             {"host_compute_us", "ops on the host", "s2"},
-                                             {"kernel_launch_us", "kernel launch", "s3"},
-                                             {"device_compute_16_us", "device, 16 bits", "runs"},
-                                             {"device_compute_32_us", "device, 32 bits", "s4"},
-                                             {"device_to_device_us", "between devices", "s5"},
-                                             {"compilation_us", "compilation", "hot"},
-                                             {"output_us", "output", "other"},
-                                             {"other_us", "everything else", "gap"}}};
+constexpr std::array<PartOfStep, 9> kParts = {{{"input_us", "input", "waits"},
+                                               {"host_compute_us", "ops on the host", "s2"},
+                                               {"kernel_launch_us", "kernel launch", "s3"},
+                                               {"device_compute_16_us", "device, 16 bits", "runs"},
+                                               {"device_compute_32_us", "device, 32 bits", "s4"},
+                                               {"device_to_device_us", "between devices", "s5"},
+                                               {"compilation_us", "compilation", "hot"},
+                                               {"output_us", "output", "other"},
+                                               {"other_us", "everything else", "gap"}}};
 
 double nearest_rank(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -40,7 +40,7 @@ double nearest_rank(std::vector<double> values, double share) {
 std::string describe_step(const OrderedJson& step) {
   std::string text =
       fmt::format("step {}: {}", format_number(number_of(step, "step")), format_time(time_of(step, "duration_us")));
-  for (const StepPart& part : kParts) {
+  for (const PartOfStep& part : kParts) {
     if (const double time = number_of(step, part.key); time > 0) {
       text += fmt::format(", {} {}", part.words, format_time(from_microseconds(time)));
     }
