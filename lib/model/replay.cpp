@@ -504,7 +504,8 @@ Bottleneck Simulation::find_bottleneck() const {
   constexpr double kHardlyWaits = 0.05;
   constexpr double kSometimesWaits = 0.1;
   if (now_ <= 0) return {};
-  auto [buffer, waited] = longest_starved(kOfConsumer);
+  const auto [first, waited] = longest_starved(kOfConsumer);
+  auto buffer = first;  // a name that a lambda may capture: clang 14 refuses structured bindings
   const double own = own_time_in_get_next(waited);
   if (waited + own < kHardlyWaits * now_) return {};
   if (waited <= own) {
