@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "html_elements.h"
 #include "report/html/html_writer.h"
 #include "report/html/picture.h"
 #include "run_tool.h"
@@ -97,14 +98,7 @@ std::vector<Tag> tags_of(const std::string& page, std::map<std::string, std::vec
   return tags;
 }
 
-/// What a page may be made of. A name of a trace that became markup would be none of these, or bring an attribute that
-/// is not.
-const std::set<std::string> kElements = {
-    "html",    "head",   "meta",  "link", "title", "style", "body",   "header",  "main",    "footer",
-    "section", "h1",     "h2",    "h3",   "h4",    "p",     "ol",     "ul",      "li",      "div",
-    "span",    "strong", "code",  "pre",  "kbd",   "a",     "data",   "figure",  "svg",     "g",
-    "rect",    "circle", "line",  "text", "tspan", "path",  "defs",   "pattern", "details", "summary",
-    "table",   "thead",  "tbody", "tr",   "th",    "td",    "button", "script"};
+/// The attributes that its elements may have.
 const std::set<std::string> kAttributes = {"lang",        "charset",
                                            "http-equiv",  "content",
                                            "name",        "rel",
@@ -129,7 +123,8 @@ const std::set<std::string> kAttributes = {"lang",        "charset",
 std::string fault_of(const std::string& page) {
   std::map<std::string, std::vector<std::string>> raw;
   for (const Tag& tag : tags_of(page, raw)) {
-    if (!kElements.contains(tag.name)) return "element " + tag.name;
+    const bool is_known = std::find(kHtmlElements.begin(), kHtmlElements.end(), tag.name) != kHtmlElements.end();
+    if (!is_known) return "element " + tag.name;
     for (const auto& [name, value] : tag.attributes) {
       if (!kAttributes.contains(name)) return "attribute " + name;
       const bool is_fixed_link =

@@ -119,8 +119,9 @@ foreach(source IN LISTS fuzz_sources)
   string(REGEX REPLACE "^fuzz_" "" format ${name})
   add_executable(${name} ${source})
   doctor_warnings(${name})
-  target_link_libraries(${name} PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_rules>
-                                        xspace_proto)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  target_link_libraries(${name} PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_commands>
+                                        $<TARGET_NAME_IF_EXISTS:doctor_rules>)
   set(replay_options)
   if(DOCTOR_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)

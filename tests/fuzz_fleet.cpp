@@ -1,0 +1,43 @@
+// Any bytes as files of rows: what they come to does not hang on how rows are spread over files, and every page of it
+// is what its format says.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "fleet/fleet.h"
+#include "fleet/fleet_report.h"
+#include "fuzzing.h"
+#include "html_documents.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace doctor;
+  FuzzBytes bytes(data, size);
+  const unsigned choice = bytes.byte();
+  const std::string_view rows = bytes.rest();
+  const FuzzFile file(rows);
+  const Result<Fleet> fleet = read_fleet({file.path()});
+  if (!fleet) {
+    expect(!fleet.error().what.empty(), "an error without words");
+    return 0;
+  }
+  FleetView view{choice % 4, {}};
+  if ((choice & 8U) != 0) view.price = choice / 16.0;
+  const std::string json = render_fleet_json(*fleet, view);
+  expect_json(json);
+  expect_clean_text(render_fleet_text(*fleet, view, {}));
+  expect_clean_text(render_fleet_summary(*fleet, {}));
+  expect_clean_text(render_fleet_markdown(*fleet, view));
+  expect_clean_text(render_fleet_csv(*fleet, view));
+  if ((choice & 4U) != 0) expect_html(render_document_html("fleet", json, "fleet"));
+  // At the end of a line the file may end, too.
+  const std::size_t end = rows.find('\n', rows.size() / 2);
+  if (end == std::string_view::npos || rows.starts_with("\x1f\x8b")) return 0;
+  const FuzzFile first(rows.substr(0, end + 1));
+  const FuzzFile second(rows.substr(end + 1));
+  if (rows.substr(end + 1).starts_with("\x1f\x8b")) return 0;  // which is another file, then
+  const Result<Fleet> parts = read_fleet({first.path(), second.path()});
+  expect(parts.has_value(), "rows that cannot be read in two files");
+  expect(parts->rows == fleet->rows && parts->lost_ns == fleet->lost_ns, "rows in two files come to something else");
+  return 0;
+}
