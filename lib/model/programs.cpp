@@ -221,15 +221,17 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
   Producer& producer = programs_.producers[stage];
   producer.programs.push_back(below);
   producer.iterations.push_back(iteration_);
-  producer.parallelism = std::max<std::int64_t>(1, cut.parallelism);
+  // Both may come from the attributes of the trace, which hold any number.
+  const auto cycle_length = std::clamp<std::int64_t>(cut.cycle_length, 1, kMostAtOnce);
+  producer.parallelism = std::clamp<std::int64_t>(cut.parallelism, 1, kMostAtOnce);
   producer.limit = producer.parallelism;
   if (cut.kind == Cut::Kind::map) {
     const Work work = own_work(enter, leave);
     producer.kind = Producer::Kind::dispatcher;
     producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait)});
   } else if (cut.kind == Cut::Kind::interleave) {
-    producer.threads = std::max<std::int64_t>(1, std::min(cut.parallelism, cut.cycle_length));
-    producer.limit = std::max<std::int64_t>(1, cut.cycle_length);
+    producer.threads = std::min(producer.parallelism, cycle_length);
+    producer.limit = cycle_length;
   }
 }
 
