@@ -84,7 +84,8 @@ int run_show(const Request& request) {
   if (is_html) options = options_of_html(options);
   const auto render = [&](const Analysis& analysis, OutputFormat) -> Result<std::string> {
     Result<std::string> text = (*page)->render(options, analysis);
-    return text && is_html ? render_document_html((*page)->name, *text, title_of_traces(analysis.measurements)) : std::move(text);
+    return text && is_html ? render_document_html((*page)->name, *text, title_of_traces(analysis.measurements))
+                           : std::move(text);
   };
   // Numbers are shown, nothing is judged: findings do not count here.
   const auto judge = [&](const Analysis& analysis) {

@@ -703,7 +703,8 @@ std::string render_whatif_markdown(const WhatIfView& view) {
       const std::string spec = spec_of(host, *fixes, " + ");
       table.rows.push_back({spec, gain_range(host, prediction), rate_range(prediction),
                             limit_words(host, prediction.then_limited_by, fixes->fixes)});
-      if (const std::optional<double> closes = host.closes(*fixes)) table.rows.back().emplace_back(format_share(*closes));
+      if (const std::optional<double> closes = host.closes(*fixes))
+        table.rows.back().emplace_back(format_share(*closes));
       if (prediction.condition == Condition::none) continue;
       std::string& specs = conditions[prediction.condition];
       specs += (specs.empty() ? "" : ", ") + markdown_code(spec);
