@@ -231,6 +231,7 @@ inline constexpr std::array<std::string_view, 20> kHostileTexts = {"",
                                                                    "]]>&#0;<!--",
                                                                    "x:Op:Op"};
 
+inline constexpr std::size_t kOfProfiler = 10;  ///< of the statistics, the first: ids, names and numbers of steps
 inline constexpr std::array<std::string_view, 48> kStatistics = {
     "id",
     "parent_id",
@@ -331,11 +332,12 @@ inline std::int64_t FuzzedTrace::pick_time() {
 
 inline void FuzzedTrace::add_stat(Event& event) {
   Stat stat;
-  stat.name = bytes_.pick(fuzzed_words::kStatistics);
-  // TensorFlow writes no statistic twice, and its own ids alone.
+  const std::size_t index = bytes_.below(std::size(fuzzed_words::kStatistics));
+  stat.name = fuzzed_words::kStatistics[index];
+  // TensorFlow writes no statistic twice, and those of the profiler itself alone.
   const bool is_there =
       std::any_of(event.stats.begin(), event.stats.end(), [&](const Stat& other) { return other.name == stat.name; });
-  if (!is_hostile_ && (is_there || stat.name.ends_with("id") || stat.name.starts_with('_'))) return;
+  if (!is_hostile_ && (is_there || index < fuzzed_words::kOfProfiler)) return;
   constexpr std::array<std::string_view, 3> kWords = {"true", "false", "autotune"};
   stat.type = is_hostile_     ? static_cast<StatType>(bytes_.below(5))
               : bytes_.flip() ? StatType::reference
