@@ -168,6 +168,8 @@ TEST_CASE("whatever is wrong is told with its place and the nearest word") {
       {"[[suppress]]\nrule = \"slow-source\"\nreason = \"x\"\nexpire = 2026-12-31",
        "c.toml:4:1: unknown key 'expire' in [[suppress]]; did you mean 'expires'?"},
       {"fail-on = ", "c.toml:1:11: "},
+      {"[\n", "c.toml:1:2: "},
+      {"[[=]]", "c.toml:1:3: "},
       {"quiet = true\nquiet = false", "c.toml:2:"},
       {"expires = 2026-02-30", "c.toml:1:"},
   };

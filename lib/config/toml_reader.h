@@ -5,8 +5,14 @@
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_UNRELEASED_FEATURES 0
+// What toml++ asserts, and with NDEBUG has the compiler assume, does not hold of every document: of "[" at the end of a
+// line it does not. Without either it goes on and reports the error.
+#define TOML_ASSERT(expression) static_assert(true)
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
 #include <fmt/format.h>
 #include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 #include <optional>
 #include <string>
