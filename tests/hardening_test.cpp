@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +17,10 @@ namespace {
 class Program {
  public:
   explicit Program(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    bytes_.resize(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)));
+    file.seekg(0);
+    file.read(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
     REQUIRE(bytes_.size() > sizeof(Elf64_Ehdr));
     header_ = at<Elf64_Ehdr>(0);
     REQUIRE(std::memcmp(header_.e_ident, ELFMAG, SELFMAG) == 0);
@@ -141,7 +142,8 @@ TEST_CASE("indirect jumps end at marked places") {
 }
 
 TEST_CASE("no function of ours can be used or replaced by a library") {
-  for (const std::string_view name : Program(DOCTOR_TOOL).symbols(/*are_defined=*/true)) {
+  const Program program(DOCTOR_TOOL);
+  for (const std::string_view name : program.symbols(/*are_defined=*/true)) {
     INFO(name);
     CHECK(name.find("6doctor") == std::string_view::npos);
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <tuple>
@@ -264,7 +265,8 @@ Attribute XSpaceReader::to_attribute(const PlaneNames& plane, const StatName& st
   if (!attribute.is_number) {
     attribute.text = text_of(plane, value);
   } else if (value.type() == WireType::fixed64) {
-    attribute.number = static_cast<std::int64_t>(std::clamp(value.as_double(), -9e18, 9e18));
+    const double real = value.as_double();
+    attribute.number = std::isnan(real) ? 0 : static_cast<std::int64_t>(std::clamp(real, -9e18, 9e18));
   } else {
     attribute.number = value.as_signed();
   }
