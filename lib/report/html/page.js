@@ -191,6 +191,3 @@ function unfoldTarget() {
 }
 window.addEventListener("hashchange", unfoldTarget);
 unfoldTarget();
-window.addEventListener("beforeprint", () => {
-  for (const table of document.querySelectorAll("details")) table.open = true;
-});
