@@ -24,6 +24,7 @@ struct ShownPart {
 
 /// A trace with more is not read a second time: its page is to take hardly longer than its report. Some 100 MB of JSON.
 constexpr std::uint64_t kMostProfiledEvents = 500'000;
+constexpr std::uint64_t kLargestWithHistory = 256 << 20;
 
 // As many rows as a person looks at: the page stays small, however long the trace is.
 constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
@@ -87,6 +88,7 @@ AnalysisOptions html_page_needs() {
   needs.profile = true;
   needs.most_profiled_events = kMostProfiledEvents;
   needs.read.attribute_history = true;
+  needs.largest_with_history = kLargestWithHistory;
   needs.measure.timeline = TimelineRequest();
   return needs;
 }

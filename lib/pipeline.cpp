@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "io/byte_source.h"
@@ -107,7 +108,7 @@ class RunReader {
     if (!format) return Unexpected(format.error());
     if ((*format)->join != nullptr) return join(index, **format, **source);
     Result<Trace> trace =
-        timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, options_.read); });
+        timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, read_options(index)); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     SecondReading again;
@@ -128,6 +129,14 @@ class RunReader {
     const std::string folder = std::filesystem::path(file).parent_path().string();
     if (!lines_ || lines_->folder != folder) lines_ = {folder, source_lines_beside(file)};
     return lines_->lines;
+  }
+
+  ReadOptions read_options(std::size_t index) const {
+    ReadOptions read = options_.read;
+    std::error_code error;  // what is not a file has no size, and is not large
+    const std::uintmax_t bytes = std::filesystem::file_size(files_[index], error);
+    if (!error && bytes > options_.largest_with_history) read.attribute_history = false;
+    return read;
   }
 
   bool wants_profile(const Trace& trace) const {

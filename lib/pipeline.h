@@ -47,6 +47,8 @@ struct AnalysisOptions {
   bool profile = false;  ///< read every event, for HostMeasurement::profile
   /// But not of a trace with more events: a second reading takes as long as the first. TF1 timelines are read once.
   std::uint64_t most_profiled_events = UINT64_MAX;
+  /// Of a file of more stored bytes no history of attributes is kept, whatever `read` says: it takes tens of megabytes.
+  std::uint64_t largest_with_history = UINT64_MAX;
 };
 
 /// By what the files of a run are judged, and what is wanted of them. Whatever shows a verdict gets it from the same
