@@ -38,7 +38,6 @@ class HtmlWriter {
 
   /// The page; every element must be closed.
   std::string finish() && { return std::move(html_); }
-  std::size_t size() const { return html_.size(); }
 
  private:
   void begin(std::string_view element, Attributes attributes);

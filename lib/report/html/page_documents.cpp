@@ -50,14 +50,6 @@ Picoseconds time_of(const OrderedJson& object, std::string_view key) {
   return from_microseconds(number_of(object, key));
 }
 
-const OrderedJson* find_iterator(const OrderedJson& pipeline, std::string_view long_name) {
-  const OrderedJson& iterators = list_of(pipeline, "iterators");
-  const auto found = std::find_if(iterators.begin(), iterators.end(), [&](const OrderedJson& iterator) {
-    return text_of(iterator, "long_name") == long_name;
-  });
-  return found == iterators.end() ? nullptr : &*found;
-}
-
 std::string name_of_iterator(const OrderedJson& iterator) {
   const std::string name = text_of(iterator, "name");
   return name.empty() ? text_of(iterator, "short_name") : name;

@@ -46,9 +46,6 @@ const OrderedJson& list_of(const OrderedJson& object, std::string_view key);
 Picoseconds time_of(const OrderedJson& object, std::string_view key);
 Picoseconds from_microseconds(double microseconds);
 
-/// The iterator of that long name in a pipeline of a report; null if there is none.
-const OrderedJson* find_iterator(const OrderedJson& pipeline, std::string_view long_name);
-
 /// An iterator of a report in the user's words, "Dataset.map at input.py:33"; its short name where she wrote none.
 std::string name_of_iterator(const OrderedJson& iterator);
 
