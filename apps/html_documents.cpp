@@ -74,7 +74,7 @@ void add_side(const std::string& prefix, const std::vector<std::string>& paths, 
   if (paths.empty()) return;
   const Result<std::vector<Run>> runs = list_recordings(paths.front());
   if (!runs || runs->empty()) return;
-  setup.needed = html_page_needs();
+  setup.needed.measure.timeline = TimelineRequest();
   const Analysis analysis = diagnose_files(runs->front().files, setup);
   if (!analysis.has_readable_file()) return;
   documents.push_back({prefix + "report", OrderedJson::parse(render_json(analysis.measurements, analysis.diagnosis))});
