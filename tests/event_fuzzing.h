@@ -52,7 +52,7 @@ class WritingSink final : public EventSink {
 inline void fuzz_events(decltype(Format::read_events) read, std::string_view bytes) {
   const auto source = memory_source(bytes, "fuzz");
   WritingSink sink;
-  const Result<EventTotals> totals = read(*source, sink, WantedPlanes::all, {});
+  const Result<EventTotals> totals = read(*source, sink, WantedPlanes::all, {.window_size = 512});
   if (!totals) return;
   std::uint64_t accounted = sink.count;
   for (const auto& [reason, lost] : totals->loss.counts) {

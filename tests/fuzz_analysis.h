@@ -1,19 +1,16 @@
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "diagnose/catalog.h"
 #include "fuzzing.h"
-#include "html_documents.h"
-#include "measure/measure.h"
 #include "pipeline.h"
 
 namespace doctor {
 
-/// All rules, and all that any page may ask for beyond a diagnosis.
-inline DiagnosisSetup fuzz_setup() {
+/// All rules, over small windows: an execution is to cost what its input costs, and more of it lies at the edge of one.
+inline DiagnosisSetup fuzz_setup(const AnalysisOptions& needed = {}) {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
     for (const CatalogEntry& entry : rule_catalog()) all.push_back(entry.rule);
@@ -21,14 +18,14 @@ inline DiagnosisSetup fuzz_setup() {
   }();
   DiagnosisSetup setup;
   setup.rules = rules;
-  setup.needed = html_page_needs();
-  setup.needed.measure.calls = CallDetailRequest();
-  setup.needed.measure.call_times = true;
+  setup.needed = needed;
+  setup.work.window_size = 512;
   return setup;
 }
 
-inline Analysis fuzz_analysis(const std::vector<std::string>& files) {
-  const Analysis analysis = diagnose_files(files, fuzz_setup());
+/// The trace with what a page needs beyond a diagnosis.
+inline Analysis fuzz_analysis(const std::string& file, const AnalysisOptions& needed = {}) {
+  Analysis analysis = diagnose_files(std::vector<std::string>{file}, fuzz_setup(needed));
   for (const HostMeasurement& host : analysis.measurements.hosts) expect(host.unattributed == 0, "time was lost");
   for (const Error& error : analysis.unreadable) expect(!error.what.empty(), "an error without words");
   return analysis;

@@ -25,14 +25,15 @@ std::pair<std::size_t, std::uint64_t> count_events(std::string_view bytes, unsig
 
 }  // namespace
 
-// Any bytes, read in one large window and in many small ones, by one thread and by two; and its events, converted.
+// Any bytes, read in windows and in smaller ones, by one thread and by two; and its events, converted.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   doctor::sniff_chrome_json(bytes);
   const auto source = doctor::memory_source(bytes, "fuzz");
-  const auto trace = doctor::read_chrome_json(*source);
+  const auto trace = doctor::read_chrome_json(*source, {.window_size = 512});
   static_cast<void>(trace);
   doctor::fuzz_events(doctor::read_chrome_json_events, bytes);
-  if (count_events(bytes, 1) != count_events(bytes, 2)) __builtin_trap();
+  // Threads cost more than the events: for an input in eight.
+  if (size % 8 == 0 && count_events(bytes, 1) != count_events(bytes, 2)) __builtin_trap();
   return 0;
 }

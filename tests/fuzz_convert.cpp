@@ -29,10 +29,7 @@ std::string converted(const std::string& path, ConvertFormat format) {
 
 /// The report without what is of the file: its name and its format.
 std::string report_of(const std::string& path) {
-  const std::vector<std::string> files = {path};
-  DiagnosisSetup setup = fuzz_setup();
-  setup.needed = {};
-  const Analysis analysis = diagnose_files(files, setup);
+  const Analysis analysis = fuzz_analysis(path);
   OrderedJson report = OrderedJson::parse(render_json(analysis.measurements, analysis.diagnosis));
   report["trace"].erase("files");
   return report.dump(1);

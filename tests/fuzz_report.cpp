@@ -4,13 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/budgets.h"
 #include "diagnose/whatif.h"
 #include "documents.h"
 #include "fuzz_analysis.h"
+#include "fuzz_directory.h"
 #include "fuzz_traces.h"
+#include "html_documents.h"
 #include "pages.h"
 #include "report/diagnosis_problems.h"
 #include "report/explanation_page.h"
@@ -40,28 +43,28 @@ void expect_in_format(const std::string& page, OutputFormat format) {
   }
 }
 
-void render_reports(const Analysis& analysis, FuzzBytes& bytes) {
+void render_reports(const Analysis& analysis, unsigned which, FuzzBytes& bytes) {
   TextStyle style;
   style.detail = static_cast<Detail>(bytes.below(3));
   if (bytes.flip()) style.width = 40 + bytes.byte();
-  expect_clean_text(render_text(analysis.measurements, analysis.diagnosis, style));
-  expect_json(render_json(analysis.measurements, analysis.diagnosis));
+  if (which < 8) return expect_clean_text(render_text(analysis.measurements, analysis.diagnosis, style));
+  if (which < 14) return expect_json(render_json(analysis.measurements, analysis.diagnosis));
   expect_clean_text(render_prometheus(analysis.measurements, analysis.diagnosis));
 }
 
-void render_problems_for_ci(const Analysis& analysis, FuzzBytes& bytes) {
+void render_problems_for_ci(const Analysis& analysis, unsigned which, FuzzBytes& bytes) {
   ProblemContext context;
   context.catalog = catalog();
   if (bytes.flip()) context.source = ProblemLocation{"src/input.py", 3};
   context.working_directory = "/home/me";
   const ProblemReport problems = problems_of(analysis.measurements, analysis.diagnosis, context);
-  for (const OutputFormat format :
-       {OutputFormat::sarif, OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown}) {
-    expect_in_format(render_problems(problems, format).value_or(""), format);
-  }
+  constexpr std::array kFormats = {OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github,
+                                   OutputFormat::markdown, OutputFormat::sarif};
+  const OutputFormat format = kFormats[which % kFormats.size()];
+  expect_in_format(render_problems(problems, format).value_or(""), format);
 }
 
-void show(const Page& page, const Analysis& analysis, FuzzBytes& bytes) {
+ShowOptions show_options(const Page& page, FuzzBytes& bytes) {
   ShowOptions options;
   constexpr std::array kFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv};
   options.format = kFormats[bytes.below(page.has_csv ? 3 : 2)];
@@ -72,11 +75,17 @@ void show(const Page& page, const Analysis& analysis, FuzzBytes& bytes) {
   options.by_type = (choice & 8U) != 0;
   options.with_idle = (choice & 16U) != 0;
   options.by_step = (choice & 32U) != 0;
-  const Result<std::string> shown = page.render(options, analysis);
+  return options;
+}
+
+void show(const std::string& file, FuzzBytes& bytes) {
+  const Page& page = pages()[bytes.below(pages().size())];
+  const ShowOptions options = show_options(page, bytes);
+  const Result<std::string> shown = page.render(options, fuzz_analysis(file, page.needs(options)));
   if (shown) expect_in_format(*shown, options.format);
 }
 
-void predict(const Analysis& analysis, FuzzBytes& bytes) {
+void predict(const Analysis& analysis, unsigned which, FuzzBytes& bytes) {
   WhatIfRequest request;
   request.wants_plan = bytes.flip();
   if (bytes.flip()) request.cores = bytes.byte() + 1;
@@ -84,41 +93,61 @@ void predict(const Analysis& analysis, FuzzBytes& bytes) {
   const Result<std::vector<HostPredictions>> hosts = predict_fixes(analysis.measurements, analysis.diagnosis, request);
   if (!hosts) return;
   const WhatIfView view = {analysis.measurements, analysis.diagnosis, *hosts, request};
-  expect_clean_text(render_whatif_text(view, {}));
-  expect_json(render_whatif_json(view));
-  expect_clean_text(render_whatif_csv(view));
+  if (which % 4 == 0) return expect_clean_text(render_whatif_text(view, {}));
+  if (which % 4 == 1) return expect_json(render_whatif_json(view));
+  if (which % 4 == 2) return expect_clean_text(render_whatif_csv(view));
   expect_clean_text(render_whatif_markdown(view));
 }
 
-void explain(const Analysis& analysis, FuzzBytes& bytes) {
+void explain(const Analysis& analysis, unsigned which, FuzzBytes& bytes) {
   const Rule& rule = catalog()[bytes.below(catalog().size())].rule;
-  expect_clean_text(render_explanation_text(rule, analysis.measurements, analysis.diagnosis, {}));
+  if (which < 8) {
+    return expect_clean_text(render_explanation_text(rule, analysis.measurements, analysis.diagnosis, {}));
+  }
   expect_json(render_explanation_json(rule, analysis.measurements, analysis.diagnosis));
+}
+
+/// The trace in a folder with the lines of names that the grammar gives to datasets.
+std::string beside_source_lines(const std::string& trace) {
+  static const FuzzDirectory directory;
+  static const bool is_written = [] {
+    directory.write("dataset-lines.json",
+                    R"({"schema":"tfdata-doctor.lines/1","names":{"at_input_py_L33_map":{"file":"input.py","line":33},)"
+                    R"("train":{"file":"a/<b>.py","line":1,"function":"\u001b[31m|`","call":"map"},)"
+                    R"("float32":{"file":"::error::x\n=1+1","line":2147483647}}})");
+    return true;
+  }();
+  static_cast<void>(is_written);
+  return directory.write("trace", trace).string();
 }
 
 }  // namespace
 
-// The first byte says what is made of the trace, so that an execution is short and each way is tried by itself.
+// The first byte says what is made of the trace and as which document, so that an execution is short and each way is
+// tried by itself; the fourth byte after it whether a file with the lines of a program lies beside the trace.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzBytes bytes(data, size);
-  const unsigned way = bytes.below(16);
-  FuzzBytes choices(data + std::min<std::size_t>(size, 1),
-                    std::min<std::size_t>(size, 5) - std::min<std::size_t>(size, 1));
-  static_cast<void>(bytes.text(4));
-  const FuzzFile file(fuzzed_trace(bytes));
-  const Analysis analysis = fuzz_analysis({file.path()});
+  const unsigned first = bytes.byte();
+  const unsigned way = first % 16;
+  const unsigned which = first / 16;
+  const std::string_view chosen = bytes.text(4);
+  FuzzBytes choices(chosen);
+  const std::string trace = fuzzed_trace(bytes);
+  const bool has_lines = chosen.size() == 4 && chosen.back() >= 112;
+  const FuzzFile alone(has_lines ? std::string_view() : trace);
+  const std::string file = has_lines ? beside_source_lines(trace) : alone.path();
   if (way < 3) {
-    render_reports(analysis, choices);
+    render_reports(fuzz_analysis(file), which, choices);
   } else if (way < 5) {
-    render_problems_for_ci(analysis, choices);
-  } else if (way < 6) {
-    expect_html(render_diagnosis_html(analysis, {}));
+    render_problems_for_ci(fuzz_analysis(file), which, choices);
+  } else if (way < 6 && which < 4) {  // takes as long as all others together
+    expect_html(render_diagnosis_html(fuzz_analysis(file, html_page_needs()), {}));
   } else if (way < 12) {
-    show(pages()[choices.below(pages().size())], analysis, choices);
+    show(file, choices);
   } else if (way < 14) {
-    predict(analysis, choices);
+    predict(fuzz_analysis(file), which, choices);
   } else {
-    explain(analysis, choices);
+    explain(fuzz_analysis(file), which, choices);
   }
   return 0;
 }

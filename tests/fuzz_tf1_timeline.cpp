@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   doctor::sniff_tf1_timeline(bytes);
   const auto source = doctor::memory_source(bytes, "fuzz");
-  const auto trace = doctor::read_tf1_timeline(*source);
+  const auto trace = doctor::read_tf1_timeline(*source, {.window_size = 512});
   static_cast<void>(trace);
   doctor::fuzz_events(doctor::read_tf1_timeline_events, bytes);
   return 0;

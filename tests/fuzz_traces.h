@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuzz_words.h"
 #include "fuzzing.h"
 
 /// A grammar of traces: the bytes of a fuzzer chosen into events that look like those of tf.data, of devices and of
@@ -34,6 +35,7 @@ class FuzzedTrace {
 
   std::string to_xspace() const;
   std::string to_chrome_json() const;
+  std::string to_tf1_timeline() const;
 
  private:
   enum class StatType { signed_number, unsigned_number, real, text, reference };
@@ -116,188 +118,6 @@ class FuzzedTrace {
   std::uint64_t last_id_ = 0;
 };
 
-namespace fuzzed_words {
-
-// Kinds of iterators as TensorFlow names them.
-inline constexpr std::array<std::string_view, 32> kKinds = {"Map",
-                                                            "ParallelMapV2",
-                                                            "Prefetch",
-                                                            "BatchV2",
-                                                            "ParallelBatch",
-                                                            "Shuffle",
-                                                            "TFRecord",
-                                                            "ParallelInterleaveV4",
-                                                            "FlatMap",
-                                                            "Zip[0]",
-                                                            "Zip[1]",
-                                                            "FiniteRepeat",
-                                                            "ForeverRepeat",
-                                                            "MemoryCacheImpl",
-                                                            "MapAndBatch",
-                                                            "Filter",
-                                                            "Range",
-                                                            "TensorSlice",
-                                                            "Generator",
-                                                            "FiniteTake",
-                                                            "FiniteSkip",
-                                                            "Concatenate",
-                                                            "Model",
-                                                            "ModelDataset",
-                                                            "OptionsDataset",
-                                                            "MaxIntraOpParallelism",
-                                                            "PrivateThreadPool",
-                                                            "Shard",
-                                                            "PaddedBatchV2",
-                                                            "Generator[7]",
-                                                            "DataServiceV4",
-                                                            "Rebatch"};
-
-// Names of events, threads, planes, statistics and their values, for wherever a text is.
-inline constexpr std::array<std::string_view, 56> kSoundTexts = {"python3",
-                                                                 "/host:CPU",
-                                                                 "/device:GPU:0",
-                                                                 "/device:GPU:1",
-                                                                 "/device:TPU:0",
-                                                                 "/host:metadata",
-                                                                 "Task Environment",
-                                                                 "Steps",
-                                                                 "TensorFlow Ops",
-                                                                 "XLA Ops",
-                                                                 "Stream #13(Kernel)",
-                                                                 "Stream #15(MemcpyH2D)",
-                                                                 "tf_data_iterator_get_next",
-                                                                 "train",
-                                                                 "train 500",
-                                                                 "1",
-                                                                 "IteratorGetNextOp::DoCompute",
-                                                                 "InstantiatedCapturedFunction::Run",
-                                                                 "InstantiatedCapturedFunction::RunAsync",
-                                                                 "ExecutorState::Process",
-                                                                 "ParallelMapProduce",
-                                                                 "ParallelMapConsume",
-                                                                 "PrefetchProduce",
-                                                                 "PrefetchConsume",
-                                                                 "MakeIterator",
-                                                                 "ThreadpoolListener::Record",
-                                                                 "ThreadpoolListener::StartRegion",
-                                                                 "ThreadpoolListener::StopRegion",
-                                                                 "TFE_Py_FastPathExecute",
-                                                                 "EagerExecute: SaveV2",
-                                                                 "EagerLocalExecute: WriteScalarSummary",
-                                                                 "tf.function-graph_building",
-                                                                 "XlaCompile",
-                                                                 "map/DecodePng:DecodePng",
-                                                                 "map/py:PyFunc",
-                                                                 "map/ReadFile:ReadFile",
-                                                                 "map/random:RandomUniform",
-                                                                 "dense/MatMul:MatMul",
-                                                                 "ReduceIterator::Root::Map",
-                                                                 "Iterator::Root",
-                                                                 "Iterator::Root::Prefetch::ParallelMapV2::TFRecord",
-                                                                 "MemcpyH2D",
-                                                                 "MemoryAllocation",
-                                                                 "MemoryDeallocation",
-                                                                 "kind_src:pageable kind_dst:device size:4096 dest:0",
-                                                                 "regs:32 grid:160,1,1 block:256,1,1 occ_pct:50",
-                                                                 "at_input_py_L33_map",
-                                                                 "at_In_5_L1_batch_2",
-                                                                 "true",
-                                                                 "false",
-                                                                 "autotune",
-                                                                 "GPU_0_bfc",
-                                                                 "float32",
-                                                                 "[32,224,224,3]",
-                                                                 "input.py",
-                                                                 "Eigen::internal::EigenMetaKernel<float>"};
-
-inline constexpr std::array<std::string_view, 20> kHostileTexts = {"",
-                                                                   "<script>alert(1)</script>",
-                                                                   "</script><img src=x onerror=1>",
-                                                                   "\x1b[31m\x1b]0;x\x07",
-                                                                   "::error::x\n::stop-commands::y",
-                                                                   "##[error]",
-                                                                   "=1+1",
-                                                                   "a\"b'c`d|e",
-                                                                   "\xff\xfe\x80",
-                                                                   "\xe2\x80\xae\xe2\x81\xa6 \xd8\x9c",
-                                                                   "\xc2\x85\xc2\x9b",
-                                                                   "Iterator::",
-                                                                   "Iterator::::::[0][1]",
-                                                                   "Iterator::Root::Zip[999999999999]::Map",
-                                                                   ":",
-                                                                   "@octocat #1 [x](javascript:1)",
-                                                                   "%s%n{}{0}",
-                                                                   "-9223372036854775808",
-                                                                   "]]>&#0;<!--",
-                                                                   "x:Op:Op"};
-
-inline constexpr std::size_t kOfProfiler = 10;  ///< of the statistics, the first: ids, names and numbers of steps
-inline constexpr std::array<std::string_view, 48> kStatistics = {
-    "id",
-    "parent_id",
-    "element_id",
-    "step_num",
-    "step_name",
-    "step_id",
-    "name",
-    "_p",
-    "_c",
-    "group_id",
-    "correlation_id",
-    "tf_op",
-    "kernel_details",
-    "memcpy_details",
-    "active_elements",
-    "algorithm",
-    "autotune",
-    "batch_size",
-    "block_length",
-    "buffer_limit",
-    "buffer_size",
-    "buffered_bytes_MB",
-    "buffered_elements",
-    "cpu_budget",
-    "cycle_length",
-    "deterministic",
-    "drop_remainder",
-    "filtered_elements",
-    "interleave_depth",
-    "intra_op_parallelism",
-    "max_batch_results",
-    "num_parallel_calls",
-    "parallel_copy",
-    "parallelism",
-    "ram_budget_megabytes",
-    "ram_usage_megabytes",
-    "results_ready",
-    "threadpool_size",
-    "allocation_bytes",
-    "bytes_allocated",
-    "bytes_available",
-    "bytes_reserved",
-    "fragmentation",
-    "peak_bytes_in_use",
-    "requested_bytes",
-    "addr",
-    "region_type",
-    "shape",
-};
-
-inline constexpr std::array<std::uint64_t, 12> kNumbers = {0,
-                                                           1,
-                                                           2,
-                                                           3,
-                                                           16,
-                                                           0xffff'ffff,
-                                                           0x7fff'ffff'ffff'ffff,
-                                                           0x8000'0000'0000'0000,
-                                                           0xffff'ffff'ffff'ffff,
-                                                           1ULL << 53,
-                                                           1'000'000'007,
-                                                           0x9e37'79b9'7f4a'7c15};
-
-}  // namespace fuzzed_words
-
 inline std::string FuzzedTrace::pick_text() {
   const unsigned choice = bytes_.byte();
   if (choice < 160 || !is_hostile_)
@@ -362,9 +182,9 @@ inline void FuzzedTrace::add_events(Line& line, std::size_t count) {
     };
     if (place < 3) start = plus(start, duration);
     if (place == 3) start = plus(start, pick_time());
-    if (place == 4 && is_hostile_) start = plus(start, -pick_time());
+    if (place == 4 && is_hostile_) start = plus(start, plus(~pick_time(), 1));
     if (place < 7) duration = pick_time();
-    if (place == 7 && is_hostile_) duration = -duration;
+    if (place == 7 && is_hostile_) duration = plus(~duration, 1);
     Event event{pick_text(), start, duration, {}};
     for (unsigned stats = bytes_.below(4); stats > 0; --stats) add_stat(event);
     line.events.push_back(std::move(event));
@@ -386,8 +206,9 @@ inline void FuzzedTrace::add_pipeline() {
   const bool has_steps = bytes_.flip();
   if (now < 0 || wait < 0 || work < 0) return;
   for (unsigned step = 0; step < steps; ++step) {
+    constexpr std::int64_t kLatest = std::int64_t{1} << 60;
+    if (now > kLatest || wait > kLatest || work > kLatest) return;
     const std::int64_t duration = wait + static_cast<std::int64_t>(bytes_.byte()) * 1000;
-    if (now > (std::int64_t{1} << 61) || duration > (std::int64_t{1} << 60) || work > (std::int64_t{1} << 60)) return;
     if (has_steps) {
       Event marker{"train", now, duration + work, {number("step_num", step)}};
       loop.events.push_back(std::move(marker));
@@ -555,11 +376,42 @@ inline std::string FuzzedTrace::to_chrome_json() const {
   return R"({"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[)" + rows + "{}]}";
 }
 
+/// As timeline.py writes it: a process for each device, and what ran is an argument. It has no threads with names and
+/// no statistics.
+inline std::string FuzzedTrace::to_tf1_timeline() const {
+  const auto quoted = [](std::string_view value) {
+    std::string text;
+    append_json_string(text, value);
+    return text;
+  };
+  std::string rows;
+  std::size_t process = 0;
+  for (const Plane& plane : planes_) {
+    ++process;
+    const std::string device = plane.name.starts_with('/') ? plane.name : "/cpu:0";
+    rows += fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}},)", process,
+                        quoted(device + " Compute"));
+    std::size_t thread = 0;
+    for (const Line& line : plane.lines) {
+      for (const Event& event : line.events) {
+        rows += fmt::format(
+            R"({{"ph":"X","cat":"Op","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"args":{{"name":{},"op":{}}}}},)",
+            process, thread, event.start / 1'000'000, event.duration / 1'000'000,
+            quoted(event.name.substr(event.name.rfind(':') + 1)), quoted(event.name), quoted(event.name));
+      }
+      ++thread;
+    }
+  }
+  if (!rows.empty()) rows.pop_back();
+  return R"({"traceEvents":[)" + rows + "]}";
+}
+
 /// A trace in one of the formats, or, where the first byte says so, the bytes themselves.
 inline std::string fuzzed_trace(FuzzBytes& bytes) {
   const unsigned format = bytes.below(8);
   if (format == 7) return std::string(bytes.rest());
   const FuzzedTrace trace(bytes, FuzzedWorld::hostile);
+  if (format == 6) return trace.to_tf1_timeline();
   return format < 4 ? trace.to_xspace() : trace.to_chrome_json();
 }
 

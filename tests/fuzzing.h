@@ -29,7 +29,8 @@ inline void expect(bool holds, const char* what) {
 /// The input as a row of choices. After its end every choice is the first one, so that short inputs are simple ones.
 class FuzzBytes {
  public:
-  FuzzBytes(const std::uint8_t* data, std::size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
+  explicit FuzzBytes(std::string_view bytes) : bytes_(bytes) {}
+  FuzzBytes(const std::uint8_t* data, std::size_t size) : FuzzBytes({reinterpret_cast<const char*>(data), size}) {}
 
   bool is_at_end() const { return bytes_.empty(); }
 

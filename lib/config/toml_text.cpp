@@ -19,8 +19,7 @@ bool is_blank(char byte) {
 /// stopped there.
 class TomlWalk {
  public:
-  explicit TomlWalk(std::string_view document)
-      : document_(document), at_(document.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
+  explicit TomlWalk(std::string_view document) : document_(document) {}
 
   /// The first foreign character; the size of the document where there is none.
   std::size_t find() {
@@ -28,7 +27,7 @@ class TomlWalk {
       const char byte = document_[at_];
       if (byte == '#') {
         at_ = std::min(document_.find('\n', at_), document_.size());
-      } else if (byte == '"' || byte == '\'') {
+      } else if ((byte == '"' || byte == '\'') && may_begin_string()) {
         pass_string(byte);
       } else if (is_ascii(byte)) {
         ++at_;
@@ -41,6 +40,13 @@ class TomlWalk {
 
  private:
   bool is_next(std::string_view text) const { return document_.substr(at_).starts_with(text); }
+
+  /// Not within a bare value such as 202t"x: the parser looks for its end past quotes.
+  bool may_begin_string() const {
+    const std::size_t last = document_.substr(0, at_).find_last_not_of(" \t");
+    return last == std::string_view::npos ||
+           std::string_view("\r\n=[,{.").find(document_[last]) != std::string_view::npos;
+  }
 
   void pass_string(char quote) {
     const std::string_view triple = quote == '"' ? R"(""")" : "'''";
@@ -77,17 +83,17 @@ class TomlWalk {
   }
 
   std::string_view document_;
-  std::size_t at_;
+  std::size_t at_ = 0;
   bool is_found_ = false;
 };
 
 }  // namespace
 
 std::optional<TomlPlace> foreign_toml_character(std::string_view document) {
+  if (document.starts_with(kByteOrderMark)) document.remove_prefix(kByteOrderMark.size());
   const std::size_t at = TomlWalk(document).find();
   if (at >= document.size()) return std::nullopt;
-  std::string_view before = document.substr(0, at);
-  if (before.starts_with(kByteOrderMark)) before.remove_prefix(kByteOrderMark.size());
+  const std::string_view before = document.substr(0, at);
   const std::size_t line_start = before.rfind('\n') + 1;  // 0 where there is no line feed
   const std::string_view of_line = before.substr(line_start);
   const auto starts_character = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };

@@ -245,7 +245,7 @@ void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, Pi
 void measure_exposed_waits(const Trace& trace, std::span<const StepMarker> markers, std::span<const Interval> computing,
                            PipelineMeasurement& pipeline) {
   Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
-  if (waits.calls.empty()) return;
+  if (waits.spans.empty()) return;  // also where every call took no time at all
   const Interval window = {waits.spans.front().start, waits.spans.back().end};
   const std::vector<Interval> idle = gaps_in(window, computing);
   waits.spans = intersected(waits.spans, idle);

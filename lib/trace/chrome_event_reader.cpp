@@ -52,7 +52,8 @@ void add_drawing(const JsonEvent& event, Picoseconds start, DocumentNames& names
     (member.key == "name" ? name : op) = unescape_json(member.value, scratch);
   }
   const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
-  if (duration) names.repeats.add(event.process, event.name, name, op, {start, start + *duration});
+  if (!duration || timeline_time_fault(start, *duration) != nullptr) return;
+  names.repeats.add(event.process, event.name, name, op, {start, start + *duration});
 }
 
 void DocumentNames::take(const JsonEvent& event, Dialect dialect) {
