@@ -181,34 +181,28 @@ TEST_CASE("whatever is wrong is told with its place and the nearest word") {
   }
 }
 
-TEST_CASE("characters that toml++ cannot take never reach it") {
+TEST_CASE("a character other than ASCII outside of a string is a fault at its place") {
   struct Document {
     std::string_view toml;
     std::string_view place;  ///< of the character; empty: all are where they may be
   };
   const std::vector<Document> documents = {
       {"qu \xef\xba\xbfz", "1:4"},
-      {"\xef\xbb\xbf\xc3\xa9 = 1", "1:1"},
       {"a = 1 # \xc3\xa9\nb = \"\xc3\xa9\\\"\xc3\xa9\" \xc3\xa9", "2:12"},
       {"a = 'x\\' \xc3\xa9", "1:10"},
-      {"a = \"x\n\xc3\xa9", "2:1"},
       {"a = \"\"\xc3\xa9", "1:7"},
-      {"a = '''\n\xc3\xa9'\n'''''\xc3\xa9", "3:6"},
-      {"a = \"\"\"x\\\n  \xc3\xa9\"\"\"", "2:3"},
-      {"a = \"\"\"x\\\xc3\xa9\"\"\"", "1:10"},
-      {"a = \"\"\"\xc3\xa9\\\\\xc3\xa9\\\"\"\"\"\xc3\xa9\"\"\"", "1:17"},
+      {"a = 202t\"\"\"\xc3\xa9\"\"\"", "1:5"},
+      {"a = [[1[[['\xc3\xa9", "1:8"},
       {"# \xc3\xa9\na = \"\xc3\xa9\"\nb = '\xc3\xa9'\nc = \"\"\"\xc3\xa9\\\n x \xc3\xa9\"\"\"", ""},
-      {"a = \"\"\"x\\\n  ", ""},
   };
   for (const Document& document : documents) {
     CAPTURE(document.toml);
     const std::vector<std::string> errors = errors_of(document.toml);
-    const auto is_foreign = [](const std::string& error) {
-      return error.find("a character other than ASCII") != std::string::npos;
-    };
-    const auto found = std::find_if(errors.begin(), errors.end(), is_foreign);
-    const std::string place = found == errors.end() ? "" : found->substr(0, found->find(": "));
-    CHECK(place == (document.place.empty() ? "" : "c.toml:" + std::string(document.place)));
+    const std::string first = errors.empty() ? "" : errors.front();
+    CAPTURE(first);
+    const bool is_known_key = first.find("unknown") != std::string::npos;
+    CHECK(first.starts_with("c.toml:" + std::string(document.place)));
+    CHECK(is_known_key == document.place.empty());
   }
 }
 

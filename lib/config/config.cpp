@@ -4,7 +4,6 @@
 
 #include "config/sections.h"
 #include "config/toml_reader.h"
-#include "config/toml_text.h"
 
 namespace doctor {
 namespace {
@@ -75,14 +74,6 @@ ConfigReading read_config(std::string_view bytes, const std::string& path, std::
                           std::span<const CatalogEntry> catalog) {
   ConfigReading reading;
   TomlReader reader(path);
-  if (const std::optional<TomlPlace> foreign = foreign_toml_character(bytes)) {
-    reading.errors.push_back(
-        {"a character other than ASCII stands outside of a string, or after the backslash at the "
-         "end of a line",
-         fmt::format("{}:{}:{}", path, foreign->line, foreign->column), std::nullopt,
-         "quote keys and values that have such characters"});
-    return reading;
-  }
   const toml::parse_result parsed = toml::parse(bytes);
   if (parsed) {
     read_document(parsed.table(), keys, catalog, reader, reading.config);

@@ -44,12 +44,17 @@ Result<Database> open_database(const std::string& path, const DatabaseIdentity& 
 }
 
 Result<bool> has_tables(sqlite3* database, const DatabaseIdentity& identity, const std::string& path) {
-  const std::string unreadable = fmt::format("the {} cannot be read", identity.name);
+  const auto unreadable = [&]() -> Unexpected {
+    const std::string what = fmt::format("the {} cannot be read", identity.name);
+    // Of a sound file this takes kilobytes, of a damaged one SQLite may want more than there is.
+    if (sqlite3_errcode(database) == SQLITE_NOMEM) return fail(what + ": it is damaged, or no memory is left", path);
+    return database_failure(database, what, path);
+  };
   // The tables first: another program that makes them right now sets the application in the same change.
   const std::optional<std::int64_t> tables = number_of(database, "SELECT count(*) FROM sqlite_schema");
-  if (!tables) return database_failure(database, unreadable, path);
+  if (!tables) return unreadable();
   const std::optional<std::int64_t> application = number_of(database, "PRAGMA application_id");
-  if (!application) return database_failure(database, unreadable, path);
+  if (!application) return unreadable();
   if (*tables == 0 && (*application == 0 || *application == identity.application)) return false;
   if (*application != identity.application) {
     return fail(fmt::format("is a database of another program, no {}", identity.name), path);
