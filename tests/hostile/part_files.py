@@ -19,6 +19,7 @@ from runs import Run, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACE = str(ROOT / "testdata" / "traces" / "guide_naive.xplane.pb")
+TRACES = str(ROOT / "testdata" / "traces")
 OTHER_TRACE = str(ROOT / "testdata" / "traces" / "guide_prefetch.xplane.pb")
 ROWS = str(ROOT / "testdata" / "fleet" / "january.ndjson")
 GIGABYTE = 1 << 30
@@ -137,7 +138,8 @@ def inputs(program: str) -> Cases:
     for device in ("/dev/zero", "/dev/urandom", "/dev/null"):
 
         def standard_input(_: pathlib.Path, device: str = device) -> list[Run]:
-            commands = (["diagnose"], ["convert", "--format", "ndjson"], ["batch"])
+            # batch and query store it first, so they go on until the disk is full or time is up.
+            commands = (["diagnose"], ["convert", "--format", "ndjson"])
             return [run(program, *words, "-", stdin=device, codes=(2, 3)) for words in commands]
 
         yield Case(f"stdin-{device[5:]}", standard_input)
@@ -225,7 +227,7 @@ class FullDisk:
             ["baseline", "add", at("old.json"), OTHER_TRACE], ["baseline", "add", at("new.json"), OTHER_TRACE],
             ["diagnose", TRACE, "-o", at("new.txt")], ["diagnose", TRACE, "--output", f"html={at('new.html')}"],
             ["convert", TRACE, "-o", at("new.trace.json")], ["convert", TRACE, "-o", at("new.ndjson.gz")],
-            ["batch", OTHER_TRACE, "-o", at("old.ndjson"), "--resume"], ["batch", OTHER_TRACE, "-o", at("new.ndjson")],
+            ["batch", TRACES, "-o", at("old.ndjson"), "--resume"], ["batch", OTHER_TRACE, "-o", at("new.ndjson")],
             ["query", "SELECT * FROM events", TRACE, "-o", at("new.rows")], ["fleet", ROWS, "-o", at("new.fleet")],
             ["show", "ops", TRACE, "-o", at("new.ops")], ["schema", "report", "-o", at("new.schema")],
         ]  # fmt: skip
@@ -243,7 +245,11 @@ class FullDisk:
         after = self.content()
         self.unmount()
         faults = [f"{name} is left over" for name in sorted(set(after) - set(self.before))]
+        rows, old_rows = after.pop("old.ndjson", b""), self.before.pop("old.ndjson")
         faults += [f"{name} is not what it was" for name in self.before if after.get(name) != self.before[name]]
+        # Whole rows are appended until there is no room.
+        if not rows.startswith(old_rows) or not rows.endswith(b"\n"):
+            faults.append("old.ndjson has lost a row, or has half of one")
         return faults
 
 
