@@ -69,9 +69,20 @@ TEST_CASE("a named pipe or a device is no trace and takes no report") {
     CHECK(read.code == 2);
     CHECK(contains(read.errors, "which may never end"));
     CHECK(contains(read.errors, "name it as standard input: - < " + path));
-    const Ended listed = run_tool({"batch", "--files-from", path});
-    CHECK(listed.code == 2);
-    CHECK(contains(listed.errors, "which may never end"));
+    const std::vector<std::vector<std::string>> others = {{"batch", "--files-from", path},
+                                                          {"baseline", "show", path},
+                                                          {"baseline", "add", path, kTrace},
+                                                          {"compare", "--baseline", path, kTrace},
+                                                          {kTrace, "--config", path}};
+    for (const std::vector<std::string>& arguments : others) {
+      CAPTURE(arguments.front());
+      const Ended ended = run_tool(arguments);
+      CHECK(ended.code == 2);
+      CHECK(contains(ended.errors, "which may never end"));
+    }
+    const Ended row = run_tool({"batch", path});
+    CHECK(row.code == 2);
+    CHECK(contains(row.output, "which may never end"));
   }
   const Ended written = run_tool({kTrace, "-o", pipe});
   CHECK(written.code == 2);
@@ -125,6 +136,15 @@ TEST_CASE("paths that are not UTF-8 are resumed, and lists may end paths with a 
   CHECK(contains(resumed.errors, "2 were there already"));
   CHECK(paths_in(read_whole_file(rows)).size() == 2);
   CHECK(run_tool({"batch", kTrace, "-0"}).code == 2);
+}
+
+TEST_CASE("a list with a line that has no end is not read to its end") {
+  const TemporaryDirectory folder;
+  const std::string list = folder.write("list", kTrace + "\n" + std::string(1 << 17, 'a') + "\n" + kTrace + "2\n");
+  const Ended ended = run_tool({"batch", "--files-from", list});
+  CHECK(ended.code == 2);
+  CHECK(paths_in(ended.output) == std::vector<std::string>{kTrace});
+  CHECK(contains(ended.errors, list + ": is not a list of paths"));
 }
 
 TEST_CASE("a link in a directory that leads nowhere has a row") {

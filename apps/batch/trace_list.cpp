@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "base/hash.h"
@@ -19,6 +21,9 @@ std::uint64_t mixed(std::uint64_t hash) {
   hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53;
   return hash ^ (hash >> 33);
 }
+
+/// Sixteen times what Linux opens: whatever is longer is not a path, and may have no end.
+constexpr std::size_t kLongestPath = std::size_t{1} << 16;
 
 bool is_directory(const std::string& path) {
   struct stat status {};
@@ -47,20 +52,24 @@ Result<std::unique_ptr<TraceList>> TraceList::open(const Source& source) {
   errno = 0;
   list->more_paths_.open(*source.files_from == "-" ? "/dev/stdin" : *source.files_from);
   if (!list->more_paths_.is_open()) return Unexpected(path_error(*source.files_from, errno));
+  list->files_from_ = *source.files_from;
+  list->line_.resize(kLongestPath + 1);
   return list;
 }
 
-std::optional<std::string> TraceList::next_path() {
+std::optional<Result<std::string>> TraceList::next_path() {
   if (!paths_.empty()) {
     std::string path = std::move(paths_.front());
     paths_.pop_front();
-    return path;
+    return Result<std::string>(std::move(path));
   }
-  std::string line;
-  while (more_paths_.is_open() && std::getline(more_paths_, line, path_end_)) {
-    if (!line.empty()) return line;
+  while (more_paths_.is_open() && more_paths_.getline(line_.data(), std::ssize(line_), path_end_)) {
+    const auto length = static_cast<std::size_t>(more_paths_.gcount()) - (more_paths_.eof() ? 0 : 1);
+    if (length > 0) return Result<std::string>(line_.substr(0, length));
   }
-  return std::nullopt;
+  if (!more_paths_.is_open() || more_paths_.eof()) return std::nullopt;
+  more_paths_.close();
+  return fail("is not a list of paths: one has more than " + std::to_string(kLongestPath) + " bytes", files_from_);
 }
 
 std::optional<Result<std::string>> TraceList::next_file() {
@@ -69,10 +78,9 @@ std::optional<Result<std::string>> TraceList::next_file() {
       if (std::optional<Result<std::string>> found = walk_->next()) return found;
       walk_.reset();
     }
-    std::optional<std::string> path = next_path();
-    if (!path) return std::nullopt;
-    if (!is_directory(*path)) return Result<std::string>(std::move(*path));
-    walk_.emplace(*path);
+    std::optional<Result<std::string>> path = next_path();
+    if (!path || !*path || !is_directory(**path)) return path;
+    walk_.emplace(**path);
   }
 }
 

@@ -41,7 +41,8 @@ class TraceList {
   /// Errors: the file with paths cannot be read.
   static Result<std::unique_ptr<TraceList>> open(const Source& source);
 
-  /// The next trace, or why a directory could not be read; the list goes on after that. nullopt at the end.
+  /// The next trace, or why a directory or the rest of the file with paths could not be read; the list goes on after
+  /// that. nullopt at the end.
   std::optional<Result<std::string>> next();
 
  private:
@@ -49,10 +50,12 @@ class TraceList {
       : paths_(source.paths.begin(), source.paths.end()), path_end_(source.path_end), shard_(source.shard) {}
 
   std::optional<Result<std::string>> next_file();
-  std::optional<std::string> next_path();
+  std::optional<Result<std::string>> next_path();
 
   std::deque<std::string> paths_;
+  std::string files_from_;  ///< the file with more paths; empty if there is none
   std::ifstream more_paths_;
+  std::string line_;  ///< room for one of its lines
   char path_end_;
   std::optional<TraceWalk> walk_;  ///< of the directory that is searched
   Shard shard_;

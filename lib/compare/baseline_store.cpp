@@ -37,6 +37,7 @@ Result<std::string> read_all(int file, const std::string& path) {
 enum class Kind { json, database, other };
 
 Result<std::optional<Kind>> kind_of_file(const std::string& path) {
+  if (const Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open() && errno == ENOENT) return std::optional<Kind>();
   if (!file.is_open()) return Unexpected(path_error(path, errno));

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "config/config.h"
+#include "io/path_error.h"
 
 namespace doctor {
 namespace {
@@ -31,6 +32,7 @@ std::optional<std::string> find_config_file(const std::string& directory) {
 Result<std::string> read_config_file(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return fail("is a directory, not a configuration file", path);
+  if (Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string bytes(kMostBytes + 1, '\0');

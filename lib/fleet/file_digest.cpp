@@ -20,6 +20,7 @@ constexpr std::size_t kPieceSize = std::size_t{1} << 18;
 }  // namespace
 
 Result<std::string> sha256_of_file(const std::string& path) {
+  if (const Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return Unexpected(path_error(path, errno));
   Sha256 sha256;
