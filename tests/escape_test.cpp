@@ -33,6 +33,8 @@ TEST_CASE("what shows nothing or turns text around is shown as its code") {
   CHECK(escape_for_terminal("a\xE2\x81\xA0z") == "a\\u2060z");                           // word joiner
   CHECK(escape_for_terminal("a\xE3\x85\xA4z") == "a\\u3164z");                           // Hangul filler
   CHECK(escape_for_terminal("\xF3\xA0\x81\xA1") == "\\U000e0061");                       // tag
+  CHECK(escape_for_terminal("\xF0\x9B\xB2\xA0") == "\\U0001bca0");                       // overlap of shorthand
+  CHECK(escape_for_terminal("\xF0\x9D\x85\xB3") == "\\U0001d173");                       // beam of music
   CHECK(escape_for_terminal("\xE2\x98\x81\xEF\xB8\x8F") == "\xE2\x98\x81\xEF\xB8\x8F");  // a sign and its variant
 }
 

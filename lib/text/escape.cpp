@@ -42,11 +42,13 @@ constexpr std::array<CodeRange, 13> kLayout = {{{0x00ad, 0x00ad},
                                                 {0xfeff, 0xfeff},
                                                 {0xffa0, 0xffa0},
                                                 {0xfff0, 0xfffb}}};
-constexpr CodeRange kTags = {0xe0000, 0xe0fff};
+/// The same beyond 16 bits: overlaps of shorthand, beams of musical notation, tags.
+constexpr std::array<CodeRange, 3> kRareLayout = {{{0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}}};
 
 bool is_layout(std::uint32_t code) {
   const auto has = [&](const CodeRange& range) { return code >= range.first && code <= range.last; };
-  return has(kTags) || std::any_of(kLayout.begin(), kLayout.end(), has);
+  if (code > 0xffff) return std::any_of(kRareLayout.begin(), kRareLayout.end(), has);
+  return std::any_of(kLayout.begin(), kLayout.end(), has);
 }
 
 }  // namespace
