@@ -63,10 +63,9 @@ int show_runs(const BaselineOptions& options) {
   enter_baseline_sandbox(options, {options.file}, {});
   const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
   if (!runs) return fail_with(runs.error());
-  return print_page(options.output.format() == OutputFormat::json
-                        ? to_baseline_json(*runs)
-                        : render_baseline_text(*runs, page_width(options.output)),
-                    options.output.path());
+  const bool is_json = options.output.format() == OutputFormat::json;
+  return print_page(is_json ? to_baseline_json(*runs) : render_baseline_text(*runs, page_width(options.output)),
+                    options.output.path(), is_json);
 }
 
 int prune(const BaselineOptions& options, std::size_t keep) {

@@ -92,7 +92,7 @@ int run_config(const Request& request) {
   const bool is_json = output && output->format() == OutputFormat::json;
   return print_page(is_json ? settings_json(settings, request.config_file)
                             : settings_text(settings, request.config_file, output ? page_width(*output) : PageWidth()),
-                    request.text("output"));
+                    request.text("output"), is_json);
 }
 
 }  // namespace doctor

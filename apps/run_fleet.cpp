@@ -47,7 +47,8 @@ int run_fleet(const Request& request) {
   enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output->path()}});
   const Result<Fleet> fleet = read_fleet(files);
   if (!fleet) return fail_with(fleet.error());
-  const int code = print_page(fleet_page(*fleet, *output, request), output->path());
+  const int code =
+      print_page(fleet_page(*fleet, *output, request), output->path(), output->format() == OutputFormat::json);
   return code == kExitClean && !fleet->has_verdict() ? kExitNothing : code;
 }
 

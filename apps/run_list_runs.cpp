@@ -58,7 +58,8 @@ int run_list_runs(const Request& request) {
   const Result<std::vector<Run>> runs = runs_of(request.all("TRACE"));
   if (!runs) return fail_with(runs.error());
   const bool is_json = output && output->format() == OutputFormat::json;
-  return print_page(is_json ? runs_json(*runs) : runs_text(*runs), output ? output->path() : request.text("output"));
+  return print_page(is_json ? runs_json(*runs) : runs_text(*runs), output ? output->path() : request.text("output"),
+                    is_json);
 }
 
 }  // namespace doctor

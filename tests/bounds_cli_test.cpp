@@ -195,6 +195,25 @@ TEST_CASE("no text is a command for a CI runner that reads standard output") {
   }
 }
 
+TEST_CASE("no name is a command for a CI runner, in messages and in the pages of stored rows") {
+  const EnvironmentVariable github("GITHUB_ACTIONS", "true");
+  const Ended missing = run_tool({"./none ##[error]a"});
+  CHECK(missing.code == 2);
+  CHECK(contains(missing.errors, "./none ##\\x5berror]a"));
+  const TemporaryDirectory folder;
+  std::string row = run_tool({"batch", kTrace}).output;
+  const std::string culprit = "\"culprit_dataset\":\"";
+  row.insert(row.find(culprit) + culprit.size(), "##[error]");
+  const std::string rows = folder.write("rows.ndjson", row);
+  for (const char* format : {"text", "csv", "html", "json"}) {
+    CAPTURE(format);
+    const Ended ended = run_tool({"fleet", rows, "--format", format});
+    CHECK(ended.code == 0);
+    CHECK(contains(ended.output, "5berror]"));
+    CHECK_FALSE(contains(ended.output, "##["));
+  }
+}
+
 TEST_CASE("a line that is not a row is passed over, in query as in fleet") {
   const TemporaryDirectory folder;
   const std::string row = run_tool({"batch", kTrace}).output;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "process/log_sink.h"
 #include "text/columns.h"
 #include "text/escape.h"
 
@@ -20,7 +21,7 @@ CurrentWork& current_work() {
 void name_current_files(const std::vector<std::string>& files) {
   std::vector<std::string>& names = current_work().file_names;
   names.clear();
-  for (const std::string& file : files) names.push_back(clip(escape_for_terminal(file), kLongestName));
+  for (const std::string& file : files) names.push_back(clip(for_log(escape_for_terminal(file)), kLongestName));
 }
 
 }  // namespace doctor

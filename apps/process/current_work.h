@@ -11,7 +11,7 @@ namespace doctor {
 /// where.
 struct CurrentWork {
   Progress progress;
-  /// The traces in the order they are read, ready to be printed to a terminal. Set before threads start.
+  /// The traces in the order they are read, ready to be printed to a terminal or a log. Set before threads start.
   std::vector<std::string> file_names;
 };
 

@@ -58,6 +58,10 @@ std::string without_commands(std::string_view text, bool is_json) {
   return safe + escape.finish();
 }
 
+std::string for_log(std::string_view text, bool is_json) {
+  return standard_output_is_log() ? without_commands(text, is_json) : std::string(text);
+}
+
 Result<void> LogSink::finish() {
   if (Result<void> written = target_.write(escape_.finish()); !written) return written;
   return target_.finish();

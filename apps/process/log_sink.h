@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// Whether standard output is the log of a CI job whose runner acts on lines of it: GitHub Actions, Azure Pipelines,
-/// TeamCity.
+/// Whether standard output and standard error are the log of a CI job whose runner acts on lines of it: GitHub Actions,
+/// Azure Pipelines, TeamCity.
 bool standard_output_is_log();
 
 /// Shows what a runner would take for a command, in a text that comes in pieces: "::" after blanks at the start of a
@@ -35,6 +35,9 @@ class CommandEscape {
 
 /// The same of a text that is whole.
 std::string without_commands(std::string_view text, bool is_json);
+
+/// The text, without commands where what is printed is such a log.
+std::string for_log(std::string_view text, bool is_json = false);
 
 /// Hands on what is written to `target`, which must outlive it, through a CommandEscape.
 class LogSink final : public ByteSink {

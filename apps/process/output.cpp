@@ -13,6 +13,7 @@
 
 #include "io/file_io.h"
 #include "process/exit_code.h"
+#include "process/log_sink.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -178,20 +179,22 @@ int fail_with(const Error& error) {
   return kExitFailure;
 }
 
-int print_page(const Result<std::string>& page, const std::string& path) {
-  const Result<void> written = page ? write_output(*page, path) : Unexpected(page.error());
+int print_page(const Result<std::string>& page, const std::string& path, bool is_json) {
+  if (!page) return fail_with(page.error());
+  const bool is_escaped = is_standard_output(path) && standard_output_is_log();
+  const Result<void> written = write_output(is_escaped ? without_commands(*page, is_json) : *page, path);
   return written ? kExitClean : fail_with(written.error());
 }
 
 void print_note(std::string_view text) {
   status_line().erase();
   // Where standard error cannot be written, there is nowhere else to report it.
-  static_cast<void>(write_all(STDERR_FILENO, text));
+  static_cast<void>(write_all(STDERR_FILENO, for_log(text)));
 }
 
 void print_last_note(std::string_view text) {
   status_line().close();
-  print_note(text);
+  static_cast<void>(write_all(STDERR_FILENO, text));
 }
 
 StatusLine& status_line() {

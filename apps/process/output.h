@@ -61,13 +61,16 @@ void print_error(const Error& error);
 /// Prints the error. The exit status of a program that ends with it.
 int fail_with(const Error& error);
 
-/// Writes a page that could be made to `path`, as write_output() does. The exit status.
-int print_page(const Result<std::string>& page, const std::string& path);
+/// Writes a page that could be made to `path`, as write_output() does; in the log of a CI job without commands for its
+/// runner. The exit status.
+int print_page(const Result<std::string>& page, const std::string& path, bool is_json = false);
 
-/// Timings and warnings: standard error, escaped by the caller. In place of the status line where one is shown.
+/// Timings and warnings: standard error, escaped for a terminal by the caller. In place of the status line where one is
+/// shown.
 void print_note(std::string_view text);
 
-/// The same for the last words of a process whose other threads go on: no status line appears after it.
+/// The same for the last words of a process whose other threads go on: no status line appears after it. Takes no
+/// memory; the caller has escaped the text for the log of a CI job, too.
 void print_last_note(std::string_view text);
 
 /// The status line of standard error.
