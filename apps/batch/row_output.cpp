@@ -58,6 +58,7 @@ Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool
   if (!lock(rows->file_.number())) {
     return fail("another process writes rows to it", path, "wait for it, or name another file");
   }
+  rows->is_locked_ = true;
   if (!resumes) return rows;
   if (const Result<void> resumed = rows->resume(done); !resumed) return Unexpected(resumed.error());
   return rows;
@@ -104,13 +105,15 @@ void RowOutput::take_line(std::string_view line, std::size_t number, DoneTraces&
 }
 
 Result<void> RowOutput::append(std::string_view row) {
+  struct stat before {};
+  const bool may_be_taken_back = is_locked_ && ::fstat(file_.number(), &before) == 0;
   const bool is_written = write_all(file_.number(), is_log_ ? without_commands(row, /*is_json=*/true) : row);
   if (is_written) return {};
   const int error = errno;
-  struct stat status {};
-  // Nothing is left of a file that was made for rows and got none.
-  const bool is_made_in_vain = is_new_ && ::fstat(file_.number(), &status) == 0 && status.st_size == 0;
-  if (is_made_in_vain) ::unlink(where_.c_str());
+  // Half a row is taken back; where that fails, --resume does it. Nothing is left of a file that was made for rows and
+  // got none.
+  const bool is_taken_back = may_be_taken_back && ::ftruncate(file_.number(), before.st_size) == 0;
+  if (is_taken_back && is_new_ && before.st_size == 0) ::unlink(where_.c_str());
   return fail(std::string("cannot be written: ") + std::strerror(error), where_);
 }
 

@@ -33,8 +33,9 @@ class RowOutput {
 
   std::string where_;
   FileDescriptor file_;
-  bool is_log_ = false;  ///< of a CI job, which acts on what is printed
-  bool is_new_ = false;  ///< the file was made for these rows
+  bool is_log_ = false;     ///< of a CI job, which acts on what is printed
+  bool is_locked_ = false;  ///< nobody else writes to the file
+  bool is_new_ = false;     ///< the file was made for these rows
   std::size_t row_count_ = 0;
   std::size_t strange_lines_ = 0;
   std::size_t first_strange_line_ = 0;

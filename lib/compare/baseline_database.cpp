@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace doctor {
@@ -20,6 +22,8 @@ Result<void> BaselineDatabase::change(const std::string& sql) {
 }
 
 Result<BaselineDatabase> BaselineDatabase::open(const std::string& path, DatabaseMode mode) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(path, ignored);
   Result<Database> database = open_database(path, kIdentity, mode);
   if (!database) return Unexpected(std::move(database.error()));
   BaselineDatabase baseline(path, std::move(*database));
@@ -27,7 +31,10 @@ Result<BaselineDatabase> BaselineDatabase::open(const std::string& path, Databas
   if (!is_filled) return Unexpected(is_filled.error());
   baseline.has_tables_ = *is_filled || mode == DatabaseMode::change;
   if (*is_filled || mode == DatabaseMode::read) return baseline;
-  if (Result<void> prepared = baseline.prepare_tables(); !prepared) return Unexpected(prepared.error());
+  if (Result<void> prepared = baseline.prepare_tables(); !prepared) {
+    if (is_new) remove_if_empty(path);
+    return Unexpected(prepared.error());
+  }
   return baseline;
 }
 

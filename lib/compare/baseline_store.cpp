@@ -97,6 +97,7 @@ Result<void> replace(const std::string& path, int locked, std::string_view bytes
 
 /// Reads, changes and replaces a JSON baseline while nobody else does. `change` says whether to keep its work.
 Result<void> change_json(const std::string& path, const std::function<bool(std::vector<StoredRun>&)>& change) {
+  const bool is_new = ::access(path.c_str(), F_OK) != 0;
   const Result<FileDescriptor> file = lock(path);
   if (!file) return Unexpected(file.error());
   const Result<std::string> bytes = read_all(file->number(), path);
@@ -104,7 +105,12 @@ Result<void> change_json(const std::string& path, const std::function<bool(std::
   Result<std::vector<StoredRun>> runs = parse_baseline_json(*bytes, path);
   if (!runs) return Unexpected(std::move(runs.error()));
   if (!change(*runs) && !bytes->empty()) return {};
-  return replace(target_of(path), file->number(), to_baseline_json(*runs));
+  const std::string target = target_of(path);
+  Result<void> replaced = replace(target, file->number(), to_baseline_json(*runs));
+  // Where the disk is full, an empty file would be all that is left. The lock is held: nobody has stored anything in
+  // it.
+  if (!replaced && is_new && bytes->empty()) ::unlink(target.c_str());
+  return replaced;
 }
 
 }  // namespace

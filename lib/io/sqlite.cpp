@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace doctor {
@@ -41,6 +43,11 @@ Result<Database> open_database(const std::string& path, const DatabaseIdentity& 
   }
   sqlite3_busy_timeout(raw, kPatienceMilliseconds);
   return database;
+}
+
+void remove_if_empty(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) == 0) std::filesystem::remove(path, ignored);
 }
 
 Result<bool> has_tables(sqlite3* database, const DatabaseIdentity& identity, const std::string& path) {

@@ -45,6 +45,9 @@ enum class DatabaseMode {
 /// file, no permission.
 Result<Database> open_database(const std::string& path, const DatabaseIdentity& identity, DatabaseMode mode);
 
+/// Takes the file of a new database away where nothing could be stored in it, as on a full disk.
+void remove_if_empty(const std::string& path);
+
 /// Whether the database holds anything yet. Errors: it is of another program, or of another version.
 Result<bool> has_tables(sqlite3* database, const DatabaseIdentity& identity, const std::string& path);
 

@@ -38,8 +38,7 @@ Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode 
   }
   if (*is_filled) return database;
   if (Result<void> made = database.make_tables(); !made) {
-    // Where the disk is full, an empty file would be all that is left.
-    if (is_new && std::filesystem::file_size(path, ignored) == 0) std::filesystem::remove(path, ignored);
+    if (is_new) remove_if_empty(path);
     return Unexpected(made.error());
   }
   return database;
