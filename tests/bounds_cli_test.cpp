@@ -100,6 +100,15 @@ TEST_CASE("what is open already, and the device that takes anything, are written
   CHECK(tool.run({"/dev/stdin"}).code == 1);
 }
 
+TEST_CASE("a link that leads back to itself is not replaced") {
+  const TemporaryDirectory folder;
+  std::filesystem::create_symlink("link", folder / "link");
+  const Ended ended = run_tool({kTrace, "-o", folder / "link"});
+  CHECK(ended.code == 2);
+  CHECK(contains(ended.errors, "Too many levels of symbolic links"));
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+}
+
 TEST_CASE("a link that leads nowhere gets its target") {
   const TemporaryDirectory folder;
   std::filesystem::create_symlink("target", folder / "link");

@@ -77,6 +77,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
   }
   output->where_ = path;
   const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (!exists && errno == ELOOP) return write_error(path, ELOOP);
   if (exists && S_ISDIR(status.st_mode)) return write_error(path, EISDIR);
   if (exists && !S_ISREG(status.st_mode) && !may_be_written(path, status)) {
     return fail("is a named pipe or a device, which may never take it", path,
