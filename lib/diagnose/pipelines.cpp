@@ -26,6 +26,17 @@ std::string cost_part(const PipelineJudgement& judgement) {
                      judgement.cost.speedup_without_input);
 }
 
+/// Adds what a rule asked about one more pipeline. Of more than are read, only what is new is kept: that there is a
+/// finding, or that evidence is missing.
+void keep_inquiry(Inquiry inquiry, bool is_first_to_miss, std::vector<Inquiry>& inquiries) {
+  constexpr std::size_t kMostInquiries = 1'000;
+  if (inquiries.size() >= kMostInquiries) {
+    if (!inquiry.has_finding && !is_first_to_miss) return;
+    inquiry.questions = {};
+  }
+  inquiries.push_back(std::move(inquiry));
+}
+
 }  // namespace
 
 std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
@@ -78,6 +89,7 @@ std::string culprit_is(const RankedPipeline& ranked, std::string_view kind) {
 
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {
   RuleResult result;
+  bool has_missed = false;
   std::set<std::pair<std::size_t, std::string>> found;  // host and subject
   if (context.judgement.pipelines.empty()) {
     result.inquiries.emplace_back().missing = why_nothing_is_judged(context.measurements);
@@ -86,11 +98,14 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     const PipelineJudgement& judgement = context.judgement.pipelines[index];
     const RankedPipeline ranked{judgement, context.host(judgement), context.pipeline(judgement)};
     if (ranked.pipeline.feeds_another) continue;
-    Inquiry& inquiry = result.inquiries.emplace_back();
+    Inquiry inquiry;
     inquiry.pipeline = index;
     Examiner examiner(context.thresholds, inquiry);
     std::optional<Finding> finding = check(ranked, examiner);
     inquiry.has_finding = finding.has_value();
+    const bool misses = !inquiry.missing.empty();
+    keep_inquiry(std::move(inquiry), misses && !has_missed, result.inquiries);
+    has_missed = has_missed || misses;
     if (!finding) continue;
     finding->host = judgement.host;
     finding->pipeline = index;
