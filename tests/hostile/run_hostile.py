@@ -99,7 +99,9 @@ def faults_of_documents(one: Run, ended: Ended, stdout: pathlib.Path, stderr: pa
 
 def faults_of(one: Run, ended: Ended, stdout: pathlib.Path, stderr: pathlib.Path, scale: float) -> list[str]:
     if ended.was_killed:
-        return [f"did not end within {HANGS_AFTER_SECONDS * scale:g} s"]
+        return [
+            f"did not end: {ended.cpu_seconds:.1f} s of CPU time, {ended.wall_seconds:.0f} s, {ended.megabytes:.0f} MB"
+        ]
     if ended.signal:
         return [f"ended by signal {ended.signal}"]
     faults = []
@@ -127,7 +129,7 @@ class Session:
         folder = self.folder / part / case.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        printed = self.folder / "printed"
+        printed = self.folder / f"printed-{os.getpid()}"
         printed.mkdir(exist_ok=True)
         is_well = True
         wall_limit = HANGS_AFTER_SECONDS * self.scale

@@ -12,6 +12,7 @@ import dataclasses
 import multiprocessing
 import os
 import pathlib
+import resource
 import shlex
 import signal
 import subprocess
@@ -23,6 +24,9 @@ from typing import Optional
 MOST_CPU_SECONDS = 5.0
 MOST_MEGABYTES = 256.0
 HANGS_AFTER_SECONDS = 60.0
+# What a run that has failed already may take on before it is ended, for the sake of the machine.
+ENDED_AFTER_CPU_SECONDS = 15
+ENDED_AFTER_BYTES = 4 << 30
 # Variables by which the program knows a CI job: a run sets those that it is about.
 OF_CI_JOBS = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TF_BUILD", "TEAMCITY_VERSION")
 LOG_OF_A_JOB = {"GITHUB_ACTIONS": "true"}
@@ -81,7 +85,10 @@ def environment_of(one: Run) -> dict[str, str]:
 
 
 def measure(one: Run, stdout: str, stderr: str, wall_limit: float) -> Ended:
-    """Runs it in a session of its own, which is killed as a whole after `wall_limit` seconds."""
+    """Runs it in a session of its own, which is killed as a whole after `wall_limit` seconds.
+
+    `was_killed` says so, or that it took on far more CPU time than it may.
+    """
     words = list(one.arguments)
     if one.stdout == "closed":
         words = ["sh", "-c", 'exec "$@" >&-', "sh", *words]
@@ -91,6 +98,10 @@ def measure(one: Run, stdout: str, stderr: str, wall_limit: float) -> Ended:
         child = subprocess.Popen(
             words, stdin=source, stdout=out, stderr=errors, env=environment_of(one), start_new_session=True
         )
+    ended_after = int(ENDED_AFTER_CPU_SECONDS * wall_limit / HANGS_AFTER_SECONDS)
+    with contextlib.suppress(ProcessLookupError):
+        resource.prlimit(child.pid, resource.RLIMIT_CPU, (ended_after, ended_after))
+        resource.prlimit(child.pid, resource.RLIMIT_DATA, (ENDED_AFTER_BYTES, resource.RLIM_INFINITY))
     was_killed = threading.Event()
 
     def kill() -> None:
@@ -106,7 +117,9 @@ def measure(one: Run, stdout: str, stderr: str, wall_limit: float) -> Ended:
     ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -1
     wall = time.monotonic() - begin
-    return Ended(code, ended_by, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, was_killed.is_set())
+    cpu = usage.ru_utime + usage.ru_stime
+    is_endless = was_killed.is_set() or (ended_by in (signal.SIGKILL, signal.SIGXCPU) and cpu >= ended_after - 1)
+    return Ended(code, ended_by, cpu, wall, usage.ru_maxrss / 1024, is_endless)
 
 
 class Workers:
