@@ -138,6 +138,7 @@ def check_ndjson(document: bytes) -> None:
 def check_csv(document: bytes) -> None:
     text = check_text(document)
     fields = None
+    csv.field_size_limit(max(len(document), 1))
     try:
         for row in csv.reader(io.StringIO(text, newline=""), strict=True):
             fields = len(row) if fields is None else fields
