@@ -79,11 +79,6 @@ TEST_CASE("intervals: union, clipping and covered time") {
   CHECK(covered.total() == 10 + 2 + 1);
 }
 
-TEST_CASE("median and quantile") {
-  CHECK(quantile({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0.95) == 10);
-  CHECK(quantile({7}, 0.5) == 7);
-}
-
 TEST_CASE("the slow function of a sequential map is found with its ops and share") {
   const SyntheticTrace written = prefetch_map(10, 800, 1000);
   const Trace trace = written.to_trace();

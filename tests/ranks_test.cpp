@@ -66,6 +66,20 @@ std::vector<double> values_from(double first, std::size_t count) {
   return values;
 }
 
+TEST_CASE("a quantile is a value that is there; the lower one is never the largest of several") {
+  const std::vector<int> ten = {10, 1, 9, 2, 8, 3, 7, 4, 6, 5};
+  CHECK(quantile(ten, 0.95) == 10);
+  CHECK(quantile(ten, 0.5) == 5);
+  CHECK(quantile(ten, 0) == 1);
+  CHECK(quantile(std::vector<int>{7}, 0.5) == 7);
+  CHECK(quantile(std::vector<int>(), 0.5) == 0);
+  CHECK(lower_quantile(ten, 0.95) == 9);
+  CHECK(lower_quantile(ten, 1) == 10);
+  CHECK(lower_quantile(std::vector<int>{3, 9}, 0.95) == 3);
+  CHECK(lower_quantile(std::vector<int>{7}, 0.95) == 7);
+  CHECK(lower_quantile(std::vector<int>(), 0.95) == 0);
+}
+
 TEST_CASE("p-values of the published tables") {
   struct Case {
     std::vector<double> base;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace doctor {
@@ -19,6 +21,30 @@ typename Values::value_type median(const Values& values) {
   std::sort(sorted.begin(), sorted.end());
   const std::size_t middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : std::midpoint(sorted[middle - 1], sorted[middle]);
+}
+
+/// The value with `index` smaller ones before it in order; `index` must be less than their number.
+template <typename Value>
+Value value_of_rank(std::vector<Value> values, std::size_t index) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index), values.end());
+  return values[index];
+}
+
+/// The value that `share` of the values do not exceed (nearest rank); 0 of none.
+template <typename Value>
+Value quantile(std::vector<Value> values, double share) {
+  if (values.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const std::size_t index = std::clamp<std::size_t>(rank, 1, values.size()) - 1;
+  return value_of_rank(std::move(values), index);
+}
+
+/// The same with the rank rounded down: below a share of 1 never the largest of several. 0 of none.
+template <typename Value>
+Value lower_quantile(std::vector<Value> values, double share) {
+  if (values.empty()) return 0;
+  const auto index = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  return value_of_rank(std::move(values), index);
 }
 
 // Tests on a handful of recordings.

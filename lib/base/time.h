@@ -16,6 +16,11 @@ inline constexpr double to_microseconds(Picoseconds time) {
   return static_cast<double>(time) / static_cast<double>(kPicosecondsPerMicrosecond);
 }
 
+/// `part` as a share of `whole`; 0 where that has no length.
+inline constexpr double share_of_time(Picoseconds part, Picoseconds whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 /// A half-open piece of time, [start, end).
 struct Interval {
   Picoseconds start = 0;

@@ -4,9 +4,6 @@
 #include <utility>
 
 namespace doctor {
-double share_of_time(Picoseconds part, Picoseconds whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
 
 bool shows_devices(const Measurements& measurements) {
   return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),

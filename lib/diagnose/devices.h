@@ -22,9 +22,6 @@ bool shows_devices(const Measurements& measurements);
 /// The device of the host with most kernel time; null if none ran a kernel.
 const DeviceActivity* main_device(const HostMeasurement& host);
 
-/// `part` as a share of `whole`; 0 where that has no length.
-double share_of_time(Picoseconds part, Picoseconds whole);
-
 /// `part` as a share of the time from the first event of the device to its last; 0 where that has no length.
 double share_of_window(const DeviceActivity& device, Picoseconds part);
 

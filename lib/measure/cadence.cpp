@@ -57,6 +57,7 @@ struct Waits {
 
 Waits whole_waits(std::span<const Interval> calls) {
   Waits waits = {calls, merged({calls.begin(), calls.end()}), {}};
+  waits.of_calls.reserve(calls.size());
   for (const Interval call : calls) waits.of_calls.push_back(call.end - call.start);
   return waits;
 }
@@ -105,6 +106,8 @@ bool begins_iteration(const PipelineMeasurement& pipeline, std::size_t call) {
 std::vector<Picoseconds> gaps_after(const PipelineMeasurement& pipeline, const Waits& waits) {
   std::vector<Picoseconds> gaps;
   std::vector<Picoseconds> within_epochs;
+  gaps.reserve(waits.calls.size());
+  within_epochs.reserve(waits.calls.size());
   for (std::size_t index = 0; index + 1 < waits.calls.size(); ++index) {
     gaps.push_back(std::max<Picoseconds>(0, waits.calls[index + 1].start - waits.calls[index].end));
     if (!begins_iteration(pipeline, pipeline.warmup_count + index + 1)) within_epochs.push_back(gaps.back());
@@ -127,6 +130,7 @@ std::vector<Beat> beats_of_calls(const PipelineMeasurement& pipeline, const Wait
   // be the first that waited. So it counts as if the consumer had gone on as usual.
   gaps.push_back(median(gaps));
   std::vector<Beat> beats;
+  beats.reserve(waits.calls.size());
   for (std::size_t index = 0; index < waits.calls.size(); ++index) {
     const Interval call = waits.calls[index];
     // Calls of several consumers may overlap: what passes is counted once.
@@ -191,14 +195,6 @@ bool comes_again(std::span<const Picoseconds> latencies) {
 
 }  // namespace
 
-Picoseconds quantile(std::vector<Picoseconds> values, double share) {
-  if (values.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
-  const std::size_t index = std::clamp<std::size_t>(rank, 1, values.size()) - 1;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index), values.end());
-  return values[index];
-}
-
 std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipeline_starts_in_window) {
   if (latencies.size() == 2) {
     return pipeline_starts_in_window && latencies[0] > kWarmupFactor * latencies[1] ? 1 : 0;
@@ -217,6 +213,7 @@ std::size_t count_warmup_calls(std::span<const Picoseconds> latencies, bool pipe
 
 void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, PipelineMeasurement& pipeline) {
   std::vector<Picoseconds> latencies;
+  latencies.reserve(pipeline.calls.size());
   for (const Interval call : pipeline.calls) latencies.push_back(call.end - call.start);
   for (const Picoseconds latency : latencies) {
     pipeline.total += latency;

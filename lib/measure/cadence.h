@@ -20,7 +20,4 @@ void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, Pi
 void measure_exposed_waits(const Trace& trace, std::span<const StepMarker> markers, std::span<const Interval> computing,
                            PipelineMeasurement& pipeline);
 
-/// The value below which `share` of the values lie (nearest rank); 0 if there are none.
-Picoseconds quantile(std::vector<Picoseconds> values, double share);
-
 }  // namespace doctor

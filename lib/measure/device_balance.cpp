@@ -9,10 +9,6 @@
 namespace doctor {
 namespace {
 
-double ratio(Picoseconds part, Picoseconds whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
 Interval span_of(const DeviceActivity& device) {
   return {device.computing.front().start, device.computing.back().end};
 }
@@ -34,8 +30,9 @@ DeviceLoad load_of(const DeviceActivity& device, Interval window) {
   DeviceLoad load;
   load.window = window.end - window.start;
   load.computing = total_length(computing);
-  load.collective_share = ratio(device.kernels - total_length(device.computing), device.length());
-  load.kernel_rate = static_cast<double>(device.kernel_count) * ratio(kPicosecondsPerSecond, span.end - span.start);
+  load.collective_share = share_of_time(device.kernels - total_length(device.computing), device.length());
+  load.kernel_rate =
+      static_cast<double>(device.kernel_count) * share_of_time(kPicosecondsPerSecond, span.end - span.start);
   return load;
 }
 
@@ -50,7 +47,7 @@ void add_host(std::size_t host, const DeviceProfile& profile, DeviceBalance& bal
     common = {std::max(common.start, span.start), std::min(common.end, span.end)};
   }
   if (common.start >= common.end) common.end = common.start;
-  balance.common_share = std::min(balance.common_share, ratio(common.end - common.start, all.end - all.start));
+  balance.common_share = std::min(balance.common_share, share_of_time(common.end - common.start, all.end - all.start));
   for (const std::size_t index : at_work) {
     DeviceLoad load = load_of(profile.devices[index], common);
     load.host = host;
@@ -62,7 +59,7 @@ void add_host(std::size_t host, const DeviceProfile& profile, DeviceBalance& bal
 }  // namespace
 
 double DeviceLoad::computing_share() const {
-  return ratio(computing, window);
+  return share_of_time(computing, window);
 }
 
 double DeviceBalance::median_of_others() const {

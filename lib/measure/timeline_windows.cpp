@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "measure/cadence.h"
+#include "base/ranks.h"
 #include "measure/marked_steps.h"
 
 namespace doctor {

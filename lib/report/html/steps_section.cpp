@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ranks.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
@@ -30,13 +31,6 @@ constexpr std::array<PartOfStep, 9> kParts = {{{"input_us", "input", "waits"},
                                                {"output_us", "output", "other"},
                                                {"other_us", "everything else", "gap"}}};
 
-double nearest_rank(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
-  return values[rank];
-}
-
 std::string describe_step(const OrderedJson& step) {
   std::string text =
       fmt::format("step {}: {}", format_number(number_of(step, "step")), format_time(time_of(step, "duration_us")));
@@ -52,7 +46,7 @@ std::string describe_step(const OrderedJson& step) {
 double top_of(const std::vector<double>& durations) {
   constexpr double kRoom = 1.5;
   const double longest = durations.empty() ? 0 : *std::max_element(durations.begin(), durations.end());
-  return std::min(longest, kRoom * nearest_rank(durations, 0.95));
+  return std::min(longest, kRoom * lower_quantile(durations, 0.95));
 }
 
 /// Stalls and changes of pace as the report has them, by pipeline.
@@ -101,7 +95,7 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   }
   chart.top = top_of(durations);
   chart.top_label = format_time(from_microseconds(chart.top));
-  chart.marked_value = nearest_rank(durations, 0.5);
+  chart.marked_value = median(durations);
   chart.description =
       fmt::format("{} as columns, each divided into what its time went to; the median is {}",
                   format_count(chart.columns.size(), "step"), format_time(from_microseconds(chart.marked_value)));
