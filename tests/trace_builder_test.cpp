@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "trace/torn.h"
+
 namespace doctor::trace_builder_test {
 namespace {
 
@@ -116,6 +118,29 @@ TEST_CASE("events that cannot be kept have a reason") {
   CHECK(std::string_view(time_fault(PackedSpan::kMinStart - 1, 1)) == "events_outside_time_range");
   CHECK(std::string_view(time_fault(PackedSpan::kMaxStart + 1, 1)) == "events_outside_time_range");
   CHECK(std::string_view(time_fault(0, PackedSpan::kMaxDuration + 1)) == "events_outside_time_range");
+}
+
+TEST_CASE("the events of threads beyond the most that are kept are lost, and counted") {
+  TraceBuilder builder(TraceBuilder::Order::sorted);
+  LaneEvent event;
+  event.kind = EventKind::get_next;
+  for (std::uint64_t thread = 0; thread < kMostLanes + 2; ++thread) {
+    const LaneId lane = builder.lane(1, thread);
+    REQUIRE((lane == kNoLane) == (thread >= kMostLanes));
+    if (lane == kNoLane) {
+      builder.lose_events_of_thread(3);
+    } else {
+      builder.add(lane, std::span(&event, 1));
+    }
+  }
+  CHECK(builder.lane(1, 5) == LaneId{5});
+  const Trace trace = builder.finish();
+  CHECK(trace.lanes.size() == kMostLanes);
+  CHECK(trace.lanes.back().get_next_calls.size() == 1);
+  CHECK(trace.event_count == kMostLanes + 6);
+  CHECK(trace.loss.counts == std::map<std::string, std::uint64_t>{{"events_of_too_many_threads", 6}});
+  CHECK(trace.loss.notes.size() == 1);
+  CHECK(is_torn(trace.loss));
 }
 
 TEST_CASE("of each attribute the value seen last counts, whatever the order of the sightings") {

@@ -243,6 +243,20 @@ TEST_CASE("a chain deeper than any real pipeline is cut, and what was moved up i
   CHECK(build_tree(cycle.to_trace()).roots.size() == 1);
 }
 
+TEST_CASE("iterators beyond the most that are told apart count as the last one") {
+  SyntheticTrace written;
+  for (std::uint64_t id = 1; id <= kMostIterators + 10; ++id) {
+    written.iterator("a", "Iterator::Root" + std::to_string(id), id, 0, 10.0 * static_cast<double>(id), 5);
+  }
+  const Trace trace = written.to_trace();
+  const IteratorForest forest = build_tree(trace);
+  CHECK(forest.iterators.size() == kMostIterators);
+  CHECK(forest.too_many == 10);
+  CHECK(forest.iterators.back().instances.size() == 11);
+  CHECK(forest.iterators.back().call_count == 11);
+  CHECK(measure(trace, forest).loss.counts.at("iterators_of_too_many_names") == 10);
+}
+
 TEST_CASE("a parent is found by name however many parts that has") {
   SyntheticTrace written;
   std::string name = "Iterator::Root[1]";

@@ -5,47 +5,55 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace doctor {
 
 /// A vector that grows by chunks: elements never move, so growing needs no second copy of the data in memory.
-/// The first chunk holds 4 elements and chunks double up to 1,024, and an empty one takes 16 bytes, so a hundred
-/// thousand short lanes stay small.
+/// The first chunk holds 1 element and chunks double up to 1,024, and an empty vector is one pointer: a trace may have
+/// a million threads with an event each. T is a plain value that needs no destructor.
 template <typename T>
 class ChunkedVector {
- public:
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
-  T& operator[](std::size_t index) {
-    const Place place = place_of(index);
-    return chunks_[place.chunk][place.slot];
+ public:
+  ChunkedVector() = default;
+  ChunkedVector(ChunkedVector&& other) noexcept : table_(std::exchange(other.table_, empty_table())) {}
+  ChunkedVector& operator=(ChunkedVector&& other) noexcept {
+    std::swap(table_, other.table_);
+    return *this;
   }
-  const T& operator[](std::size_t index) const {
-    const Place place = place_of(index);
-    return chunks_[place.chunk][place.slot];
-  }
-  T& back() { return (*this)[size_ - 1]; }
-  const T& back() const { return (*this)[size_ - 1]; }
+  ~ChunkedVector() { clear(); }
+
+  std::size_t size() const { return table_[0].size; }
+  bool empty() const { return size() == 0; }
+
+  T& operator[](std::size_t index) { return element(index); }
+  const T& operator[](std::size_t index) const { return element(index); }
+  T& back() { return element(size() - 1); }
+  const T& back() const { return element(size() - 1); }
 
   void push_back(T value) {
-    const Place place = place_of(size_);
+    const std::size_t index = size();
+    const Place place = place_of(index);
     if (place.slot == 0) add_chunk(place.chunk);
-    chunks_[place.chunk][place.slot] = std::move(value);
-    ++size_;
+    table_[1 + place.chunk].chunk[place.slot] = value;
+    table_[0].size = index + 1;
   }
 
   void clear() {
-    chunks_.reset();
-    size_ = 0;
+    if (empty()) return;
+    const std::size_t chunks = place_of(size() - 1).chunk + 1;
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) delete[] table_[1 + chunk].chunk;
+    delete[] std::exchange(table_, empty_table());
   }
 
   /// First index in [from, size()) for which `is_before(element)` is false; the elements must be partitioned by it.
   template <typename Predicate>
   std::size_t partition_point(std::size_t from, Predicate is_before) const {
     std::size_t low = from;
-    std::size_t high = size_;
+    std::size_t high = size();
     while (low < high) {
       const std::size_t middle = low + (high - low) / 2;
       if (is_before((*this)[middle])) {
@@ -63,13 +71,24 @@ class ChunkedVector {
     std::size_t slot;
   };
 
-  static constexpr std::size_t kFirstLength = 4;
+  /// The number of elements, then the chunks: in one piece, so that an empty vector is small.
+  union Entry {
+    std::size_t size;
+    T* chunk;
+  };
+
   static constexpr std::size_t kFullLength = 1'024;
-  static constexpr std::size_t kGrowingChunks = 8;                             // 4, 8, ... 512
-  static constexpr std::size_t kGrowingElements = kFullLength - kFirstLength;  // held by them together
+  static constexpr std::size_t kGrowingChunks = 10;                 // 1, 2, 4, ... 512
+  static constexpr std::size_t kGrowingElements = kFullLength - 1;  // held by them together
+
+  /// Of all vectors without elements, which never write to it.
+  static Entry* empty_table() {
+    static constinit Entry empty{0};
+    return &empty;
+  }
 
   static constexpr std::size_t chunk_length(std::size_t chunk) {
-    return chunk < kGrowingChunks ? kFirstLength << chunk : kFullLength;
+    return chunk < kGrowingChunks ? std::size_t{1} << chunk : kFullLength;
   }
 
   static constexpr Place place_of(std::size_t index) {
@@ -77,24 +96,29 @@ class ChunkedVector {
       const std::size_t beyond = index - kGrowingElements;
       return {kGrowingChunks + beyond / kFullLength, beyond % kFullLength};
     }
-    // Chunk c starts at 4 * (2^c - 1), so the chunk is the position of the highest bit of index / 4 + 1.
-    const std::size_t chunk = static_cast<std::size_t>(std::bit_width(std::uint64_t{index / kFirstLength + 1}) - 1);
-    return {chunk, index - kFirstLength * ((std::size_t{1} << chunk) - 1)};
+    // Chunk c starts at 2^c - 1, so the chunk is the position of the highest bit of index + 1.
+    const std::size_t chunk = static_cast<std::size_t>(std::bit_width(std::uint64_t{index + 1}) - 1);
+    return {chunk, index + 1 - (std::size_t{1} << chunk)};
   }
 
-  /// Called with 0, 1, 2 and so on: the table of chunks is full where their number is a power of two.
+  T& element(std::size_t index) const {
+    const Place place = place_of(index);
+    return table_[1 + place.chunk].chunk[place.slot];
+  }
+
+  /// Called with 0, 1, 2 and so on: the table is full where the number of chunks is a power of two.
   void add_chunk(std::size_t chunk) {
+    std::unique_ptr<T[]> elements(new T[chunk_length(chunk)]);
     if (std::has_single_bit(chunk) || chunk == 0) {
-      Chunks larger(new std::unique_ptr<T[]>[std::max<std::size_t>(1, 2 * chunk)]);
-      std::move(chunks_.get(), chunks_.get() + chunk, larger.get());
-      chunks_ = std::move(larger);
+      Entry* const larger = new Entry[1 + std::max<std::size_t>(1, 2 * chunk)];
+      std::copy(table_, table_ + 1 + chunk, larger);
+      if (chunk > 0) delete[] table_;
+      table_ = larger;
     }
-    chunks_[chunk].reset(new T[chunk_length(chunk)]);
+    table_[1 + chunk].chunk = elements.release();
   }
 
-  using Chunks = std::unique_ptr<std::unique_ptr<T[]>[]>;
-  Chunks chunks_;  ///< as many as there are, and room for more up to the next power of two
-  std::size_t size_ = 0;
+  Entry* table_ = empty_table();
 };
 
 }  // namespace doctor

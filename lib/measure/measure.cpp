@@ -110,8 +110,15 @@ void HostMeasurer::describe_trace() {
         format_count(forest_.too_deep, "iterator") +
         " stood below 256 others, deeper than any real pipeline, and count as inputs of these");
   }
+  if (forest_.too_many > 0) {
+    result_.loss.add("iterators_of_too_many_names", forest_.too_many);
+    result_.loss.notes.push_back(format_count(forest_.too_many, "iterator") + " beyond the first " +
+                                 format_count(kMostIterators) +
+                                 ", more than any real job has, count as the last of them");
+  }
   result_.step_markers = trace_.steps;
   result_.has_session_runs = !trace_.lanes_are_threads;
+  result_.threads.reserve(trace_.lanes.size());
   for (const Lane& lane : trace_.lanes) result_.threads.emplace_back(trace_.strings[lane.name]);
   result_.compute_threads = count_compute_threads();
   std::vector<bool> is_device_hop;
@@ -275,7 +282,9 @@ void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& 
 PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   PipelineMeasurement pipeline;
   pipeline.root = group.root;
+  pipeline.calls.reserve(group.calls.size());
   std::vector<Picoseconds> latencies;
+  latencies.reserve(group.calls.size());
   std::uint32_t iteration = 0;
   for (const std::size_t index : group.calls) {
     const Interval span = forest_.root_calls[index].span;

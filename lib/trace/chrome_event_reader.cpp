@@ -229,7 +229,7 @@ const EventLine& EventReading::line_of(ChromeThread& thread) {
     thread.lane = static_cast<LaneId>(lines_.size());
     EventLine& line = lines_.emplace_back();
     line.plane = &plane_of(*thread.process);
-    line.name = thread.name;
+    line.name = thread.name();
     line.kind = kind_of_line(line.name);
     line.id = thread.id;
     line.index = lines_.size() - 1;

@@ -73,8 +73,9 @@ void ChromeReading::add(const JsonEventBatch& batch) {
 
 LaneId ChromeReading::lane_of(ChromeThread& thread) {
   if (thread.lane == kNoLane) {
-    thread.lane = builder_.lane(thread.process->id, thread.id);
-    builder_.name_lane(thread.lane, thread.name);
+    thread.lane = builder_.add_lane();
+    if (thread.lane == kNoLane) return kNoLane;
+    builder_.name_lane(thread.lane, thread.name());
     kept_threads_.push_back(&thread);
   }
   return thread.lane;
@@ -123,10 +124,11 @@ void ChromeReading::take(const ChromeEvent& event) {
     if (arguments.closure != 0) queue_.queued(arguments.closure, event.start);
     return builder_.count_other(1);
   }
+  const LaneId lane = lane_of(thread);
+  if (lane == kNoLane) return builder_.lose_events_of_thread(1);
   if (kept.kind == EventKind::iterator) {
     kept.subject = static_cast<std::uint32_t>(see_instance(builder_.intern(name), arguments, event.start));
   }
-  const LaneId lane = lane_of(thread);
   if (kept.kind == EventKind::region_start) {
     kept.id = arguments.closure;
     if (kept.id != 0) queue_.started(kept.id, event.start, lane);
@@ -166,13 +168,15 @@ void ChromeReading::flush() {
 /// The line "Steps" is derived from the markers, so it counts only where the trace has no marker of its own.
 void ChromeReading::keep_derived_step(ChromeThread& thread, const ChromeEvent& event) {
   if (const char* const fault = time_fault(event.start, event.duration)) return drop(fault);
+  const LaneId lane = lane_of(thread);
+  if (lane == kNoLane) return builder_.lose_events_of_thread(1);
   LaneEvent step;
   step.kind = EventKind::step;
   step.start = event.start;
   step.duration = event.duration;
   const auto number = parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size()));
   step.id = static_cast<std::uint64_t>(number);
-  derived_steps_.emplace_back(lane_of(thread), step);
+  derived_steps_.emplace_back(lane, step);
 }
 
 void ChromeReading::add_derived_steps() {
@@ -186,7 +190,7 @@ void ChromeReading::add_derived_steps() {
 Trace ChromeReading::finish() {
   add_derived_steps();
   decoder_.finish();
-  for (const ChromeThread* thread : kept_threads_) builder_.name_lane(thread->lane, thread->name);
+  for (const ChromeThread* thread : kept_threads_) builder_.name_lane(thread->lane, thread->name());
   Trace trace = builder_.finish();
   trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();

@@ -115,7 +115,7 @@ void ChromeThreads::label_process(std::uint64_t id, std::string_view label) {
 
 void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {
   const bool was_special = thread.is_derived || thread.is_step_line;
-  thread.name = name;
+  thread.given_name = std::make_unique<const std::string>(name);
   // Never taken back: a thread with two names would have the document read again for ever.
   thread.is_derived |= kind_of_line(name) == LineKind::derived;
   thread.is_step_line |= kind_of_line(name) == LineKind::steps;

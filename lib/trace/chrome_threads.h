@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,10 +40,12 @@ struct ChromeProcess {
 struct ChromeThread {
   const ChromeProcess* process = nullptr;  ///< never null
   std::uint64_t id = 0;
-  std::string name;
-  LaneId lane = kNoLane;      ///< set by the reader once an event of it was kept
+  std::unique_ptr<const std::string> given_name;  ///< null if it has none
+  LaneId lane = kNoLane;                          ///< set by the reader once an event of it was kept
   bool is_derived = false;    ///< a line like "XLA Ops" or "TensorFlow Name Scope", which repeats other lines' time
   bool is_step_line = false;  ///< the line "Steps", which XProf derives from the step markers
+
+  std::string_view name() const { return given_name == nullptr ? std::string_view{} : *given_name; }
 };
 
 /// The processes and threads of a Chrome trace, named by its metadata events (phase M), which may come after the events

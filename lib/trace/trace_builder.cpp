@@ -47,6 +47,8 @@ bool can_hold_others(EventKind kind) {
          kind == EventKind::python_call;
 }
 
+constexpr std::size_t kLanesOfBlock = 32;
+
 std::uint32_t row_count(const auto& table) {
   return static_cast<std::uint32_t>(table.size());
 }
@@ -97,21 +99,46 @@ struct TraceBuilder::LaneState {
   bool is_compute_pool = false;  ///< only regions of compute (Eigen) threads are work that no op event shows
 };
 
+struct TraceBuilder::LaneWork {
+  Lane tables;
+  LaneState state;
+};
+
 TraceBuilder::TraceBuilder(Order order) : order_(order) {}
 TraceBuilder::~TraceBuilder() = default;
 
 LaneId TraceBuilder::lane(std::uint64_t process, std::uint64_t thread) {
-  const auto [place, is_new] = lane_ids_.try_emplace({process, thread}, static_cast<LaneId>(trace_.lanes.size()));
-  if (is_new) {
-    trace_.lanes.emplace_back();
-    lane_states_.emplace_back();
+  const auto place = lane_ids_.lower_bound({process, thread});
+  if (place != lane_ids_.end() && place->first == ThreadKey{process, thread}) return place->second;
+  const LaneId lane = add_lane();
+  if (lane != kNoLane) lane_ids_.emplace_hint(place, ThreadKey{process, thread}, lane);
+  return lane;
+}
+
+LaneId TraceBuilder::add_lane() {
+  if (lane_count_ == kMostLanes) return kNoLane;
+  if (lane_count_ % kLanesOfBlock == 0) lanes_.push_back(std::make_unique<LaneWork[]>(kLanesOfBlock));
+  return static_cast<LaneId>(lane_count_++);
+}
+
+void TraceBuilder::lose_events_of_thread(std::uint64_t events) {
+  trace_.event_count += events;
+  std::uint64_t& lost = trace_.loss.counts["events_of_too_many_threads"];
+  if (lost == 0) {
+    trace_.loss.notes.push_back("the trace has more than " + std::to_string(kMostLanes) +
+                                " threads with events of interest, more than any real job: those of others are lost");
   }
-  return place->second;
+  lost += events;
+}
+
+TraceBuilder::LaneWork& TraceBuilder::work_of(LaneId lane) {
+  return lanes_[index_of(lane) / kLanesOfBlock][index_of(lane) % kLanesOfBlock];
 }
 
 void TraceBuilder::name_lane(LaneId lane, std::string_view name) {
-  trace_.lanes[index_of(lane)].name = intern(name);
-  lane_states_[index_of(lane)].is_compute_pool = is_compute_pool(name);
+  LaneWork& work = work_of(lane);
+  work.tables.name = intern(name);
+  work.state.is_compute_pool = is_compute_pool(name);
 }
 
 InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
@@ -150,7 +177,8 @@ InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
 }
 
 TraceBuilder::Place TraceBuilder::place_of(LaneId lane) {
-  return {lane, trace_.lanes[index_of(lane)], lane_states_[index_of(lane)]};
+  LaneWork& work = work_of(lane);
+  return {lane, work.tables, work.state};
 }
 
 void TraceBuilder::add(LaneId lane, std::span<const LaneEvent> events) {
@@ -345,15 +373,25 @@ void TraceBuilder::keep_makings_of_pipelines() {
   });
 }
 
-Trace TraceBuilder::finish() {
-  for (std::size_t index = 0; index < lane_states_.size(); ++index) {
-    const auto lane = static_cast<LaneId>(index);
-    nest_held(place_of(lane));
-    for (; !lane_states_[index].open.empty(); lane_states_[index].open.pop_back()) {
-      close(trace_.lanes[index], lane_states_[index].open.back());
+/// Closes what is open, and gives the memory of every block back before the next needs some.
+void TraceBuilder::finish_lanes() {
+  trace_.lanes.reserve(lane_count_);
+  for (std::unique_ptr<LaneWork[]>& block : lanes_) {
+    for (std::size_t index = 0; index < kLanesOfBlock && trace_.lanes.size() < lane_count_; ++index) {
+      Lane& tables = block[index].tables;
+      LaneState& state = block[index].state;
+      nest_held({static_cast<LaneId>(trace_.lanes.size()), tables, state});
+      for (; !state.open.empty(); state.open.pop_back()) close(tables, state.open.back());
+      sort_by_row(tables.consumed);
+      trace_.lanes.push_back(std::move(tables));
     }
+    block.reset();
   }
-  for (Lane& lane : trace_.lanes) sort_by_row(lane.consumed);
+}
+
+Trace TraceBuilder::finish() {
+  lane_ids_.clear();
+  finish_lanes();
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
   keep_makings_of_pipelines();

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -80,6 +80,10 @@ inline const char* time_fault(Picoseconds start, Picoseconds duration) {
   return fits ? nullptr : kOutsideTimeRange;
 }
 
+/// The threads of a trace, of which a profiler records hundreds. The events of others are lost, so that no file takes
+/// more memory for its threads than 200 MB.
+inline constexpr std::size_t kMostLanes = std::size_t{1} << 18;
+
 /// Turns the events of a trace into a Trace, resolving the nesting of each thread with one stack as they arrive.
 ///
 /// Events of different lanes may come in any order. Within a lane they should come sorted by (start, longest first), as
@@ -96,9 +100,11 @@ class TraceBuilder {
 
   StringId intern(std::string_view text) { return trace_.strings.intern(text); }
 
-  /// The lane of a thread; `name` is e.g. "tf_data_iterator_resource/123". May be called again to name a lane
-  /// that was made before its name was known.
+  /// The lane of a thread; kNoLane if it would be one more than kMostLanes. `name` is e.g.
+  /// "tf_data_iterator_resource/123". May be called again to name a lane that was made before its name was known.
   LaneId lane(std::uint64_t process, std::uint64_t thread);
+  /// A new lane, for a reader that knows its threads itself; likewise.
+  LaneId add_lane();
   void name_lane(LaneId lane, std::string_view name);
 
   /// The instance that these events belong to: known by its long name and ids, or new. Of each attribute the value
@@ -107,6 +113,9 @@ class TraceBuilder {
 
   /// Takes events of one lane. Each has a kind other than `other` and no time_fault().
   void add(LaneId lane, std::span<const LaneEvent> events);
+
+  /// Counts events that would be kept but for kMostLanes.
+  void lose_events_of_thread(std::uint64_t events);
 
   /// Counts events that are not kept.
   void count_other(std::uint64_t events) { trace_.event_count += events; }
@@ -124,6 +133,7 @@ class TraceBuilder {
  private:
   struct OpenEvent;
   struct LaneState;
+  struct LaneWork;
 
   using ThreadKey = std::pair<std::uint64_t, std::uint64_t>;
   /// A lane that is worked on, with its tables and its state.
@@ -133,12 +143,14 @@ class TraceBuilder {
     LaneState& state;
   };
 
+  LaneWork& work_of(LaneId lane);
   Place place_of(LaneId lane);
   std::size_t take_group(const Place& place, std::span<const LaneEvent> events, std::size_t begin);
   void nest_held(const Place& place);
   void nest(const Place& place, const LaneEvent& event);
   static void close_until(Lane& tables, LaneState& state, Picoseconds start, Picoseconds end);
   static void close(Lane& tables, const OpenEvent& event);
+  void finish_lanes();
   void keep_makings_of_pipelines();
   void add_row(const Place& place, const LaneEvent& event, OpenEvent& opened);
   void add_leaf(const Place& place, const LaneEvent& event);
@@ -148,7 +160,9 @@ class TraceBuilder {
   Trace trace_;
   Interval window_{std::numeric_limits<Picoseconds>::max(), std::numeric_limits<Picoseconds>::min()};
   std::map<ThreadKey, LaneId> lane_ids_;
-  std::deque<LaneState> lane_states_;  ///< indexed by LaneId
+  /// Indexed by LaneId, in blocks: finish() gives each back before it takes the next, and lanes never move until then.
+  std::vector<std::unique_ptr<LaneWork[]>> lanes_;
+  std::size_t lane_count_ = 0;
   std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> instance_ids_;
   std::vector<std::vector<Picoseconds>> attribute_seen_;  ///< by InstanceId and position: when the value was seen
 };

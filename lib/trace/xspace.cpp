@@ -127,6 +127,7 @@ class XSpaceReader {
   void read_events();
   void merge(DecodedEvents& decoded);
   InstanceId merge(const RawSighting& sighting);
+  void pass_over(const DecodedEvents& decoded, const LineRun& line);
   void track(const DecodedEvents& decoded, const LineRun& line, LaneId lane);
   Attribute to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value);
   StringId text_of(const PlaneNames& plane, const WireField& value);
@@ -209,6 +210,12 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
   for (const LineRun& run : decoded.runs) {
     const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
     const LaneId lane = builder_.lane(run.line->plane, run.line->line_id);
+    if (lane == kNoLane) {
+      builder_.lose_events_of_thread(events.size());
+      pass_over(decoded, run);
+      begin = run.end;
+      continue;
+    }
     builder_.name_lane(lane, run.line->line_name);
     for (std::size_t index = 0; index < events.size(); ++index) {
       LaneEvent& event = events[index];
@@ -224,6 +231,13 @@ void XSpaceReader::merge(DecodedEvents& decoded) {
     begin = run.end;
   }
   queue_before(decoded.events.size());
+}
+
+/// Leaves the attributes of a line's events out.
+void XSpaceReader::pass_over(const DecodedEvents& decoded, const LineRun& line) {
+  while (next_carried_ < decoded.carried.size() && decoded.carried[next_carried_].event < line.end) {
+    next_attribute_ = decoded.carried[next_carried_++].end;
+  }
 }
 
 /// Hands on the attributes of a line's events, whose subjects are instances of the trace by now.

@@ -73,7 +73,10 @@ void reserve_outermost_calls(const Trace& trace, IteratorForest& forest) {
 void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
   reserve_outermost_calls(trace, forest);
   std::vector<OutermostCall> lanes;
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) lanes.emplace_back(trace, static_cast<LaneId>(lane));
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    OutermostCall first(trace, static_cast<LaneId>(lane));
+    if (!first.done()) lanes.push_back(first);
+  }
   visit_merged(std::move(lanes), [&](const OutermostCall& outermost) {
     const IteratorCall& call = outermost.call();
     LogicalIterator& iterator = forest.iterators[index_of(forest.iterator_of(call))];
@@ -86,6 +89,12 @@ void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
     iterator.top_calls.push_back(outermost.ref());
     if (iterator.parent == kNoIterator) forest.loose_root_calls.push_back(outermost.ref());
   });
+}
+
+/// A consumer has one thread as a rule, whose calls are in order already: sorting would copy half of them.
+template <typename Before>
+void sort_unless_sorted(std::vector<RootCall>& calls, Before before) {
+  if (!std::is_sorted(calls.begin(), calls.end(), before)) std::stable_sort(calls.begin(), calls.end(), before);
 }
 
 /// GetNext ops with iterator calls inside: the ordinary consumer.
@@ -134,7 +143,10 @@ void add_calls_of_roots(const Trace& trace, IteratorForest& forest) {
 
 /// Session timelines of TF2 show GetNext ops and nothing inside: good for a verdict, not for a culprit.
 void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
-  std::vector<RootCall> calls;
+  std::vector<RootCall>& calls = forest.root_calls;
+  std::size_t count = 0;
+  for (const Lane& lane : trace.lanes) count += lane.get_next_calls.size();
+  calls.reserve(count);
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
     const Lane& lane = trace.lanes[index];
     for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
@@ -142,16 +154,16 @@ void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
       calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index), {}});
     }
   }
-  std::stable_sort(calls.begin(), calls.end(), [](const RootCall& a, const RootCall& b) {
+  sort_unless_sorted(calls, [](const RootCall& a, const RootCall& b) {
     return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
   });
   // An op may be drawn on two lanes at once: the enclosing one counts.
   Picoseconds latest_end = std::numeric_limits<Picoseconds>::min();
-  for (RootCall& call : calls) {
-    if (call.span.end <= latest_end) continue;
+  std::erase_if(calls, [&](const RootCall& call) {
+    if (call.span.end <= latest_end) return true;
     latest_end = call.span.end;
-    forest.root_calls.push_back(std::move(call));
-  }
+    return false;
+  });
 }
 
 void collect_root_calls(const Trace& trace, IteratorForest& forest) {
@@ -159,8 +171,8 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
   add_calls_of_loops(trace, forest);
   if (forest.root_calls.empty()) add_calls_of_roots(trace, forest);
   if (forest.root_calls.empty()) add_bare_get_next_calls(trace, forest);
-  std::stable_sort(forest.root_calls.begin(), forest.root_calls.end(),
-                   [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
+  sort_unless_sorted(forest.root_calls,
+                     [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
 }
 
 std::uint64_t element_id_of(const Trace& trace, ProducedRef ref) {

@@ -19,6 +19,9 @@ struct CallRef {
 
 inline constexpr std::size_t kCallBlock = 64;
 
+/// Iterators of a trace that are told apart, of which real ones have some dozen: each costs kilobytes of measurements.
+inline constexpr std::size_t kMostIterators = 8'192;
+
 inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
   return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
 }
@@ -69,6 +72,7 @@ struct IteratorForest {
   std::vector<IteratorId> roots;          ///< by first appearance
   std::vector<IteratorId> loop_roots;     ///< of these: consumed by an op that goes over the dataset, without GetNext
   std::uint64_t too_deep = 0;             ///< iterators that stood so deep that they were moved up
+  std::uint64_t too_many = 0;             ///< instances of iterators beyond kMostIterators, which count as the last one
   std::vector<RootCall> root_calls;       ///< sorted by start
   std::vector<CallRef> loose_root_calls;  ///< calls of roots outside of GetNext ops, sorted by start
   std::vector<ProducedRef> produced;      ///< sorted by element id, then by start of the call that fetched the input

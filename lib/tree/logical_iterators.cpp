@@ -30,6 +30,7 @@ class LogicalIteratorBuilder {
   const IteratorInstance& instance(InstanceId id) const { return trace_.instances[index_of(id)]; }
   std::vector<std::size_t> branches_of(InstanceId id) const;
   void add_instance(InstanceId id);
+  void join(InstanceId id, IteratorId iterator_id);
   IteratorId parent_by_id(const LogicalIterator& iterator) const;
   IteratorId parent_by_name(IteratorId iterator) const;
   void link_parents();
@@ -60,9 +61,13 @@ std::vector<std::size_t> LogicalIteratorBuilder::branches_of(InstanceId id) cons
 void LogicalIteratorBuilder::add_instance(InstanceId id) {
   const std::string& folded = tree_.folded_names[index_of(id)];
   LogicalKey key{tree_.pipelines[index_of(id)], folded, branches_of(id)};
-  const auto [place, is_new] =
-      iterator_of_key_.try_emplace(std::move(key), static_cast<IteratorId>(forest_.iterators.size()));
-  if (is_new) {
+  auto place = iterator_of_key_.find(key);
+  if (place == iterator_of_key_.end() && forest_.iterators.size() == kMostIterators) {
+    ++forest_.too_many;
+    return join(id, static_cast<IteratorId>(kMostIterators - 1));
+  }
+  if (place == iterator_of_key_.end()) {
+    place = iterator_of_key_.emplace(std::move(key), static_cast<IteratorId>(forest_.iterators.size())).first;
     LogicalIterator iterator;
     iterator.long_name = folded;
     iterator.short_name = short_name_of(folded);
@@ -73,8 +78,12 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     first_of_name_.try_emplace({tree_.pipelines[index_of(id)], hash}, place->second);
     ++all_of_name_.try_emplace(hash, place->second, 0).first->second.second;
   }
-  forest_.iterator_of_instance[index_of(id)] = place->second;
-  LogicalIterator& iterator = forest_.iterators[index_of(place->second)];
+  join(id, place->second);
+}
+
+void LogicalIteratorBuilder::join(InstanceId id, IteratorId iterator_id) {
+  forest_.iterator_of_instance[index_of(id)] = iterator_id;
+  LogicalIterator& iterator = forest_.iterators[index_of(iterator_id)];
   iterator.instances.push_back(id);
   iterator.call_count += instance(id).event_count;
   if (iterator.dataset_name.empty()) iterator.dataset_name = trace_.strings[instance(id).dataset_name];
