@@ -237,6 +237,29 @@ TEST_CASE("a line that is not a row is passed over, in query as in fleet") {
   CHECK(run_tool({"query", "SELECT 1", folder.write("none.ndjson", broken)}).code == 2);
 }
 
+TEST_CASE("rows begin where they begin: query takes a file whose first lines are none, as fleet does") {
+  const TemporaryDirectory folder;
+  const std::string row = run_tool({"batch", kTrace}).output;
+  const auto paths_in = [&](const std::string& content) {
+    const std::string rows = folder.write("rows.ndjson", content);
+    CHECK(run_tool({"fleet", rows}).code == 0);
+    return run_tool({"query", "SELECT path FROM files", rows, "--format", "csv"});
+  };
+  for (const std::string& above : {row.substr(row.size() / 2), std::string("# rows of January\n"),
+                                   std::string("{\"schema\":\"another/1\"}\n"), std::string(3 << 20, 'x') + "\n"}) {
+    const Ended asked = paths_in(above + row);
+    CHECK(asked.code == 0);
+    CHECK(contains(asked.output, "guide_naive"));
+    CHECK(contains(asked.errors, "line 1: is not a row"));
+  }
+  const Ended blank = paths_in("\n \r\n" + row + "\n");
+  CHECK(blank.code == 0);
+  CHECK_FALSE(contains(blank.errors, "is not a row"));
+  const Ended none = run_tool({"query", "SELECT 1", folder.write("none.ndjson", "# rows of January\n")});
+  CHECK(none.code == 2);
+  CHECK(contains(none.errors, "none.ndjson"));
+}
+
 TEST_CASE("the report says whose settings count") {
   const TemporaryDirectory folder;
   const std::string config = folder.write("settings.toml",

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_counter.h"
+#include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/line_reader.h"
 
@@ -44,7 +45,7 @@ class RowFiles {
  public:
   explicit RowFiles(const std::vector<std::string>& files) : files_(files), kept_(files.size()) {}
 
-  /// Calls `visit(line, name of the file)` for each line that is not blank.
+  /// Calls `visit(row or error, line, name of the file)` for each line that is not blank.
   template <typename Visit>
   Result<void> read(Visit visit) {
     for (std::size_t index = 0; index < files_.size(); ++index) {
@@ -72,18 +73,13 @@ class RowFiles {
       const Result<std::optional<Line>> line = reader.next();
       if (!line) return Unexpected(line.error());
       if (!*line) return {};
-      if ((*line)->text.find_first_not_of(" \t\r") != std::string_view::npos) visit(**line, source.name());
+      if (const std::optional<Result<TraceRow>> row = row_in(**line)) visit(*row, **line, source.name());
     }
   }
 
   const std::vector<std::string>& files_;
   std::vector<std::unique_ptr<ByteSource>> kept_;  ///< indexed as the files
 };
-
-Result<TraceRow> row_in(const Line& line) {
-  if (line.is_too_long) return fail("is not a row: the line is too long", {});
-  return parse_row(line.text);
-}
 
 }  // namespace
 
@@ -101,8 +97,7 @@ Result<Fleet> read_fleet(const std::vector<std::string>& files) {
   std::uint64_t row_count = 0;
   std::uint64_t not_rows = 0;
   std::string first_not_row;
-  Result<void> read = rows.read([&](const Line& line, const std::string& name) {
-    const Result<TraceRow> row = row_in(line);
+  Result<void> read = rows.read([&](const Result<TraceRow>& row, const Line& line, const std::string& name) {
     if (!row) {
       if (not_rows++ == 0) first_not_row = fmt::format("{} line {}: {}", name, line.number, row.error().what);
       return;
@@ -114,8 +109,7 @@ Result<Fleet> read_fleet(const std::vector<std::string>& files) {
   });
   if (!read) return Unexpected(read.error());
   FleetCounter counter;
-  read = rows.read([&](const Line& line, const std::string&) {
-    const Result<TraceRow> row = row_in(line);
+  read = rows.read([&](const Result<TraceRow>& row, const Line& line, const std::string&) {
     if (!row) return;
     const std::uint64_t hash = fnv1a_64(line.text);
     const auto content = wanted.find(key_of(*row));

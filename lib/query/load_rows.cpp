@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/line_reader.h"
 #include "query/row_inserter.h"
@@ -103,7 +104,9 @@ Result<LoadedRows> load_rows(QueryDatabase& database, const std::string& path) {
     if (!line) return Unexpected(line.error());
     // A last line without an end was cut off.
     if (!*line || !(*line)->has_end) break;
-    const Result<TraceRow> row = parse_row((*line)->text);
+    const std::optional<Result<TraceRow>> found = row_in(**line);
+    if (!found) continue;
+    const Result<TraceRow>& row = *found;
     if (!row) {
       ++not_rows;
       const std::string where = fmt::format("{}, line {}", (*source)->name(), (*line)->number);

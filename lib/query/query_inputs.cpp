@@ -3,31 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <utility>
 
-#include "fleet/trace_row.h"
+#include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/file_io.h"
 
 namespace doctor {
 namespace {
-
-/// Whether the first line is a row of `batch`.
-bool holds_rows(ByteSource& source) {
-  constexpr std::size_t kLongestLine = std::size_t{4} << 20;
-  std::string head;
-  std::string block(std::size_t{64} << 10, '\0');
-  while (head.size() < kLongestLine && head.find('\n') == std::string::npos) {
-    const Result<std::size_t> count = source.read(block.data(), block.size());
-    if (!count || *count == 0) break;
-    head.append(block, 0, *count);
-    if (head.front() != '{') break;
-  }
-  static_cast<void>(source.rewind());
-  const std::size_t end = head.find('\n');
-  return end != std::string::npos && parse_row(std::string_view(head).substr(0, end)).has_value();
-}
 
 Result<QueryInput> examine(std::string path, std::string name) {
   const Result<std::unique_ptr<ByteSource>> source = open_source(path);
