@@ -120,6 +120,7 @@ class RunReader {
       if (!read) note_unread_devices(read.error(), *trace);
     }
     outcomes_[index].host.emplace(measure_trace(*trace, std::move(again), work_, options_, timings_));
+    if (is_without_history(index)) outcomes_[index].host->history_limit = options_.largest_with_history;
     add_source_lines(lines_beside(files_[index]), *outcomes_[index].host);
     return {};
   }
@@ -133,10 +134,16 @@ class RunReader {
 
   ReadOptions read_options(std::size_t index) const {
     ReadOptions read = options_.read;
+    if (is_without_history(index)) read.attribute_history = false;
+    return read;
+  }
+
+  /// Whether the history of attributes is wanted, but the file is too large for it.
+  bool is_without_history(std::size_t index) const {
+    if (!options_.read.attribute_history) return false;
     std::error_code error;  // what is not a file has no size, and is not large
     const std::uintmax_t bytes = std::filesystem::file_size(files_[index], error);
-    if (!error && bytes > options_.largest_with_history) read.attribute_history = false;
-    return read;
+    return !error && bytes > options_.largest_with_history;
   }
 
   bool wants_profile(const Trace& trace) const {

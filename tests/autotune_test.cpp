@@ -207,6 +207,21 @@ TEST_CASE("a diagnosis reads no histories, and only the last values change no an
   CHECK(stage.binding == Binding::unknown);
 }
 
+TEST_CASE("a file that is too large for histories says so in the document of a page") {
+  AnalysisOptions options;
+  options.read.attribute_history = true;
+  const auto document = [&](std::uint64_t limit) {
+    options.largest_with_history = limit;
+    const Analysis analysis = diagnose_files(
+        {std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb"}, {.needed = options});
+    return Json::parse(render_autotune_json(analysis.measurements, analysis.diagnosis));
+  };
+  CHECK(document(1'000)["history_limit_bytes"] == 1'000);
+  CHECK_FALSE(document(1'000'000'000).contains("history_limit_bytes"));
+  options.read.attribute_history = false;  // nobody asked for them
+  CHECK_FALSE(document(1'000).contains("history_limit_bytes"));
+}
+
 TEST_CASE("neither threads nor windows change the page") {
   const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
   std::set<std::string> pages;

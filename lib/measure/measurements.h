@@ -297,6 +297,8 @@ struct HostMeasurement {
   Picoseconds window_start = 0;  ///< where a person's times count from
   Picoseconds window = 0;
   Loss loss;
+  /// Bytes of the largest file whose values over time are kept, where this host's is larger; see AnalysisOptions.
+  std::optional<std::uint64_t> history_limit;
   std::vector<std::string> threads;  ///< indexed by LaneId: their names
   /// Threads of a compute pool with events in the window. The runtime makes one for each core, but those that rested
   /// are not in the trace, so the machine's cores are not known from it.

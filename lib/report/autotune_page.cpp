@@ -353,6 +353,9 @@ std::string render_autotune_json(const Measurements& measurements, const Diagnos
   OrderedJson pipelines = OrderedJson::array();
   for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) pipelines.push_back(group_json(group));
   OrderedJson page = {{"schema", "tfdata-doctor.autotune/1"}, {"tool", tool_json()}};
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (host.history_limit) page["history_limit_bytes"] = *host.history_limit;
+  }
   page["pipelines"] = std::move(pipelines);
   return to_text(page);
 }

@@ -22,6 +22,7 @@ ANNOTATIONS = {'$schema', '$id', '$defs', 'title', 'description', 'format'}
 
 # Keys that no document about a trace of testdata has.
 UNSEEN = {
+    'tfdata-doctor.autotune/1': {'history_limit_bytes'},  # none is that large
     'tfdata-doctor.baseline/1': {'runs.iterators.user_name'},
 }
 

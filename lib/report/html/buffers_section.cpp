@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
@@ -72,8 +74,15 @@ void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
       window = std::max(window, number_of(list_of(*series.history, "changes").back(), "time_us"));
     }
   }
-  if (all.empty()) return;
+  const std::optional<double> limit = known_number(*autotune, "history_limit_bytes");
+  if (all.empty() && !limit) return;
   open_section("buffers", "Parallelism and buffers over time", page);
+  if (limit) {
+    page.element("p", "Left out: this page has them for files of up to " +
+                          format_bytes(static_cast<std::uint64_t>(*limit)) +
+                          ". The command \"tfdata-doctor show autotune\" has them for every file.");
+  }
+  if (all.empty()) return page.close();
   for (std::size_t index = 0; index < std::min(all.size(), kMostCharts); ++index) {
     add_series(all[index], window, page);
   }
