@@ -74,6 +74,7 @@ TracePage diagnosis_page(const DiagnosisOptions& options) {
       .prepare =
           [&options](Analysis& analysis) {
             print_idle(analysis.idle_suppressions, options.output);
+            analysis.diagnosis.settings_note = options.output.settings_note;
             analysis.diagnosis.budgets = check_budgets(analysis.measurements, analysis.diagnosis, options.budgets);
           },
       .render = [&options](const Analysis& analysis,

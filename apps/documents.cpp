@@ -41,14 +41,10 @@ std::string step_summary() {
   return file == nullptr ? std::string() : file;
 }
 
-/// With the file whose settings count, where people read it: it may have come with what is judged.
+/// A page for people with the file whose settings count; documents for programs have it in a place of their own.
 std::string with_note(std::string page, OutputFormat format, const std::string& note) {
-  if (note.empty()) return page;
-  if (format == OutputFormat::text) page += "\nsettings  " + escape_for_terminal(note) + "\n";
-  if (format == OutputFormat::markdown) page += "\nSettings: " + escape_for_markdown(note) + "\n";
-  if (format == OutputFormat::github)
-    page += "::notice title=tfdata-doctor settings::" + escape_for_github(note) + "\n";
-  return page;
+  if (format != OutputFormat::text || note.empty()) return page;
+  return page + "\nsettings  " + escape_for_terminal(note) + "\n";
 }
 
 /// Writes one document. Errors: it cannot be made, or not be written. That a step has no summary is only reported.

@@ -187,7 +187,8 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   const std::vector<RunSummary> candidate = summaries_of(sides.candidate);
   RunComparison comparison = compare(base, candidate, options.choice, thresholds);
   if (options.ideal) comparison.ideal = closed_gap(*options.ideal, base, candidate, summaries_of(sides.ideal));
-  const ProblemReport problems = problems_between(comparison, sides, options);
+  ProblemReport problems = problems_between(comparison, sides, options);
+  problems.settings_note = output.settings_note;
   const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
     if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));
     if (format == OutputFormat::json) return render_comparison_json(comparison);

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -271,6 +272,20 @@ TEST_CASE("the report says whose settings count") {
   CHECK(contains(run_tool({kTrace, "--config", config, "--format", "github"}).output,
                  "::notice title=tfdata-doctor set"));
   CHECK(contains(run_tool({kTrace, "--config", config, "--format", "markdown"}).output, "Settings: "));
+  const auto document = [&](const char* format) {
+    return nlohmann::json::parse(run_tool({kTrace, "--config", config, "--format", format}).output);
+  };
+  CHECK(document("json")["settings_note"] == note);
+  const nlohmann::json notification =
+      document("sarif")["runs"][0]["invocations"][0]["toolConfigurationNotifications"][0];
+  CHECK(notification["level"] == "note");
+  CHECK(notification["message"]["text"] == "Settings: " + note);
+  CHECK(contains(run_tool({kTrace, "--config", config, "--format", "junit"}).output,
+                 "<property name=\"settings\" value=\"" + note + "\"/>"));
+  CHECK_FALSE(contains(run_tool({kTrace, "--no-config", "--format", "json"}).output, "settings_note"));
+  CHECK_FALSE(
+      contains(run_tool({kTrace, "--no-config", "--format", "sarif"}).output, "toolConfigurationNotifications"));
+  CHECK_FALSE(contains(run_tool({kTrace, "--no-config", "--format", "junit"}).output, "<properties>"));
   CHECK_FALSE(contains(run_tool({kTrace, "--no-config"}).output, "settings  "));
   CHECK_FALSE(contains(run_tool({kTrace, "--config", folder.write("empty.toml", "")}).output, "settings  "));
 }

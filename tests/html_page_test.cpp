@@ -254,6 +254,22 @@ TEST_CASE("the numbers on a page are those of its data, and the data those of th
   CHECK(Json::parse(raw["data"].front())["report"] == report);
 }
 
+TEST_CASE("a page says where the values over time of a large file are left out") {
+  const OrderedJson autotune = {{"history_limit_bytes", 256'000'000}, {"pipelines", OrderedJson::array()}};
+  const std::string page = render_html({{"autotune", autotune}}, "large");
+  CHECK(page.find("Parallelism and buffers over time") != std::string::npos);
+  CHECK(page.find("Left out: this page has them for files of up to 256 MB.") != std::string::npos);
+  const OrderedJson small = {{"pipelines", OrderedJson::array()}};
+  CHECK(render_html({{"autotune", small}}, "small").find("Left out") == std::string::npos);
+}
+
+TEST_CASE("a page names the configuration file without its folder") {
+  const OrderedJson report = {{"settings_note", "/home/someone/.tfdata-doctor.toml: fail-on never, 1/2"}};
+  const std::string page = render_html({{"report", report}}, "settings");
+  CHECK(page.find("someone") == std::string::npos);
+  CHECK(page.find(".tfdata-doctor.toml: fail-on never, 1/2") != std::string::npos);
+}
+
 TEST_CASE("every picture says what it shows, and a table has what its sections draw") {
   for (const std::vector<std::string>& arguments : pages()) {
     CAPTURE(arguments.back());

@@ -37,7 +37,10 @@ struct Diagnosis {
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id
   std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue
   std::vector<BudgetResult> budgets;        ///< empty where none was given; see check_budgets()
-  std::vector<RuleTiming> timings;          ///< in the order of the catalogue; not part of the report
+  /// "FILE: fail-on never, 1 suppression": the configuration file whose settings count, which may have come with what
+  /// is judged. The command fills it in; empty where none count.
+  std::string settings_note;
+  std::vector<RuleTiming> timings;  ///< in the order of the catalogue; not part of the report
 };
 
 /// Judges the measurements and asks every rule. Knows no rule by name.

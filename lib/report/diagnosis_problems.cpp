@@ -123,6 +123,7 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   add_budgets(measurements, diagnosis, context, report);
   set_fingerprints(report.problems);
   for (const NotEvaluated& rule : diagnosis.not_evaluated) report.not_evaluated.push_back({rule.rule, rule.reason});
+  report.settings_note = diagnosis.settings_note;
   report.outcome = outcome_of(diagnosis.judgement.status, outcome_of(diagnosis.budgets), report.problems);
   return report;
 }

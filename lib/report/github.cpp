@@ -58,6 +58,9 @@ std::string render_github(const ProblemReport& report) {
       "::notice title={}::{}: {}{}{}\n",
       escape_for_github_property("tfdata-doctor " + report.command + ": " + std::string(in_words(report.outcome))),
       report.verdict, escape_for_github(report.summary), kLineBreak, describe_counts(report));
+  if (!report.settings_note.empty()) {
+    lines += "::notice title=tfdata-doctor settings::" + escape_for_github(report.settings_note) + "\n";
+  }
   const bool with_host = spans_hosts(report);
   for (const Problem* problem : shown_problems(report)) lines += annotation(*problem, with_host);
   return lines;

@@ -198,6 +198,7 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   page["pipelines"] = std::move(pipelines);
   page["findings"] = std::move(findings);
   page["not_evaluated"] = std::move(not_evaluated);
+  if (!diagnosis.settings_note.empty()) page["settings_note"] = diagnosis.settings_note;
   if (!diagnosis.budgets.empty()) {
     OrderedJson budgets = OrderedJson::array();
     for (const BudgetResult& result : diagnosis.budgets) budgets.push_back(budget_json(result, views));

@@ -82,6 +82,12 @@ void add_verdict(TestCases& cases, const ProblemReport& report) {
   add_case(cases, attributes, fmt::format("<error message=\"{}\" type=\"nothing to judge\"/>", summary));
 }
 
+std::string properties_of(const ProblemReport& report) {
+  if (report.settings_note.empty()) return {};
+  return fmt::format("    <properties>\n      <property name=\"settings\" value=\"{}\"/>\n    </properties>\n",
+                     escape_for_xml(report.settings_note));
+}
+
 }  // namespace
 
 std::string render_junit(const ProblemReport& report) {
@@ -98,8 +104,8 @@ std::string render_junit(const ProblemReport& report) {
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", cases.count, cases.failures, cases.errors);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tfdata-doctor\" {}>\n"
-      "  <testsuite name=\"tfdata-doctor {}\" {} skipped=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      counts, escape_for_xml(report.command), counts, cases.skipped, cases.xml);
+      "  <testsuite name=\"tfdata-doctor {}\" {} skipped=\"{}\">\n{}{}  </testsuite>\n</testsuites>\n",
+      counts, escape_for_xml(report.command), counts, cases.skipped, properties_of(report), cases.xml);
 }
 
 }  // namespace doctor

@@ -137,8 +137,9 @@ std::string rules_sentence(const ProblemReport& report) {
 std::string render_markdown(const ProblemReport& report) {
   const std::vector<const Problem*> problems = shown_problems(report);
   std::string page = heading(report);
-  const std::string last =
+  std::string last =
       fmt::format("{}. {} `{}` says more.\n", describe_counts(report), rules_sentence(report), report.explanation);
+  if (!report.settings_note.empty()) last += "\nSettings: " + text(report.settings_note, kLongestCell) + "\n";
   page += table_of(report.numbers);
   if (problems.empty()) return page + last;
   page += "| severity | rule | where | what |\n|---|---|---|---|\n";

@@ -79,6 +79,7 @@ struct ProblemReport {
   std::vector<ProblemRule> rules;
   std::vector<Problem> problems;  ///< gravest first
   std::vector<UnevaluatedRule> not_evaluated;
+  std::string settings_note;                               ///< as Diagnosis::settings_note
   ProblemTable numbers;                                    ///< without rows: none
   std::string explanation = "tfdata-doctor explain RULE";  ///< command that prints more about the rules
 };

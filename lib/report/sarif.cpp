@@ -98,8 +98,8 @@ OrderedJson result_json(const Problem& problem, std::size_t rule_index, bool wit
   return result;
 }
 
-OrderedJson notification_json(const std::string& text) {
-  return {{"level", "warning"}, {"message", message_json(text)}};
+OrderedJson notification_json(const std::string& text, std::string_view level = "warning") {
+  return {{"level", level}, {"message", message_json(text)}};
 }
 
 OrderedJson invocation_json(const ProblemReport& report) {
@@ -112,6 +112,10 @@ OrderedJson invocation_json(const ProblemReport& report) {
                                               " left out: GitHub takes " + format_count(kMostSarifResults) + "."));
   }
   if (!notifications.empty()) invocation["toolExecutionNotifications"] = std::move(notifications);
+  if (!report.settings_note.empty()) {
+    invocation["toolConfigurationNotifications"] =
+        OrderedJson::array({notification_json("Settings: " + report.settings_note, "note")});
+  }
   return invocation;
 }
 

@@ -384,6 +384,7 @@ class Report(Document):
     pipelines: list[Pipeline]
     findings: list[Finding]
     not_evaluated: list[NotEvaluated]
+    settings_note: Optional[str] = None
     budgets: list[Budget] = field(default_factory=list)
 
     @property

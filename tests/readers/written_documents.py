@@ -113,6 +113,12 @@ def documents(tool, folder):
         yield ['baseline', 'add'], json.load(file)
     yield ['baseline', 'show'], json.loads(run(['baseline', 'show', baseline, '--format', 'json']))
 
+    settings = os.path.join(folder, 'settings.toml')
+    with open(settings, 'w', encoding='utf-8') as file:
+        file.write('fail-on = "never"\n')
+    line = ['diagnose', '--config', settings, '--format', 'json', EXAMPLE]
+    yield line, json.loads(run(line))
+
     run_folder = os.path.join(folder, 'logs', 'plugins', 'profile', 'first')
     os.makedirs(run_folder)
     os.symlink(os.path.join(ROOT, EXAMPLE), os.path.join(run_folder, 'host.xplane.pb'))

@@ -96,6 +96,9 @@ std::size_t bound_list(std::string_view key, OrderedJson& list) {
 
 void bound_for_page(OrderedJson& document) {
   if (!document.is_object()) return;
+  if (const std::string note = text_of(document, "settings_note"); !note.empty()) {
+    document["settings_note"] = note.substr(note.rfind('/', note.find(": ")) + 1);
+  }
   std::vector<std::pair<std::string, std::size_t>> left_out;
   for (auto& [key, value] : document.items()) {
     if (value.is_array()) {
