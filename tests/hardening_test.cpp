@@ -2,10 +2,15 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +52,19 @@ class Program {
       if (entry.d_tag == tag) return entry.d_un.d_val;
     }
     return 0;
+  }
+
+  /// "libfmt.so.9": the libraries that it is linked with.
+  std::vector<std::string> libraries() const {
+    std::vector<std::string> names;
+    for (const Elf64_Shdr& table : sections_) {
+      if (table.sh_type != SHT_DYNAMIC) continue;
+      const std::string_view strings = content(sections_.at(table.sh_link));
+      for (const Elf64_Dyn& entry : all_of<Elf64_Dyn>(SHT_DYNAMIC)) {
+        if (entry.d_tag == DT_NEEDED) names.emplace_back(strings.data() + entry.d_un.d_val);
+      }
+    }
+    return names;
   }
 
   /// Names that other objects could use, or that this one takes from them.
@@ -104,7 +122,98 @@ class Program {
   std::vector<Elf64_Shdr> sections_;
 };
 
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(std::string(DOCTOR_SOURCE_DIR) + "/" + path);
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A library by what builds and programs call it, and its title in THIRD_PARTY_NOTICES.md.
+struct Notice {
+  std::string_view package;  ///< Debian's, without "-dev"
+  std::string_view file;     ///< begins the name of the shared library; empty: the library is headers only
+  std::string_view include;  ///< begins the names of its headers; empty: no folder of its own
+  std::string_view title;
+  bool has_text = true;  ///< the notice has the text of the licence
+};
+
+constexpr std::array<Notice, 14> kNotices = {{
+    {"libcli11", "", "CLI/", "[CLI11]"},
+    {"libexpected", "", "tl/", "[expected]"},
+    {"libfmt", "libfmt.so", "fmt/", "[{fmt}]"},
+    {"libisal", "libisal.so", "", "[Intelligent Storage Acceleration Library]"},
+    {"nlohmann-json3", "", "nlohmann/", "[JSON for Modern C++]"},
+    {"libsimdjson", "libsimdjson.so", "", "[simdjson]"},
+    {"libsqlite3", "libsqlite3.so", "", "[SQLite]"},
+    {"libtomlplusplus", "", "toml++/", "[toml++]"},
+    {"zlib1g", "libz.so", "", "[zlib]"},
+    {"libcurl4-openssl", "libcurl", "curl/", "[libcurl]", false},
+    {"", "libstdc++.so", "", "libstdc++", false},
+    {"", "libgcc_s.so", "", "libgcc", false},
+    {"", "libm.so", "sys/", "GNU C library", false},
+    {"", "libc.so", "linux/", "GNU C library", false},
+}};
+
+/// What is said of a library, by one of its names; fails the test if nothing is.
+void expect_notice(std::string_view name, std::string_view Notice::*kind) {
+  INFO(name);
+  static const std::string text = text_of_file("THIRD_PARTY_NOTICES.md");
+  const auto* const known = std::find_if(kNotices.begin(), kNotices.end(), [&](const Notice& notice) {
+    return !(notice.*kind).empty() && name.starts_with(notice.*kind);
+  });
+  REQUIRE_MESSAGE(known != kNotices.end(), "a library that THIRD_PARTY_NOTICES.md and this test do not know");
+  const std::string title(known->title);
+  const std::string table = text.substr(0, text.find("\n## "));
+  CHECK(table.find(title) != std::string::npos);
+  if (known->has_text) CHECK(text.find("\n## " + title.substr(1, title.size() - 2) + "\n") != std::string::npos);
+}
+
+TEST_CASE("every library that is needed to build the program has a notice") {
+  std::istringstream packages(text_of_file("scripts/packages.txt"));
+  bool is_of_build = false;
+  std::size_t count = 0;
+  for (std::string line; std::getline(packages, line);) {
+    if (line.starts_with("[")) is_of_build = line.starts_with("[build]");
+    const std::string name = line.substr(0, line.find_first_of(" #"));
+    if (!is_of_build || !name.ends_with("-dev")) continue;
+    expect_notice(std::string_view(name).substr(0, name.size() - 4), &Notice::package);
+    ++count;
+  }
+  CHECK(count > 5);
+}
+
+TEST_CASE("every library whose headers or files the sources name has a notice") {
+  const std::regex header("#include <([^>]*/)[^>]*>");
+  const std::regex file("\"(lib[a-z0-9_+-]+)\\.so[.0-9]*\"");
+  std::size_t count = 0;
+  for (const char* const folder : {"lib", "apps", "rules"}) {
+    const std::string root = std::string(DOCTOR_SOURCE_DIR) + "/" + folder;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      const std::string source = text_of_file(std::filesystem::relative(entry.path(), DOCTOR_SOURCE_DIR).string());
+      INFO(entry.path().string());
+      for (std::sregex_iterator found(source.begin(), source.end(), header); found != std::sregex_iterator();
+           ++found, ++count) {
+        expect_notice((*found)[1].str(), &Notice::include);
+      }
+      for (std::sregex_iterator found(source.begin(), source.end(), file); found != std::sregex_iterator();
+           ++found, ++count) {
+        expect_notice((*found)[1].str(), &Notice::file);
+      }
+    }
+  }
+  CHECK(count > 100);
+}
+
 #ifdef DOCTOR_IS_HARDENED
+
+TEST_CASE("every library that the program is linked with has a notice") {
+  const std::vector<std::string> libraries = Program(DOCTOR_TOOL).libraries();
+  CHECK(libraries.size() > 3);
+  for (const std::string& library : libraries) {
+    if (!library.starts_with("ld-linux")) expect_notice(library, &Notice::file);
+  }
+}
 
 TEST_CASE("the program is at a random address, and no memory of it can be both written and executed") {
   const Program program(DOCTOR_TOOL);
