@@ -208,12 +208,12 @@ TEST_CASE("a diagnosis reads no histories, and only the last values change no an
 }
 
 TEST_CASE("a file that is too large for histories says so in the document of a page") {
+  const std::vector<std::string> files = {std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb"};
   AnalysisOptions options;
   options.read.attribute_history = true;
   const auto document = [&](std::uint64_t limit) {
     options.largest_with_history = limit;
-    const Analysis analysis = diagnose_files(
-        {std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb"}, {.needed = options});
+    const Analysis analysis = diagnose_files(files, {.needed = options});
     return Json::parse(render_autotune_json(analysis.measurements, analysis.diagnosis));
   };
   CHECK(document(1'000)["history_limit_bytes"] == 1'000);
