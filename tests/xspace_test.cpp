@@ -101,6 +101,19 @@ TEST_CASE("an XSpace whose bytes are there twice says so") {
   CHECK(twice.loss.notes.front().find("/host:CPU") != std::string::npos);
 }
 
+TEST_CASE("planes beyond the most that are read are lost, and counted") {
+  constexpr int kMostPlanes = 65'536;
+  const std::string pipeline = small_pipeline().to_xspace();
+  const std::string empty_plane("\x0a\x00", 2);
+  std::string file = pipeline;
+  for (int plane = 1; plane < kMostPlanes; ++plane) file += empty_plane;
+  CHECK(SyntheticTrace::read(file)->loss.complete());
+  const Trace trace = *SyntheticTrace::read(file + pipeline + empty_plane);
+  CHECK(trace.event_count == 4);
+  CHECK(trace.loss.counts == std::map<std::string, std::uint64_t>{{"planes_too_many", 2}});
+  CHECK(trace.loss.notes.size() == 1);
+}
+
 TEST_CASE("device planes are named and counted, not kept") {
   xspace::XSpace space = small_pipeline().to_message();
   xspace::XPlane& device = *space.add_planes();

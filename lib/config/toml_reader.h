@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <toml++/impl/preprocessor.h>
 // toml++ 3.3 and 3.4 ask of any character outside of strings whether it is a blank, and take the answer for U+00A1 to
-// U+0499 and some others to be unreachable, which is undefined. It is no.
+// U+0499 and some others to be unreachable, which is undefined. None of them is one.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

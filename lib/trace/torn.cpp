@@ -16,7 +16,7 @@ constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
 constexpr std::string_view kUnreadable = "could not be read";
 
 /// What weighs most comes first: it is what describe_tear() says of a file with several.
-constexpr std::array<LossReason, 20> kReasons = {{
+constexpr std::array<LossReason, 21> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
     // Read errors, and gzip data that ends early or is damaged. What follows the place is gone.
@@ -28,6 +28,7 @@ constexpr std::array<LossReason, 20> kReasons = {{
     {"events_malformed", kDamaged},
     {"events_too_large", kDamaged},
     {"events_of_too_many_threads", "has too many threads to be read whole"},
+    {"planes_too_many", "has too many planes to be read whole"},
     // From here on the bytes were there.
     {"events_negative_duration", {}},
     {"events_of_unknown_phase", {}},

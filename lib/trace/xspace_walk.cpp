@@ -15,6 +15,9 @@ namespace {
 
 using namespace xspace_field;
 
+/// Planes, and names of hosts, that are read of a file; real ones have tens.
+constexpr std::size_t kMostPlanes = std::size_t{1} << 16;
+
 class PlaneWalk {
  public:
   PlaneWalk(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss)
@@ -24,6 +27,7 @@ class PlaneWalk {
 
  private:
   void walk_file();
+  bool is_one_too_many(bool is_plane);
   void walk_plane(std::uint64_t end);
   void walk_line(std::uint64_t end);
   void note_line(std::int64_t timestamp_ns);
@@ -38,6 +42,8 @@ class PlaneWalk {
   PlaneVisitor& visitor_;
   Loss& loss_;
   XSpaceClock clock_;
+  std::size_t plane_count_ = 0;
+  std::size_t host_name_count_ = 0;
   bool is_host_ = false;  ///< the plane is a host
 };
 
@@ -63,7 +69,7 @@ void PlaneWalk::walk_file() {
     if (!tag) return damage("the file is no longer an XSpace");
     const bool is_plane = tag->field == kPlane && tag->type == WireType::bytes;
     const bool is_host_name = tag->field == kHostName && tag->type == WireType::bytes;
-    if (!is_plane && !is_host_name) {
+    if ((!is_plane && !is_host_name) || is_one_too_many(is_plane)) {
       if (!stream_.skip_value(*tag)) return damage("the file ends inside a field");
       continue;
     }
@@ -82,6 +88,24 @@ void PlaneWalk::walk_file() {
     if (!stream_.skip_to(end)) return end_inside_plane(end);
   }
   if (stream_.error()) damage("read error");
+}
+
+/// Counts a plane or the name of a host; enters it as lost where there are too many. The second walk skips what comes
+/// after the planes of this one.
+bool PlaneWalk::is_one_too_many(bool is_plane) {
+  std::size_t& count = is_plane ? plane_count_ : host_name_count_;
+  if (count < kMostPlanes) {
+    ++count;
+    return false;
+  }
+  if (!is_plane) return true;
+  if (!loss_.counts.contains("planes_too_many")) {
+    loss_.notes.push_back(
+        fmt::format("{}: holds more than {} planes, more than any profiler writes: the others are lost", source_.name(),
+                    kMostPlanes));
+  }
+  loss_.add("planes_too_many");
+  return true;
 }
 
 void PlaneWalk::walk_plane(std::uint64_t end) {
