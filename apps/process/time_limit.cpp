@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 
-#include <cerrno>
-#include <ctime>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -22,20 +22,14 @@ struct AllowedTime {
   std::chrono::seconds most{};
   Clock::time_point end = Clock::time_point::max();
   std::optional<pthread_t> watch;  ///< the thread that ends the program
+  std::mutex mutex;
+  std::condition_variable stopping;
+  bool is_stopping = false;  ///< the thread is to end, not the program; guarded by `mutex`
 };
 
 AllowedTime& allowed_time() {
-  static AllowedTime value;
-  return value;
-}
-
-void sleep_until(Clock::time_point time) {
-  const auto since_start = time.time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_start);
-  const timespec until = {static_cast<time_t>(seconds.count()),
-                          static_cast<long>(std::chrono::nanoseconds(since_start - seconds).count())};
-  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
+  static auto* const value = new AllowedTime;  // never destroyed: the thread waits in it until the program is gone
+  return *value;
 }
 
 [[noreturn]] void end_late() {
@@ -49,8 +43,10 @@ void sleep_until(Clock::time_point time) {
 }
 
 void* watch(void* /*unused*/) {
-  sleep_until(allowed_time().end + kGrace);
-  end_late();
+  AllowedTime& time = allowed_time();
+  std::unique_lock lock(time.mutex);
+  if (!time.stopping.wait_until(lock, time.end + kGrace, [&] { return time.is_stopping; })) end_late();
+  return nullptr;
 }
 
 void start_watch() {
@@ -64,19 +60,28 @@ void start_watch() {
   ::pthread_attr_destroy(&attributes);
 }
 
+void stop_watch(pthread_t thread) {
+  AllowedTime& time = allowed_time();
+  {
+    const std::scoped_lock lock(time.mutex);
+    time.is_stopping = true;
+  }
+  time.stopping.notify_one();
+  ::pthread_join(thread, nullptr);
+  time.is_stopping = false;
+}
+
 }  // namespace
 
 void limit_time(std::chrono::seconds most) {
-  allowed_time() = {most, Clock::now() + most, std::nullopt};
+  allowed_time().most = most;
+  allowed_time().end = Clock::now() + most;
   start_watch();
 }
 
 void do_unwatched(const std::function<void()>& work) {
   const std::optional<pthread_t> thread = std::exchange(allowed_time().watch, std::nullopt);
-  if (thread) {
-    ::pthread_cancel(*thread);  // it sleeps, where it can be ended
-    ::pthread_join(*thread, nullptr);
-  }
+  if (thread) stop_watch(*thread);
   work();
   if (thread) start_watch();
 }
