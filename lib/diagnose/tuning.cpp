@@ -14,9 +14,12 @@ namespace {
 
 constexpr std::string_view kRamBudget = "ram_budget_megabytes";
 
+/// An exabyte: a number beyond it is none of memory, and sums of such would overflow.
+constexpr std::int64_t kMostMegabytes = std::int64_t{1} << 40;
+
 std::optional<std::int64_t> megabytes(const IteratorMeasurement& iterator, std::string_view attribute) {
   const std::optional<std::int64_t> number = last_number(iterator, attribute);
-  return number && *number >= 0 ? number : std::nullopt;
+  return number && *number >= 0 && *number <= kMostMegabytes ? number : std::nullopt;
 }
 
 std::optional<std::string> last_text(const IteratorMeasurement& iterator, std::string_view name) {
