@@ -23,10 +23,23 @@ struct Instant {
   friend auto operator<=>(const Instant&, const Instant&) = default;
 };
 
+/// A clock that stands at the end of what 64 bits hold, which no machine's does, stays there.
 Instant after(std::int64_t origin_ns, Picoseconds time) {
   const std::int64_t rest = time % kPicosecondsPerNanosecond;
   const std::int64_t ps = rest < 0 ? rest + kPicosecondsPerNanosecond : rest;
-  return {origin_ns + (time - ps) / kPicosecondsPerNanosecond, ps};
+  Instant instant{0, ps};
+  const std::int64_t since = (time - rest) / kPicosecondsPerNanosecond - (rest < 0 ? 1 : 0);
+  if (__builtin_add_overflow(origin_ns, since, &instant.ns)) instant.ns = origin_ns;
+  return instant;
+}
+
+/// From a base to the origin of a file; 0 where 64 bits are too few.
+Picoseconds shift_of(std::int64_t origin_ns, const Instant& base) {
+  Picoseconds shift = 0;
+  const bool is_too_far = __builtin_sub_overflow(origin_ns, base.ns, &shift) ||
+                          __builtin_mul_overflow(shift, kPicosecondsPerNanosecond, &shift) ||
+                          __builtin_sub_overflow(shift, base.ps, &shift);
+  return is_too_far ? 0 : shift;
 }
 
 struct Clock {
@@ -77,8 +90,8 @@ Result<void> set_event_clocks(QueryDatabase& database) {
     // In order of time: the first one that is too far from the last base begins a new one.
     if (!base || !are_related(clock.first.ns, base->ns)) base = clock.first;
     if (clock.base == base) continue;
-    const std::int64_t shift_ps = (clock.origin_ns - base->ns) * kPicosecondsPerNanosecond - base->ps;
-    if (!run(set_lines, {base->ns, shift_ps, clock.file}) || !run(set_clock, {base->ns, base->ps, clock.file})) {
+    const Picoseconds shift = shift_of(clock.origin_ns, *base);
+    if (!run(set_lines, {base->ns, shift, clock.file}) || !run(set_clock, {base->ns, base->ps, clock.file})) {
       return database.failure();
     }
   }
