@@ -33,9 +33,17 @@ struct Chain {
   std::size_t first = 0;
   std::size_t last = 0;  ///< the latest life
   std::uint32_t count = 0;
+  // Empty while they are those of the first life alone and nobody asked: most chains are of one life.
   std::unordered_set<std::string_view> names;     ///< of all lives
   std::unordered_set<std::string_view> prefixes;  ///< those with something below
 };
+
+void add_names(Chain& chain, const PipelineLife& life) {
+  for (const std::string_view name : life.names) {
+    chain.names.insert(name);
+    chain.prefixes.insert(prefix_of(name));
+  }
+}
 
 /// Chains that may go on with a life, in the order of their last root calls.
 using OpenChains = std::set<std::pair<Picoseconds, std::size_t>>;
@@ -49,9 +57,9 @@ class ChainFinder {
  private:
   void name_datasets();
   std::string key_of(std::size_t life) const;
-  bool agree(const Chain& chain, const PipelineLife& life) const;
-  bool follows(const Chain& chain, const PipelineLife& life) const;
-  std::optional<std::size_t> chain_for(const OpenChains& open, const PipelineLife& life) const;
+  bool agree(Chain& chain, const PipelineLife& life) const;
+  bool follows(Chain& chain, const PipelineLife& life) const;
+  std::optional<std::size_t> chain_for(const OpenChains& open, const PipelineLife& life);
   void add(std::size_t life, std::size_t chain);
 
   std::span<const PipelineLife> lives_;
@@ -93,7 +101,8 @@ std::string ChainFinder::key_of(std::size_t index) const {
 }
 
 /// Whether no transformation has other inputs here than there. A life that was cut short shows fewer.
-bool ChainFinder::agree(const Chain& chain, const PipelineLife& life) const {
+bool ChainFinder::agree(Chain& chain, const PipelineLife& life) const {
+  if (chain.names.empty()) add_names(chain, lives_[chain.first]);
   std::unordered_map<std::string_view, bool> has_common_input;
   for (const std::string_view name : life.names) {
     const std::string_view prefix = prefix_of(name);
@@ -104,7 +113,7 @@ bool ChainFinder::agree(const Chain& chain, const PipelineLife& life) const {
   return std::all_of(has_common_input.begin(), has_common_input.end(), [](const auto& entry) { return entry.second; });
 }
 
-bool ChainFinder::follows(const Chain& chain, const PipelineLife& life) const {
+bool ChainFinder::follows(Chain& chain, const PipelineLife& life) const {
   const PipelineLife& last = lives_[chain.last];
   if (life.making && last.roots.end <= life.making->span.start) return agree(chain, life);
   return last.root_calls >= kFewestCalls && life.root_calls >= kFewestCalls && last.all.end < life.all.start &&
@@ -112,7 +121,7 @@ bool ChainFinder::follows(const Chain& chain, const PipelineLife& life) const {
 }
 
 /// The one whose consumer waits longest for it to go on: pipelines that are read in turn go on in turn.
-std::optional<std::size_t> ChainFinder::chain_for(const OpenChains& open, const PipelineLife& life) const {
+std::optional<std::size_t> ChainFinder::chain_for(const OpenChains& open, const PipelineLife& life) {
   int compared = 0;
   for (auto chain = open.begin(); chain != open.end() && compared < kMostComparisons; ++chain, ++compared) {
     if (follows(chains_[chain->second], life)) return chain->second;
@@ -125,11 +134,9 @@ void ChainFinder::add(std::size_t index, std::size_t chain_index) {
   if (chain_index == chains_.size()) chains_.push_back({index, index, 0, {}, {}});
   Chain& chain = chains_[chain_index];
   found_[index] = {chain.first, chain.count++};
-  if (chain.count == 1 || life.names != lives_[chain.last].names) {
-    for (const std::string_view name : life.names) {
-      chain.names.insert(name);
-      chain.prefixes.insert(prefix_of(name));
-    }
+  if (chain.count > 1 && life.names != lives_[chain.last].names) {
+    if (chain.names.empty()) add_names(chain, lives_[chain.first]);
+    add_names(chain, life);
   }
   chain.last = index;
 }
