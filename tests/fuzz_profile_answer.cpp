@@ -6,19 +6,9 @@
 
 #include "capture/grpc_frame.h"
 #include "capture/profile_answer.h"
+#include "collected_events.h"
 
 namespace {
-
-class StoredBytes final : public doctor::ByteSink {
- public:
-  doctor::Result<void> write(std::string_view part) override {
-    bytes += part;
-    return {};
-  }
-  doctor::Result<void> finish() override { return {}; }
-
-  std::string bytes;
-};
 
 struct Outcome {
   std::string trace;
@@ -29,7 +19,7 @@ struct Outcome {
 
 Outcome take(std::string_view body, std::size_t piece) {
   constexpr std::uint64_t kMostBytes = 1 << 20;
-  StoredBytes sink;
+  doctor::MemorySink sink;
   doctor::ProfileAnswer answer(sink, kMostBytes);
   doctor::Result<void> result;
   while (result && !body.empty()) {

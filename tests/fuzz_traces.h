@@ -336,14 +336,15 @@ inline std::string FuzzedTrace::to_xspace() const {
   return space.text();
 }
 
+inline std::string json_string(std::string_view value) {
+  std::string text;
+  append_json_string(text, value);
+  return text;
+}
+
 /// As XProf writes it: long names are arguments, and every value is a text.
 inline std::string FuzzedTrace::to_chrome_json() const {
   std::string rows;
-  const auto quoted = [](std::string_view value) {
-    std::string text;
-    append_json_string(text, value);
-    return text;
-  };
   const auto value_of = [](const Stat& stat) {
     if (stat.type == StatType::signed_number) return std::to_string(static_cast<std::int64_t>(stat.number));
     if (stat.type == StatType::unsigned_number) return std::to_string(stat.number);
@@ -353,23 +354,23 @@ inline std::string FuzzedTrace::to_chrome_json() const {
   for (const Plane& plane : planes_) {
     ++process;
     rows += fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}},)", process,
-                        quoted(plane.name));
+                        json_string(plane.name));
     std::size_t thread = 0;
     for (const Line& line : plane.lines) {
       ++thread;
       rows += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}},)", process,
-                          thread, quoted(line.name));
+                          thread, json_string(line.name));
       for (const Event& event : line.events) {
         const std::size_t last = event.name.rfind("::");
         const bool is_iterator = event.name.starts_with("Iterator::") && last > 8;
-        std::string arguments = is_iterator ? "\"long_name\":" + quoted(event.name) : "";
+        std::string arguments = is_iterator ? "\"long_name\":" + json_string(event.name) : "";
         for (const Stat& stat : event.stats) {
-          arguments += (arguments.empty() ? "" : ",") + quoted(stat.name) + ":" + quoted(value_of(stat));
+          arguments += (arguments.empty() ? "" : ",") + json_string(stat.name) + ":" + json_string(value_of(stat));
         }
         rows +=
             fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.6f},"dur":{:.6f},"name":{},"args":{{{}}}}},)", process,
                         thread, static_cast<double>(event.start) * 1e-6, static_cast<double>(event.duration) * 1e-6,
-                        quoted(is_iterator ? "Iterator::" + event.name.substr(last + 2) : event.name), arguments);
+                        json_string(is_iterator ? "Iterator::" + event.name.substr(last + 2) : event.name), arguments);
       }
     }
   }
@@ -379,25 +380,21 @@ inline std::string FuzzedTrace::to_chrome_json() const {
 /// As timeline.py writes it: a process for each device, and what ran is an argument. It has no threads with names and
 /// no statistics.
 inline std::string FuzzedTrace::to_tf1_timeline() const {
-  const auto quoted = [](std::string_view value) {
-    std::string text;
-    append_json_string(text, value);
-    return text;
-  };
   std::string rows;
   std::size_t process = 0;
   for (const Plane& plane : planes_) {
     ++process;
     const std::string device = plane.name.starts_with('/') ? plane.name : "/cpu:0";
     rows += fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}},)", process,
-                        quoted(device + " Compute"));
+                        json_string(device + " Compute"));
     std::size_t thread = 0;
     for (const Line& line : plane.lines) {
       for (const Event& event : line.events) {
         rows += fmt::format(
             R"({{"ph":"X","cat":"Op","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"args":{{"name":{},"op":{}}}}},)",
             process, thread, event.start / 1'000'000, event.duration / 1'000'000,
-            quoted(event.name.substr(event.name.rfind(':') + 1)), quoted(event.name), quoted(event.name));
+            json_string(event.name.substr(event.name.rfind(':') + 1)), json_string(event.name),
+            json_string(event.name));
       }
       ++thread;
     }
