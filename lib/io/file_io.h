@@ -30,6 +30,11 @@ std::string temporary_directory();
 /// A temporary file that has no name any more. Not open if it cannot be made; errno says why.
 FileDescriptor open_unnamed_file();
 
+/// Adds to the end of such a file, or says why it cannot, or why it could not be made. Beyond a gigabyte, a tenth of
+/// its file system stays free for other programs: what comes through a pipe may never end. `name` is that of what is
+/// kept.
+Result<void> add_to_unnamed_file(const FileDescriptor& file, std::string_view bytes, const std::string& name);
+
 /// All of standard input as a file without a name, for what is read several times or by other processes. Errors: it
 /// cannot be read or stored.
 Result<FileDescriptor> store_standard_input();

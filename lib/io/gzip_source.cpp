@@ -22,6 +22,12 @@ constexpr unsigned char kHasFileName = 0x08;
 constexpr unsigned char kHasComment = 0x10;
 constexpr unsigned char kReservedFlags = 0xe0;
 
+/// A gzip of a few megabytes can hold gigabytes. In a trace each event, of a hundred bytes or more, has a time of its
+/// own, which takes two bytes at least: that is 75-fold at most, and recorded traces reach 35-fold.
+constexpr std::uint64_t kLargestExpansion = 250;
+/// So much is handed out whatever it was before.
+constexpr std::uint64_t kAnyExpansion = std::uint64_t{64} << 20;  // bytes
+
 /// A window over the stored bytes. The last bytes before the window stay readable, so that an inflater which read
 /// ahead can step back over a refill.
 class StoredWindow {
@@ -177,10 +183,18 @@ class GzipSource final : public ByteSource {
     } else if (step.state == Inflater::State::corrupt) {
       note_fault("the gzip data is damaged", "what comes before was read; copy or record the trace again");
       finish();
+    } else if (expands_too_much()) {
+      note_fault("the gzip data expands more than " + std::to_string(kLargestExpansion) + "-fold, as no trace does",
+                 "what comes before was read; see where the file is from");
+      finish();
     } else if (step.consumed == 0 && step.produced == 0 && (!input_.rest().empty() || !input_.refill())) {
       finish_early();
     }
     return step.produced;
+  }
+
+  bool expands_too_much() const {
+    return total_length_ > kAnyExpansion && total_length_ / kLargestExpansion > stored_position();
   }
 
   /// Checks the trailer. The members after a wrong one are still found, so a mismatch is noted and not the end.

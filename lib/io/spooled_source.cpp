@@ -83,10 +83,8 @@ class SpooledSource final : public ByteSource {
     bytes.remove_prefix(in_memory);
     if (bytes.empty()) return;
     if (!spool_.is_open()) spool_ = open_unnamed_file();
-    if (spool_.is_open() && write_all(spool_.number(), bytes)) return;
-    keep_fault_ = Error{"cannot be kept in '" + temporary_directory() +
-                            "' for a second reading: " + std::system_category().message(errno),
-                        name_, std::nullopt, "save it to a file, or set TMPDIR to a directory with room"};
+    const Result<void> added = add_to_unnamed_file(spool_, bytes, name_);
+    if (!added) keep_fault_ = added.error();
   }
 
   Result<std::size_t> read_kept(char* buffer, std::size_t capacity) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import dataclasses
 import functools
 import os
 import pathlib
@@ -193,14 +194,23 @@ def outputs(program: str) -> Cases:
 # --- A full disk
 
 
+def mount(path: pathlib.Path, size: str) -> None:
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(path)], check=True)
+    atexit.register(unmount, path)
+
+
+def unmount(path: pathlib.Path) -> None:
+    if os.path.ismount(path):
+        subprocess.run(["umount", str(path)], check=True)
+
+
 class FullDisk:
     """A file system with no byte left, which holds a baseline, a database and rows."""
 
     def __init__(self, program: str, path: pathlib.Path) -> None:
         self.path = path
-        path.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={FULL_DISK_BYTES}", "none", str(path)], check=True)
-        atexit.register(self.unmount)
+        mount(path, str(FULL_DISK_BYTES))
         for words in (
             ["baseline", "add", "old.json"],
             ["baseline", "add", "old.db"],
@@ -214,10 +224,6 @@ class FullDisk:
 
     def content(self) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in self.path.iterdir()}
-
-    def unmount(self) -> None:
-        if os.path.ismount(self.path):
-            subprocess.run(["umount", str(self.path)], check=True)
 
     def runs(self, program: str) -> list[Run]:
         def at(name: str) -> str:
@@ -243,7 +249,7 @@ class FullDisk:
     def faults(self) -> list[str]:
         """What is not as it was."""
         after = self.content()
-        self.unmount()
+        unmount(self.path)
         faults = [f"{name} is left over" for name in sorted(set(after) - set(self.before))]
         rows, old_rows = after.pop("old.ndjson", b""), self.before.pop("old.ndjson")
         faults += [f"{name} is not what it was" for name in self.before if after.get(name) != self.before[name]]
@@ -263,6 +269,23 @@ def case_of_full_disk(program: str) -> Case:
     return Case("full-disk", make, look=lambda _: disks[-1].faults())
 
 
+def case_of_endless_input(program: str, *words: str) -> Case:
+    """Standard input that never ends, where more than a gigabyte can be kept of it."""
+
+    def make(folder: pathlib.Path) -> list[Run]:
+        disk = folder / "disk"
+        mount(disk, "1300M")
+        endless = run(program, *words, "-", codes=(2,), stdin="/dev/zero", says="nine tenths")
+        return [dataclasses.replace(endless, environment=(("TMPDIR", str(disk)),))]
+
+    def look(folder: pathlib.Path) -> list[str]:
+        left = [f"{file.name} is left over" for file in (folder / "disk").iterdir()]
+        unmount(folder / "disk")
+        return left
+
+    return Case(f"endless-input-{words[0]}", make, look=look)
+
+
 @functools.cache
 def may_mount() -> bool:
     with tempfile.TemporaryDirectory() as folder:
@@ -274,7 +297,7 @@ def may_mount() -> bool:
 
 
 def left_out() -> list[str]:
-    return [] if may_mount() else ["the full disk in files: it takes the right to mount a tmpfs"]
+    return [] if may_mount() else ["the full disk and the endless input in files: they take the right to mount a tmpfs"]
 
 
 def cases(settings: Settings) -> Cases:
@@ -282,3 +305,5 @@ def cases(settings: Settings) -> Cases:
     yield from outputs(settings.program)
     if may_mount():
         yield case_of_full_disk(settings.program)
+        yield case_of_endless_input(settings.program, "batch")
+        yield case_of_endless_input(settings.program, "query", "SELECT 1")
