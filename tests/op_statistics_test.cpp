@@ -3,6 +3,7 @@
 #include "profile/op_statistics.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "measure/measurements.h"
 #include "report/ops_page.h"
@@ -78,6 +79,20 @@ TEST_CASE("self time leaves out ops inside of an op, and only on its own thread"
   CHECK(find(table, "tail")->self == 30);
   CHECK(table.host_time == 120 + 40);
   CHECK(table.ops.front().name == "a");  // most self time first
+}
+
+TEST_CASE("ops beyond the most that are told apart are one") {
+  constexpr int kMostOps = 65'536;
+  WrittenEvents events;
+  const EventLine& thread = events.line("/host:CPU", "python");
+  for (int op = 0; op < kMostOps + 10; ++op) events.add(thread, fmt::format("op{}:Cast", op), op, op + 1);
+  events.add(thread, "op7:Cast", 100'000, 100'002);
+  const OpTable table = table_of(events);
+  CHECK(table.ops.size() == kMostOps + 1);
+  CHECK(find(table, "op7")->occurrences == 2);
+  REQUIRE(find(table, "…") != nullptr);
+  CHECK(find(table, "…")->occurrences == 10);
+  CHECK(find(table, "…")->total == 10);
 }
 
 TEST_CASE("the order of a thread's events and the same span twice change nothing") {

@@ -120,6 +120,42 @@ TEST_CASE("events that cannot be kept have a reason") {
   CHECK(std::string_view(time_fault(0, PackedSpan::kMaxDuration + 1)) == "events_outside_time_range");
 }
 
+TEST_CASE("calls of iterators beyond the most that are told apart count as those of one of their name") {
+  TraceBuilder builder(TraceBuilder::Order::sorted);
+  const auto see = [&](std::string_view name, std::uint64_t id) {
+    return builder.see({builder.intern(name), {}, id, {}, 0, 0, 2, {}});
+  };
+  for (std::uint64_t id = 1; id <= kMostInstances; ++id) {
+    REQUIRE(see(id < kMostInstances ? "Iterator::Map" : "Iterator::Batch", id) == static_cast<InstanceId>(id - 1));
+  }
+  CHECK(see("Iterator::Map", 7) == InstanceId{6});
+  const auto last = static_cast<InstanceId>(kMostInstances - 1);
+  CHECK(see("Iterator::Map", kMostInstances + 1) == InstanceId{0});
+  CHECK(see("Iterator::Batch", kMostInstances + 2) == last);
+  CHECK(see("Iterator::New", kMostInstances + 3) == last);
+  const Trace trace = builder.finish();
+  CHECK(trace.instances.size() == kMostInstances);
+  CHECK(trace.instances.front().event_count == 4);
+  CHECK(trace.instances.back().event_count == 6);
+  CHECK(trace.loss.counts == std::map<std::string, std::uint64_t>{{"calls_of_too_many_iterators", 6}});
+  CHECK(trace.loss.notes.size() == 1);
+}
+
+TEST_CASE("names beyond the most that are kept are one") {
+  StringTable strings;
+  for (std::size_t number = 0; strings.size() < StringTable::kMostStrings - 1; ++number) {
+    strings.intern(std::to_string(number));
+  }
+  CHECK(strings.refused() == 0);
+  const StringId others = strings.intern("a");
+  CHECK(strings[others] == "…");
+  CHECK(strings.intern("b") == others);
+  CHECK(strings.intern("…") == others);
+  CHECK(strings[strings.intern("17")] == "17");
+  CHECK(strings.size() == StringTable::kMostStrings);
+  CHECK(strings.refused() == 2);
+}
+
 TEST_CASE("the events of threads beyond the most that are kept are lost, and counted") {
   TraceBuilder builder(TraceBuilder::Order::sorted);
   LaneEvent event;

@@ -116,6 +116,11 @@ void HostMeasurer::describe_trace() {
                                  format_count(kMostIterators) +
                                  ", more than any real job has, count as the last of them");
   }
+  if (trace_.strings.refused() > 0) {
+    result_.loss.add("names_too_many", trace_.strings.refused());
+    result_.loss.notes.push_back("the trace has more than " + format_count(StringTable::kMostStrings) +
+                                 " different names, more than any real job: others are read as \"…\"");
+  }
   result_.step_markers = trace_.steps;
   result_.has_session_runs = !trace_.lanes_are_threads;
   result_.threads.reserve(trace_.lanes.size());

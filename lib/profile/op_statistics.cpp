@@ -65,7 +65,11 @@ std::optional<OpName> parse_op_name(std::string_view event_name) {
 }
 
 std::uint32_t OpTableBuilder::op_of(const OpName& name, bool is_on_device) {
+  constexpr std::size_t kMostOps = std::size_t{1} << 16;  // more than any model has: no file fills the memory with ops
+  constexpr OpName kOthers = {"…", "…"};
   key_.assign(is_on_device ? "D" : "H").append(name.type).append(1, ':').append(name.name);
+  const bool is_one_too_many = table_.ops.size() >= kMostOps && name.name != kOthers.name && !ids_.contains(key_);
+  if (is_one_too_many) return op_of(kOthers, is_on_device);
   const auto [place, is_new] = ids_.try_emplace(key_, static_cast<std::uint32_t>(table_.ops.size()));
   if (is_new) table_.ops.push_back({std::string(name.name), std::string(name.type), is_on_device, 0, 0, 0});
   return place->second;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -12,15 +14,21 @@ namespace doctor {
 /// Every distinct string of a trace, once. Views stay valid as long as the table; id 0 is the empty string.
 class StringTable {
  public:
+  /// Recorded traces have thousands. All others are one, "…", so that no file fills the memory with names.
+  static constexpr std::size_t kMostStrings = std::size_t{1} << 17;
+
   StringTable();
 
   StringId intern(std::string_view text);
+  /// How often intern() was given one of those others.
+  std::uint64_t refused() const { return refused_; }
   std::string_view operator[](StringId id) const { return strings_[index_of(id)]; }
   std::size_t size() const { return strings_.size(); }
 
  private:
   std::deque<std::string> strings_;
   std::unordered_map<std::string_view, StringId> ids_;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace doctor

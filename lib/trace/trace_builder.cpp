@@ -1,7 +1,6 @@
 #include "trace/trace_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -56,16 +55,6 @@ std::uint32_t row_count(const auto& table) {
 }
 
 }  // namespace
-
-bool is_iterator_attribute(std::string_view name) {
-  constexpr std::array<std::string_view, 24> kNames = {
-      "active_elements",      "algorithm",           "autotune",           "batch_size",        "block_length",
-      "buffer_limit",         "buffer_size",         "buffered_bytes_MB",  "buffered_elements", "cpu_budget",
-      "cycle_length",         "deterministic",       "drop_remainder",     "filtered_elements", "interleave_depth",
-      "intra_op_parallelism", "max_batch_results",   "num_parallel_calls", "parallel_copy",     "parallelism",
-      "ram_budget_megabytes", "ram_usage_megabytes", "results_ready",      "threadpool_size"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
 
 std::uint16_t name_length_of(std::string_view name) {
   return static_cast<std::uint16_t>(std::min<std::size_t>(name.size(), std::numeric_limits<std::uint16_t>::max()));
@@ -147,41 +136,6 @@ void TraceBuilder::name_lane(LaneId lane, std::string_view name) {
   LaneWork& work = work_of(lane);
   work.tables.name = intern(name);
   work.state.is_compute_pool = is_compute_pool(name);
-}
-
-InstanceId TraceBuilder::see(const InstanceSighting& sighting) {
-  const InstanceKey key{sighting.long_name, sighting.id.value_or(0), sighting.parent_id.value_or(0)};
-  const auto [place, is_new] = instance_ids_.try_emplace(key, static_cast<InstanceId>(trace_.instances.size()));
-  const std::size_t index = index_of(place->second);
-  if (is_new) {
-    trace_.instances.push_back({sighting.long_name,
-                                sighting.dataset_name,
-                                sighting.id,
-                                sighting.parent_id,
-                                {},
-                                sighting.first_start,
-                                sighting.last_start,
-                                0});
-    attribute_seen_.emplace_back();
-  }
-  IteratorInstance& instance = trace_.instances[index];
-  instance.event_count += sighting.event_count;
-  instance.first_start = std::min(instance.first_start, sighting.first_start);
-  instance.last_start = std::max(instance.last_start, sighting.last_start);
-  for (const SeenAttribute& seen : sighting.attributes) {
-    const auto known = std::find_if(instance.attributes.begin(), instance.attributes.end(),
-                                    [&](const Attribute& other) { return other.name == seen.attribute.name; });
-    if (known == instance.attributes.end()) {
-      instance.attributes.push_back(seen.attribute);
-      attribute_seen_[index].push_back(seen.seen);
-      continue;
-    }
-    Picoseconds& latest = attribute_seen_[index][static_cast<std::size_t>(known - instance.attributes.begin())];
-    if (seen.seen < latest) continue;
-    *known = seen.attribute;
-    latest = seen.seen;
-  }
-  return place->second;
 }
 
 TraceBuilder::Place TraceBuilder::place_of(LaneId lane) {
@@ -403,6 +357,7 @@ Trace TraceBuilder::finish() {
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
   keep_makings_of_pipelines();
+  trace_.instances = instances_.take(trace_.loss);
   if (window_.start <= window_.end) trace_.window = window_;
   return std::move(trace_);
 }

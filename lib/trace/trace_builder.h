@@ -4,14 +4,13 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "trace/event_kind.h"
+#include "trace/instance_table.h"
 #include "trace/trace.h"
 
 namespace doctor {
@@ -26,44 +25,6 @@ struct LaneEvent {
   std::uint16_t name_length = 0;  ///< of the full name, see name_length_of(): orders events that are alike in time
   EventKind kind = EventKind::other;
 };
-
-/// The value of an iterator's argument and the start of the event that carried it.
-struct SeenAttribute {
-  Attribute attribute;
-  Picoseconds seen = 0;
-};
-
-/// What distinguishes iterator instances; 0 is an id that the trace does not have.
-struct InstanceKey {
-  StringId long_name{};
-  std::uint64_t id = 0;
-  std::uint64_t parent_id = 0;
-
-  friend bool operator==(const InstanceKey&, const InstanceKey&) = default;
-};
-
-struct InstanceKeyHash {
-  std::size_t operator()(const InstanceKey& key) const {
-    // Ids are random or counted, long names are small numbers: an odd multiplier spreads all of them.
-    const std::uint64_t mixed = (key.id ^ (key.parent_id << 1)) * 0x9e37'79b9'7f4a'7c15u + index_of(key.long_name);
-    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
-  }
-};
-
-/// What one or more events say about the iterator instance that made them.
-struct InstanceSighting {
-  StringId long_name{};
-  StringId dataset_name{};  ///< argument `name` of the first event
-  std::optional<std::uint64_t> id;
-  std::optional<std::uint64_t> parent_id;
-  Picoseconds first_start = 0;
-  Picoseconds last_start = 0;
-  std::uint64_t event_count = 0;
-  std::span<const SeenAttribute> attributes;  ///< see is_iterator_attribute(); the latest value of each
-};
-
-/// Whether an iterator's argument of this name is kept: what was configured and what autotune chose.
-bool is_iterator_attribute(std::string_view name);
 
 /// The length of an event's name as LaneEvent holds it.
 std::uint16_t name_length_of(std::string_view name);
@@ -113,9 +74,7 @@ class TraceBuilder {
   LaneId add_lane();
   void name_lane(LaneId lane, std::string_view name);
 
-  /// The instance that these events belong to: known by its long name and ids, or new. Of each attribute the value
-  /// that was seen last counts; of equally late ones that of the later call.
-  InstanceId see(const InstanceSighting& sighting);
+  InstanceId see(const InstanceSighting& sighting) { return instances_.see(sighting); }
 
   /// Takes events of one lane. Each has a kind other than `other` and no time_fault().
   void add(LaneId lane, std::span<const LaneEvent> events);
@@ -170,8 +129,7 @@ class TraceBuilder {
   /// Indexed by LaneId, in blocks: finish() gives each back before it takes the next, and lanes never move until then.
   std::vector<std::unique_ptr<LaneWork[]>> lanes_;
   std::size_t lane_count_ = 0;
-  std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> instance_ids_;
-  std::vector<std::vector<Picoseconds>> attribute_seen_;  ///< by InstanceId and position: when the value was seen
+  InstanceTable instances_;
 };
 
 }  // namespace doctor

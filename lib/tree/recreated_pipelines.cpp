@@ -1,7 +1,7 @@
 #include "tree/recreated_pipelines.h"
 
 #include <algorithm>
-#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -28,22 +28,27 @@ std::string_view prefix_of(std::string_view name) {
   return separator == std::string_view::npos ? std::string_view{} : name.substr(0, separator);
 }
 
+/// The long names of a chain's lives.
+struct ChainNames {
+  std::unordered_set<std::string_view> all;
+  std::unordered_set<std::string_view> prefixes;  ///< those with something below
+
+  void add(const PipelineLife& life) {
+    for (const std::string_view name : life.names) {
+      all.insert(name);
+      prefixes.insert(prefix_of(name));
+    }
+  }
+};
+
 /// Lives of one pipeline, each after the one before it.
 struct Chain {
   std::size_t first = 0;
   std::size_t last = 0;  ///< the latest life
   std::uint32_t count = 0;
-  // Empty while they are those of the first life alone and nobody asked: most chains are of one life.
-  std::unordered_set<std::string_view> names;     ///< of all lives
-  std::unordered_set<std::string_view> prefixes;  ///< those with something below
+  /// Null while they are those of the first life alone and nobody asked: most chains are of one life.
+  std::unique_ptr<ChainNames> names;
 };
-
-void add_names(Chain& chain, const PipelineLife& life) {
-  for (const std::string_view name : life.names) {
-    chain.names.insert(name);
-    chain.prefixes.insert(prefix_of(name));
-  }
-}
 
 /// Chains that may go on with a life, in the order of their last root calls.
 using OpenChains = std::set<std::pair<Picoseconds, std::size_t>>;
@@ -57,6 +62,7 @@ class ChainFinder {
  private:
   void name_datasets();
   std::string key_of(std::size_t life) const;
+  ChainNames& names_of(Chain& chain) const;
   bool agree(Chain& chain, const PipelineLife& life) const;
   bool follows(Chain& chain, const PipelineLife& life) const;
   std::optional<std::size_t> chain_for(const OpenChains& open, const PipelineLife& life);
@@ -100,15 +106,23 @@ std::string ChainFinder::key_of(std::size_t index) const {
   return key;
 }
 
+ChainNames& ChainFinder::names_of(Chain& chain) const {
+  if (!chain.names) {
+    chain.names = std::make_unique<ChainNames>();
+    chain.names->add(lives_[chain.first]);
+  }
+  return *chain.names;
+}
+
 /// Whether no transformation has other inputs here than there. A life that was cut short shows fewer.
 bool ChainFinder::agree(Chain& chain, const PipelineLife& life) const {
-  if (chain.names.empty()) add_names(chain, lives_[chain.first]);
+  const ChainNames& names = names_of(chain);
   std::unordered_map<std::string_view, bool> has_common_input;
   for (const std::string_view name : life.names) {
     const std::string_view prefix = prefix_of(name);
-    if (!chain.prefixes.contains(prefix)) continue;
+    if (!names.prefixes.contains(prefix)) continue;
     bool& is_common = has_common_input[prefix];
-    is_common = is_common || chain.names.contains(name);
+    is_common = is_common || names.all.contains(name);
   }
   return std::all_of(has_common_input.begin(), has_common_input.end(), [](const auto& entry) { return entry.second; });
 }
@@ -131,13 +145,10 @@ std::optional<std::size_t> ChainFinder::chain_for(const OpenChains& open, const 
 
 void ChainFinder::add(std::size_t index, std::size_t chain_index) {
   const PipelineLife& life = lives_[index];
-  if (chain_index == chains_.size()) chains_.push_back({index, index, 0, {}, {}});
+  if (chain_index == chains_.size()) chains_.push_back({index, index, 0, nullptr});
   Chain& chain = chains_[chain_index];
   found_[index] = {chain.first, chain.count++};
-  if (chain.count > 1 && life.names != lives_[chain.last].names) {
-    if (chain.names.empty()) add_names(chain, lives_[chain.first]);
-    add_names(chain, life);
-  }
+  if (chain.count > 1 && life.names != lives_[chain.last].names) names_of(chain).add(life);
   chain.last = index;
 }
 

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "trace/trace.h"
+
+namespace doctor {
+
+/// The value of an iterator's argument and the start of the event that carried it.
+struct SeenAttribute {
+  Attribute attribute;
+  Picoseconds seen = 0;
+};
+
+/// What distinguishes iterator instances; 0 is an id that the trace does not have.
+struct InstanceKey {
+  StringId long_name{};
+  std::uint64_t id = 0;
+  std::uint64_t parent_id = 0;
+
+  friend bool operator==(const InstanceKey&, const InstanceKey&) = default;
+};
+
+struct InstanceKeyHash {
+  std::size_t operator()(const InstanceKey& key) const {
+    // Ids are random or counted, long names are small numbers: an odd multiplier spreads all of them.
+    const std::uint64_t mixed = (key.id ^ (key.parent_id << 1)) * 0x9e37'79b9'7f4a'7c15u + index_of(key.long_name);
+    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+  }
+};
+
+/// What one or more events say about the iterator instance that made them.
+struct InstanceSighting {
+  StringId long_name{};
+  StringId dataset_name{};  ///< argument `name` of the first event
+  std::optional<std::uint64_t> id;
+  std::optional<std::uint64_t> parent_id;
+  Picoseconds first_start = 0;
+  Picoseconds last_start = 0;
+  std::uint64_t event_count = 0;
+  std::span<const SeenAttribute> attributes;  ///< see is_iterator_attribute(); the latest value of each
+};
+
+/// Whether an iterator's argument of this name is kept: what was configured and what autotune chose.
+bool is_iterator_attribute(std::string_view name);
+
+/// The iterators of a trace that are told apart, of which recorded ones have hundreds. Calls of others count as those
+/// of one that has the same name, so that no file takes more memory for its iterators than 100 MB.
+inline constexpr std::size_t kMostInstances = std::size_t{1} << 17;
+
+/// The iterators of a trace, told apart by long name and ids.
+class InstanceTable {
+ public:
+  /// The instance that these events belong to: a known one, or a new one; beyond kMostInstances another of its name. Of
+  /// each attribute the value that was seen last counts; of equally late ones that of the later call.
+  InstanceId see(const InstanceSighting& sighting);
+
+  /// Indexed by InstanceId. The table is empty afterwards; what it could not tell apart is added to `loss`.
+  std::vector<IteratorInstance> take(Loss& loss);
+
+ private:
+  InstanceId instance_of(const InstanceSighting& sighting);
+  InstanceId instance_like(const InstanceSighting& sighting);
+
+  std::vector<IteratorInstance> instances_;
+  std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> ids_;
+  std::vector<std::vector<Picoseconds>> attribute_seen_;    ///< by InstanceId and position: when the value was seen
+  std::unordered_map<StringId, InstanceId> first_of_name_;  ///< filled at kMostInstances
+  std::uint64_t calls_of_others_ = 0;
+};
+
+}  // namespace doctor
