@@ -201,10 +201,12 @@ std::uint64_t HostMeasurer::count_compute_threads() const {
   return std::max(compute_threads, pool_threads);
 }
 
+/// A damaged trace may say anything: no number of cores that a machine cannot have.
 std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
+  constexpr std::int64_t kMostCores = 1 << 20;
   if (root == kNoIterator) return std::nullopt;
   const std::optional<std::int64_t> budget = number_attribute(trace_, forest_[root], "cpu_budget");
-  return budget && *budget > 0 ? budget : std::nullopt;
+  return budget && *budget > 0 && *budget <= kMostCores ? budget : std::nullopt;
 }
 
 void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
