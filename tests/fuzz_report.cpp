@@ -31,19 +31,6 @@ const std::vector<CatalogEntry>& catalog() {
   return entries;
 }
 
-void expect_in_format(const std::string& page, OutputFormat format) {
-  const bool is_json = format == OutputFormat::json || format == OutputFormat::sarif || format == OutputFormat::gitlab;
-  if (is_json) {
-    expect_json(page);
-  } else if (format == OutputFormat::junit) {
-    expect_xml(page);
-  } else if (format == OutputFormat::html) {
-    expect_html(page);
-  } else {
-    expect_clean_text(page);
-  }
-}
-
 void render_reports(const Analysis& analysis, unsigned which, FuzzBytes& bytes) {
   TextStyle style;
   style.detail = static_cast<Detail>(bytes.below(3));

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "command_line/output_targets.h"
 #include "html_elements.h"
 #include "text/json_page.h"
 
@@ -128,6 +129,20 @@ inline void expect_xml(std::string_view document) {
                                                                  "system-out", "system-err"};
   expect_clean_text(document);
   expect_tags(document, kElements);
+}
+
+/// A document of a command, in the format that was asked for.
+inline void expect_in_format(const std::string& page, OutputFormat format) {
+  const bool is_json = format == OutputFormat::json || format == OutputFormat::sarif || format == OutputFormat::gitlab;
+  if (is_json) {
+    expect_json(page);
+  } else if (format == OutputFormat::junit) {
+    expect_xml(page);
+  } else if (format == OutputFormat::html) {
+    expect_html(page);
+  } else {
+    expect_clean_text(page);
+  }
 }
 
 }  // namespace doctor

@@ -9,7 +9,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kLongestName = 1'000;
+constexpr std::size_t kLongestShown = 1'000;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ CurrentWork& current_work() {
 void name_current_files(const std::vector<std::string>& files) {
   std::vector<std::string>& names = current_work().file_names;
   names.clear();
-  for (const std::string& file : files) names.push_back(clip(for_log(escape_for_terminal(file)), kLongestName));
+  for (const std::string& file : files) names.push_back(clip(for_log(escape_for_terminal(file)), kLongestShown));
 }
 
 }  // namespace doctor

@@ -66,9 +66,13 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   return inflated_if_gzip(std::move(*stored));
 }
 
+std::unique_ptr<ByteSource> stored_bytes_source(std::string_view bytes, std::string name) {
+  return std::make_unique<MemorySource>(bytes, std::move(name));
+}
+
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name) {
   // Reading memory cannot fail, so neither can looking at its first bytes.
-  return *inflated_if_gzip(std::make_unique<MemorySource>(bytes, std::move(name)));
+  return *inflated_if_gzip(stored_bytes_source(bytes, std::move(name)));
 }
 
 }  // namespace doctor

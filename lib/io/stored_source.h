@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "io/byte_source.h"
@@ -20,6 +21,9 @@ std::unique_ptr<ByteSource> file_source(FileDescriptor file, std::string name);
 /// first megabyte in memory and the rest in an unlinked temporary file (in $TMPDIR, else /tmp). When they cannot be
 /// kept, reading goes on and only rewind() fails. stored_size() is what has arrived so far.
 std::unique_ptr<ByteSource> spooled_source(FileDescriptor input, std::string name);
+
+/// Bytes in memory, which stay there as long as the source.
+std::unique_ptr<ByteSource> stored_bytes_source(std::string_view bytes, std::string name);
 
 /// file_source() for a regular file, else spooled_source(). Errors: a directory, a closed descriptor.
 Result<std::unique_ptr<ByteSource>> descriptor_source(FileDescriptor input, std::string name);
