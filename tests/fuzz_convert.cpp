@@ -29,10 +29,11 @@ std::string converted(const std::string& path, ConvertFormat format) {
 
 /// The report without what is of the file: its name and its format.
 std::string report_of(const std::string& path) {
-  const Analysis analysis = fuzz_analysis(path);
-  OrderedJson report = OrderedJson::parse(render_json(analysis.measurements, analysis.diagnosis));
-  report["trace"].erase("files");
-  return report.dump(1);
+  Analysis analysis = fuzz_analysis(path);
+  for (HostMeasurement& host : analysis.measurements.hosts) {
+    for (TraceFile& file : host.files) file = {};
+  }
+  return render_json(analysis.measurements, analysis.diagnosis);
 }
 
 }  // namespace
