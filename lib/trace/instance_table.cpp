@@ -38,7 +38,7 @@ InstanceId InstanceTable::instance_of(const InstanceSighting& sighting) {
 
 /// Another of the same name, or the last one where none has that name.
 InstanceId InstanceTable::instance_like(const InstanceSighting& sighting) {
-  if (calls_of_others_ == 0) {
+  if (first_of_name_.empty()) {
     for (std::size_t index = 0; index < kMostInstances; ++index) {
       first_of_name_.try_emplace(instances_[index].long_name, static_cast<InstanceId>(index));
     }
@@ -76,7 +76,7 @@ std::vector<IteratorInstance> InstanceTable::take(Loss& loss) {
     loss.add("calls_of_too_many_iterators", calls_of_others_);
     loss.notes.push_back("the trace has more than " + std::to_string(kMostInstances) +
                          " iterators, more than any real job: calls of others count as those of one that has the same "
-                         "name");
+                         "name, or of the last one");
   }
   return std::move(instances_);
 }
