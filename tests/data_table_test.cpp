@@ -61,6 +61,18 @@ TEST_CASE("a terminal gets units and escaped names, and no column of zeros that 
   CHECK(table_text(table).find("output") != std::string::npos);
 }
 
+TEST_CASE("a cell wider than any screen does not make all rows as wide where nothing is shortened") {
+  std::string out;
+  const auto sink = make_table_sink(TableFormat::text, {{"name", "name", ColumnKind::any}, {"n", "n", ColumnKind::any}},
+                                    {{}, 1'000, "schema"}, out);
+  const std::string wide(100'000, 'a');
+  sink->add({Cell(wide), Cell(std::int64_t{1})});
+  for (int row = 0; row < 100; ++row) sink->add({Cell(std::string("b")), Cell(std::int64_t{2})});
+  sink->finish();
+  CHECK(out.find(wide + "  1\n") != std::string::npos);
+  CHECK(out.size() < wide.size() + 200 * 300);
+}
+
 TEST_CASE("CSV has all columns and digits, and no formula") {
   CHECK(table_csv(example()) ==
         "name,calls,self_us,self_share,eligible,output_us\n"

@@ -97,6 +97,11 @@ std::string shown(ColumnKind kind, const Cell& cell) {
 }
 
 class TextSink final : public TableSink {
+  /// Of rows with huge cells fewer are measured, and what is wider than a screen does not make all rows as wide: a
+  /// thousand rows of names of 100 KB would be 600 MB of blanks.
+  static constexpr std::size_t kMostMeasuredBytes = std::size_t{4} << 20;
+  static constexpr std::size_t kWidestAligned = 256;
+
  public:
   TextSink(std::vector<Column> columns, const TableStyle& style, std::string& out)
       : TableSink(std::move(columns), out), style_(style), has_words_(columns_.size()) {}
@@ -109,13 +114,14 @@ class TextSink final : public TableSink {
         has_words_[column] = true;
       }
       cells.push_back(shown(columns_[column].kind, row[column]));
+      measured_bytes_ += cells.back().size();
     }
     if (layout_) {
       out_ += layout_->row(cells);
       return;
     }
     waiting_.push_back(std::move(cells));
-    if (waiting_.size() == style_.measured_rows) lay_out();
+    if (waiting_.size() == style_.measured_rows || measured_bytes_ > kMostMeasuredBytes) lay_out();
   }
   void finish() override {
     if (!layout_ && waiting_.empty()) {
@@ -143,6 +149,7 @@ class TextSink final : public TableSink {
       columns.push_back(text_column(index));
       widths.push_back(column_count(columns.back().title));
       for (const TextRow& row : waiting_) widths.back() = std::max(widths.back(), column_count(row[index]));
+      if (!style_.width) widths.back() = std::min(widths.back(), kWidestAligned);
     }
     layout_.emplace(std::move(columns), std::move(widths), style_.width);
     out_ += layout_->titles();
@@ -153,6 +160,7 @@ class TextSink final : public TableSink {
   TableStyle style_;
   std::vector<bool> has_words_;   ///< columns with text or bytes in them
   std::vector<TextRow> waiting_;  ///< rows that the widths are taken from
+  std::size_t measured_bytes_ = 0;
   std::optional<TableLayout> layout_;
 };
 
