@@ -110,12 +110,18 @@ RowChoice row_choice(const ShowOptions& options) {
   return choice;
 }
 
-Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words) {
-  const std::size_t row_count = table.rows.size();
+/// `table` may be without rows that are not shown anyway; with them it has `row_count`.
+Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words,
+                                 std::size_t row_count) {
   if (const Result<void> chosen = choose_rows(table, row_choice(options)); !chosen) return Unexpected(chosen.error());
   if (options.format == OutputFormat::json) return render_table_json(table, words.schema, row_count);
   if (options.format == OutputFormat::csv) return table_csv(table);
   return render_table_text(table, words.note, row_count, options.style.width);
+}
+
+Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words) {
+  const std::size_t row_count = table.rows.size();
+  return render_table(options, std::move(table), words, row_count);
 }
 
 Result<std::string> render_ops(const ShowOptions& options, const Analysis& analysis) {
@@ -131,8 +137,10 @@ Result<std::string> render_kernels(const ShowOptions& options, const Analysis& a
 }
 
 Result<std::string> render_steps(const ShowOptions& options, const Analysis& analysis) {
-  return render_table(options, steps_table(analysis.measurements),
-                      {"tfdata-doctor.steps/1", step_note(analysis.measurements)});
+  const RowChoice choice = row_choice(options);
+  const std::size_t most_rows = choice.sort ? SIZE_MAX : choice.top.value_or(SIZE_MAX);
+  return render_table(options, steps_table(analysis.measurements, most_rows),
+                      {"tfdata-doctor.steps/1", step_note(analysis.measurements)}, step_count(analysis.measurements));
 }
 
 Result<std::string> render_hosts(const ShowOptions& options, const Analysis& analysis) {

@@ -48,6 +48,7 @@ int main(int count, char** values) {
   reserve_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is a write error like any other
   use_small_thread_stacks();
+  return_large_blocks();
   end_when_memory_runs_out();
   try {
     return run(count, values);

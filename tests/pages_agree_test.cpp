@@ -66,7 +66,7 @@ TEST_CASE("overview, input page and steps give one share, and the verdict's is t
     CHECK(share >= 0);
     CHECK(share <= 1);
     CHECK(overview.input_share == overview.summary.input_share);
-    CHECK(share == doctest::Approx(input_share_of_rows(steps_table(analysis.measurements))));
+    CHECK(share == doctest::Approx(input_share_of_rows(steps_table(analysis.measurements, SIZE_MAX))));
     const std::vector<PipelineView> pipelines = pipelines_of(analysis.measurements, analysis.diagnosis.judgement);
     if (pipelines.empty() || !input_share_of(pipelines.front())) continue;
     const bool is_same = std::abs(share - *input_share_of(pipelines.front())) < 0.05;

@@ -1,6 +1,7 @@
 #include "process/memory_limit.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -152,6 +153,11 @@ void use_small_thread_stacks() {
     static_cast<void>(::pthread_setattr_default_np(&attributes));
   }
   ::pthread_attr_destroy(&attributes);
+}
+
+void return_large_blocks() {
+  constexpr int kLargeBlock = 1 << 20;
+  static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kLargeBlock));
 }
 
 }  // namespace doctor

@@ -85,6 +85,7 @@ const PipelineMeasurement* pipeline_with_beat(const HostMeasurement& host) {
 /// From the start of a call to that of the next.
 std::vector<StepMeasurement> steps_of_cadence(const PipelineMeasurement& pipeline) {
   std::vector<StepMeasurement> steps;
+  steps.reserve(pipeline.calls.size() - 1);
   const std::vector<std::size_t>& restarts = pipeline.iteration_starts;
   for (std::size_t index = 0; index + 1 < pipeline.calls.size(); ++index) {
     if (std::binary_search(restarts.begin(), restarts.end(), index + 1)) continue;
@@ -107,7 +108,10 @@ std::vector<Interval> outer_markers(std::span<const StepMarker> markers) {
 }  // namespace
 
 std::vector<Interval> waits_of(const HostMeasurement& host) {
+  std::size_t count = 0;
+  for (const PipelineMeasurement& pipeline : host.pipelines) count += pipeline.feeds_another ? 0 : pipeline.calls.size();
   std::vector<Interval> waits;
+  waits.reserve(count);
   for (const PipelineMeasurement& pipeline : host.pipelines) {
     if (!pipeline.feeds_another) waits.insert(waits.end(), pipeline.calls.begin(), pipeline.calls.end());
   }

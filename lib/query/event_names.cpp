@@ -18,10 +18,12 @@ EventNames::EventNames(QueryDatabase& database)
     : rows_(database, kEventNames, 6), next_(database.next_number(kEventNames, "name_number")) {}
 
 std::int64_t EventNames::number_of(const EventFile& file, const TraceEvent& event) {
+  forget_if_full();
   key_.assign(event.name).append(1, '\0').append(event.short_name);
   const auto [place, is_new] = names_.try_emplace(key_);
   Name& name = place->second;
   if (is_new) {
+    known_bytes_ += key_.size();
     name.is_iterator = classify_event(event.name) == EventKind::iterator;
     if (!name.is_iterator) name.number = add(columns_of(file, event));
   }
@@ -32,7 +34,14 @@ std::int64_t EventNames::number_of(const EventFile& file, const TraceEvent& even
   return object->second;
 }
 
+void EventNames::forget_if_full() {
+  if (known_ < kMostKnown && known_bytes_ < kMostKnownBytes) return;
+  names_.clear();
+  known_ = known_bytes_ = 0;
+}
+
 std::int64_t EventNames::add(const EventColumns& columns) {
+  ++known_;
   rows_.integer(next_).text(columns.name).text(columns.long_name).text(columns.op_type);
   add_token(rows_, columns.iterator_id);
   add_token(rows_, columns.parent_id);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,9 +15,14 @@
 
 namespace doctor {
 
-/// Numbers what events of one name share, and stores it once: the name itself, for iterators with their ids.
+/// Numbers what events of one name share, and stores it once: the name itself, for iterators with their ids. Of a trace
+/// with more names than fit it forgets them and begins anew: what comes again then is stored twice, under two numbers.
 class EventNames {
  public:
+  /// Names that are known at once, and objects of iterators. Traces of our corpora have 10,000 at most.
+  static constexpr std::size_t kMostKnown = std::size_t{1} << 16;
+  static constexpr std::size_t kMostKnownBytes = std::size_t{16} << 20;
+
   explicit EventNames(QueryDatabase& database);
 
   std::int64_t number_of(const EventFile& file, const TraceEvent& event);
@@ -33,11 +39,14 @@ class EventNames {
   };
 
   std::int64_t add(const EventColumns& columns);
+  void forget_if_full();
 
   RowInserter rows_;
   std::int64_t next_;
   std::string key_;
   std::unordered_map<std::string, Name> names_;  ///< by long and short name
+  std::size_t known_ = 0;                        ///< names and objects in `names_`
+  std::size_t known_bytes_ = 0;                  ///< of their keys
 };
 
 }  // namespace doctor

@@ -1,6 +1,7 @@
 #include "report/steps_page.h"
 
 #include <array>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -78,7 +79,12 @@ std::string step_note(const Measurements& measurements) {
   return note;
 }
 
-DataTable steps_table(const Measurements& measurements) {
+std::size_t step_count(const Measurements& measurements) {
+  return std::accumulate(measurements.hosts.begin(), measurements.hosts.end(), std::size_t{0},
+                         [](std::size_t count, const HostMeasurement& host) { return count + host.steps.steps.size(); });
+}
+
+DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
   DataTable table;
   table.columns = {{"host", "host", ColumnKind::text, false, 8},
                    {"step", "step", ColumnKind::rank},
@@ -90,6 +96,7 @@ DataTable steps_table(const Measurements& measurements) {
   table.columns.push_back({"counted", "counted", ColumnKind::flag, false, 3});
   for (const HostMeasurement& host : measurements.hosts) {
     for (const StepMeasurement& step : host.steps.steps) {
+      if (table.rows.size() >= most_rows) return table;
       std::vector<Cell> row = {host_name(host), {}, step.span.start - host.window_start, step.duration()};
       if (step.number) row[1] = *step.number;
       for (const PartColumn& part : kParts) row.emplace_back(step[part.part]);

@@ -134,6 +134,7 @@ void add_calls_of_loops(const Trace& trace, IteratorForest& forest) {
 /// Without GetNext ops around them (some ways to iterate have none) the calls of the roots themselves are the
 /// consumer's. TF1 timelines have no ids to tell a root by, so there the tree alone decides.
 void add_calls_of_roots(const Trace& trace, IteratorForest& forest) {
+  forest.root_calls.reserve(forest.loose_root_calls.size());
   for (const CallRef ref : forest.loose_root_calls) {
     if (trace.lanes_are_threads && has_parent_id(trace, ref)) continue;
     const PackedSpan span = call_of(trace, ref).span;
