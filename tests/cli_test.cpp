@@ -489,6 +489,26 @@ TEST_CASE("the pages of the Profiler guide have their keys, with tf.data and wit
   CHECK(run_tool({"show", "ops", testdata("traces/empty.xplane.pb")}).code == 3);
 }
 
+TEST_CASE("of the steps only those are made that are shown, and the others are counted") {
+  const TemporaryDirectory folder;
+  const std::string trace = folder.write("slow.trace.json", slow_trace());
+  const auto page = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"show", "steps", "--format", "json", trace};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return Json::parse(run_tool(arguments).output);
+  };
+  const Json all = page({});
+  CHECK(all["rows"].size() == 11);
+  CHECK(!all.contains("rows_left_out"));
+  const Json first = page({"--top", "2"});
+  CHECK(first["rows"] == Json::array({all["rows"][0], all["rows"][1]}));
+  CHECK(first["rows_left_out"] == 9);
+  const Json latest = page({"--top", "1", "--sort", "start_us"});
+  CHECK(latest["rows"] == Json::array({all["rows"].back()}));
+  CHECK(latest["rows_left_out"] == 10);
+  CHECK(run_tool({"show", "steps", "--top", "2", trace}).output.find("... and 9 more rows") != std::string::npos);
+}
+
 TEST_CASE("tables are sorted and cut as asked") {
   const std::string trace = testdata("traces/sequential_interleave_tf2.21.xplane.pb");
   const auto rows_of = [&](const std::vector<std::string>& options) {

@@ -7,6 +7,7 @@
 
 #include "measure/measurements.h"
 #include "report/ops_page.h"
+#include "trace/string_table.h"
 #include "written_events.h"
 
 namespace doctor::op_statistics_test {
@@ -93,6 +94,18 @@ TEST_CASE("ops beyond the most that are told apart are one") {
   REQUIRE(find(table, "…") != nullptr);
   CHECK(find(table, "…")->occurrences == 10);
   CHECK(find(table, "…")->total == 10);
+}
+
+TEST_CASE("an op's name ends where it is longer than any real one") {
+  WrittenEvents events;
+  const EventLine& thread = events.line("/host:CPU", "python");
+  const std::string common(kLongestName, 'x');
+  events.add(thread, common + "1:Cast", 0, 1);
+  events.add(thread, common + "2:Cast", 1, 2);
+  const OpTable table = table_of(events);
+  REQUIRE(table.ops.size() == 1);
+  CHECK(table.ops[0].name == shortened_name(common + "1"));
+  CHECK(table.ops[0].occurrences == 2);
 }
 
 TEST_CASE("the order of a thread's events and the same span twice change nothing") {

@@ -1,6 +1,7 @@
 // Traces in the tables of `query`, and what statements may do.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "convert/event_columns.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
+#include "query/event_names.h"
 #include "query/examples.h"
 #include "query/load_traces.h"
 #include "query/print_rows.h"
@@ -118,6 +120,18 @@ TEST_CASE("events have the columns of the conversion, with its values") {
     CHECK(number == rows.size());
     CHECK(number > 10);
   }
+}
+
+TEST_CASE("a trace with more names of events than are kept at once has each event under its name") {
+  constexpr int kNames = static_cast<int>(EventNames::kMostKnown) + 10;
+  SyntheticTrace trace;
+  for (int event = 0; event < 2 * kNames; ++event)
+    trace.add("main", fmt::format("op{}:Cast", event % kNames), event, 1);
+  const TemporaryDirectory folder;
+  const QueryDatabase database = loaded({folder.write("many.xplane.pb", trace.to_xspace())});
+  CHECK(answer(database, "SELECT count(*), count(DISTINCT name) FROM events") ==
+        fmt::format("{},{}\n", 2 * kNames, kNames));
+  CHECK(answer(database, "SELECT min(n), max(n) FROM (SELECT count(*) AS n FROM events GROUP BY name)") == "2,2\n");
 }
 
 TEST_CASE("times of all tables count from the first event") {

@@ -182,14 +182,16 @@ TEST_CASE("the events of threads beyond the most that are kept are lost, and cou
 TEST_CASE("a name ends where it is longer than any real one, between two characters") {
   TraceBuilder builder(TraceBuilder::Order::sorted);
   const std::string longest(kLongestName, 'x');
-  const std::string odd = std::string(kLongestName - 1, 'x') + "\xc3\xa9";  // the last character would be cut in two
+  // "…" takes three bytes; of the character at its place the first would be left.
+  const std::string kept(kLongestName - 4, 'x');
+  const std::string odd = kept + "\xc3\xa9" + std::string(10, 'x');
   const StringId whole = builder.intern(longest);
   const StringId cut = builder.intern(odd);
   const StringId nothing_but_continuations = builder.intern(std::string(kLongestName + 1, '\x80'));
   const Trace trace = builder.finish();
   CHECK(trace.strings[whole] == longest);
-  CHECK(trace.strings[cut] == std::string(kLongestName - 1, 'x') + "…");
-  CHECK(trace.strings[nothing_but_continuations].size() == kLongestName);  // 3 bytes less, and 3 of the ellipsis
+  CHECK(trace.strings[cut] == kept + "…");
+  CHECK(trace.strings[nothing_but_continuations].size() == kLongestName - 3);
 }
 
 TEST_CASE("of each attribute the value seen last counts, whatever the order of the sightings") {

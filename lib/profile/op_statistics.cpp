@@ -7,6 +7,7 @@
 
 #include "profile/gpu_event.h"
 #include "text/utf8.h"
+#include "trace/string_table.h"
 
 namespace doctor {
 namespace {
@@ -67,6 +68,9 @@ std::optional<OpName> parse_op_name(std::string_view event_name) {
 std::uint32_t OpTableBuilder::op_of(const OpName& name, bool is_on_device) {
   constexpr std::size_t kMostOps = std::size_t{1} << 16;  // more than any model has: no file fills the memory with ops
   constexpr OpName kOthers = {"…", "…"};
+  if (std::max(name.name.size(), name.type.size()) > kLongestName) {
+    return op_of({shortened_name(name.name), shortened_name(name.type)}, is_on_device);
+  }
   key_.assign(is_on_device ? "D" : "H").append(name.type).append(1, ':').append(name.name);
   const bool is_one_too_many = table_.ops.size() >= kMostOps && name.name != kOthers.name && !ids_.contains(key_);
   if (is_one_too_many) return op_of(kOthers, is_on_device);

@@ -45,6 +45,8 @@ Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode 
 }
 
 Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes) {
+  // Nobody asks how much memory it has, and counting takes a lock for each piece. Refused once a database was opened.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* raw = nullptr;
   // Without a name: its pages go to an unlinked file once the cache is full. Nobody else can open it.
   const int opened =

@@ -17,7 +17,7 @@ namespace doctor {
 class QueryDatabase {
  public:
   /// What the database may keep in memory at most; what it holds beyond that goes to a temporary file.
-  static constexpr std::uint64_t kCacheBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
 
   /// Errors: no database, one of another program or of another version of the tables.
   static Result<QueryDatabase> open(const std::string& path, DatabaseMode mode);

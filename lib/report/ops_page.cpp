@@ -8,17 +8,27 @@
 namespace doctor {
 namespace {
 
+/// What an op cost on all hosts. Views into their profiles, where names may be long.
+struct OpCost {
+  std::string_view type;
+  std::string_view name;
+  std::uint64_t occurrences = 0;
+  Picoseconds total = 0;
+  Picoseconds self = 0;
+};
+
 /// The ops of one side (hosts or devices) of all hosts.
 struct Side {
-  std::map<std::pair<std::string, std::string>, OpStatistics> ops;  ///< by type and name
-  Picoseconds time = 0;                                             ///< idle time included
+  std::map<std::pair<std::string_view, std::string_view>, OpCost> ops;  ///< by type and name
+  Picoseconds time = 0;                                                 ///< idle time included
   Picoseconds self = 0;
 };
 
 void add(const OpStatistics& op, OpGrouping by, Side& side) {
-  OpStatistics& sum = side.ops[{op.type, by == OpGrouping::name ? op.name : std::string()}];
+  const std::string_view name = by == OpGrouping::name ? std::string_view(op.name) : std::string_view();
+  OpCost& sum = side.ops[{op.type, name}];
   sum.type = op.type;
-  if (by == OpGrouping::name) sum.name = op.name;
+  sum.name = name;
   sum.occurrences += op.occurrences;
   sum.total += op.total;
   sum.self += op.self;
@@ -31,20 +41,22 @@ Picoseconds average(Picoseconds time, std::uint64_t count) {
 }
 
 void add_rows(const Side& side, std::string_view where, const OpsChoice& choice, DataTable& table) {
-  std::vector<OpStatistics> ops;
+  std::vector<OpCost> ops;
+  ops.reserve(side.ops.size() + 1);
   for (const auto& [key, op] : side.ops) ops.push_back(op);
   if (choice.with_idle && side.time > side.self) {
     const Picoseconds idle = side.time - side.self;
-    ops.push_back({choice.by == OpGrouping::name ? "IDLE" : "", "IDLE", false, 0, idle, idle});
+    ops.push_back({"IDLE", choice.by == OpGrouping::name ? "IDLE" : "", 0, idle, idle});
   }
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.self > b.self; });
   const auto whole =
       static_cast<double>(std::max<Picoseconds>(choice.with_idle ? std::max(side.time, side.self) : side.self, 1));
   Picoseconds so_far = 0;
-  for (const OpStatistics& op : ops) {
+  for (const OpCost& op : ops) {
     so_far += op.self;
-    std::vector<Cell> row = {static_cast<std::int64_t>(table.rows.size()) + 1, std::string(where), op.type};
-    if (choice.by == OpGrouping::name) row.emplace_back(op.name);
+    std::vector<Cell> row = {static_cast<std::int64_t>(table.rows.size()) + 1, std::string(where), std::string(op.type)};
+    row.reserve(table.columns.size());
+    if (choice.by == OpGrouping::name) row.emplace_back(std::string(op.name));
     row.insert(row.end(), {static_cast<std::int64_t>(op.occurrences), op.total, average(op.total, op.occurrences),
                            op.self, average(op.self, op.occurrences), static_cast<double>(op.self) / whole,
                            static_cast<double>(so_far) / whole});

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -161,7 +160,7 @@ class EventReading {
  private:
   void name_event(std::string_view name, TraceEvent& event);
   const EventLine& line_of(ChromeThread& thread);
-  const EventPlane& plane_of(const ChromeProcess& process);
+  const EventPlane& plane_of(ChromeProcess& process);
 
   DocumentNames& names_;
   Dialect dialect_;
@@ -171,7 +170,6 @@ class EventReading {
   ChromeDecoder<EventReading> decoder_{*this, names_.origin};
   ArgumentReader arguments_;
   std::deque<EventPlane> planes_;
-  std::unordered_map<std::uint64_t, const EventPlane*> planes_by_process_;
   std::deque<EventLine> lines_;  ///< by ChromeThread::lane
 };
 
@@ -237,9 +235,8 @@ const EventLine& EventReading::line_of(ChromeThread& thread) {
   return lines_[index_of(thread.lane)];
 }
 
-const EventPlane& EventReading::plane_of(const ChromeProcess& process) {
-  const EventPlane*& known = planes_by_process_[process.id];
-  if (known != nullptr) return *known;
+const EventPlane& EventReading::plane_of(ChromeProcess& process) {
+  if (process.plane != nullptr) return *process.plane;
   EventPlane& plane = planes_.emplace_back();
   const std::string_view title = process.name;
   const std::optional<std::string> accelerator = accelerator_of(title);
@@ -251,7 +248,7 @@ const EventPlane& EventReading::plane_of(const ChromeProcess& process) {
   const std::string_view host = title.substr(0, std::min(title.find(" /"), title.size()));
   if (names_.threads.has_host(host)) plane.host = host;
   plane.name = accelerator ? *accelerator : title.substr(plane.host.empty() ? 0 : plane.host.size() + 1);
-  known = &plane;
+  process.plane = &plane;
   return plane;
 }
 

@@ -1,6 +1,7 @@
 #include "trace/chrome_threads.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/annotations.h"
 
@@ -57,16 +58,19 @@ PlaneKind kind_of_process(std::string_view process_name) {
   return process_name.starts_with("/host:") ? kind_of_plane(process_name) : PlaneKind::host;
 }
 
-ChromeThreads::Known& ChromeThreads::known_process(std::uint64_t id) {
-  Known& known = processes_[id];
-  known.process.id = id;
-  return known;
+ChromeProcess& ChromeThreads::known_process(std::uint64_t id) {
+  ChromeProcess& process = processes_[id];
+  process.id = id;
+  return process;
 }
 
 ChromeThread& ChromeThreads::find_thread(std::uint64_t process, std::uint64_t thread) {
-  Known& known = known_process(process);
-  ChromeThread& found = known.threads[thread];
-  found.process = &known.process;
+  const auto [place, is_new] = threads_.try_emplace({process, thread});
+  ChromeThread& found = place->second;
+  if (!is_new) return found;
+  ChromeProcess& its_process = known_process(process);
+  found.process = &its_process;
+  found.previous = std::exchange(its_process.last_thread, &found);
   found.id = thread;
   return found;
 }
@@ -91,26 +95,28 @@ void ChromeThreads::take_metadata(const JsonEvent& event) {
 }
 
 void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
-  if (known_process(id).process.is_annotation) return;
+  ChromeProcess& process = known_process(id);
+  if (process.is_annotation) return;
   if (const std::string_view host = host_of(name); !host.empty()) add_once(hosts_, known_hosts_, host);
   if (const std::optional<std::string> accelerator = accelerator_of(name)) {
     add_once(accelerators_, known_accelerators_, *accelerator);
   }
-  Known& known = known_process(id);
-  known.process.name = name;
-  known.process.kind = kind_of_process(name);
-  if (!known.process.is_host || known.process.kind == PlaneKind::host) return;
-  known.process.is_host = false;
-  for (const auto& entry : known.threads) came_too_late_ = came_too_late_ || entry.second.lane != kNoLane;
+  process.name = name;
+  process.kind = kind_of_process(name);
+  if (!process.is_host || process.kind == PlaneKind::host) return;
+  process.is_host = false;
+  for (const ChromeThread* thread = process.last_thread; thread != nullptr; thread = thread->previous) {
+    came_too_late_ = came_too_late_ || thread->lane != kNoLane;
+  }
 }
 
 /// Never taken back, as what a thread is.
 void ChromeThreads::label_process(std::uint64_t id, std::string_view label) {
-  ChromeProcess& process = known_process(id).process;
+  ChromeProcess& process = known_process(id);
   if (process.is_annotation || label != kAnnotationLabel) return;
   process.is_annotation = true;
   has_annotations_ = true;
-  came_too_late_ = came_too_late_ || !known_process(id).threads.empty();
+  came_too_late_ = came_too_late_ || process.last_thread != nullptr;
 }
 
 void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {
@@ -125,9 +131,7 @@ void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {
 
 void ChromeThreads::begin_again() {
   came_too_late_ = false;
-  for (auto& process : processes_) {
-    for (auto& entry : process.second.threads) entry.second.lane = kNoLane;
-  }
+  for (auto& entry : threads_) entry.second.lane = kNoLane;
 }
 
 }  // namespace doctor

@@ -28,17 +28,22 @@ std::string_view host_of(std::string_view process_name);
 /// A name that says nothing is the host's.
 PlaneKind kind_of_process(std::string_view process_name);
 
+struct ChromeThread;
+
 struct ChromeProcess {
   std::uint64_t id = 0;
   std::string name;                  ///< the one last given; empty if there is none
   PlaneKind kind = PlaneKind::host;  ///< by that name
   bool is_host = true;               ///< false once a name was not a host's
   bool is_annotation = false;        ///< `convert --annotate` made its events: nobody recorded them
+  ChromeThread* last_thread = nullptr;
+  const EventPlane* plane = nullptr;  ///< set by the reader of all events once it handed on one of the process
 };
 
 /// What a Chrome trace says of one of its threads. Small: there may be a million, and most without an event.
 struct ChromeThread {
-  const ChromeProcess* process = nullptr;  ///< never null
+  ChromeProcess* process = nullptr;  ///< never null
+  ChromeThread* previous = nullptr;        ///< the thread of the same process that was seen before it; null: none
   std::uint64_t id = 0;
   std::unique_ptr<const std::string> given_name;  ///< null if it has none
   LaneId lane = kNoLane;                          ///< set by the reader once an event of it was kept
@@ -61,11 +66,11 @@ class ChromeThreads {
     if (last_ == nullptr || last_->id != thread || last_->process->id != process) last_ = &find_thread(process, thread);
     return *last_;
   }
-  const ChromeProcess& process(std::uint64_t id) { return known_process(id).process; }
+  const ChromeProcess& process(std::uint64_t id) { return known_process(id); }
 
   /// Whether an event of this process was recorded. Metadata events count as recorded.
   bool is_recorded(const JsonEvent& event) {
-    return !has_annotations_ || event.phase == 'M' || !known_process(event.process).process.is_annotation;
+    return !has_annotations_ || event.phase == 'M' || !known_process(event.process).is_annotation;
   }
 
   /// Takes a metadata event (phase M), if it gives a name or a label.
@@ -82,18 +87,27 @@ class ChromeThreads {
   bool has_host(std::string_view name) const { return known_hosts_.contains(name); }
 
  private:
-  struct Known {
-    ChromeProcess process;
-    std::unordered_map<std::uint64_t, ChromeThread> threads;
+  struct ThreadKey {
+    std::uint64_t process = 0;
+    std::uint64_t thread = 0;
+
+    friend bool operator==(const ThreadKey&, const ThreadKey&) = default;
+  };
+  struct HashOfKey {
+    std::size_t operator()(const ThreadKey& key) const {
+      return static_cast<std::size_t>(key.process * 0x9e37'79b9'7f4a'7c15u + key.thread);
+    }
   };
 
-  Known& known_process(std::uint64_t id);
+  ChromeProcess& known_process(std::uint64_t id);
   ChromeThread& find_thread(std::uint64_t process, std::uint64_t thread);
   void name_process(std::uint64_t id, std::string_view name);
   void label_process(std::uint64_t id, std::string_view label);
   void name_thread(ChromeThread& thread, std::string_view name);
 
-  std::unordered_map<std::uint64_t, Known> processes_;
+  std::unordered_map<std::uint64_t, ChromeProcess> processes_;
+  /// Of all processes: a map for each would be 200 bytes of every process that has one thread, as of a hostile 300,000.
+  std::unordered_map<ThreadKey, ChromeThread, HashOfKey> threads_;
   ChromeThread* last_ = nullptr;
   std::vector<std::string> accelerators_;
   std::vector<std::string> hosts_;

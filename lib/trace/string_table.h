@@ -11,6 +11,12 @@
 
 namespace doctor {
 
+/// Bytes of a name or a text that are kept: a page repeats names, and names of real jobs have hundreds of bytes.
+inline constexpr std::size_t kLongestName = std::size_t{1} << 16;
+
+/// The text, or where it is longer than kLongestName its beginning and an ellipsis, which are no longer than that.
+std::string shortened_name(std::string_view text);
+
 /// Every distinct string of a trace, once. Views stay valid as long as the table; id 0 is the empty string.
 class StringTable {
  public:
@@ -19,6 +25,7 @@ class StringTable {
 
   StringTable();
 
+  /// Of its shortened_name().
   StringId intern(std::string_view text);
   /// How often intern() was given one of those others.
   std::uint64_t refused() const { return refused_; }

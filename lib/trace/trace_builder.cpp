@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "text/utf8.h"
 
 namespace doctor {
 namespace {
@@ -97,12 +96,6 @@ struct TraceBuilder::LaneWork {
 
 TraceBuilder::TraceBuilder(Order order) : order_(order) {}
 TraceBuilder::~TraceBuilder() = default;
-
-StringId TraceBuilder::intern_shortened(std::string_view text) {
-  std::size_t end = kLongestName;
-  while (end > kLongestName - 3 && is_utf8_continuation(text[end])) --end;  // a character has at most 4 bytes
-  return trace_.strings.intern(std::string(text.substr(0, end)) + "…");
-}
 
 LaneId TraceBuilder::lane(std::uint64_t process, std::uint64_t thread) {
   const auto place = lane_ids_.lower_bound({process, thread});

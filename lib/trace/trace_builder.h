@@ -45,9 +45,6 @@ inline const char* time_fault(Picoseconds start, Picoseconds duration) {
 /// more memory for its threads than 200 MB.
 inline constexpr std::size_t kMostLanes = std::size_t{1} << 18;
 
-/// Bytes of a name or a text that are kept: a page repeats names, and names of real jobs have hundreds of bytes.
-inline constexpr std::size_t kLongestName = std::size_t{1} << 16;
-
 /// Turns the events of a trace into a Trace, resolving the nesting of each thread with one stack as they arrive.
 ///
 /// Events of different lanes may come in any order. Within a lane they should come sorted by (start, longest first), as
@@ -62,10 +59,7 @@ class TraceBuilder {
   TraceBuilder& operator=(const TraceBuilder&) = delete;
   ~TraceBuilder();
 
-  /// What is longer than kLongestName ends there, with an ellipsis.
-  StringId intern(std::string_view text) {
-    return text.size() <= kLongestName ? trace_.strings.intern(text) : intern_shortened(text);
-  }
+  StringId intern(std::string_view text) { return trace_.strings.intern(text); }
 
   /// The lane of a thread; kNoLane if it would be one more than kMostLanes. `name` is e.g.
   /// "tf_data_iterator_resource/123". May be called again to name a lane that was made before its name was known.
@@ -108,7 +102,6 @@ class TraceBuilder {
     LaneState& state;
   };
 
-  StringId intern_shortened(std::string_view text);
   LaneWork& work_of(LaneId lane);
   Place place_of(LaneId lane);
   std::size_t take_group(const Place& place, std::span<const LaneEvent> events, std::size_t begin);
