@@ -15,6 +15,7 @@ struct Half {
   Picoseconds start;
 };
 
+/// The sample, in order of time.
 QueueSample sample_of(const std::vector<Half>& halves) {
   QueueSampler sampler;
   for (const Half& half : halves) {
@@ -24,7 +25,11 @@ QueueSample sample_of(const std::vector<Half>& halves) {
       sampler.queued(half.id, half.start);
     }
   }
-  return sampler.finish();
+  QueueSample sample = sampler.finish();
+  std::sort(sample.closures.begin(), sample.closures.end(), [](const QueuedClosure& a, const QueuedClosure& b) {
+    return std::pair(a.waited.start, a.waited.end) < std::pair(b.waited.start, b.waited.end);
+  });
+  return sample;
 }
 
 constexpr std::uint64_t kMany = 10 * QueueSampler::kCapacity;

@@ -45,8 +45,8 @@ std::uint64_t memory_in_use();
 /// a limit, so that one does not change what the program can do.
 void use_small_thread_stacks();
 
-/// From here on a block of 1 MiB or more goes back to the kernel when it is freed. By itself glibc keeps blocks of up to
-/// 32 MiB once one was freed, between others that still live: 12 % of the memory of a trace with 500,000 iterators.
+/// From here on a block of 1 MiB or more goes back to the kernel when it is freed. By itself glibc keeps blocks of up
+/// to 32 MiB once one was freed, between others that still live: 12 % of the memory of a trace with 500,000 iterators.
 void return_large_blocks();
 
 }  // namespace doctor

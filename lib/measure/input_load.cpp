@@ -56,8 +56,9 @@ class LaneLoad {
 
   /// An op may run inside of an iterator's own work: such a moment counts once.
   Picoseconds busy() const {
-    std::vector<Interval> both = own_work_;
-    both.insert(both.end(), ops_.begin(), ops_.end());
+    std::vector<Interval> both(own_work_.size() + ops_.size());
+    std::merge(own_work_.begin(), own_work_.end(), ops_.begin(), ops_.end(), both.begin(),
+               [](Interval a, Interval b) { return a.start < b.start; });
     return total_length(merged(std::move(both)));
   }
   const std::vector<Interval>& python() const { return python_; }

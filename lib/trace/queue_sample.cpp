@@ -102,10 +102,6 @@ QueueSample QueueSampler::finish() {
   sample.stride = std::uint64_t{1} << std::min(halvings_, 63u);
   sample.closures.reserve(pairs_.size());
   for (const Pair& pair : pairs_) sample.closures.push_back(pair.closure);
-  std::sort(sample.closures.begin(), sample.closures.end(), [](const QueuedClosure& a, const QueuedClosure& b) {
-    if (a.waited.start != b.waited.start) return a.waited.start < b.waited.start;
-    return a.waited.end != b.waited.end ? a.waited.end < b.waited.end : a.lane < b.lane;
-  });
   *this = {};
   return sample;
 }

@@ -178,7 +178,7 @@ struct QueuedClosure {
 /// An even sample of these, for a trace may have millions: it has 1 / `stride` of them.
 struct QueueSample {
   std::uint64_t stride = 1;
-  std::vector<QueuedClosure> closures;  ///< sorted by start; empty if the trace does not say which event began which
+  std::vector<QueuedClosure> closures;  ///< in no order; empty if the trace does not say which event began which
 };
 
 /// Whether a thread of this name belongs to a compute pool (intra-op parallelism): tf_numa_-1_Eigen/…, in TF 1.x
