@@ -1,6 +1,6 @@
 #include "diagnose/throughput_words.h"
 #include "report/selection.h"
-#include "report/whatif_host.h"
+#include "report/whatif_view.h"
 #include "text/json_page.h"
 
 namespace doctor {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "diagnose/throughput_words.h"
-#include "report/whatif_host.h"
+#include "report/whatif_view.h"
 #include "report/whatif_words.h"
 #include "text/data_table.h"
 #include "text/escape.h"

@@ -1,25 +1,13 @@
 #pragma once
 
-#include <span>
 #include <string>
 
-#include "diagnose/ideal_run.h"
-#include "diagnose/whatif.h"
+#include "report/whatif_view.h"
 #include "text/text_page.h"
 
 namespace doctor {
 
 // `whatif`: what fixes are predicted to bring.
-
-/// What the page is about. Refers to all of it.
-struct WhatIfView {
-  const Measurements& measurements;
-  const Diagnosis& diagnosis;
-  std::span<const HostPredictions> hosts;
-  const WhatIfRequest& request;     ///< of the predictions
-  double min_gain = kLeastGain;     ///< single fixes below it are only named
-  const IdealRun* ideal = nullptr;  ///< the measured ceiling, for predictions on the machine as it is; may be null
-};
 
 /// For a person: the rate now, the ceiling, and a table of fixes; of all hosts the worst first. Only the fixes and the
 /// plan that were asked for where any were.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/whatif_host.h"
+#include "report/whatif_view.h"
 
 namespace doctor {
 

@@ -1,4 +1,4 @@
-#include "report/whatif_host.h"
+#include "report/whatif_view.h"
 
 #include <algorithm>
 

@@ -1,13 +1,25 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "report/whatif_page.h"
+#include "diagnose/ideal_run.h"
+#include "diagnose/whatif.h"
 
 namespace doctor {
+
+/// What the page is about. Refers to all of it.
+struct WhatIfView {
+  const Measurements& measurements;
+  const Diagnosis& diagnosis;
+  std::span<const HostPredictions> hosts;
+  const WhatIfRequest& request;     ///< of the predictions
+  double min_gain = kLeastGain;     ///< single fixes below it are only named
+  const IdealRun* ideal = nullptr;  ///< the measured ceiling, for predictions on the machine as it is; may be null
+};
 
 /// One host's part of the page of `whatif`.
 struct WhatIfHost {
