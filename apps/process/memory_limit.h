@@ -32,7 +32,7 @@ void end_when_memory_runs_out();
 /// Lets the kernel refuse memory beyond the limit. Counted is what the program can write to: heap, variables, stacks of
 /// threads; not the trace files in the page cache. Errors, of a limit that was given: the program does not fit as it
 /// is, or this kernel does not count.
-Result<void> limit_memory(const MemoryLimit& limit);
+Result<void> limit_memory(const MemoryLimit& most);
 
 /// Bytes that this process and its children may fill together: the machine's memory, or less where a control group
 /// (version 2 or 1) allows less.

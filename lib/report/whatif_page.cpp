@@ -25,7 +25,7 @@ class FixTable {
  public:
   explicit FixTable(const WhatIfHost& host) : host_(host) {}
 
-  void add(std::string label, std::string words, std::string spec, const PredictedFixes& fixes) {
+  void add(const std::string& label, std::string_view words, std::string spec, const PredictedFixes& fixes) {
     const Prediction& prediction = fixes.prediction;
     if (prediction.condition != Condition::none) {
       std::string& labels = conditions_[prediction.condition];

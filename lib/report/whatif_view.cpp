@@ -8,12 +8,14 @@ namespace doctor {
 
 std::vector<WhatIfHost> worst_hosts_first(const WhatIfView& view) {
   std::vector<const HostPredictions*> order;
+  order.reserve(view.hosts.size());
   for (const HostPredictions& host : view.hosts) order.push_back(&host);
   std::stable_sort(order.begin(), order.end(), [](const HostPredictions* a, const HostPredictions* b) {
     if (a->why_none.empty() != b->why_none.empty()) return a->why_none.empty();
     return a->pipeline.value_or(SIZE_MAX) < b->pipeline.value_or(SIZE_MAX);
   });
   std::vector<WhatIfHost> hosts;
+  hosts.reserve(order.size());
   for (const HostPredictions* host : order) hosts.push_back({view, *host});
   return hosts;
 }
