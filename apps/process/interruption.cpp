@@ -17,7 +17,7 @@ volatile std::sig_atomic_t interrupted_by = 0;
 InterruptionGuard::InterruptionGuard() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { interrupted_by = signal; };
-  action.sa_flags = SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (std::size_t index = 0; index < kSignals.size(); ++index) ::sigaction(kSignals[index], &action, &before_[index]);
 }
 
