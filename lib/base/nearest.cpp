@@ -56,6 +56,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 
 std::vector<std::string_view> by_nearness(std::string_view word, std::vector<std::string_view> names) {
   std::vector<std::pair<std::size_t, std::string_view>> measured;
+  measured.reserve(names.size());
   for (const std::string_view name : names) {
     measured.emplace_back(edit_distance(word.substr(0, kLongestWord), name.substr(0, kLongestName)), name);
   }

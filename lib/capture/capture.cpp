@@ -246,6 +246,7 @@ Result<std::vector<HostCapture>> capture_hosts(const CaptureOptions& options, co
   std::vector<HostCapture> captures;
   for (const ProfilerAddress& address : options.hosts) captures.push_back({address, std::string(), false});
   std::vector<HostCapture*> wanted;
+  wanted.reserve(captures.size());
   for (HostCapture& capture : captures) wanted.push_back(&capture);
   std::chrono::milliseconds pause = options.retry_after;
   for (std::size_t round = 0; !wanted.empty() && round <= options.retries; ++round) {

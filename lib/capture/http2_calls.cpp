@@ -13,7 +13,7 @@ namespace doctor {
 namespace {
 
 constexpr int kPollMilliseconds = 200;
-constexpr long kBufferBytes = 256 * 1024;  // fewer, larger writes
+constexpr long kBufferBytes = 256L * 1024;  // fewer, larger writes
 
 std::string_view without_blanks(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
