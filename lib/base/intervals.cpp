@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "base/merge.h"
+
 namespace doctor {
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
-  const auto starts_before = [](Interval a, Interval b) { return a.start < b.start; };
-  const bool is_sorted = std::is_sorted(intervals.begin(), intervals.end(), starts_before);
-  if (!is_sorted) std::sort(intervals.begin(), intervals.end(), starts_before);
+  sort_unless_sorted(intervals, [](Interval a, Interval b) { return a.start < b.start; });
   std::size_t kept = 0;  // in place: the rows of a long trace are large
   for (const Interval interval : intervals) {
     if (interval.start >= interval.end) continue;

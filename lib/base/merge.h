@@ -7,6 +7,12 @@
 
 namespace doctor {
 
+/// For rows that mostly are sorted already: then it is one pass. Equals may change places.
+template <typename Item, typename Before>
+void sort_unless_sorted(std::vector<Item>& row, Before before) {
+  if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
+}
+
 /// Calls `visit(cursor)` for every item of several sorted rows, in the order of all of them together. A cursor is
 /// at an item of its row and has `done()`, `next()` and `operator<`, which must order all items strictly.
 template <typename Cursor, typename Visit>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "base/merge.h"
 
 namespace doctor {
 namespace {
@@ -76,10 +77,7 @@ void FunctionOps::collect_parts(LaneOps& lane, std::span<const Interval> windows
 
 /// The time in which no op of the function ran, and which others did then.
 void FunctionOps::add_idle_time(std::span<const Interval> windows) {
-  const auto begins_before = [](const Part& a, const Part& b) { return a.time.start < b.time.start; };
-  if (!std::is_sorted(parts_.begin(), parts_.end(), begins_before)) {
-    std::sort(parts_.begin(), parts_.end(), begins_before);
-  }
+  sort_unless_sorted(parts_, [](const Part& a, const Part& b) { return a.time.start < b.time.start; });
   idle_.clear();
   auto part = parts_.begin();
   for (const Interval window : windows) {

@@ -109,7 +109,8 @@ std::vector<Interval> outer_markers(std::span<const StepMarker> markers) {
 
 std::vector<Interval> waits_of(const HostMeasurement& host) {
   std::size_t count = 0;
-  for (const PipelineMeasurement& pipeline : host.pipelines) count += pipeline.feeds_another ? 0 : pipeline.calls.size();
+  for (const PipelineMeasurement& pipeline : host.pipelines)
+    count += pipeline.feeds_another ? 0 : pipeline.calls.size();
   std::vector<Interval> waits;
   waits.reserve(count);
   for (const PipelineMeasurement& pipeline : host.pipelines) {

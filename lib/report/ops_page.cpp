@@ -54,7 +54,8 @@ void add_rows(const Side& side, std::string_view where, const OpsChoice& choice,
   Picoseconds so_far = 0;
   for (const OpCost& op : ops) {
     so_far += op.self;
-    std::vector<Cell> row = {static_cast<std::int64_t>(table.rows.size()) + 1, std::string(where), std::string(op.type)};
+    std::vector<Cell> row = {static_cast<std::int64_t>(table.rows.size()) + 1, std::string(where),
+                             std::string(op.type)};
     row.reserve(table.columns.size());
     if (choice.by == OpGrouping::name) row.emplace_back(std::string(op.name));
     row.insert(row.end(), {static_cast<std::int64_t>(op.occurrences), op.total, average(op.total, op.occurrences),

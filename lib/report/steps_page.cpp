@@ -80,8 +80,9 @@ std::string step_note(const Measurements& measurements) {
 }
 
 std::size_t step_count(const Measurements& measurements) {
-  return std::accumulate(measurements.hosts.begin(), measurements.hosts.end(), std::size_t{0},
-                         [](std::size_t count, const HostMeasurement& host) { return count + host.steps.steps.size(); });
+  return std::accumulate(
+      measurements.hosts.begin(), measurements.hosts.end(), std::size_t{0},
+      [](std::size_t count, const HostMeasurement& host) { return count + host.steps.steps.size(); });
 }
 
 DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {

@@ -32,18 +32,18 @@ struct ChromeThread;
 
 struct ChromeProcess {
   std::uint64_t id = 0;
-  std::string name;                  ///< the one last given; empty if there is none
-  PlaneKind kind = PlaneKind::host;  ///< by that name
-  bool is_host = true;               ///< false once a name was not a host's
-  bool is_annotation = false;        ///< `convert --annotate` made its events: nobody recorded them
-  ChromeThread* last_thread = nullptr;
-  const EventPlane* plane = nullptr;  ///< set by the reader of all events once it handed on one of the process
+  std::string name;                     ///< the one last given; empty if there is none
+  PlaneKind kind = PlaneKind::host;     ///< by that name
+  bool is_host = true;                  ///< false once a name was not a host's
+  bool is_annotation = false;           ///< `convert --annotate` made its events: nobody recorded them
+  ChromeThread* last_thread = nullptr;  ///< the latest that was seen; ChromeThread::previous leads to the others
+  const EventPlane* plane = nullptr;    ///< set by the reader of all events once it handed on one of the process
 };
 
 /// What a Chrome trace says of one of its threads. Small: there may be a million, and most without an event.
 struct ChromeThread {
   ChromeProcess* process = nullptr;  ///< never null
-  ChromeThread* previous = nullptr;        ///< the thread of the same process that was seen before it; null: none
+  ChromeThread* previous = nullptr;  ///< the thread of the same process that was seen before it; null: none
   std::uint64_t id = 0;
   std::unique_ptr<const std::string> given_name;  ///< null if it has none
   LaneId lane = kNoLane;                          ///< set by the reader once an event of it was kept

@@ -93,7 +93,7 @@ void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
 
 /// A consumer has one thread as a rule, whose calls are in order already: sorting would copy half of them.
 template <typename Before>
-void sort_unless_sorted(std::vector<RootCall>& calls, Before before) {
+void stable_sort_unless_sorted(std::vector<RootCall>& calls, Before before) {
   if (!std::is_sorted(calls.begin(), calls.end(), before)) std::stable_sort(calls.begin(), calls.end(), before);
 }
 
@@ -155,7 +155,7 @@ void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
       calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index), {}});
     }
   }
-  sort_unless_sorted(calls, [](const RootCall& a, const RootCall& b) {
+  stable_sort_unless_sorted(calls, [](const RootCall& a, const RootCall& b) {
     return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
   });
   // An op may be drawn on two lanes at once: the enclosing one counts.
@@ -172,8 +172,8 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
   add_calls_of_loops(trace, forest);
   if (forest.root_calls.empty()) add_calls_of_roots(trace, forest);
   if (forest.root_calls.empty()) add_bare_get_next_calls(trace, forest);
-  sort_unless_sorted(forest.root_calls,
-                     [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
+  stable_sort_unless_sorted(forest.root_calls,
+                            [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
 }
 
 std::uint64_t element_id_of(const Trace& trace, ProducedRef ref) {
