@@ -7,13 +7,28 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <new>
+#include <sstream>
 #include <string>
 #include <utility>
 
+#include "temporary_directory.h"
+
 namespace doctor::worker_pool_test {
 namespace {
+
+/// What the descriptors of this process lead to, one a line, without those of the listing itself.
+std::string open_files() {
+  std::string names;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string target = std::filesystem::read_symlink(entry.path(), error).string();
+    if (!error && target.find("/proc/") == std::string::npos) names += target + "\n";
+  }
+  return names;
+}
 
 /// Does what its task says.
 std::string work(const std::string& task, const WorkerPool::Notify& notify) {
@@ -26,6 +41,7 @@ std::string work(const std::string& task, const WorkerPool::Notify& notify) {
   if (task == "hang") ::pause();
   if (task == "throw") throw std::bad_alloc();
   if (task == "exhaust") std::get_new_handler()();
+  if (task == "list") return open_files();
   if (task == "long") return std::string(1'000'000, 'x');
   return "did " + task;
 }
@@ -48,7 +64,7 @@ std::map<std::string, FinishedTask> run_all(WorkerPool& pool, std::vector<std::s
 
 TEST_CASE("every task has its own result, whatever the number of workers") {
   for (const std::size_t workers : {1U, 2U, 5U}) {
-    WorkerPool pool(work, {.workers = workers, .time = {}, .prepare = {}});
+    WorkerPool pool(work, {.workers = workers, .time = {}, .prepare = {}, .kept = -1});
     const auto finished = run_all(pool, {"a", "b", "c", "long", "d"});
     CHECK(finished.size() == 5);
     for (const auto& [name, task] : finished) {
@@ -59,8 +75,33 @@ TEST_CASE("every task has its own result, whatever the number of workers") {
   }
 }
 
+// A worker that a trace takes over could read, empty and forge the rows of all others.
+TEST_CASE("a worker has no file of its parent") {
+  const TemporaryDirectory directory;
+  const std::string rows_file = directory.write("rows.ndjson", "{}");
+  // As a shell hands one over, and as the program opens one.
+  std::FILE* const rows = std::fopen(rows_file.c_str(), "r+");
+  std::FILE* const own = std::fopen(rows_file.c_str(), "re");
+  REQUIRE((rows != nullptr && own != nullptr));
+  {
+    WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .kept = -1});
+    const auto finished = run_all(pool, {"a", "list"});
+    REQUIRE(finished.at("list").result);
+    std::istringstream lines(*finished.at("list").result);
+    std::size_t pipes = 0;
+    for (std::string line; std::getline(lines, line);) {
+      CAPTURE(line);
+      const bool is_pipe = line.starts_with("pipe:");
+      pipes += is_pipe ? 1 : 0;
+      CHECK(line.find("rows.ndjson") == std::string::npos);
+    }
+    CHECK(pipes >= 2);
+  }
+  CHECK((std::fclose(rows) == 0 && std::fclose(own) == 0));
+}
+
 TEST_CASE("a task that comes to grief takes no other with it") {
-  WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}});
+  WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .kept = -1});
   const auto finished = run_all(pool, {"a", "crash", "b", "leave", "c", "throw", "d", "exhaust", "e"});
   CHECK(finished.size() == 9);
   for (const char* name : {"a", "b", "c", "d", "e"}) CHECK(finished.at(name).result == std::string("did ") + name);
@@ -78,7 +119,7 @@ TEST_CASE("a task that comes to grief takes no other with it") {
 }
 
 TEST_CASE("a task that takes too long is ended") {
-  WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}});
+  WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}, .kept = -1});
   const auto finished = run_all(pool, {"hang", "hang too"});
   CHECK_FALSE(finished.at("hang").result);
   CHECK(finished.at("hang").failure == TaskFailure::timed_out);

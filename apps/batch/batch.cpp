@@ -94,7 +94,7 @@ class Batch {
     return {[this](const std::string& path, const WorkerPool::Notify& notify) {
               return encode(diagnose_trace(options_.setup, options_.fail_on, {input_of(path), name_of(path)}, notify));
             },
-            {workers, options_.time_limit, [this, share] { return prepare_worker(share); }}};
+            {workers, options_.time_limit, [this, share] { return prepare_worker(share); }, standard_input_.number()}};
   }
 
   Result<void> prepare_worker(std::uint64_t share) const {

@@ -1,5 +1,6 @@
 #include "process/worker_pool.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -12,10 +13,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "io/file_io.h"
 
@@ -101,6 +104,59 @@ Result<Pipe> make_pipe() {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
+/// The numbers of all descriptors of this process.
+std::vector<int> open_descriptors() {
+  std::vector<int> numbers;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) {
+    // Nothing is mounted there. More than these nobody opens for a command.
+    constexpr int kMost = 4096;
+    for (int number = 0; number < kMost; ++number) numbers.push_back(number);
+    return numbers;
+  }
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
+  }
+  ::closedir(folder);
+  return numbers;
+}
+
+/// Whether whoever started the program handed the descriptor over, to be read: a trace may be named by it (/dev/fd/3,
+/// standard input). What the program opens itself is closed by exec.
+bool is_handed_over(int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFD);
+  const int mode = ::fcntl(descriptor, F_GETFL);
+  return flags >= 0 && mode >= 0 && (flags & FD_CLOEXEC) == 0 && (mode & O_ACCMODE) == O_RDONLY;
+}
+
+/// What stood on standard input can be read from where it was, and no longer be written.
+void keep_standard_input_for_reading() {
+  const off_t place = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+  const int again = place < 0 ? -1 : ::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+  if (again < 0) return;
+  ::lseek(again, place, SEEK_SET);
+  ::dup2(again, STDIN_FILENO);
+  ::close(again);
+}
+
+/// Leaves the worker its two pipes, what it prints, and what it may be asked to read. A trace that takes a worker over
+/// must find nothing of its parent: neither the file with the rows of other traces nor standard output, which may be
+/// one.
+void close_all_but(int requests, int replies, int kept) {
+  keep_standard_input_for_reading();
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int number : open_descriptors()) {
+    const bool is_own =
+        number == requests || number == replies || number == STDERR_FILENO || number == nothing || number == kept;
+    if (!is_own && !is_handed_over(number)) ::close(number);
+  }
+  // Nothing that is opened later may get the number of a standard stream.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1) ::dup2(nothing, stream);
+  }
+  if (nothing > STDERR_FILENO) ::close(nothing);
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(Work work, Limits limits) : work_(std::move(work)), limits_(std::move(limits)) {
@@ -175,6 +231,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
 
 void WorkerPool::run_worker(int requests, int replies, int last_words) {
   if (last_words >= 0) ::dup2(last_words, STDERR_FILENO);
+  close_all_but(requests, replies, limits_.kept);
   // A Ctrl-C is for the parent, which ends all workers.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);

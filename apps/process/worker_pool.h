@@ -41,6 +41,7 @@ class WorkerPool {
     std::size_t workers = 1;
     std::optional<std::chrono::seconds> time;  ///< of one task
     std::function<Result<void>()> prepare;     ///< run first in every worker, e.g. to limit its memory; may be empty
+    int kept = -1;  ///< a descriptor of this process that tasks read from; workers have no other
   };
 
   WorkerPool(Work work, Limits limits);
