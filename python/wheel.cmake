@@ -13,6 +13,9 @@ set_target_properties(tfdata-doctor PROPERTIES INSTALL_RPATH
 # DT_RPATH: it also holds for what the libraries need, and no LD_LIBRARY_PATH replaces them by others.
 target_link_options(tfdata-doctor PRIVATE -Wl,--disable-new-dtags)
 
+# The checks of containers (_GLIBCXX_ASSERTIONS) call what the libstdc++ of manylinux_2_34 does not have.
+target_sources(tfdata-doctor PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/python/glibcxx_assert_fail.cpp)
+
 # What every Linux with Python has (the manylinux policies list it) stays out.
 install(
   CODE "

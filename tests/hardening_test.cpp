@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace doctor::hardening_test {
@@ -80,6 +82,36 @@ class Program {
     return names;
   }
 
+  /// What it takes from other objects in a certain version: {"_ZSt21__glibcxx_assert_failPKciS0_S0_",
+  /// "GLIBCXX_3.4.30"}.
+  std::vector<std::pair<std::string_view, std::string_view>> versioned_needs() const {
+    std::map<std::uint16_t, std::string_view> versions;
+    for (const Elf64_Shdr& table : sections_) {
+      if (table.sh_type != SHT_GNU_verneed) continue;
+      const std::string_view strings = content(sections_.at(table.sh_link));
+      std::size_t place = table.sh_offset;
+      for (std::size_t object = 0; object < table.sh_info; ++object) {
+        const auto need = at<Elf64_Verneed>(place);
+        std::size_t part = place + need.vn_aux;
+        for (std::size_t index = 0; index < need.vn_cnt; ++index) {
+          const auto version = at<Elf64_Vernaux>(part);
+          versions[version.vna_other] = strings.data() + version.vna_name;
+          part += version.vna_next;
+        }
+        place += need.vn_next;
+      }
+    }
+    const std::vector<Elf64_Half> of_symbols = all_of<Elf64_Half>(SHT_GNU_versym);
+    const std::vector<std::string_view> names = symbols_in_order();
+    std::vector<std::pair<std::string_view, std::string_view>> needs;
+    for (std::size_t index = 0; index < std::min(names.size(), of_symbols.size()); ++index) {
+      if (const auto found = versions.find(of_symbols[index]); found != versions.end()) {
+        needs.emplace_back(names[index], found->second);
+      }
+    }
+    return needs;
+  }
+
   /// How often the bytes are part of the code.
   std::size_t count_in_code(std::string_view wanted) const {
     std::size_t count = 0;
@@ -92,6 +124,16 @@ class Program {
   }
 
  private:
+  std::vector<std::string_view> symbols_in_order() const {
+    std::vector<std::string_view> names;
+    for (const Elf64_Shdr& table : sections_) {
+      if (table.sh_type != SHT_DYNSYM) continue;
+      const std::string_view strings = content(sections_.at(table.sh_link));
+      for (const Elf64_Sym& symbol : all_of<Elf64_Sym>(SHT_DYNSYM)) names.emplace_back(strings.data() + symbol.st_name);
+    }
+    return names;
+  }
+
   template <typename Record>
   Record at(std::size_t offset) const {
     Record record;
@@ -167,6 +209,31 @@ void expect_notice(std::string_view name, std::string_view Notice::*kind) {
   CHECK(table.find(title) != std::string::npos);
   if (known->has_text) CHECK(text.find("\n## " + title.substr(1, title.size() - 2) + "\n") != std::string::npos);
 }
+
+/// 29 of "GLIBCXX_3.4.29", 34 of "GLIBC_2.34".
+int last_number(std::string_view version) {
+  return std::stoi(std::string(version.substr(version.rfind('.') + 1)));
+}
+
+// The wheel promises glibc 2.34 and the libstdc++ of manylinux_2_34, which ends with GLIBCXX_3.4.29. Its build brings
+// what is newer itself (python/wheel.cmake). Other compilers than Debian 12's make other programs, and no wheel.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12 && defined(__x86_64__)
+TEST_CASE("the program needs no newer symbol than the wheel may") {
+  constexpr std::string_view kBroughtByWheel = "_ZSt21__glibcxx_assert_failPKciS0_S0_";
+  const Program program(DOCTOR_TOOL);
+  std::size_t count = 0;
+  for (const auto& [symbol, version] : program.versioned_needs()) {
+    CAPTURE(symbol);
+    CAPTURE(version);
+    if (symbol == kBroughtByWheel) continue;
+    if (version.starts_with("GLIBC_2.")) CHECK(last_number(version) <= 34);
+    if (version.starts_with("GLIBCXX_3.4.")) CHECK(last_number(version) <= 29);
+    if (version.starts_with("CXXABI_1.3.")) CHECK(last_number(version) <= 13);
+    ++count;
+  }
+  CHECK(count > 50);
+}
+#endif
 
 TEST_CASE("every library that is needed to build the program has a notice") {
   std::istringstream packages(text_of_file("scripts/packages.txt"));
