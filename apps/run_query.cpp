@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,13 +34,18 @@ struct QueryOptions {
   std::string database;  ///< file that traces are kept in; empty: none
   ReadingOptions reading;
   OutputOptions output;
+  std::size_t most_rows = std::numeric_limits<std::size_t>::max();
 };
+
+/// Of an answer that goes to another program's user (--embedded).
+constexpr std::size_t kMostEmbeddedRows = 1'000;
 
 /// Errors: nothing to ask, or nothing to ask about.
 Result<QueryOptions> query_options(const Request& request, OutputOptions output) {
   const std::string usage = "tfdata-doctor query SQL TRACE..., 'query --schema' lists the tables";
   QueryOptions options = {request.argument("SQL"), request.text("sql-file"), request.text("db"),
                           reading_options(request), std::move(output)};
+  if (request.is_set("embedded")) options.most_rows = kMostEmbeddedRows;
   std::vector<std::string>& traces = options.reading.traces;
   if (!options.sql_file.empty() && !options.sql.empty()) {
     traces.insert(traces.begin(), std::exchange(options.sql, {}));
@@ -181,8 +187,8 @@ Result<bool> ask(const QueryOptions& options) {
   LogSink log(**file, options.output.format() == OutputFormat::json);
   OutputBuffer output(is_escaped ? static_cast<ByteSink&>(log) : **file);
   query->end_when([bounds = QueryBounds()] { return bounds.broken(); });
-  if (Result<void> printed =
-          print_rows(*query, row_format(options.output.format()), page_width(options.output), output);
+  if (Result<void> printed = print_rows(*query, row_format(options.output.format()), page_width(options.output), output,
+                                        options.most_rows);
       !printed) {
     return Unexpected(printed.error());
   }

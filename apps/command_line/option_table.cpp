@@ -88,6 +88,11 @@ const std::vector<OptionEntry> kTraceOptions = {
      .help =
          "Do not give up rights before traces are read (where the kernel can: to other files, programs and sockets)",
      .commands = kSandboxed},
+    {.name = "embedded",
+     .help =
+         "For a program that hands on what others ask: print to standard output alone, read neither a configuration "
+         "file nor variables, keep the sandbox, and answer SQL with at most 1,000 rows",
+     .commands = {diagnose, show, whatif, compare, batch, query, explain}},
 };
 
 /// What decides whether a diagnosis passes.

@@ -1,5 +1,7 @@
 #include "command_line/setting_sources.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -213,6 +215,19 @@ Result<void> check_values(const Request& request) {
   return {};
 }
 
+/// Who asks through another program may choose what is read, not what is written, nor with which rights.
+Result<void> check_embedded(const Request& request) {
+  constexpr std::array<std::string_view, 6> kRefused = {"output", "db",         "sql-file",
+                                                        "config", "no-sandbox", "files-from"};
+  if (!request.is_set("embedded")) return {};
+  const auto* const refused = std::find_if(kRefused.begin(), kRefused.end(), [&](std::string_view option) {
+    return request.values.find(option) != nullptr;
+  });
+  if (refused == kRefused.end()) return {};
+  return fail(fmt::format("'--{}' cannot be given with '--embedded'", *refused), {},
+              "run the program without '--embedded'");
+}
+
 }  // namespace
 
 Surroundings surroundings() {
@@ -243,11 +258,14 @@ std::vector<CatalogEntry> settable_catalog() {
 tl::expected<void, Errors> add_settings(Request& request, const Surroundings& around) {
   const std::vector<CatalogEntry> catalog = settable_catalog();
   request.today = around.today;
-  const Result<GivenValues> environment = read_environment(request.command, around);
+  if (const Result<void> allowed = check_embedded(request); !allowed) return tl::unexpected(Errors{allowed.error()});
+  const bool is_embedded = request.is_set("embedded");
+  const Result<GivenValues> environment =
+      is_embedded ? Result<GivenValues>(GivenValues{}) : read_environment(request.command, around);
   if (!environment) return tl::unexpected(Errors{environment.error()});
   Config read;
   GivenValues file;
-  if (find_option(request.command, "config") != nullptr) {
+  if (!is_embedded && find_option(request.command, "config") != nullptr) {
     request.config_file = choose_config_file(*environment, request.values, around);
   }
   if (request.config_file) {

@@ -36,14 +36,15 @@ void assign(Cell& cell, const QueryValue& value) {
 
 }  // namespace
 
-Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output) {
+Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output,
+                        std::size_t most_rows) {
   const std::vector<std::string> names = query.columns();
   std::vector<Column> columns;
   for (const std::string& name : names) columns.push_back({name, name, ColumnKind::any});
   const std::unique_ptr<TableSink> sink =
       make_table_sink(format, std::move(columns), {width, kMeasuredRows, "tfdata-doctor.query/1"}, output.text);
   std::vector<Cell> row(names.size());
-  while (!output.has_failed()) {
+  for (std::size_t count = 0; count < most_rows && !output.has_failed(); ++count) {
     const Result<bool> has_row = query.next();
     if (!has_row) return Unexpected(has_row.error());
     if (!*has_row) break;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
+
 #include "base/result.h"
 #include "convert/output_buffer.h"
 #include "query/user_query.h"
@@ -10,6 +13,8 @@ namespace doctor {
 /// Runs the query and writes each row as it comes: memory does not grow with their number. Columns of text are as wide
 /// as the first thousand rows need. Foreign text is escaped. Errors: what went wrong while the query ran;
 /// OutputBuffer::finish() returns those of the output.
-Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output);
+/// `most_rows`: the rest is left out without a word.
+Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output,
+                        std::size_t most_rows = std::numeric_limits<std::size_t>::max());
 
 }  // namespace doctor

@@ -51,7 +51,7 @@ def diagnose(paths: Paths, **settings: Setting) -> Report:
         raw, text = Path(folder, "report.json"), Path(folder, "report.txt")
         # Both in one reading of the trace.
         outputs = [f"--output=json={raw}", f"--output=text={text}"]
-        run_program(["diagnose", "--color=never", *outputs, *options, *path_arguments(paths)])
+        run_program(["diagnose", "--color=never", *outputs, *options, "--", *path_arguments(paths)])
         return Report.of(json.loads(raw.read_text("utf-8")), text.read_text("utf-8"))
 
 
@@ -61,7 +61,7 @@ def whatif(paths: Paths, **settings: Setting) -> WhatIf:
     `settings` are options of `tfdata-doctor whatif`: `plan=True`, `cores=16`, `ideal="traces_ideal"`. Raises
     DoctorError.
     """
-    return _document(WhatIf, "whatif", [*_options("whatif", settings), *path_arguments(paths)])
+    return _document(WhatIf, "whatif", [*_options("whatif", settings), "--", *path_arguments(paths)])
 
 
 def compare(base: Paths, candidate: Paths, **settings: Setting) -> Comparison:
@@ -99,4 +99,4 @@ def query(sql: str, paths: Paths, **settings: Setting) -> Rows:
 
 def explain(rule: str, paths: Paths = ()) -> str:
     """The page of a rule; with traces, why it fired on them or did not. Raises DoctorError."""
-    return run_program(["explain", "--color=never", rule, *path_arguments(paths)])[1]
+    return run_program(["explain", "--color=never", "--", rule, *path_arguments(paths)])[1]

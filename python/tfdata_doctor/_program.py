@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sysconfig
+import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Union
@@ -83,6 +85,42 @@ def option_arguments(settings: Mapping[str, Setting]) -> list[str]:
 
 def _message(stderr: str) -> str:
     return stderr.strip().removeprefix(f"{NAME}: ")
+
+
+def run_bounded(arguments: Sequence[str], *, most_bytes: int, seconds: float) -> str:
+    """The standard output of a program whose caller chose neither its length nor how long it takes: of more bytes or
+    time it is ended. Raises DoctorError with its message, or why it was ended.
+    """
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                [program(), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, "NO_COLOR": "1"},
+            )
+        except (OSError, ValueError) as error:
+            raise DoctorError(f"the program cannot be run: {error}") from error
+        watch = threading.Timer(seconds + 10, process.kill)  # the program ends itself before; this is for one that hangs
+        watch.start()
+        try:
+            assert process.stdout is not None
+            printed = process.stdout.read(most_bytes + 1)
+            is_too_long = len(printed) > most_bytes
+            if is_too_long:
+                process.kill()
+            status = process.wait()
+        finally:
+            watch.cancel()
+            process.stdout.close()
+        if is_too_long:
+            raise DoctorError(f"the answer has more than {most_bytes} bytes: ask for less")
+        errors.seek(0)
+        said = _message(errors.read(most_bytes).decode("utf-8", "replace"))
+    if status not in (0, 1, INCONCLUSIVE):
+        raise DoctorError(said or f"{NAME} ended with status {status}")
+    return printed.decode("utf-8", "replace")
 
 
 def run_program(arguments: Sequence[str]) -> tuple[int, str]:
