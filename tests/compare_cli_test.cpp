@@ -45,7 +45,8 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("a slower op in five recordings against five is a regression: 1") {
   const Ended ended = run_tool({"compare", kBase, "--", kCandidate});
   CHECK(ended.code == 1);
-  CHECK(ended.output.starts_with("REGRESSION: DecodePng in Dataset.map with num_parallel_calls: "));
+  CHECK(ended.output.starts_with("REGRESSION: a step took "));
+  CHECK(contains(ended.output, "; DecodePng in Dataset.map with num_parallel_calls: "));
   CHECK(contains(ended.output, "5 base with 5 candidate recordings"));
   CHECK(ended.errors.empty());
 }
@@ -195,9 +196,23 @@ TEST_CASE("a baseline stands in for the recordings that it was made of") {
     CHECK(shown.code == 0);
     CHECK(contains(shown.output, "run_4.xplane.pb.gz"));
     CHECK_FALSE(contains(shown.output, "run_0.xplane.pb.gz"));
-    CHECK(Json::parse(run_tool({"baseline", "show", file, "--format", "json"}).output)["runs"].size() == 3);
+    const Json runs = Json::parse(run_tool({"baseline", "show", file, "--format", "json"}).output)["runs"];
+    CHECK(runs.size() == 3);
+    std::size_t decoders = 0;
+    for (const Json& iterator : runs[0]["iterators"]) {
+      for (const Json& op : iterator["function_ops"]) {
+        if (op["op"] != "DecodePng") continue;
+        ++decoders;
+        CHECK(op["per_run"]["low"] == 1);  // every run of the function decodes one picture
+        CHECK(op["per_run"]["high"] == 1);
+        CHECK(op["per_run"]["runs"].get<int>() > 8);
+      }
+    }
+    CHECK(decoders == 1);
   }
   CHECK(run_tool({"baseline", "show", folder / "absent"}).code == 2);
+  CHECK(contains(run_tool({"compare", "--baseline", folder / "absent.json", kCandidate}).errors,
+                 "absent.json: there is no such baseline yet; 'tfdata-doctor baseline add FILE TRACE...' makes one"));
   CHECK(run_tool({"baseline", "show", kBase + "/run_0.xplane.pb.gz"}).code == 2);
   CHECK(run_tool({"baseline", "showing", "x"}).code == 2);
   CHECK(contains(run_tool({"baseline", "show"}).errors, "baseline needs a FILE"));

@@ -52,14 +52,13 @@ Result<OutputFormat> parse_format(const std::string& word, const std::string& op
   return fail("unknown value '" + word + "'", option, suggestion(word, names));
 }
 
-/// Position of the '=' after the word of a format; npos if the text is a file's name.
+/// Position of the '=' after the word of a format; npos if the text is a file's name. A lower-case word that is not
+/// a format is one with a slip in it, not the start of a name: "sarf=doctor.sarif".
 std::size_t end_of_format(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string_view word = std::string_view(text).substr(0, equals);
-  const bool is_format =
-      equals != std::string::npos &&
-      std::any_of(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.name == word; });
-  return is_format ? equals : std::string::npos;
+  const bool is_word = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string_view::npos;
+  return equals != std::string::npos && !word.empty() && is_word ? equals : std::string::npos;
 }
 
 /// The targets with a format of their own, and the one file without.

@@ -38,18 +38,26 @@ OrderedJson durations_json(const DurationStatistics& durations) {
           {"tail_ps", durations.tail}};
 }
 
+OrderedJson per_run_json(const CallsPerRun& calls) {
+  return {{"runs", calls.runs}, {"low", calls.low}, {"high", calls.high}, {"total", calls.total}};
+}
+
 OrderedJson source_json(const SourceLine& source) {
   return {
       {"file", source.file}, {"line", source.line}, {"code", source.code}, {"repository_file", source.repository_file}};
 }
 
-OrderedJson iterator_json(const IteratorSummary& iterator) {
+/// What a document says: what every version has had, which identifies a run, or all.
+enum class Extent { identity, all };
+
+OrderedJson iterator_json(const IteratorSummary& iterator, Extent extent) {
   OrderedJson settings = OrderedJson::object();
   for (const SettingSummary& setting : iterator.settings) settings[setting.name] = {setting.low, setting.high};
   OrderedJson ops = OrderedJson::array();
   for (const OpSummary& op : iterator.function_ops) {
     OrderedJson row = {{"op", op.op}};
     row.update(durations_json(op.durations));
+    if (extent == Extent::all && op.per_run.runs > 0) row["per_run"] = per_run_json(op.per_run);
     ops.push_back(std::move(row));
   }
   OrderedJson json = {{"long_name", iterator.long_name},
@@ -77,9 +85,9 @@ OrderedJson pipeline_json(const PipelineSummary& pipeline) {
 }
 
 /// All that was measured.
-OrderedJson measured_json(const RunSummary& summary) {
+OrderedJson measured_json(const RunSummary& summary, Extent extent) {
   OrderedJson iterators = OrderedJson::array();
-  for (const IteratorSummary& iterator : summary.iterators) iterators.push_back(iterator_json(iterator));
+  for (const IteratorSummary& iterator : summary.iterators) iterators.push_back(iterator_json(iterator, extent));
   OrderedJson pipelines = OrderedJson::array();
   for (const PipelineSummary& pipeline : summary.pipelines) pipelines.push_back(pipeline_json(pipeline));
   OrderedJson findings = OrderedJson::array();
@@ -242,6 +250,16 @@ class RunParser {
     parts.read("repository_file", source.repository_file);
   }
 
+  void read_per_run(Members& members, CallsPerRun& calls) {
+    dom::element element;
+    if (!members.find("per_run", element)) return;
+    Members parts(element, misfit_);
+    parts.read("runs", calls.runs);
+    parts.read("low", calls.low);
+    parts.read("high", calls.high);
+    parts.read("total", calls.total);
+  }
+
   void read_iterator(dom::element element, RunSummary& summary) {
     const std::size_t index = summary.iterators.size();
     IteratorSummary& iterator = summary.iterators.emplace_back();
@@ -258,7 +276,9 @@ class RunParser {
     if (parts.has("source")) read_source(parts, iterator.source.emplace());
     parts.read_each("function_ops", [&](dom::element entry) {
       OpSummary& op = iterator.function_ops.emplace_back();
-      Members(entry, misfit_).read("op", op.op);
+      Members members_of_op(entry, misfit_);
+      members_of_op.read("op", op.op);
+      if (members_of_op.has("per_run")) read_per_run(members_of_op, op.per_run);
       read_durations(entry, op.durations);
     });
   }
@@ -293,13 +313,13 @@ Result<StoredRun> read_run(dom::element element, const std::string& where) {
 }  // namespace
 
 std::string identifier_of(const RunSummary& summary) {
-  return fmt::format("{:016x}", fnv1a_64(dump(measured_json(summary))));
+  return fmt::format("{:016x}", fnv1a_64(dump(measured_json(summary, Extent::identity))));
 }
 
 std::string to_json(const StoredRun& run) {
   OrderedJson json = {
       {"id", run.id}, {"label", run.label}, {"source", run.summary.source}, {"tool_version", run.summary.tool_version}};
-  json.update(measured_json(run.summary));
+  json.update(measured_json(run.summary, Extent::all));
   return dump(json);
 }
 

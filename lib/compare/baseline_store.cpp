@@ -123,7 +123,10 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
   const Result<std::optional<Kind>> kind = kind_of_file(path);
   if (!kind) return Unexpected(kind.error());
   if (!*kind) {
-    if (::access(path.c_str(), F_OK) != 0) return Unexpected(path_error(path, errno));
+    if (::access(path.c_str(), F_OK) != 0) {
+      if (errno != ENOENT) return Unexpected(path_error(path, errno));
+      return fail("there is no such baseline yet", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
+    }
     return std::vector<StoredRun>{};
   }
   if (**kind == Kind::other) return no_baseline(path);

@@ -97,6 +97,13 @@ bool has_judged_times(const RunComparison& comparison) {
   });
 }
 
+/// Whether steps got so much longer that "nothing got slower" would be false, whatever the reason is.
+bool has_unexplained_step(const RunComparison& comparison, double min_ratio) {
+  return std::any_of(comparison.pipeline_rows.begin(), comparison.pipeline_rows.end(), [&](const TimeRow& row) {
+    return row.kind == TimeKind::step && !row.is_judged && row.ratio() >= min_ratio;
+  });
+}
+
 void append(std::vector<StructureChange> more, std::vector<StructureChange>& changes) {
   changes.insert(changes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -133,7 +140,8 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   add_notes(runs, comparison);
   if (has_regression(comparison)) {
     comparison.outcome = ComparisonOutcome::regression;
-  } else if (has_judged_times(comparison)) {
+  } else if (has_judged_times(comparison) &&
+             !has_unexplained_step(comparison, thresholds["undecided_step_min_ratio"])) {
     comparison.outcome = ComparisonOutcome::no_regression;
   }
   return comparison;

@@ -16,7 +16,9 @@ namespace doctor {
 enum class ComparisonOutcome {
   regression,
   no_regression,
-  inconclusive,  ///< no regression of structure, and too few recordings to compare times
+  /// No regression of structure, and too few recordings to compare times, or a step that takes far longer although
+  /// nothing that was compared does.
+  inconclusive,
 };
 
 struct RunComparison {

@@ -23,10 +23,17 @@ std::vector<Threshold> comparison_thresholds() {
       {"min_calls", 8, "calls", "minimum of an iterator or op in a recording for it to count"},
       {"calls_min_ratio", 1.25, "ratio",
        "minimum for more calls per step to count: the edges of a window cut off up to 15 %"},
+      {"op_calls_min_ratio", 1.5, "ratio",
+       "minimum for more calls of an op to count where its number depends on the element; elsewhere any other number "
+       "counts"},
       {"exchanged_op_min_ratio", 1.5, "ratio",
        "minimum for new ops of a function to outweigh those that went: work differs by a third between runs of the "
        "same code"},
       {"tail_min_share", 0.05, "share", "minimum growth of the tail, as a share of the time of its iterator or op"},
+      {"undecided_step_min_ratio", 2, "ratio",
+       "minimum for a longer step that nothing compared explains to make the answer inconclusive; steps of the same "
+       "code "
+       "differ by as much between an idle machine and one with every core half busy"},
       {"step_min_ratio", 1.25, "ratio", "minimum for GetNext and step times to count as slower, where they are judged"},
   };
 }

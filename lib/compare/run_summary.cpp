@@ -78,7 +78,7 @@ class HostSummary {
     if (!host_.call_times) return summary;
     summary.self = host_.call_times->self[index_of(id)];
     for (const FunctionOpTimes& op : host_.call_times->function_ops) {
-      if (op.iterator == id) summary.function_ops.push_back({op.op, op.durations});
+      if (op.iterator == id) summary.function_ops.push_back({op.op, op.durations, op.per_run});
     }
     return summary;
   }

@@ -24,6 +24,7 @@ struct SettingSummary {
 struct OpSummary {
   std::string op;
   DurationStatistics durations;
+  CallsPerRun per_run = {};  ///< no runs: not known, as in baselines that earlier versions wrote
 
   friend bool operator==(const OpSummary&, const OpSummary&) = default;
 };

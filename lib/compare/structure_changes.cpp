@@ -16,10 +16,6 @@ namespace {
 /// Up to 15 % more or fewer calls than batch sizes imply come from where the window cuts.
 constexpr double kWindowCut = 0.15;
 
-bool is_map_and_batch(const IteratorSummary& iterator) {
-  return dataset_kind(iterator.kind).has(Trait::fused_batch);
-}
-
 const IteratorSummary& root_of(const RunSummary& run, std::size_t iterator) {
   while (run.iterators[iterator].parent != kNoIndex) iterator = run.iterators[iterator].parent;
   return run.iterators[iterator];
@@ -270,6 +266,18 @@ class ChangeFinder {
 };
 
 }  // namespace
+
+bool is_map_and_batch(const IteratorSummary& iterator) {
+  return dataset_kind(iterator.kind).has(Trait::fused_batch);
+}
+
+double function_runs_per_step(const RunSummary& run, std::size_t iterator) {
+  if (const std::optional<double> planned = planned_calls_per_step(run, iterator)) return *planned;
+  const double calls = calls_per_step(run, iterator);
+  return is_map_and_batch(run.iterators[iterator])
+             ? calls * static_cast<double>(batch_size_of(run.iterators[iterator]).value_or(1))
+             : calls;
+}
 
 double calls_per_step(const RunSummary& run, std::size_t iterator) {
   const std::uint64_t steps = root_of(run, iterator).calls;

@@ -11,6 +11,13 @@ namespace doctor {
 /// Calls of an iterator for one call of the consumer; 0 where its root was never called.
 double calls_per_step(const RunSummary& run, std::size_t iterator);
 
+/// A map and the batch after it in one, whose function runs for every element of its batches.
+bool is_map_and_batch(const IteratorSummary& iterator);
+
+/// Runs of the iterator's function for one call of the consumer: what the batch sizes above it imply, where the
+/// recording agrees but for what its window cuts off, else what was measured.
+double function_runs_per_step(const RunSummary& run, std::size_t iterator);
+
 /// Microseconds of work for one call of the consumer: its own parts, or those of its functions where it waits for other
 /// threads.
 double work_per_step_us(const RunSummary& run, std::size_t iterator);

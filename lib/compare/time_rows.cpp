@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "compare/op_calls.h"
 #include "compare/row_judge.h"
 #include "compare/structure_changes.h"
 
@@ -14,9 +15,8 @@ namespace doctor {
 namespace {
 
 const DurationStatistics* find_op(const IteratorSummary& iterator, std::string_view op) {
-  const auto found = std::find_if(iterator.function_ops.begin(), iterator.function_ops.end(),
-                                  [&](const OpSummary& candidate) { return candidate.op == op; });
-  return found == iterator.function_ops.end() ? nullptr : &found->durations;
+  const OpSummary* const found = find_function_op(iterator, op);
+  return found == nullptr ? nullptr : &found->durations;
 }
 
 /// A number of one iterator in one recording; nullopt where the recording has too little of it.
@@ -70,12 +70,15 @@ class TimeComparer {
 
   /// Rows about the durations that `find` finds of an iterator: what a call takes, and its tail if there is one.
   void add_durations(const TimeRow& subject, const AlignedIterator& iterator, const FindDurations& find) {
+    const std::optional<OpCallsChange> change =
+        subject.op.empty() ? std::nullopt : change_of_op_calls(runs_, iterator, subject.op, thresholds_);
     const Work work = {median(read_all(runs_.base_runs, iterator.in_base, work_of(find))),
                        median(read_all(runs_.candidate_runs, iterator.in_candidate, work_of(find)))};
     TimeRow row = subject;
     read_durations(row, iterator, find, [](const DurationStatistics& times) { return to_microseconds(times.p25); });
     finish(row, iterator, work);
     row.cost_us = (row.candidate_median - row.base_median) * count_per_step(*runs_.candidate, iterator, find);
+    if (change) say_other_calls(row, *change, work_of_op(runs_, iterator, row.op, *change));
     rows_.push_back(std::move(row));
 
     TimeRow tail = subject;
@@ -87,8 +90,19 @@ class TimeComparer {
       return;
     }
     finish(tail, iterator, work);
+    if (change) tail.is_judged = false;
     tail.cost_us = tail.candidate_median * work.candidate - tail.base_median * work.base;
     rows_.push_back(std::move(tail));
+  }
+
+  /// Where there are more calls, a call that takes less gains nothing: the work counts, and the change of calls is told
+  /// by itself.
+  static void say_other_calls(TimeRow& row, const OpCallsChange& change, const OpWork& work) {
+    row.is_judged = false;
+    row.needed.reset();
+    row.cost_us = work.added_us();
+    row.reason = fmt::format("it is called {} for the same elements, so the times of a call are not compared",
+                             change.after > change.before ? "more often" : "less often");
   }
 
   /// One number of the durations, in every recording that has enough of them.

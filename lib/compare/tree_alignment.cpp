@@ -15,6 +15,7 @@ namespace {
 constexpr int kAlone = 4;
 constexpr int kOtherFunction = 1;
 constexpr int kOtherLine = 1;
+constexpr int kOtherAmount = 1;
 constexpr int kOtherForm = 2;
 constexpr int kOtherFamily = 2 * kAlone + 1;
 
@@ -22,6 +23,14 @@ constexpr int kOtherFamily = 2 * kAlone + 1;
 // of iterators stay far below; a damaged or hostile recording must not take minutes or gigabytes.
 constexpr double kMostWork = 3e8;
 constexpr double kMostCells = 3e7;
+
+/// Of two alike below one parent, as a pipeline has that another one was made before and that still runs, each is
+/// paired with the one that is called about as often.
+bool have_like_amounts(const IteratorSummary& a, const IteratorSummary& b) {
+  constexpr std::uint64_t kMostTimes = 4;
+  const auto [few, many] = std::minmax(a.calls, b.calls);
+  return many / kMostTimes <= few;
+}
 
 /// The iterators as one tree in post-order under a root that holds all pipelines. Positions count from 1.
 struct PostOrder {
@@ -119,7 +128,7 @@ class Aligner {
     if (a == nullptr || b == nullptr) return a == b ? 0 : kOtherFamily;
     if (base_.families[row] != candidate_.families[column]) return kOtherFamily;
     return (a->kind == b->kind ? 0 : kOtherForm) + (have_like_functions(*a, *b) ? 0 : kOtherFunction) +
-           (have_like_lines(*a, *b) ? 0 : kOtherLine);
+           (have_like_lines(*a, *b) ? 0 : kOtherLine) + (have_like_amounts(*a, *b) ? 0 : kOtherAmount);
   }
 
   /// Distances of the forests that end at each pair of positions within the trees of `row` and `column`. Where both

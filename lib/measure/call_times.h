@@ -36,11 +36,25 @@ struct DurationStatistics {
 
 DurationStatistics statistics_of(const DurationHistogram& histogram);
 
+/// How often one run of a function, for one element, calls an op. A function without branches calls it as often in
+/// every run, so that the quartiles are the same whole number wherever the window cuts some runs off.
+struct CallsPerRun {
+  std::uint64_t runs = 0;   ///< of the iterator's functions that were counted; 0: not known
+  std::uint64_t low = 0;    ///< 25th percentile over the runs
+  std::uint64_t high = 0;   ///< 75th percentile
+  std::uint64_t total = 0;  ///< calls in all these runs
+
+  double mean() const { return runs == 0 ? 0 : static_cast<double>(total) / static_cast<double>(runs); }
+
+  friend bool operator==(const CallsPerRun&, const CallsPerRun&) = default;
+};
+
 /// One type of op in the functions of one iterator.
 struct FunctionOpTimes {
   IteratorId iterator = kNoIterator;
   std::string op;
   DurationStatistics durations;
+  CallsPerRun per_run;
 };
 
 /// How long single calls take, for comparing runs. No diagnosis needs it.

@@ -1,0 +1,122 @@
+// Whether the functions of two versions call their ops as often.
+
+#include "compare/op_calls.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "compare/baseline.h"
+#include "report/comparison_page.h"
+#include "summaries.h"
+
+namespace doctor::op_calls_test {
+namespace {
+
+/// A map whose function calls DecodeJpeg so many times for each element, 1 ms each.
+SummaryBuilder decoding(std::uint64_t low, std::uint64_t high, double mean, double microseconds = 1000) {
+  SummaryBuilder run("Root Prefetch Batch ParallelMap Range");
+  run.sets("Batch", "batch_size", 8).is_called("ParallelMap", 800).is_called("Range", 800);
+  run.runs("ParallelMap", "DecodeJpeg", microseconds);
+  const auto calls = static_cast<std::uint64_t>(800 * mean);
+  OpSummary& op = run["ParallelMap"].function_ops.back();
+  op.durations = durations(calls, microseconds);
+  op.per_run = {800, low, high, calls};
+  return run;
+}
+
+SummaryBuilder decoding(std::uint64_t calls) {
+  return decoding(calls, calls, static_cast<double>(calls));
+}
+
+}  // namespace
+
+TEST_CASE("an op that is called twice as often is a regression from one recording a side, and says what it costs") {
+  const RunComparison comparison = compare_runs({decoding(1)}, {decoding(2)});
+  CHECK(comparison.outcome == ComparisonOutcome::regression);
+  const StructureChange* const change = find_change(comparison, ChangeKind::op_calls_changed);
+  REQUIRE(change != nullptr);
+  CHECK(change->is_worse);
+  CHECK(change->message == "DecodeJpeg: 8 -> 16 calls a step in ParallelMap, 8.00 ms more work a step");
+  // In five recordings a side too, and the other way round it is none the worse.
+  CHECK(compare_runs(recordings(decoding(1), 5, 1), recordings(decoding(2), 5, 2)).outcome ==
+        ComparisonOutcome::regression);
+  const RunComparison back = compare_runs(recordings(decoding(2), 5, 1), recordings(decoding(1), 5, 2));
+  CHECK(back.outcome != ComparisonOutcome::regression);
+  REQUIRE(find_change(back, ChangeKind::op_calls_changed) != nullptr);
+  CHECK_FALSE(find_change(back, ChangeKind::op_calls_changed)->is_worse);
+}
+
+TEST_CASE("more calls that take less each are not faster") {
+  const RunComparison comparison =
+      compare_runs(recordings(decoding(1, 1, 1, 1000), 5, 1), recordings(decoding(3, 3, 3, 700), 5, 2));
+  CHECK(comparison.outcome == ComparisonOutcome::regression);
+  REQUIRE(comparison.rows.size() > 0);
+  for (const TimeRow& row : comparison.rows) {
+    if (row.op != "DecodeJpeg") continue;
+    CHECK(row.difference == Difference::unknown);
+    CHECK_FALSE(row.is_judged);
+    CHECK(row.cost_us == doctest::Approx(8 * (3 * 700 - 1000)).epsilon(0.02));
+    CHECK(row.reason.starts_with("it is called more often for the same elements"));
+  }
+}
+
+TEST_CASE("what the edges of a window cut off, and branches that depend on the element, are no change") {
+  const auto changes = [](const SummaryBuilder& base, const SummaryBuilder& candidate) {
+    return find_change(compare_runs({base}, {candidate}), ChangeKind::op_calls_changed) != nullptr;
+  };
+  CHECK_FALSE(changes(decoding(1), decoding(1)));
+  CHECK_FALSE(changes(decoding(1, 1, 1), decoding(1, 1, 0.9)));    // some runs were cut off
+  CHECK_FALSE(changes(decoding(0, 1, 0.5), decoding(0, 1, 0.6)));  // a branch that every second element takes
+  CHECK_FALSE(changes(decoding(10), decoding(10, 12, 10.4)));
+  CHECK(changes(decoding(10), decoding(11)));  // a loop that goes round once more
+  CHECK(changes(decoding(0, 1, 0.5), decoding(1)));
+}
+
+TEST_CASE("a recording among several that does not show it keeps a change of calls from being told") {
+  CHECK(find_change(compare_runs({decoding(1), decoding(2)}, {decoding(2), decoding(2)}),
+                    ChangeKind::op_calls_changed) == nullptr);
+}
+
+TEST_CASE("of two alike below one parent the one that is called as often is the same") {
+  // Another pipeline was made before, and still runs while this one is recorded.
+  SummaryBuilder twice = decoding(1);
+  IteratorSummary other = twice["ParallelMap"];
+  other.calls = 8;
+  other.function_ops.back().per_run = {8, 2, 2, 16};
+  std::vector<IteratorSummary>& iterators = twice.run().iterators;
+  iterators.insert(iterators.begin() + 3, other);
+  for (std::size_t index = 4; index < iterators.size(); ++index) {
+    if (iterators[index].parent != kNoIndex && iterators[index].parent >= 3) ++iterators[index].parent;
+  }
+  CHECK(find_change(compare_runs({twice}, {decoding(1)}), ChangeKind::op_calls_changed) == nullptr);
+  CHECK(find_change(compare_runs({decoding(1)}, {twice}), ChangeKind::op_calls_changed) == nullptr);
+  CHECK(find_change(compare_runs({twice}, {decoding(2)}), ChangeKind::op_calls_changed) != nullptr);
+}
+
+TEST_CASE("as much work in more and smaller calls is none the worse") {
+  const RunComparison comparison = compare_runs({decoding(1, 1, 1, 1000)}, {decoding(8, 8, 8, 125)});
+  CHECK(comparison.outcome != ComparisonOutcome::regression);
+  CHECK(find_change(comparison, ChangeKind::op_calls_changed) == nullptr);
+}
+
+TEST_CASE("a baseline of an earlier version has no calls of single runs: the calls in all tell it") {
+  SummaryBuilder base = decoding(1);
+  SummaryBuilder same = decoding(1);
+  base["ParallelMap"].function_ops.back().per_run = {};
+  CHECK(compare_runs({base}, {same}).outcome == ComparisonOutcome::inconclusive);
+  CHECK(compare_runs({base}, {decoding(2)}).outcome == ComparisonOutcome::regression);
+}
+
+TEST_CASE("a baseline keeps the calls of a run, and its identifier is that of earlier versions") {
+  const RunSummary with = decoding(2);
+  SummaryBuilder without = decoding(2);
+  without["ParallelMap"].function_ops.back().per_run = {};
+  CHECK(identifier_of(with) == identifier_of(without));
+  const Result<StoredRun> read = parse_stored_run(to_json({identifier_of(with), "main", with}), "here");
+  REQUIRE(read);
+  CHECK(read->summary == with);
+}
+
+}  // namespace doctor::op_calls_test
