@@ -89,6 +89,144 @@ TEST_CASE("a model that does not reproduce the measured rate is not relied upon"
   CHECK_FALSE(pipeline.model().is_reliable());
 }
 
+/// Lets the map be a function of Python that waits: on a thread of the pool.
+void make_function(CycleSample& sample) {
+  for (CycleItem& item : sample.items) {
+    if (item.kind != CycleItem::Kind::work) continue;
+    item.kind = CycleItem::Kind::function;
+    std::swap(item.cpu, item.wait);
+  }
+}
+
+TEST_CASE("functions below an interleave run on the threads of the pool") {
+  TimedPipeline pipeline(10, 0.5);
+  pipeline.host().cycles.pool_threads = 2;
+  Edit edit;
+  edit.cuts[2] = {Cut::Kind::interleave, 8, 8};
+  for (CycleItem& item : pipeline.host().cycles.items) std::swap(item.cpu, item.wait);
+  CHECK(replay_after(pipeline.model(), edit).steps_per_s > 700);  // what waits by itself needs none of them
+  for (CycleItem& item : pipeline.host().cycles.items) std::swap(item.cpu, item.wait);
+  make_function(pipeline.host().cycles);
+  const PipelineModel model = pipeline.model();
+  const Replay two_threads = replay_after(model, edit);
+  CHECK(is_nearly(two_threads.steps_per_s, 200));
+  CHECK(two_threads.limited_by.resource == Resource::pool);
+  edit.pool_threads = 8;
+  CHECK(replay_after(model, edit).steps_per_s > 700);
+}
+
+TEST_CASE("a larger pool is what AUTOTUNE comes to") {
+  TimedPipeline pipeline(0.01, 0.5);
+  pipeline.host().iterators[1].short_name = "ParallelMapV2";
+  pipeline.host().iterators[1].attributes = {{"parallelism", 2, ""}, {"autotune", {}, "true"}};
+  pipeline.host().cycles.pool_threads = 2;
+  pipeline.host().cycles.stages[1].functions.assign(20, {0, 10'000, 0, 0});
+  const PipelineModel model = pipeline.model();
+  CHECK(is_nearly(model.now.steps_per_s, 200));
+  CHECK(is_nearly(rate_with(model, fix(FixKind::threadpool, kNoIterator, 4)), 400));
+  pipeline.host().iterators[1].attributes = {{"parallelism", 2, ""}, {"autotune", {}, "false"}};
+  CHECK(is_nearly(rate_with(pipeline.model(), fix(FixKind::threadpool, kNoIterator, 4)), 200));
+}
+
+TEST_CASE("the call of a function takes its time without a thread") {
+  TimedPipeline pipeline(0.01, 0.5);
+  pipeline.host().iterators[1].short_name = "ParallelMapV2";
+  pipeline.host().iterators[1].attributes = {{"parallelism", 2, ""}};
+  pipeline.host().cycles.stages[1].functions.assign(20, {0, 6'000, 0, 4'000});
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 200));
+}
+
+TEST_CASE("a fused map and batch gives whole batches, and makes room for more while somebody waits") {
+  TimedPipeline pipeline(0.01, 1);
+  pipeline.host().iterators[1].short_name = "MapAndBatch";
+  pipeline.host().iterators[1].attributes = {
+      {"parallelism", 2, ""}, {"batch_size", 4, ""}, {"max_batch_results", 1, ""}};
+  pipeline.host().cycles.stages[1].functions.assign(20, {0, 10'000, 0, 0});
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 1000 / 20.0));
+}
+
+TEST_CASE("a loop inside of a function takes the next element while its step goes on") {
+  TimedPipeline pipeline(2, 0.8);
+  ConsumerCycles& consumer = pipeline.host().cycles.consumers.front();
+  consumer.overlaps = true;
+  for (ConsumerStep& step : consumer.steps) {
+    step.root = IteratorId{0};
+    step.beside = 8'000;
+    pipeline.host().cycles.items[step.cycle.first] = {CycleItem::Kind::work, 2, 6'000, 0, 0, 1};  // in GetNext itself
+  }
+  const PipelineModel model = pipeline.model();
+  CHECK(is_nearly(model.now.steps_per_s, 1000 / 8.5));
+  CHECK(is_nearly(predict_without_input(model).estimate, 1000 / 8.5));
+}
+
+TEST_CASE("a window that ends within an epoch has a rate of its own") {
+  TimedPipeline pipeline(10, 2);
+  CycleSample& sample = pipeline.host().cycles;
+  ConsumerCycles& consumer = sample.consumers.front();
+  for (std::size_t step = 0; step < consumer.steps.size(); ++step) {
+    const auto start = static_cast<Picoseconds>(step) * 12 * kPicosecondsPerMillisecond;
+    consumer.steps[step].call = {start, start + 8 * kPicosecondsPerMillisecond};
+    consumer.waited += 8 * kPicosecondsPerMillisecond;
+    sample.stages[1].cycles[step].start = start + 1;
+  }
+  consumer.steps[9].gap = consumer.steps[19].gap = 50'000;
+  consumer.steps[10].begins_iteration = true;
+  consumer.rate = 90;  // the window ends before the last pause
+  CHECK(is_nearly(pipeline.model().fit, 1));
+}
+
+TEST_CASE("recording a short step takes a good part of it") {
+  CHECK(tracing_slowdown(TimedPipeline(0.1, 1).model()) > kDistortion);
+  CHECK(tracing_slowdown(TimedPipeline(0.1, 100).model()) < 1.05);
+}
+
+TEST_CASE("elements that are thrown away need not be made") {
+  TimedPipeline pipeline(10, 2);
+  HostMeasurement& host = pipeline.host();
+  host.iterators[1].calls = 5;
+  host.iterators[1].short_name = "FiniteSkip";
+  const PipelineModel model = pipeline.model();
+  const Fix skip = fix(FixKind::skip_first, IteratorId{1});
+  CHECK(edit_for(std::span(&skip, 1), model).work_factor == std::map<StageIndex, double>{{2, 0.25}});
+  host.iterators[1].short_name = "Filter";
+  const Fix behind = fix(FixKind::map_after, IteratorId{2});
+  CHECK(edit_for(std::span(&behind, 1), model).work_factor == std::map<StageIndex, double>{{2, 0.25}});
+  CHECK(predict(model, std::span(&behind, 1)).condition == Condition::does_not_need_map);
+  CHECK(predict(model, std::span(&skip, 1)).condition == Condition::none);
+}
+
+TEST_CASE("a predicate, and what a generator makes, can be made in parallel") {
+  TimedPipeline pipeline(10, 2);
+  pipeline.host().iterators[2].short_name = "Filter";
+  CHECK(rate_with(pipeline.model(), fix(FixKind::parallel_filter, IteratorId{2}, 4)) > 250);
+  pipeline.host().iterators[2].short_name = "Generator";
+  make_function(pipeline.host().cycles);
+  const Fix files = fix(FixKind::files, IteratorId{2});
+  const Prediction prediction = predict(pipeline.model(), std::span(&files, 1));
+  CHECK(prediction.estimate > 250);
+  CHECK(prediction.condition == Condition::comes_from_files);
+  CHECK_FALSE(prediction.cache.has_value());
+}
+
+TEST_CASE("a cache says whether an epoch ended and how large it is") {
+  TimedPipeline pipeline(10, 2);
+  const Fix split = fix(FixKind::split_cache, IteratorId{2});
+  const Fix cache = fix(FixKind::cache, IteratorId{2});
+  const PipelineModel model = pipeline.model();
+  const Prediction part = predict(model, std::span(&split, 1));
+  CHECK(is_nearly(part.estimate, 200));
+  CHECK(part.low < model.now.steps_per_s);
+  CHECK(part.high > 250);
+  REQUIRE(part.cache.has_value());
+  CHECK_FALSE(part.cache->saw_epoch_end);
+  pipeline.host().iterators[2].epochs = 2;
+  pipeline.host().iterators[2].attributes = {{"buffered_bytes_MB", 6, ""}, {"buffered_elements", 3, ""}};
+  const Prediction whole = predict(model, std::span(&cache, 1));
+  REQUIRE(whole.cache.has_value());
+  CHECK(whole.cache->saw_epoch_end);
+  CHECK(whole.cache->megabytes == 20);  // 10 elements of 2 MB an epoch
+}
+
 TEST_CASE("the stage that gains most without its work limits the throughput") {
   const TimedPipeline pipeline(10, 2);
   const PipelineModel model = pipeline.model();

@@ -33,6 +33,7 @@ class TimedPipeline {
       ConsumerStep taken;
       taken.cycle = add_items({{CycleItem::Kind::pull, 1, 0, 0, 0, 1}});
       taken.gap = 1000 * consumer_ms;
+      taken.root = IteratorId{0};
       consumer.steps.push_back(taken);
     }
     consumer.rate = 1000 / std::max(map_ms, consumer_ms);

@@ -42,7 +42,7 @@ struct Predicted {
     host.fit = 1;
     host.is_reliable = true;
     host.limited_by = {Resource::thread, 2};
-    host.without_input = {40, 36, 44, Condition::none, {}, 0};
+    host.without_input = {40, 36, 44, Condition::none, {}, {}, 0};
   }
 
   HostPredictions& host() { return hosts.front(); }
@@ -61,7 +61,7 @@ const Fix kPrefetch = {FixKind::prefetch, kNoIterator, {}, {}};
 
 PredictedFixes brings(std::vector<Fix> fixes, double rate, Bottleneck limit = {},
                       Condition condition = Condition::none) {
-  return {std::move(fixes), {}, {rate, rate * 0.9, rate * 1.1, condition, limit, 0}};
+  return {std::move(fixes), {}, {rate, rate * 0.9, rate * 1.1, condition, {}, limit, 0}};
 }
 
 /// Whether the page has the text on one line.

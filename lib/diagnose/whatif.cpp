@@ -8,8 +8,6 @@
 namespace doctor {
 namespace {
 
-/// From this factor on between the rates with and without the cost of tracing, the trace shows another pipeline.
-constexpr double kDistortion = 1.25;
 /// The consumer of a healthy job waits less.
 constexpr double kHealthyShare = 0.05;
 
@@ -56,9 +54,20 @@ class HostPredictor {
   std::optional<Prediction> now_;  ///< on other cores, or with another consumer
 };
 
-void sort_by_gain(std::vector<PredictedFixes>& fixes) {
-  std::stable_sort(fixes.begin(), fixes.end(), [](const PredictedFixes& a, const PredictedFixes& b) {
-    return a.prediction.estimate > b.prediction.estimate;
+/// How far a fix is from what helps for certain: 0 for a gain without a condition, then one with, then a cache that may
+/// never be complete, then no gain.
+int doubts_about(const Prediction& prediction, double now) {
+  if (prediction.estimate < kLeastGain * now) return 3;
+  if (prediction.condition == Condition::none) return 0;
+  return prediction.cache && !prediction.cache->saw_epoch_end ? 2 : 1;
+}
+
+/// What no condition stands before comes first: a list that begins with "if it fits in memory" helps few.
+void sort_by_gain(std::vector<PredictedFixes>& fixes, double now) {
+  std::stable_sort(fixes.begin(), fixes.end(), [&](const PredictedFixes& a, const PredictedFixes& b) {
+    const int doubts_a = doubts_about(a.prediction, now);
+    const int doubts_b = doubts_about(b.prediction, now);
+    return doubts_a != doubts_b ? doubts_a < doubts_b : a.prediction.estimate > b.prediction.estimate;
   });
 }
 
@@ -130,24 +139,22 @@ void HostPredictor::fill(HostPredictions& result) const {
   result.now = rate_now();
   result.fit = model_.fit;
   result.is_reliable = model_.is_reliable();
-  const double traced = model_.fit * model_.measured;
-  result.is_distorted = traced > 0 && model_.now.steps_per_s > kDistortion * traced;
+  result.is_distorted = tracing_slowdown(model_) > kDistortion;
   result.limited_by = now_ ? now_->then_limited_by : model_.now.limited_by;
   result.without_input = predict_ceiling();
-  for (const Fix& fix : candidate_fixes(model_)) {
+  for (const Fix& fix : candidate_fixes(model_, machine_.pool_threads)) {
     result.fixes.push_back({{fix}, {}, predict_on_machine(std::span(&fix, 1))});
   }
-  sort_by_gain(result.fixes);
+  sort_by_gain(result.fixes, rate_now());
   std::vector<PredictedFixes> useful;
   for (const PredictedFixes& fix : result.fixes) {
-    // What no condition stands before comes first: a list that begins with "if it fits in memory" helps few.
     if (fix.prediction.condition == Condition::none) useful.push_back(fix);
   }
   std::vector<PredictedFixes> steps = add_best_fixes(useful);
   for (const PredictedFixes& step : steps) {
     if (step.fixes.size() > 1) result.together.push_back(step);
   }
-  sort_by_gain(result.together);
+  sort_by_gain(result.together, rate_now());
   if (!request_.wants_plan) return;
   result.plan = plan_from(std::move(steps));
   if (result.plan->is_enough) return;

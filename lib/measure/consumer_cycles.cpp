@@ -170,6 +170,23 @@ void find_new_iterations(const Trace& trace, const std::vector<const RootCall*>&
   }
 }
 
+/// Whether a call of GetNext is not made by the thread that runs the step.
+bool runs_on_own_thread(const Trace& trace, const RootCall& call) {
+  return trace.strings[trace.lanes[index_of(call.lane)].name].find("tf_data") != std::string_view::npos;
+}
+
+/// Whether steps go on during the calls of GetNext after them: in most calls, for a good part of the time.
+bool does_overlap(const ConsumerCycles& consumer) {
+  constexpr double kGoodPart = 0.1;
+  double beside = 0;
+  std::size_t calls = 0;
+  for (const ConsumerStep& step : consumer.steps) {
+    beside += step.beside;
+    if (step.beside > 0) ++calls;
+  }
+  return beside > kGoodPart * to_microseconds(consumer.waited) && 2 * calls > consumer.steps.size();
+}
+
 }  // namespace
 
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
@@ -191,11 +208,14 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
       ConsumerStep step;
       step.cycle = cycle_of(*group[index]);
       step.call = group[index]->span;
+      step.root = group[index]->root;
       if (index + 1 < group.size())
         measure_gap(of_threads, of_any, {step.call.end, group[index + 1]->span.start}, step);
+      if (runs_on_own_thread(trace, *group[index])) step.beside = of_any.in(step.call);
       consumer.waited += step.call.end - step.call.start;
       consumer.steps.push_back(step);
     }
+    consumer.overlaps = does_overlap(consumer);
     find_new_iterations(trace, group, consumer);
     replace_single_gap(consumer);
     set_last_gap(consumer);

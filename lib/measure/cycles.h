@@ -47,6 +47,8 @@ struct FunctionCost {
   float cpu = 0;      ///< us
   float python = 0;   ///< us in Python: computing, sleeping or waiting for its lock
   float tracing = 0;  ///< us of `cpu` that recording its events took
+  /// us from the call of the function to its end in which nothing of it ran: threads had to wake up, or it waited.
+  float calling = 0;
 };
 
 /// One iterator.
@@ -70,6 +72,8 @@ struct ConsumerStep {
   double gap = 0;                 ///< us from the end of GetNext to the next one
   double busy = 0;                ///< us of that in which ops run on this host
   double core_time = 0;           ///< us of these ops, added up over threads
+  double beside = 0;              ///< us of the call in which ops of the step before run: see ConsumerCycles::overlaps
+  IteratorId root = kNoIterator;  ///< of the pipeline that it takes the element of
   bool begins_iteration = false;  ///< of an iterator that was made anew: its buffers are empty
 };
 
@@ -82,6 +86,8 @@ struct ConsumerCycles {
   /// full buffers.
   std::optional<double> made_rate;
   IteratorId root = kNoIterator;  ///< kNoIterator if it takes elements of several pipelines in turn
+  /// GetNext runs on a thread of its own while the step before goes on, as in a loop that is inside of a function.
+  bool overlaps = false;
 };
 
 /// Whether Python functions of the input compute, and so keep Python's lock from all others, or let go of it.

@@ -22,6 +22,7 @@ void add_executors(const Lane& lane, FunctionCosts& costs) {
     found->second.cpu += to_microseconds(span.span.duration());
     found->second.events += span.event_count + kEventsAround;
     ++found->second.spans;
+    found->second.end = std::max(found->second.end, span.span.end());
   }
 }
 

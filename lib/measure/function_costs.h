@@ -17,6 +17,7 @@ struct FunctionEvents {
   double op_time = 0;        ///< us of ops beyond what starting them takes
   std::uint32_t spans = 0;   ///< of the executor; 0: the trace does not show what the run costs
   std::uint32_t events = 0;  ///< recorded in them
+  Picoseconds end = 0;       ///< of the last of them
 };
 
 /// The functions of the input pipelines that ran in a part of the window.

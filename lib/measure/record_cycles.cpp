@@ -97,6 +97,7 @@ class CycleRecorder {
   void order_functions(StageIndex stage);
   void count_elements_in_work(StageIndex stage);
   FunctionCost cost_of(std::uint64_t function_id) const;
+  double calling_time(StageIndex stage) const;
   Cycle record_call(const RootCall& call);
   void record_consumers();
   void find_made_rate();
@@ -335,6 +336,11 @@ void CycleRecorder::order_functions(StageIndex stage) {
   });
   std::vector<FunctionCost>& costs = sample_.stages[stage].functions;
   for (const FunctionOfElement& run : runs) costs.push_back(cost_of(run.function_id));
+  const double calling = calling_time(stage);
+  const auto set_calling = [&] {
+    for (FunctionCost& cost : costs) cost.calling = static_cast<float>(calling);
+  };
+  set_calling();
   std::vector<TakenElement>& taken = taken_of_stage_[stage];
   if (dataset_kind(forest_.iterators[stage].short_name).has(Trait::fused_batch) || taken.empty()) return;
   std::sort(taken.begin(), taken.end(), [](const TakenElement& a, const TakenElement& b) { return a.start < b.start; });
@@ -359,6 +365,24 @@ void CycleRecorder::order_functions(StageIndex stage) {
     const auto found = function_of_element.find(element.element_id);
     costs.push_back(found == function_of_element.end() ? median : cost_of(found->second));
   }
+  set_calling();
+}
+
+/// What a call of a stage's function takes besides its work: the lower quartile, since some wait for a core, too. Where
+/// more may be called at once than there are threads, a call waits for those before it, which a replay does by itself.
+double CycleRecorder::calling_time(StageIndex stage) const {
+  const std::int64_t at_once = host_.iterators[stage].number("parallelism").value_or(0);
+  if (sample_.cores_are_full() || at_once <= 0 || at_once > sample_.pool_threads) return 0;
+  std::vector<double> times;
+  for (const FunctionOfElement& run : runs_of_stage_[stage]) {
+    const FunctionEvents& events = *functions_.find(run.function_id);
+    if (events.end <= run.start) continue;
+    times.push_back(std::max(0.0, to_microseconds(events.end - run.start) - events.cpu - events.python));
+  }
+  if (times.empty()) return 0;
+  const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
+  std::nth_element(times.begin(), quartile, times.end());
+  return *quartile;
 }
 
 void CycleRecorder::count_elements_in_work(StageIndex stage) {

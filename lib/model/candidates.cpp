@@ -13,11 +13,13 @@ constexpr std::size_t kMostCandidates = 24;
 
 class CandidateFinder {
  public:
-  explicit CandidateFinder(const PipelineModel& model) : model_(model), host_(*model.host) {}
+  CandidateFinder(const PipelineModel& model, std::int64_t pool_threads)
+      : model_(model), host_(*model.host), pool_(pool_threads) {}
 
   std::vector<Fix> find() {
     std::vector<StageLoad> stages = stage_loads(model_);
     add_prefetch();
+    add_deeper_prefetch();
     for (const StageLoad& stage : stages) {
       if (stage.busy < kLeastBusy) break;
       add_fixes_of(static_cast<IteratorId>(stage.stage));
@@ -44,10 +46,24 @@ class CandidateFinder {
     }
   }
 
+  /// Waits that come in bursts are bridged by a buffer that holds many elements.
+  void add_deeper_prefetch() {
+    constexpr std::int64_t kTimesDeeper = 10;
+    const IteratorId root = model_.sample().consumers.front().root;
+    if (root == kNoIterator) return;
+    for (const IteratorId input : (*this)[root].children) {
+      if (kind(input).kind != "Prefetch") continue;
+      add(FixKind::buffer, input,
+          kTimesDeeper * std::clamp<std::int64_t>((*this)[input].number("buffer_limit").value_or(2), 1, 100));
+    }
+  }
+
   void add_fixes_of(IteratorId id) {
     const std::string_view family = family_of((*this)[id].short_name);
     if (family == "Map") add_map_fixes(id);
     if (family == "Interleave" || kind(id).kind == "FlatMap") add(FixKind::parallel_interleave, id);
+    if (kind(id).kind == "Filter") add(FixKind::parallel_filter, id);
+    if (kind(id).source == Source::python) add(FixKind::files, id);
     if (kind(id).kind == "Batch") add(FixKind::parallel_batch, id);
     add_fixes_above(id);
     add_cache(id);
@@ -55,17 +71,22 @@ class CandidateFinder {
   }
 
   void add_map_fixes(IteratorId id) {
-    const std::int64_t pool = model_.sample().pool_threads;
+    const std::int64_t pool = pool_;
     if (!stage(id).is_async) {
       add(FixKind::parallel_map, id);
     } else {
       const std::int64_t calls = (*this)[id].number("parallelism").value_or(pool);
       if (calls < pool) add(FixKind::parallel_map, id, pool);
-      add(FixKind::threadpool, kNoIterator, 2 * std::max({pool, calls, model_.sample().cores}));
+      add_larger_pool(calls);
     }
+    if (!(*this)[id].random_ops.empty()) add(FixKind::split_cache, id);
     if (kind(id).has(Trait::fused_batch)) return;
     const IteratorId parent = (*this)[id].parent;
     if (parent != kNoIterator && kind(parent).kind == "Batch") add(FixKind::vectorize, id);
+  }
+
+  void add_larger_pool(std::int64_t calls) {
+    add(FixKind::threadpool, kNoIterator, 2 * std::max({pool_, calls, model_.sample().cores}));
   }
 
   /// What stands above a stage may keep it from being reached: a filter, sequential interleaves, stages on its thread.
@@ -74,19 +95,39 @@ class CandidateFinder {
     if (!above.empty() && kind(above.front()).kind == "Filter") add(FixKind::filter_first, above.front());
     for (const IteratorId other : above) {
       const bool makes_datasets = family_of((*this)[other].short_name) == "Interleave" || kind(other).kind == "FlatMap";
-      if (makes_datasets && !stage(other).is_async) add(FixKind::parallel_interleave, other);
+      if (makes_datasets && !stage(other).is_async) {
+        add(FixKind::parallel_interleave, other);
+        add_larger_pool((*this)[other].number("cycle_length").value_or(1));
+      }
     }
+    add_less_work(id, above);
     if (!above.empty() && !stage(id).is_async && family_of((*this)[above.front()].short_name) == "Map") {
       add(FixKind::prefetch_below, above.front());
     }
   }
 
-  /// A cache after what never ends is never complete; one after random work changes the training.
+  /// Elements that are thrown away above a map need not go through it.
+  void add_less_work(IteratorId id, const std::vector<IteratorId>& above) {
+    if (family_of((*this)[id].short_name) != "Map") return;
+    bool is_next = true;
+    for (const IteratorId other : above) {
+      // Above a batch the elements are others.
+      if ((*this)[other].number("batch_size")) return;
+      const bool is_filter = kind(other).kind == "Filter";
+      if (is_filter && !is_next) return add(FixKind::map_after, id);
+      if (family_of((*this)[other].short_name) == "Skip") return add(FixKind::skip_first, other);
+      is_next = is_next && kind(other).has(Trait::frame);
+    }
+  }
+
+  /// A cache after what never ends is never complete, but a repeat can come after it; one after random work
+  /// changes the training.
   void add_cache(IteratorId id) {
     if (!kind(id).has(Trait::worth_caching) && !kind(id).reads_files()) return;
     const auto is_cache = [&](IteratorId other) { return kind(other).has(Trait::cache); };
     const auto spoils = [&](IteratorId other) {
-      return kind(other).has(Trait::endless) || is_cache(other) || !(*this)[other].random_ops.empty();
+      const bool never_ends = kind(other).has(Trait::endless) && !kind(other).has(Trait::repeat);
+      return never_ends || is_cache(other) || !(*this)[other].random_ops.empty();
     };
     const std::vector<IteratorId> above = iterators_above(host_, id);
     const std::vector<IteratorId> below = iterators_below(host_, id);
@@ -100,13 +141,14 @@ class CandidateFinder {
 
   const PipelineModel& model_;
   const HostMeasurement& host_;
+  const std::int64_t pool_;
   std::vector<Fix> fixes_;
 };
 
 }  // namespace
 
-std::vector<Fix> candidate_fixes(const PipelineModel& model) {
-  return CandidateFinder(model).find();
+std::vector<Fix> candidate_fixes(const PipelineModel& model, std::optional<std::int64_t> pool_threads) {
+  return CandidateFinder(model, pool_threads.value_or(model.sample().pool_threads)).find();
 }
 
 }  // namespace doctor

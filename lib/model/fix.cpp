@@ -18,7 +18,7 @@ struct KindEntry {
   bool takes_iterator = true;
 };
 
-constexpr std::array<KindEntry, 12> kKinds = {{
+constexpr std::array<KindEntry, 17> kKinds = {{
     {FixKind::parallel_map, "parallel_map"},
     {FixKind::parallel_interleave, "parallel_interleave"},
     {FixKind::parallel_batch, "parallel_batch"},
@@ -26,6 +26,11 @@ constexpr std::array<KindEntry, 12> kKinds = {{
     {FixKind::prefetch_below, "prefetch_below"},
     {FixKind::cache, "cache"},
     {FixKind::filter_first, "filter_first"},
+    {FixKind::map_after, "map_after"},
+    {FixKind::skip_first, "skip_first"},
+    {FixKind::parallel_filter, "parallel_filter"},
+    {FixKind::split_cache, "split_cache"},
+    {FixKind::files, "files"},
     {FixKind::vectorize, "vectorize"},
     {FixKind::threadpool, "threadpool", false},
     {FixKind::buffer, "buffer"},
@@ -52,7 +57,15 @@ bool applies_to(FixKind kind, const IteratorMeasurement& iterator) {
     case FixKind::parallel_batch:
       return name == "Batch";
     case FixKind::filter_first:
+    case FixKind::parallel_filter:
       return name == "Filter";
+    case FixKind::map_after:
+    case FixKind::split_cache:
+      return family(iterator) == "Map";
+    case FixKind::skip_first:
+      return family(iterator) == "Skip";
+    case FixKind::files:
+      return dataset_kind(iterator.short_name).source == Source::python;
     case FixKind::vectorize:
       return family(iterator) == "Map" && name != "MapAndBatch";
     case FixKind::buffer:
@@ -146,10 +159,14 @@ double batch_above(const HostMeasurement& host, IteratorId iterator) {
   return kUsualBatch;
 }
 
+/// The pool bounds what AUTOTUNE comes to, not the number of cores.
+std::int64_t calls_of(const Fix& fix, const PipelineModel& model, const Edit& edit) {
+  return fix.parallelism.value_or(edit.pool_threads.value_or(model.sample().pool_threads));
+}
+
 void make_parallel_map(const Fix& fix, const PipelineModel& model, Edit& edit) {
   const StageIndex stage = stage_of(fix.iterator);
-  // The pool bounds what AUTOTUNE comes to, not the number of cores.
-  const std::int64_t calls = fix.parallelism.value_or(edit.pool_threads.value_or(model.sample().pool_threads));
+  const std::int64_t calls = calls_of(fix, model, edit);
   if (model.sample().stages[stage].is_async) {
     edit.parallelism[stage] = calls;
   } else {
@@ -168,6 +185,49 @@ void make_parallel_interleave(const Fix& fix, const PipelineModel& model, Edit& 
     edit.parallelism[stage] = std::min(threads, cycle);
   } else {
     edit.cuts[stage] = {Cut::Kind::interleave, threads, cycle};
+  }
+}
+
+/// Elements that leave an iterator for each that it takes.
+double kept_share(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  std::uint64_t taken = 1;
+  for (const IteratorId input : iterator.children) taken = std::max(taken, host.iterators[index_of(input)].calls);
+  return std::min(1.0, static_cast<double>(iterator.calls) / static_cast<double>(taken));
+}
+
+/// Lets a map work on what the filter above it lets through.
+void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
+  for (const IteratorId above : iterators_above(*model.host, map)) {
+    if (kind_of(model.host->iterators[index_of(above)].short_name) != "Filter") continue;
+    edit.work_factor[stage_of(map)] = kept_share(*model.host, above);
+    return;
+  }
+}
+
+/// The maps below work on what is not skipped only.
+void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
+  for (const IteratorId below : iterators_below(*model.host, skip)) {
+    if (family(model.host->iterators[index_of(below)]) != "Map") continue;
+    edit.work_factor[stage_of(below)] = kept_share(*model.host, skip);
+  }
+}
+
+/// Half of the map, and what stands before it, is read from memory. How much of a function comes before its random ops
+/// a trace does not say.
+void split_and_cache(IteratorId map, const PipelineModel& model, Edit& edit) {
+  constexpr double kHalf = 0.5;
+  edit.work_factor[stage_of(map)] = kHalf;
+  for (const IteratorId input : model.host->iterators[index_of(map)].children) edit.cached.insert(stage_of(input));
+}
+
+/// Of a pipeline that ends in a prefetch, how many elements it may hold.
+void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& edit) {
+  const IteratorId root = model.sample().consumers.front().root;
+  if (root == kNoIterator) return;
+  for (const IteratorId input : model.host->iterators[index_of(root)].children) {
+    if (kind_of(model.host->iterators[index_of(input)].short_name) == "Prefetch")
+      edit.buffer[stage_of(input)] = elements;
   }
 }
 
@@ -245,10 +305,11 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
     case FixKind::parallel_interleave:
       return make_parallel_interleave(fix, model, edit);
     case FixKind::parallel_batch:
-      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, fix.parallelism.value_or(model.sample().pool_threads), 1};
+      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, calls_of(fix, model, edit), 1};
       break;
     case FixKind::prefetch:
       edit.prefetch_at_end = true;
+      if (fix.parallelism) set_buffer_at_end(*fix.parallelism, model, edit);
       break;
     case FixKind::prefetch_below:
       for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {
@@ -260,11 +321,23 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
       edit.cached.insert(stage_of(fix.iterator));
       break;
     case FixKind::filter_first: {
-      const IteratorMeasurement& filter = host.iterators[index_of(fix.iterator)];
-      for (const IteratorId input : filter.children) {
-        const auto inputs = static_cast<double>(std::max<std::uint64_t>(1, host.iterators[index_of(input)].calls));
-        edit.work_factor[stage_of(input)] = std::min(1.0, static_cast<double>(filter.calls) / inputs);
+      for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {
+        edit.work_factor[stage_of(input)] = kept_share(host, fix.iterator);
       }
+      break;
+    }
+    case FixKind::map_after:
+      return move_after_filter(fix.iterator, model, edit);
+    case FixKind::skip_first:
+      return skip_before_maps(fix.iterator, model, edit);
+    case FixKind::split_cache:
+      return split_and_cache(fix.iterator, model, edit);
+    case FixKind::parallel_filter:
+      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, calls_of(fix, model, edit), 1};
+      break;
+    case FixKind::files: {
+      const std::int64_t threads = calls_of(fix, model, edit);
+      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::interleave, threads, threads};
       break;
     }
     case FixKind::vectorize:

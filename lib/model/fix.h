@@ -21,6 +21,11 @@ enum class FixKind {
   prefetch_below,       ///< prefetch() before the transformation
   cache,                ///< cache() after the transformation
   filter_first,         ///< filter() before the map below it
+  map_after,            ///< the map after the filter that stands above it
+  skip_first,           ///< skip() before the maps below it
+  parallel_filter,      ///< the filter's predicate in a parallel map before it
+  split_cache,          ///< the part of a map before its random ops in a map of its own, and cache() after that
+  files,                ///< what a generator makes read from files, in parallel
   vectorize,            ///< batch() before map()
   threadpool,           ///< options.threading.private_threadpool_size = p
   buffer,               ///< a prefetch buffer of p elements

@@ -1,6 +1,7 @@
 #include "model/pipeline_model.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tree/dataset_kinds.h"
 
@@ -37,6 +38,60 @@ std::vector<double> work_of_stages(const CycleSample& sample) {
   return work;
 }
 
+/// In us.
+double length_of(const ConsumerStep& step) {
+  return to_microseconds(step.call.end - step.call.start) + step.gap;
+}
+
+/// The rate that was measured of the steps that a replay's rate is of: a window has but a part of the last epoch, and a
+/// replay that is cut off may have got to where the steps take longer, or less long, than on average.
+double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
+  double time = 0;
+  for (std::size_t step = of.first_step; step < of.end_step; ++step) {
+    time += length_of(consumer.steps[step % consumer.steps.size()]);
+  }
+  if (time <= 0 || consumer.waited == 0) return consumer.made_rate.value_or(consumer.rate);
+  const double rate = 1e6 * static_cast<double>(of.end_step - of.first_step) / time;
+  double whole = 0;
+  for (const ConsumerStep& taken : consumer.steps) whole += length_of(taken);
+  const double whole_rate = 1e6 * static_cast<double>(consumer.steps.size()) / whole;
+  return consumer.made_rate ? rate * std::min(1.0, *consumer.made_rate / whole_rate) : rate;
+}
+
+/// A replay's rate over what was measured; 0 if one of them is unknown.
+double fit_of(const ConsumerCycles& consumer, const Replay& replayed) {
+  const double measured = measured_rate(consumer, replayed);
+  return measured > 0 ? replayed.steps_per_s / measured : 0;
+}
+
+/// Scales all work on cores until the replay fits, if the cores were in use; returns the replay.
+Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replayed, const ReplayLimits& limits) {
+  const ConsumerCycles& consumer = sample.consumers.front();
+  const auto fit_at = [&](double scale) {
+    programs.cpu_scale = scale;
+    replayed = replay(programs, limits);
+    return fit_of(consumer, replayed);
+  };
+  const auto cores = static_cast<double>(sample.cores);
+  const double in_use = replayed.cores_in_use / cores;
+  const double fit = fit_of(consumer, replayed);
+  const bool is_faster = fit > kFaster && std::max(in_use, sample.busy_cores / cores) > kCoresInUseIfFaster;
+  const bool is_slower = fit < kSlower && in_use > kCoresInUseIfSlower;
+  if (fit <= 0 || !(is_faster || is_slower)) return replayed;
+  const double furthest = is_faster ? kHighestScale : kLowestScale;
+  const double best = fit_at(furthest);
+  const bool is_within_reach = is_faster ? best <= kFaster : best >= 1;
+  if (!is_within_reach) return replayed;
+  double low = std::min(1.0, furthest);
+  double high = std::max(1.0, furthest);
+  for (int step = 0; step < kHalvings; ++step) {
+    const double middle = (low + high) / 2;
+    (fit_at(middle) < 1 ? high : low) = middle;
+  }
+  fit_at(low);
+  return replayed;
+}
+
 }  // namespace
 
 Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
@@ -52,34 +107,17 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   if (sample.consumers.empty()) return model;
   const ConsumerCycles& consumer = sample.consumers.front();
   model.measured = consumer.rate;
-  const double goal = consumer.made_rate.value_or(consumer.rate);
   Programs programs = compile(host, sample, {}, /*is_traced=*/true);
-  const auto traced = [&](double scale) {
-    programs.cpu_scale = scale;
-    return replay(programs, limits);
-  };
-  Replay replayed = traced(1);
-  const auto cores = static_cast<double>(sample.cores);
-  const double in_use = replayed.cores_in_use / cores;
-  const bool is_faster =
-      replayed.steps_per_s > kFaster * goal && std::max(in_use, sample.busy_cores / cores) > kCoresInUseIfFaster;
-  const bool is_slower = replayed.steps_per_s < kSlower * goal && in_use > kCoresInUseIfSlower;
-  if (replayed.steps_per_s > 0 && (is_faster || is_slower)) {
-    const double furthest = is_faster ? kHighestScale : kLowestScale;
-    const Replay extreme = traced(furthest);
-    const bool is_within_reach = is_faster ? extreme.steps_per_s <= kFaster * goal : extreme.steps_per_s >= goal;
-    double low = std::min(1.0, furthest);
-    double high = std::max(1.0, furthest);
-    for (int step = 0; step < kHalvings && is_within_reach; ++step) {
-      const double middle = (low + high) / 2;
-      (traced(middle).steps_per_s < goal ? high : low) = middle;
-    }
-    model.cpu_scale = is_within_reach ? low : furthest;
-    replayed = is_within_reach ? traced(low) : extreme;
-  }
-  model.fit = goal > 0 ? replayed.steps_per_s / goal : 0;
+  const Replay replayed = scale_cores(programs, sample, replay(programs, limits), limits);
+  model.cpu_scale = programs.cpu_scale;
+  model.fit = fit_of(consumer, replayed);
+  model.replayed = replayed.steps_per_s;
   model.now = replay_after(model, {}, limits);
   return model;
+}
+
+double tracing_slowdown(const PipelineModel& model) {
+  return model.replayed > 0 ? std::max(1.0, model.now.steps_per_s / model.replayed) : 1;
 }
 
 std::vector<StageLoad> stage_loads(const PipelineModel& model) {

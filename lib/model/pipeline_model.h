@@ -13,16 +13,27 @@ struct PipelineModel {
   const HostMeasurement* host = nullptr;
   double cpu_scale = 1;  ///< times all work on cores, so that the replay is as fast as the trace
   double measured = 0;   ///< steps a second of the consumer that waits longest, as traced
-  /// Of a replay with the cost of tracing, over what was measured: 1 where the model reproduces the trace.
+  /// Of a replay with the cost of tracing, over what was measured of the same steps: 1 where the model reproduces the
+  /// trace.
   double fit = 0;
-  Replay now;  ///< without the cost of tracing
+  double replayed = 0;  ///< steps a second of that replay
+  Replay now;           ///< without the cost of tracing
 
   const CycleSample& sample() const { return host->cycles; }
   bool exists() const { return now.steps_per_s > 0; }
   /// Whether it reproduces the trace well enough to be relied upon. Source: the stages of 72 pipelines made free one by
   /// one: the median error is 7 % with a fit within 0.1 of 1, and 23 % with others.
   bool is_reliable() const { return exists() && fit >= 0.9 && fit <= 1.1; }
+  /// Whether it reproduces the trace well enough for the gain of a fix, in a range that is wider the less it does.
+  /// Source: of 31 pairs of recordings before and after a fix, whose fits are all between these, 27 rates are in their
+  /// range.
+  bool tells_gains() const { return exists() && fit >= 0.75 && fit <= 1.35; }
 };
+
+/// How many times as fast the pipeline is where nobody records it; at least 1. Above kDistortion the trace shows
+/// another pipeline than the one that runs without the profiler.
+double tracing_slowdown(const PipelineModel& model);
+inline constexpr double kDistortion = 1.25;
 
 /// The model of a host, calibrated so that it reproduces the rate that was measured. Does not exist where the trace has
 /// too little for one; see record_cycles().

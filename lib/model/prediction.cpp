@@ -52,10 +52,14 @@ Condition condition_of(const PipelineModel& model, const Fix& fix) {
                  ? Condition::python_releases_lock
                  : Condition::none;
     case FixKind::cache:
+    case FixKind::split_cache:
       return Condition::fits_in_memory;
+    case FixKind::files:
+      return Condition::comes_from_files;
     case FixKind::vectorize:
       return Condition::runs_on_batches;
     case FixKind::filter_first:
+    case FixKind::map_after:
       return Condition::does_not_need_map;
     default:
       return Condition::none;
@@ -97,6 +101,61 @@ Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const 
   return prediction;
 }
 
+/// Whether the elements of an iterator began anew in the window.
+bool saw_epoch_end(const PipelineModel& model, IteratorId iterator) {
+  const HostMeasurement& host = *model.host;
+  std::vector<IteratorId> members = iterators_below(host, iterator);
+  members.push_back(iterator);
+  const auto has_epochs = [&](IteratorId id) { return host.iterators[index_of(id)].epochs > 1; };
+  if (std::any_of(members.begin(), members.end(), has_epochs)) return true;
+  const IteratorId root = host.iterators[index_of(iterator)].root;
+  const std::vector<ConsumerStep>& steps = model.sample().consumers.front().steps;
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const ConsumerStep& step) { return step.begins_iteration && step.root == root; });
+}
+
+/// MB of one element of an iterator: of what the nearest buffer above it holds.
+std::optional<double> element_megabytes(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> holders = iterators_above(host, iterator);
+  holders.insert(holders.begin(), iterator);
+  for (const IteratorId id : holders) {
+    const IteratorMeasurement& holder = host.iterators[index_of(id)];
+    if (holder.number("batch_size").has_value() && id != iterator) return std::nullopt;  // elements of another size
+    const std::int64_t megabytes = holder.number("buffered_bytes_MB").value_or(0);
+    const std::int64_t elements = holder.number("buffered_elements").value_or(0);
+    if (megabytes > 0 && elements > 0) return static_cast<double>(megabytes) / static_cast<double>(elements);
+  }
+  return std::nullopt;
+}
+
+std::optional<CacheOutlook> cache_outlook(const PipelineModel& model, std::span<const Fix> fixes) {
+  std::optional<CacheOutlook> outlook;
+  for (const Fix& fix : fixes) {
+    if (fix.kind != FixKind::cache && fix.kind != FixKind::split_cache) continue;
+    const bool ends = saw_epoch_end(model, fix.iterator);
+    if (!outlook) outlook = CacheOutlook{true, {}};
+    outlook->saw_epoch_end = outlook->saw_epoch_end && ends;
+    const IteratorMeasurement& iterator = model.host->iterators[index_of(fix.iterator)];
+    const std::optional<double> size = element_megabytes(*model.host, fix.iterator);
+    if (!ends || !size) continue;
+    const auto epochs = static_cast<double>(std::max<std::uint64_t>(1, iterator.epochs));
+    outlook->megabytes = outlook->megabytes.value_or(0) + *size * static_cast<double>(iterator.calls) / epochs;
+  }
+  return outlook;
+}
+
+/// Nothing of the map may come before its random ops, or nearly everything.
+void widen_for_split(const PipelineModel& model, std::span<const Fix> fixes, Edit edit, const ReplayLimits& limits,
+                     Prediction& prediction) {
+  constexpr double kNearlyNothing = 0.05;
+  for (const Fix& fix : fixes) {
+    if (fix.kind == FixKind::split_cache)
+      edit.work_factor[static_cast<StageIndex>(index_of(fix.iterator))] = kNearlyNothing;
+  }
+  prediction.low = std::min(prediction.low, model.now.steps_per_s * (1 - kBetweenRuns));
+  prediction.high = std::max(prediction.high, replay_after(model, edit, limits).steps_per_s);
+}
+
 }  // namespace
 
 Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit edit, const ReplayLimits& limits) {
@@ -119,6 +178,10 @@ Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit 
   }
   Prediction prediction = around(model, fixes, after);
   prediction.condition = condition;
+  prediction.cache = cache_outlook(model, fixes);
+  if (std::any_of(fixes.begin(), fixes.end(), [](const Fix& fix) { return fix.kind == FixKind::split_cache; })) {
+    widen_for_split(model, fixes, edit, limits, prediction);
+  }
   if (condition == Condition::python_releases_lock) {
     edit.functions_hold_python = true;
     const double held = std::min(model.now.steps_per_s, replay_after(model, edit, limits).steps_per_s);

@@ -13,6 +13,13 @@ enum class Condition {
   fits_in_memory,        ///< what is cached does
   runs_on_batches,       ///< the function can work on whole batches
   does_not_need_map,     ///< the filter decides by what it has before the map
+  comes_from_files,      ///< what the generator makes can be read from files
+};
+
+/// What a cache would have to hold.
+struct CacheOutlook {
+  bool saw_epoch_end = false;       ///< in the window; a cache is complete, and read from, only after one
+  std::optional<double> megabytes;  ///< of an epoch, where the trace shows how many elements it has and how large
 };
 
 /// A rate after a change. Steps a second.
@@ -21,6 +28,7 @@ struct Prediction {
   double low = 0;   ///< nine times out of ten it is between this
   double high = 0;  ///< and this
   Condition condition = Condition::none;
+  std::optional<CacheOutlook> cache;  ///< only if something is cached
   Bottleneck then_limited_by;
   double input_share = 0;  ///< of the consumer's time that it then spends in GetNext
 

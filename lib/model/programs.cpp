@@ -76,14 +76,18 @@ class Compiler {
   std::uint32_t end_of_call(std::uint32_t enter) const;
   void compile_cut(std::uint32_t enter, std::uint32_t leave);
   Work own_work(std::uint32_t enter, std::uint32_t leave) const;
-  void add_actions(std::vector<Action>& to, Work& work) const;
+  void add_actions(std::vector<Action>& to, Work& work, bool holds_pool_thread) const;
   Program store(const std::vector<Action>& actions);
   void add_producer(StageIndex stage);
   void set_parallelism(StageIndex stage, Producer& producer) const;
   void find_links();
+  void find_pipelines();
   void find_iterations();
-  std::uint32_t iteration_at(Picoseconds time) const;
+  std::uint32_t iteration_at(IteratorId pipeline, Picoseconds time) const;
+  void find_pool_users();
   std::vector<Job> jobs_of(StageIndex stage) const;
+  bool gets_prefetch(IteratorId root) const;
+  static bool has_own_thread(const ConsumerCycles& consumer, const ConsumerStep& step);
   void add_consumer(const ConsumerCycles& consumer, bool is_main);
   Action gap_of(const ConsumerStep& step, double shortest_usual_gap) const;
   const IteratorMeasurement& iterator(StageIndex stage) const { return host_.iterators[stage]; }
@@ -97,9 +101,12 @@ class Compiler {
   const bool is_traced_;
   std::vector<Treatment> treatments_;  ///< indexed by StageIndex
   std::map<StageIndex, std::int64_t> ahead_of_links_;
-  std::vector<Picoseconds> iteration_starts_;  ///< of the first consumer's pipeline, but the first
-  std::uint32_t iteration_ = 0;                ///< of the cycle that is compiled
-  Tally work_;                                 ///< that was compiled for the thread at hand
+  std::vector<IteratorId> pipeline_of_;  ///< indexed by StageIndex: the root that a consumer takes elements of
+  std::map<IteratorId, std::vector<Picoseconds>>
+      iteration_starts_;            ///< of the first consumer's pipelines, but the first
+  std::uint32_t iteration_ = 0;     ///< of the cycle that is compiled
+  bool functions_compete_ = false;  ///< for threads of the pool
+  Tally work_;                      ///< that was compiled for the thread at hand
   std::map<StageIndex, Tally> work_of_cuts_;
   Tally* tally_ = &work_;
   Programs programs_;
@@ -143,26 +150,60 @@ Compiler::Work Compiler::cost_of(const CycleItem& item) const {
   return {cpu, wait, item.cores};
 }
 
-void Compiler::add_actions(std::vector<Action>& to, Work& work) const {
+void Compiler::add_actions(std::vector<Action>& to, Work& work, bool holds_pool_thread) const {
   if (work.cpu > 0 || work.wait > 0) {
-    to.push_back(
-        {kNoStage, static_cast<float>(work.cpu), static_cast<float>(work.cores), static_cast<float>(work.wait)});
+    to.push_back({kNoStage, static_cast<float>(work.cpu), static_cast<float>(work.cores), static_cast<float>(work.wait),
+                  holds_pool_thread});
   }
   work = {};
+}
+
+/// Of every stage the pipeline at its end. One that another takes its elements from begins and ends with that one.
+void Compiler::find_pipelines() {
+  const std::size_t count = sample_.stages.size();
+  std::vector<StageIndex> linking(count, kNoStage);
+  for (StageIndex stage = 0; stage < count; ++stage) {
+    if (const StageIndex link = sample_.stages[stage].link; link != kNoStage) linking[link] = stage;
+  }
+  pipeline_of_.assign(count, kNoIterator);
+  for (StageIndex stage = 0; stage < count; ++stage) {
+    StageIndex above = stage;
+    for (std::size_t steps = 0; steps <= count && pipeline_of_[above] == kNoIterator; ++steps) {
+      const StageIndex parent = sample_.stages[above].parent;
+      const StageIndex next = parent != kNoStage ? parent : linking[above];
+      if (next == kNoStage) break;
+      above = next;
+    }
+    pipeline_of_[stage] = pipeline_of_[above] != kNoIterator ? pipeline_of_[above] : static_cast<IteratorId>(above);
+  }
 }
 
 /// A pipeline is made anew after the last call of the iteration before.
 void Compiler::find_iterations() {
   if (sample_.consumers.empty()) return;
-  const std::vector<ConsumerStep>& steps = sample_.consumers.front().steps;
-  for (std::size_t index = 1; index < steps.size(); ++index) {
-    if (steps[index].begins_iteration) iteration_starts_.push_back(steps[index - 1].call.end);
+  std::map<IteratorId, Picoseconds> last_end;
+  for (const ConsumerStep& step : sample_.consumers.front().steps) {
+    if (step.begins_iteration) iteration_starts_[step.root].push_back(last_end[step.root]);
+    last_end[step.root] = step.call.end;
   }
 }
 
-std::uint32_t Compiler::iteration_at(Picoseconds time) const {
-  const auto later = std::upper_bound(iteration_starts_.begin(), iteration_starts_.end(), time);
-  return static_cast<std::uint32_t>(later - iteration_starts_.begin());
+std::uint32_t Compiler::iteration_at(IteratorId pipeline, Picoseconds time) const {
+  const auto starts = iteration_starts_.find(pipeline);
+  if (starts == iteration_starts_.end()) return 0;
+  const auto later = std::upper_bound(starts->second.begin(), starts->second.end(), time);
+  return static_cast<std::uint32_t>(later - starts->second.begin());
+}
+
+/// Whether more functions may want to run at once than one: then they compete for the threads of the pool.
+void Compiler::find_pool_users() {
+  const auto is_interleave = [](const auto& cut) { return cut.second.kind == Cut::Kind::interleave; };
+  functions_compete_ = std::any_of(edit_.cuts.begin(), edit_.cuts.end(), is_interleave);
+  for (StageIndex stage = 0; stage < sample_.stages.size() && !functions_compete_; ++stage) {
+    const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
+    functions_compete_ =
+        sample_.stages[stage].is_async && kind.has(Trait::makes_datasets) && !sample_.stages[stage].cycles.empty();
+  }
 }
 
 StageIndex Compiler::busiest_of(const Tally& work) {
@@ -219,6 +260,7 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
     return program;
   }();
   Producer& producer = programs_.producers[stage];
+  producer.pipeline = pipeline_of_[stage];
   producer.programs.push_back(below);
   producer.iterations.push_back(iteration_);
   // Both may come from the attributes of the trace, which hold any number.
@@ -228,7 +270,7 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
   if (cut.kind == Cut::Kind::map) {
     const Work work = own_work(enter, leave);
     producer.kind = Producer::Kind::dispatcher;
-    producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait)});
+    producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait), 0});
   } else if (cut.kind == Cut::Kind::interleave) {
     producer.threads = std::min(producer.parallelism, cycle_length);
     producer.limit = cycle_length;
@@ -238,6 +280,7 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
 Program Compiler::compile_range(std::uint32_t first, std::uint32_t end) {
   std::vector<Action> actions;
   Work work;
+  bool holds_pool_thread = false;
   for (std::uint32_t index = first; index < end; ++index) {
     const CycleItem& item = sample_.items[index];
     if (item.kind == Kind::leave) continue;
@@ -246,7 +289,7 @@ Program Compiler::compile_range(std::uint32_t first, std::uint32_t end) {
       if (treatments_[item.stage].cut == nullptr) continue;
       const std::uint32_t leave = end_of_call(index);
       compile_cut(index, leave);
-      add_actions(actions, work);
+      add_actions(actions, work, holds_pool_thread);
       actions.push_back({item.stage, kTake, 1, 0});
       index = leave;
       continue;
@@ -256,15 +299,20 @@ Program Compiler::compile_range(std::uint32_t first, std::uint32_t end) {
         if (treatments_[item.stage].is_cache) work.add({kReadFromCache, 0, 1});
         continue;
       }
-      add_actions(actions, work);
+      add_actions(actions, work, holds_pool_thread);
       actions.push_back({item.stage, treatments_[item.stage].is_free ? kFreeTake : kTake, 1, 0});
       continue;
     }
     const Work cost = cost_of(item);
     if (item.stage != kNoStage) (*tally_)[item.stage] += cost.cpu + cost.wait;
+    const bool is_function = functions_compete_ && item.kind == Kind::function;
+    if (is_function != holds_pool_thread) {
+      add_actions(actions, work, holds_pool_thread);
+      holds_pool_thread = is_function;
+    }
     work.add(cost);
   }
-  add_actions(actions, work);
+  add_actions(actions, work, holds_pool_thread);
   return store(actions);
 }
 
@@ -272,7 +320,7 @@ std::vector<Job> Compiler::jobs_of(StageIndex stage) const {
   const Stage& of = sample_.stages[stage];
   const Treatment& treatment = treatments_[stage];
   std::vector<Job> jobs;
-  const auto add = [&](double cpu, double python) {
+  const auto add = [&](double cpu, double python, float calling) {
     if (treatment.is_free) {
       cpu = std::min(cpu, kFreeFunction);
       python = 0;
@@ -280,11 +328,11 @@ std::vector<Job> Compiler::jobs_of(StageIndex stage) const {
       cpu *= treatment.factor;
       python *= treatment.factor;
     }
-    jobs.push_back({static_cast<float>(cpu), static_cast<float>(python)});
+    jobs.push_back({static_cast<float>(cpu), static_cast<float>(python), treatment.is_free ? 0 : calling});
   };
   for (const FunctionCost& cost : of.functions) {
     const double cpu = is_traced_ ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
-    add(cpu, cost.python);
+    add(cpu, cost.python, cost.calling);
   }
   return jobs;
 }
@@ -293,6 +341,9 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
   const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
   if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
+  // AUTOTUNE comes to as many calls as the pool has threads.
+  const bool is_tuned = iterator(stage).text("autotune") == "true" || iterator(stage).number("autotune") == 1;
+  if (is_tuned && edit_.pool_threads) parallelism = std::max(parallelism, *edit_.pool_threads);
   if (const auto set = edit_.parallelism.find(stage); set != edit_.parallelism.end()) parallelism = set->second;
   parallelism = std::clamp<std::int64_t>(parallelism, 1, kMostAtOnce);
   if (kind.has(Trait::makes_datasets)) {
@@ -310,7 +361,13 @@ void Compiler::set_parallelism(StageIndex stage, Producer& producer) const {
     producer.parallelism = producer.limit = parallelism;
     if (kind.has(Trait::fused_batch)) {
       producer.batch = std::clamp<std::int64_t>(number(stage, "batch_size").value_or(1), 1, kMostAtOnce);
-      producer.limit = std::max(parallelism, 2 * producer.batch);
+      constexpr std::int64_t kMostBatches = 16;
+      // No fewer than its calls fill, which a damaged trace may say are very many.
+      const std::int64_t least = (parallelism + producer.batch - 1) / producer.batch;
+      const std::int64_t most = std::max(kMostBatches, least);
+      const std::int64_t batches = std::clamp(number(stage, "max_batch_results").value_or(2), least, most);
+      producer.limit = std::max(parallelism, batches * producer.batch);
+      producer.largest_limit = most * producer.batch;
     }
     producer.jobs = jobs_of(stage);
   } else if (kind_of(iterator(stage).short_name) == "Prefetch") {
@@ -340,10 +397,11 @@ void Compiler::add_producer(StageIndex stage) {
   work_.clear();
   Producer producer;
   for (const Cycle& cycle : of.cycles) {
-    iteration_ = iteration_at(cycle.start);
+    iteration_ = iteration_at(pipeline_of_[stage], cycle.start);
     programs.push_back(compile_range(cycle.first, cycle.end));
     producer.iterations.push_back(iteration_);
   }
+  producer.pipeline = pipeline_of_[stage];
   producer.busiest = busiest_of(work_);
   producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
                           iterator(stage).number("deterministic") == 0;
@@ -374,41 +432,66 @@ Action Compiler::gap_of(const ConsumerStep& step, double shortest_usual_gap) con
           static_cast<float>(std::max(1.0, gap - busy))};
 }
 
+/// Whether the edit puts a prefetch at the end of a pipeline: one that has none.
+bool Compiler::gets_prefetch(IteratorId root) const {
+  if (!edit_.prefetch_at_end || root == kNoIterator) return false;
+  const std::vector<IteratorId>& inputs = iterator(static_cast<StageIndex>(index_of(root))).children;
+  return std::none_of(inputs.begin(), inputs.end(), [&](IteratorId input) {
+    return kind_of(host_.iterators[index_of(input)].short_name) == "Prefetch";
+  });
+}
+
+/// Whether the call of a step is made while the step before goes on.
+bool Compiler::has_own_thread(const ConsumerCycles& consumer, const ConsumerStep& step) {
+  return consumer.overlaps && step.root != kNoIterator;
+}
+
 void Compiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
   std::vector<double> gaps;
   for (const ConsumerStep& step : consumer.steps) gaps.push_back(step.gap);
   std::sort(gaps.begin(), gaps.end());
   const double shortest_usual_gap = gaps[gaps.size() / 4];
   Programs::Consumer compiled;
-  const bool is_prefetched = is_main && edit_.prefetch_at_end;
+  std::vector<StageIndex> prefetched;  ///< the roots of pipelines that get a prefetch, one for each step
   work_.clear();
-  for (const ConsumerStep& step : consumer.steps) {
-    iteration_ = iteration_at(step.call.start);
+  for (std::size_t index = 0; index < consumer.steps.size(); ++index) {
+    const ConsumerStep& step = consumer.steps[index];
+    const bool is_prefetched = is_main && gets_prefetch(step.root);
+    iteration_ = iteration_at(step.root, step.call.start);
     const Action gap = gap_of(step, shortest_usual_gap);
     const Program get_next = compile_range(step.cycle.first, step.cycle.end);
     std::vector<Action> actions;
     if (edit_.without_input) {
       actions.push_back({kNoStage, 0, 1, 20});
-    } else if (is_prefetched) {
-      Producer& producer = programs_.producers[kPrefetchAtEnd];
+    } else if (is_prefetched || has_own_thread(consumer, step)) {
+      const auto root = static_cast<StageIndex>(index_of(step.root));
+      Producer& producer = programs_.producers[root];
+      producer.pipeline = step.root;
       producer.programs.push_back(get_next);
       producer.iterations.push_back(iteration_);
-      actions.push_back({kPrefetchAtEnd, kTakeAtEnd, 1, 0});
+      if (!is_prefetched) producer.limit = 1;
+      prefetched.push_back(root);
+      actions.push_back({root, is_prefetched ? kTakeAtEnd : kTake, 1, 0});
     } else {
       const std::span<const Action> of = programs_.of(get_next);
       actions.assign(of.begin(), of.end());
     }
     actions.push_back(gap);
+    if (consumer.overlaps) {
+      const double beside = consumer.steps[(index + 1) % consumer.steps.size()].beside / edit_.consumer_factor;
+      actions.push_back({kNoStage, 0, 1, static_cast<float>(beside)});
+    }
     compiled.steps.push_back(store(actions));
-    compiled.begins_iteration.push_back(step.begins_iteration);
+    compiled.begins_iteration.push_back(step.begins_iteration ? step.root : kNoIterator);
     compiled.gaps += gap.cpu + gap.wait;
   }
   compiled.busiest = busiest_of(work_);
   for (const auto& [stage, time] : work_) compiled.get_next_work += time;
-  if (is_prefetched) {
-    programs_.producers[kPrefetchAtEnd].busiest = std::exchange(compiled.busiest, kNoStage);
+  for (const StageIndex root : prefetched) {
+    programs_.producers[root].busiest = compiled.busiest;
     compiled.get_next_work = 0;
   }
+  if (!prefetched.empty()) compiled.busiest = kNoStage;
   programs_.consumers.push_back(std::move(compiled));
 }
 
@@ -418,7 +501,9 @@ Programs Compiler::compile() {
   programs_.cores_per_job = sample_.cores_per_function;
   programs_.jobs_hold_python = edit_.functions_hold_python;
   find_links();
+  find_pipelines();
   find_iterations();
+  find_pool_users();
   // A trace may have a hundred thousand pipelines, most of which this part of it does not show at work.
   std::vector<bool> is_asked(sample_.stages.size());
   for (const CycleItem& item : sample_.items) {

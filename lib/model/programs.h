@@ -17,6 +17,7 @@ struct Action {
   float cpu = 0;
   float cores = 1;
   float wait = 0;
+  bool holds_pool_thread = false;  ///< a function: it works and waits on a thread of the pool
 };
 
 /// Actions [first, end).
@@ -28,7 +29,8 @@ struct Program {
 /// One run of a function on a thread of the pool.
 struct Job {
   float cpu = 0;
-  float python = 0;  ///< neither on a core nor, as far as a trace shows, in need of one
+  float python = 0;   ///< neither on a core nor, as far as a trace shows, in need of one
+  float calling = 0;  ///< before it has a thread
 };
 
 /// What makes the elements of one buffer.
@@ -41,24 +43,29 @@ struct Producer {
   std::int64_t threads = 1;      ///< of a feeder
   std::int64_t parallelism = 1;  ///< of a dispatcher: elements in work at once
   std::int64_t limit = 2;        ///< elements begun and not yet taken
-  std::int64_t batch = 1;        ///< elements that one pull takes
+  std::int64_t batch = 1;        ///< elements that one pull takes, all of them at once
+  /// What `limit` grows to, by a batch each time, while somebody waits and calls are free. Source:
+  /// MapAndBatchDatasetOp, which makes room for up to 16 batches so.
+  std::int64_t largest_limit = 0;
   bool is_unordered = false;
   std::vector<Program> programs;  ///< for one element after another, again and again
   /// Indexed as the programs, ascending: which iteration of the pipeline each belongs to, where it is made anew in the
   /// sample.
   std::vector<std::uint32_t> iterations;
-  std::vector<Job> jobs;          ///< likewise; empty: they take no time
-  StageIndex busiest = kNoStage;  ///< with most work on the threads that make elements, jobs left out
+  IteratorId pipeline = kNoIterator;  ///< whose iterations these are: the root that the consumer takes elements of
+  std::vector<Job> jobs;              ///< likewise; empty: they take no time
+  StageIndex busiest = kNoStage;      ///< with most work on the threads that make elements, jobs left out
 };
 
 /// The sample as programs of threads.
 struct Programs {
   struct Consumer {
     std::vector<Program> steps;
-    std::vector<bool> begins_iteration;  ///< indexed as `steps`
-    StageIndex busiest = kNoStage;       ///< with most work in GetNext, on the consumer's own thread
-    double get_next_work = 0;            ///< us of such work, all steps together
-    double gaps = 0;                     ///< us between the calls, likewise
+    /// Indexed as `steps`: of which pipeline an iteration begins; kNoIterator: of none.
+    std::vector<IteratorId> begins_iteration;
+    StageIndex busiest = kNoStage;  ///< with most work in GetNext, on the consumer's own thread
+    double get_next_work = 0;       ///< us of such work, all steps together
+    double gaps = 0;                ///< us between the calls, likewise
   };
   std::vector<Action> actions;
   std::map<StageIndex, Producer> producers;  ///< by the stage whose buffer they fill
@@ -73,9 +80,6 @@ struct Programs {
     return std::span(actions).subspan(program.first, program.end - program.first);
   }
 };
-
-/// The buffer of a prefetch at the end of the pipeline, where there was none.
-inline constexpr StageIndex kPrefetchAtEnd = kNoStage - 1;
 
 /// `is_traced`: with what recording the trace took.
 Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced);

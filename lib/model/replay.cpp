@@ -4,6 +4,7 @@
 #include <deque>
 #include <limits>
 #include <queue>
+#include <set>
 #include <vector>
 
 namespace doctor {
@@ -28,10 +29,15 @@ struct Buffer {
   std::size_t next_program = 0;
   std::size_t next_job = 0;
   std::size_t end_program = 0;  ///< of the iteration: the next one has to begin first
+  std::uint32_t iteration = 0;
+  bool has_iterations = false;  ///< its pipeline is made anew in the sample
   bool is_started = false;
   std::vector<ThreadIndex> takers;  ///< wait for an element
   std::vector<ThreadIndex> makers;  ///< wait for room
   double full_time = 0;             ///< for which its makers waited for room, all together
+
+  std::int64_t limit = 0;         ///< of `held`
+  std::size_t leading_ready = 0;  ///< of `slots`: the first so many are ready
 
   std::size_t begin_element() {
     slots.push_back(Slot::begun);
@@ -39,7 +45,19 @@ struct Buffer {
     return first_slot + slots.size() - 1;
   }
   void finish_element(std::size_t slot) {
+    // Where the order does not matter, it goes into the batch that is taken next.
+    if (producer->is_unordered && producer->batch > 1) slot = first_slot + count_leading();
     if (slot >= first_slot && slot - first_slot < slots.size()) slots[slot - first_slot] = Slot::ready;
+  }
+  /// Takes a whole batch of a fused map and batch, of which no part can be taken.
+  bool take_batch() {
+    const auto batch = static_cast<std::size_t>(producer->batch);
+    if (count_leading() < batch) return false;
+    leading_ready -= batch;
+    held -= producer->batch;
+    first_slot += batch;
+    slots.erase(slots.begin(), slots.begin() + producer->batch);
+    return true;
   }
   bool take() {
     const auto found = producer->is_unordered ? std::find(slots.begin(), slots.end(), Slot::ready) : slots.begin();
@@ -50,8 +68,9 @@ struct Buffer {
     return true;
   }
   /// What was made for the iteration before is gone; what is in work will be for nobody.
-  void begin_iteration(std::uint32_t iteration) {
+  void begin_iteration() {
     held = 0;
+    leading_ready = 0;
     first_slot += slots.size();
     slots.clear();
     const std::vector<std::uint32_t>& iterations = producer->iterations;
@@ -66,14 +85,18 @@ struct Buffer {
   const Program& take_program() {
     // The window may cut off a part of what an iteration needs: then it begins from its start.
     if (next_program >= end_program) {
-      const std::uint32_t iteration = producer->iterations[std::max<std::size_t>(end_program, 1) - 1];
-      const auto first = std::lower_bound(producer->iterations.begin(), producer->iterations.end(), iteration);
+      const std::uint32_t last = producer->iterations[std::max<std::size_t>(end_program, 1) - 1];
+      const auto first = std::lower_bound(producer->iterations.begin(), producer->iterations.end(), last);
       next_program = static_cast<std::size_t>(first - producer->iterations.begin());
     }
     return producer->programs[next_program++];
   }
 
  private:
+  std::size_t count_leading() {
+    while (leading_ready < slots.size() && slots[leading_ready] == Slot::ready) ++leading_ready;
+    return leading_ready;
+  }
   void drop_taken() {
     while (!slots.empty() && slots.front() == Slot::taken) {
       slots.pop_front();
@@ -131,6 +154,13 @@ class Simulation {
   void use_core(ThreadIndex thread, double cpu, double cores);
   void sleep(ThreadIndex thread, double time) { asleep_.push({now_ + time, ++order_, thread}); }
   void wake(std::vector<ThreadIndex>& waiting);
+  /// A thread of the pool that gets free runs what was queued first, at once.
+  void release_pool_thread() {
+    ++free_pool_threads_;
+    if (wait_for_pool_.empty()) return;
+    ready_.push_back(wait_for_pool_.front());
+    wait_for_pool_.pop_front();
+  }
   bool advance();
   void run_thread(ThreadIndex thread);
   bool play(ThreadIndex thread);
@@ -141,7 +171,8 @@ class Simulation {
   void start(Buffer& buffer, BufferIndex index);
   void start_job(BufferIndex buffer, std::size_t slot);
   ThreadIndex add_thread(Thread thread);
-  void begin_iteration(std::size_t step);
+  void begin_iteration(IteratorId pipeline, bool is_first);
+  std::size_t first_step() const;
   double rate() const;
   void add_waiting(Thread& thread, double& sum) const;
   Bottleneck find_bottleneck() const;
@@ -167,13 +198,12 @@ class Simulation {
   double pool_time_ = 0;
   std::uint64_t order_ = 0;
   std::int64_t free_pool_threads_;
-  std::vector<ThreadIndex> wait_for_pool_;
+  std::deque<ThreadIndex> wait_for_pool_;
   bool python_is_held_ = false;
   std::vector<ThreadIndex> wait_for_python_;
   std::vector<double> marks_;  ///< when the first consumer began its steps
   bool is_done_ = false;
-  bool has_iterations_ = false;  ///< the pipeline is made anew in the sample
-  std::uint32_t iteration_ = 0;
+  std::set<IteratorId> iterating_;  ///< pipelines that are made anew in the sample
   /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
   /// is kOfConsumer.
   std::map<std::pair<BufferIndex, BufferIndex>, double> starved_;
@@ -188,6 +218,7 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     buffer_of_[stage] = static_cast<BufferIndex>(buffers_.size());
     Buffer& buffer = buffers_.emplace_back();
     buffer.producer = &producer;
+    buffer.limit = producer.limit;
     buffer.end_program = producer.programs.size();
   }
   for (const Action& action : programs.actions) {
@@ -195,11 +226,13 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     buffer_of_action_.push_back(found == buffer_of_.end() ? 0 : found->second);
   }
   if (!programs.consumers.empty()) {
-    const std::vector<bool>& begins = programs.consumers.front().begins_iteration;
-    has_iterations_ = std::find(begins.begin(), begins.end(), true) != begins.end();
+    const std::vector<IteratorId>& begins = programs.consumers.front().begins_iteration;
+    iterating_ = std::set<IteratorId>(begins.begin(), begins.end());
+    iterating_.erase(kNoIterator);
   }
   for (Buffer& buffer : buffers_) {
-    if (has_iterations_) buffer.begin_iteration(0);
+    buffer.has_iterations = iterating_.contains(buffer.producer->pipeline);
+    if (buffer.has_iterations) buffer.begin_iteration();
   }
   constexpr std::size_t kUsualSteps = 80;
   for (std::uint32_t consumer = 0; consumer < programs.consumers.size(); ++consumer) {
@@ -261,11 +294,11 @@ bool Simulation::take(ThreadIndex index, const Action& action) {
   Buffer& buffer = buffers_[buffer_index];
   start(buffer, buffer_index);
   if (thread.phase == Thread::Phase::begin) {
-    thread.takes_left = buffer.producer->batch;
+    thread.takes_left = 1;
     thread.phase = Thread::Phase::taking;
   }
   for (; thread.takes_left > 0; --thread.takes_left) {
-    if (!buffer.take()) {
+    if (!(buffer.producer->batch > 1 ? buffer.take_batch() : buffer.take())) {
       if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
       buffer.takers.push_back(index);
       if (buffer.next_program >= buffer.end_program) wake(buffer.makers);
@@ -291,6 +324,14 @@ bool Simulation::play(ThreadIndex index) {
     if (takes && !take(index, action)) return false;
     if (thread.phase == Thread::Phase::begin || thread.phase == Thread::Phase::taking) {
       thread.phase = Thread::Phase::working;
+      if (action.holds_pool_thread) {
+        if (free_pool_threads_ <= 0) {
+          thread.phase = Thread::Phase::begin;
+          wait_for_pool_.push_back(index);
+          return false;
+        }
+        --free_pool_threads_;
+      }
       if (action.cpu > 0) {
         use_core(index, programs_.cpu_scale * double{action.cpu}, action.cores);
         return false;
@@ -303,21 +344,19 @@ bool Simulation::play(ThreadIndex index) {
         return false;
       }
     }
+    if (action.holds_pool_thread) release_pool_thread();
     thread.phase = Thread::Phase::begin;
     ++thread.next_action;
   }
   return true;
 }
 
-/// The iterator is made anew: what is in its buffers is gone.
-void Simulation::begin_iteration(std::size_t step) {
-  if (step == 0) {
-    iteration_ = 0;
-  } else {
-    ++iteration_;
-  }
+/// The pipeline's iterator is made anew: what is in its buffers is gone.
+void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
   for (Buffer& buffer : buffers_) {
-    buffer.begin_iteration(iteration_);
+    if (buffer.producer->pipeline != pipeline) continue;
+    buffer.iteration = is_first ? 0 : buffer.iteration + 1;
+    buffer.begin_iteration();
     wake(buffer.makers);
   }
 }
@@ -331,10 +370,12 @@ void Simulation::run_consumer(ThreadIndex index) {
       ++thread.step;
     }
     const std::size_t step = thread.step % consumer.steps.size();
-    // Of a pipeline that is made anew again and again the first iteration follows the last one likewise.
-    const bool begins_first = step == 0 && thread.step > 0 && has_iterations_;
-    if (thread.consumer == 0 && (consumer.begins_iteration[step] || begins_first)) begin_iteration(step);
     if (thread.consumer == 0) {
+      // Of pipelines that are made anew again and again the first iteration follows the last one likewise.
+      if (step == 0 && thread.step > 0) {
+        for (const IteratorId pipeline : iterating_) begin_iteration(pipeline, /*is_first=*/true);
+      }
+      if (consumer.begins_iteration[step] != kNoIterator) begin_iteration(consumer.begins_iteration[step], false);
       marks_.push_back(now_);
       is_done_ = marks_.size() > wanted_steps_;
     }
@@ -360,8 +401,12 @@ void Simulation::run_maker(ThreadIndex index) {
         wake(buffer.takers);
       }
     }
-    const bool is_full = buffer.held >= producer.limit || (dispatches && buffer.in_work >= producer.parallelism);
-    if (is_full || (has_iterations_ && buffer.is_at_end())) {
+    const bool has_calls = !dispatches || buffer.in_work < producer.parallelism;
+    if (has_calls && buffer.held >= buffer.limit && !buffer.takers.empty() && buffer.limit < producer.largest_limit) {
+      buffer.limit += producer.batch;
+    }
+    const bool is_full = !has_calls || buffer.held >= buffer.limit;
+    if (is_full || (buffer.has_iterations && buffer.is_at_end())) {
       if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
       buffer.makers.push_back(index);
       return;
@@ -383,7 +428,11 @@ void Simulation::run_maker(ThreadIndex index) {
 
 void Simulation::run_job(ThreadIndex index) {
   Thread& thread = threads_[index];
-  if (thread.phase == Thread::Phase::begin) {
+  if (thread.phase == Thread::Phase::begin && thread.job.calling > 0) {
+    thread.phase = Thread::Phase::taking;
+    return sleep(index, thread.job.calling);
+  }
+  if (thread.phase == Thread::Phase::begin || thread.phase == Thread::Phase::taking) {
     if (free_pool_threads_ <= 0) return wait_for_pool_.push_back(index);
     --free_pool_threads_;
     thread.phase = Thread::Phase::working;
@@ -401,8 +450,7 @@ void Simulation::run_job(ThreadIndex index) {
     python_is_held_ = false;
     wake(wait_for_python_);
   }
-  ++free_pool_threads_;
-  wake(wait_for_pool_);
+  release_pool_thread();
   Buffer& buffer = buffers_[thread.buffer];
   --buffer.in_work;
   buffer.finish_element(thread.slot);
@@ -449,14 +497,19 @@ bool Simulation::advance() {
   return true;
 }
 
-/// Without the first third of the steps, or one time through all of them: buffers fill.
+/// Where the steps begin of which the rate is: whole times through the sample, and not the first one, in which buffers
+/// fill; if there is but one, without its first third.
+std::size_t Simulation::first_step() const {
+  const std::size_t steps = programs_.consumers.front().steps.size();
+  const std::size_t passed = marks_.size() - 1;
+  const std::size_t times = passed / steps;
+  return times >= 2 ? passed - (times - 1) * steps : std::max<std::size_t>(1, marks_.size() / 3);
+}
+
 double Simulation::rate() const {
   if (marks_.size() < 3 || programs_.consumers.empty()) return 0;
-  const std::size_t steps = programs_.consumers.front().steps.size();
-  const std::size_t warm_up =
-      std::min({std::max<std::size_t>(1, std::min(steps, wanted_steps_ / 3)), marks_.size() / 3});
-  const double time = marks_.back() - marks_[warm_up];
-  return time > 0 ? 1e6 * static_cast<double>(marks_.size() - 1 - warm_up) / time : 0;
+  const double time = marks_.back() - marks_[first_step()];
+  return time > 0 ? 1e6 * static_cast<double>(marks_.size() - 1 - first_step()) / time : 0;
 }
 
 void Simulation::add_waiting(Thread& thread, double& sum) const {
@@ -474,10 +527,12 @@ Bottleneck Simulation::bottleneck_of(StageIndex stage, const Buffer& buffer) con
   const bool input_is_slow = is_dispatcher && 2 * buffer.full_time < now_;
   if (cores_are_used)
     return {Resource::cores, is_dispatcher && !input_is_slow ? stage : producer.busiest, programs_.cores};
+  const bool pool_is_used = pool_time_ > kInUse * static_cast<double>(programs_.pool_threads) * now_;
+  if (!is_dispatcher && pool_is_used && producer.threads > programs_.pool_threads)
+    return {Resource::pool, producer.busiest, programs_.pool_threads};
   if (!is_dispatcher || input_is_slow)
     return {Resource::thread, producer.busiest, is_dispatcher ? 1 : producer.threads};
   if (programs_.jobs_hold_python) return {Resource::python, stage};
-  const bool pool_is_used = pool_time_ > kInUse * static_cast<double>(programs_.pool_threads) * now_;
   if (pool_is_used) return {Resource::pool, stage, programs_.pool_threads};
   return {Resource::calls, stage, producer.parallelism};
 }
@@ -541,6 +596,10 @@ Replay Simulation::run() {
     if (!is_done_ && !advance()) break;
   }
   result.steps_per_s = rate();
+  if (result.steps_per_s > 0) {
+    result.first_step = first_step();
+    result.end_step = marks_.size() - 1;
+  }
   if (now_ > 0) {
     result.cores_in_use = core_time_ / now_;
     result.pool_in_use = pool_time_ / now_;

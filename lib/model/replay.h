@@ -31,6 +31,10 @@ struct Replay {
   double pool_in_use = 0;   ///< threads of the pool, on average
   std::size_t events = 0;   ///< how much work it was
   double input_share = 0;   ///< of the first consumer's time: in GetNext
+  /// The rate is that of the first consumer's steps from `first_step` to `end_step`; after the last one of the sample
+  /// it begins again.
+  std::size_t first_step = 0;
+  std::size_t end_step = 0;
   Bottleneck limited_by;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "diagnose/throughput_words.h"
 #include "report/whatif_view.h"
@@ -20,6 +22,9 @@ Cell text_cell(std::string text) {
   return text.empty() ? Cell() : Cell(std::move(text));
 }
 
+/// With the words for it: those of two caches may differ.
+using ConditionInWords = std::pair<Condition, std::string>;
+
 /// A table of fixes: its rows, and on what they depend.
 class FixTable {
  public:
@@ -28,7 +33,7 @@ class FixTable {
   void add(const std::string& label, std::string_view words, std::string spec, const PredictedFixes& fixes) {
     const Prediction& prediction = fixes.prediction;
     if (prediction.condition != Condition::none) {
-      std::string& labels = conditions_[prediction.condition];
+      std::string& labels = conditions_[{prediction.condition, condition_words(prediction)}];
       if (!label.empty()) labels += (labels.empty() ? "" : ", ") + label;
     }
     TextRow row = {"  " + label, escape_for_terminal(words), gain_range(host_, prediction)};
@@ -55,7 +60,7 @@ class FixTable {
   std::vector<std::string> conditions() const {
     std::vector<std::string> lines;
     for (const auto& [condition, labels] : conditions_) {
-      lines.push_back(fmt::format("if{}{}: {}", labels.empty() ? "" : " ", labels, condition_words(condition)));
+      lines.push_back(fmt::format("if{}{}: {}", labels.empty() ? "" : " ", labels, condition.second));
     }
     return lines;
   }
@@ -63,7 +68,7 @@ class FixTable {
  private:
   const WhatIfHost& host_;
   std::vector<TextRow> rows_;
-  std::map<Condition, std::string> conditions_;  ///< with the labels of their rows
+  std::map<ConditionInWords, std::string> conditions_;  ///< with the labels of their rows
 };
 
 /// Lines of one host, each of which is foreign text until it is added.
@@ -282,7 +287,7 @@ std::string render_whatif_markdown(const WhatIfView& view) {
                      {"steps_per_s", "steps/s", ColumnKind::text},
                      {"then_limited_by", "then limited by", ColumnKind::text}};
     if (host.has_open_gap()) table.columns.push_back({"closes", "closes of the gap", ColumnKind::text});
-    std::map<Condition, std::string> conditions;
+    std::map<ConditionInWords, std::string> conditions;
     for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) {
       const Prediction& prediction = fixes->prediction;
       if (!host.predicted.asked && !host.is_worth_it(*fixes)) continue;
@@ -292,12 +297,12 @@ std::string render_whatif_markdown(const WhatIfView& view) {
       if (const std::optional<double> closes = host.closes(*fixes))
         table.rows.back().emplace_back(format_share(*closes));
       if (prediction.condition == Condition::none) continue;
-      std::string& specs = conditions[prediction.condition];
+      std::string& specs = conditions[{prediction.condition, condition_words(prediction)}];
       specs += (specs.empty() ? "" : ", ") + markdown_code(spec);
     }
     page += table.rows.empty() ? "no fix gains enough\n\n" : table_markdown(table) + "\n";
     for (const auto& [condition, specs] : conditions) {
-      page += fmt::format("- {}: if {}\n", specs, escape_for_markdown(condition_words(condition)));
+      page += fmt::format("- {}: if {}\n", specs, escape_for_markdown(condition.second));
     }
     if (!conditions.empty()) page += '\n';
   }

@@ -48,6 +48,16 @@ std::string code_of(const Fix& fix) {
       return ".cache()";
     case FixKind::filter_first:
       return ".filter(f)";
+    case FixKind::map_after:
+      return ".map(f) after the filter";
+    case FixKind::skip_first:
+      return ".skip(n)";
+    case FixKind::parallel_filter:
+      return fmt::format(".map(predicate, num_parallel_calls={})", calls_words(fix));
+    case FixKind::split_cache:
+      return ".cache() of the first part";
+    case FixKind::files:
+      return "files, read in parallel";
     case FixKind::vectorize:
       return ".batch(n)";
     case FixKind::threadpool:
@@ -163,6 +173,16 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
       return words + " before " + name;
     case FixKind::filter_first:
       return words + " before the map below it";
+    case FixKind::map_after:
+      return words + " above it instead of " + name;
+    case FixKind::skip_first:
+      return words + " before the maps below it";
+    case FixKind::parallel_filter:
+      return words + " before " + name;
+    case FixKind::split_cache:
+      return words + " of " + name + ", up to its random ops";
+    case FixKind::files:
+      return words + ", instead of " + name;
     case FixKind::buffer:
     case FixKind::unordered:
       return words + " of " + name;
@@ -177,16 +197,31 @@ std::string limit_words(const WhatIfHost& host, const Bottleneck& bottleneck, st
   return iterator == kNoIterator ? resource : describe(host.measured(), iterator) + ": " + resource;
 }
 
-std::string_view condition_words(Condition condition) {
-  switch (condition) {
+namespace {
+
+std::string cache_words(const Prediction& prediction) {
+  const CacheOutlook cache = prediction.cache.value_or(CacheOutlook{true, {}});
+  const std::string size =
+      cache.megabytes ? fmt::format(" (about {} MB)", std::llround(std::max(1.0, *cache.megabytes))) : "";
+  if (cache.saw_epoch_end) return "what is cached fits in memory" + size + "; from the second epoch on";
+  return "what is cached fits in memory" + size +
+         ", and epochs end: the window shows no end of one, and without it a cache is never complete";
+}
+
+}  // namespace
+
+std::string condition_words(const Prediction& prediction) {
+  switch (prediction.condition) {
     case Condition::none:
       return {};
     case Condition::python_releases_lock:
       return "the function lets go of Python's lock, as NumPy and reading files do; else the lower end holds";
     case Condition::fits_in_memory:
-      return "what is cached fits in memory; from the second epoch on";
+      return cache_words(prediction);
     case Condition::runs_on_batches:
       return "the function can work on whole batches";
+    case Condition::comes_from_files:
+      return "what the generator makes can be read from files";
     case Condition::does_not_need_map:
       break;
   }

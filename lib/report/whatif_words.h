@@ -26,7 +26,7 @@ std::string words_of(const WhatIfHost& host, const std::vector<Fix>& fixes);
 std::string limit_words(const WhatIfHost& host, const Bottleneck& bottleneck, std::span<const Fix> fixes);
 
 /// Empty for none.
-std::string_view condition_words(Condition condition);
+std::string condition_words(const Prediction& prediction);
 
 /// The host, and the pipeline where the predictions are of one.
 std::string host_title(const WhatIfHost& host);
