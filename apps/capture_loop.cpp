@@ -148,7 +148,7 @@ OutputOptions CaptureLoop::metrics_alone() const {
 
 CaptureLoop::VerdictKey CaptureLoop::key_of(const Analysis& analysis) {
   const std::vector<PipelineView> views = pipelines_of(analysis.measurements, analysis.diagnosis.judgement);
-  const bool has_culprit = !views.empty() && has_bottleneck(views.front().judgement);
+  const bool has_culprit = !views.empty() && names_culprit(views.front().judgement);
   return {to_word(analysis.diagnosis.judgement.status),
           has_culprit ? views.front().culprit().long_name : std::string()};
 }

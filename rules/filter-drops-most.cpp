@@ -35,7 +35,15 @@ IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
   return worst;
 }
 
-std::vector<Advice> advice_for(IteratorId filter) {
+std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId filter) {
+  if (made_by(ranked.host, filter) == "Dataset.rejection_resample") {
+    return {
+        {"Resample before the work: what is dropped needs only what its class is told by. Move the map after "
+         "rejection_resample(), so that it runs on what is kept.",
+         "dataset = dataset.rejection_resample(class_func, target_dist)\n"
+         "dataset = dataset.map(lambda label, example: f(example), num_parallel_calls=tf.data.AUTOTUNE)",
+         {{FixKind::map_after, ranked.judgement.culprit, {}, {}}}}};
+  }
   return {{"Drop elements before any work is done on them: filter right after the source, on the raw record or the "
            "file name, before decoding.",
            "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
@@ -63,7 +71,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   finding.evidence.push_back(ratio);
   finding.evidence.push_back(number_of("inputs", inputs, "calls"));
   finding.evidence.push_back(number_of("outputs", ranked[filter].calls, "calls"));
-  finding.advice = advice_for(filter);
+  finding.advice = advice_for(ranked, filter);
   finding.is_easy = !is_culprit;
   return finding;
 }

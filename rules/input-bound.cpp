@@ -45,7 +45,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "the input to other cores (an accelerator, tf.data service).",
          std::nullopt}};
   }
-  return {{fmt::format("Begin with the culprit: {}.", culprit_part(ranked)), std::nullopt}};
+  return {};  // the changes are those of the culprit, which other rules and the model know
 }
 
 /// The questions that gave the judgement its level: the thresholds are those of the verdict.

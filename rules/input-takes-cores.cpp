@@ -50,10 +50,10 @@ std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& exami
     return std::nullopt;
   }
   return finding_for(
-      ranked, fmt::format("The job is not input-bound, but its input takes cores from the training: it keeps {:.1f} of "
-                          "{} cores busy while all of them are in use, so up to {} of a step may be due to it",
-                          cores->of_input * static_cast<double>(*ranked.pipeline.cpu_budget),
-                          *ranked.pipeline.cpu_budget, format_share(cores->of_input)));
+      ranked,
+      fmt::format("The job is not input-bound, but its input takes cores from the training: it keeps {:.1f} of "
+                  "{} cores busy while all of them are in use",
+                  cores->of_input * static_cast<double>(*ranked.pipeline.cpu_budget), *ranked.pipeline.cpu_budget));
 }
 
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {

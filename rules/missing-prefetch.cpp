@@ -17,13 +17,16 @@ Finding finding_for(const RankedPipeline& ranked, IteratorId subject) {
   return finding;
 }
 
-Finding missing(const RankedPipeline& ranked, double max_hidden_share) {
+Finding missing(const RankedPipeline& ranked, double max_hidden_share, double max_cores_used) {
   const IteratorId last = ranked.pipeline.outermost != kNoIterator ? ranked.pipeline.outermost : ranked.pipeline.root;
   Finding finding = finding_for(ranked, last);
   finding.message = fmt::format(
       "No prefetch at the end of the pipeline: {} runs inside GetNext, while the consumer waits ({} of the time)",
       describe(ranked.host, last), format_share(ranked.judgement.input_share));
-  finding.is_easy = ranked.pipeline.cadence.share <= max_hidden_share;
+  // Where all cores are in use already, what runs at the same time takes longer.
+  const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
+  const bool has_idle_cores = !utilization || *utilization <= max_cores_used;
+  finding.is_easy = ranked.pipeline.cadence.share <= max_hidden_share && has_idle_cores;
   finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                      "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
                      {{FixKind::prefetch, kNoIterator, {}, {}}}},
@@ -54,7 +57,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   examiner.is_about(ranked.pipeline.outermost);
   const bool has_none = ranked.pipeline.prefetch == kNoIterator;
   if (examiner.holds("the pipeline does not end with a prefetch", has_none))
-    return missing(ranked, examiner["max_hidden_share"]);
+    return missing(ranked, examiner["max_hidden_share"], examiner["max_cores_used"]);
   const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
   if (!examiner.holds("TF inserted the prefetch at the end", is_injected(prefetch))) return std::nullopt;
   return injected(ranked, prefetch);
@@ -71,7 +74,10 @@ Rule rule() {
           .summary = "No prefetch at the end: input and compute take turns instead of overlapping",
           .thresholds = {{"max_hidden_share", 0.50, "share",
                           "a prefetch alone can hide up to this share of the time in GetNext, so that the finding "
-                          "comes first: as long as there is as much computing as waiting"}},
+                          "comes first: as long as there is as much computing as waiting"},
+                         {"max_cores_used", 0.55, "share",
+                          "the same only up to this share of the CPU budget in use during the waits; as in "
+                          "low-parallelism. On a full machine, what runs at the same time takes longer"}},
           .check = check};
 }
 

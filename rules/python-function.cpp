@@ -18,16 +18,15 @@ std::vector<Advice> advice() {
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  const PhaseMeasurement& phase = ranked.phase();
-  const bool has_function = dataset_kind(ranked.culprit()).source != Source::python &&
-                            phase.culprit == ranked.judgement.culprit && phase.python > 0;
+  const CulpritFunction function = ranked.function();
+  const bool has_function = dataset_kind(ranked.culprit()).source != Source::python && function.python > 0;
   if (!examiner.holds(culprit_is(ranked, "one whose function runs Python ops"), has_function)) return std::nullopt;
   const double share = python_share(ranked);
   if (!examiner.at_least(share_of("python_share", share), "min_python_share")) return std::nullopt;
   Finding finding = culprit_finding(ranked, fmt::format("{}, whose function is Python for {} of its time",
                                                         culprit_part(ranked), format_share(share)));
   finding.evidence.push_back(share_of("python_share", share));
-  finding.evidence.push_back(time_of("python_time", phase.python));
+  finding.evidence.push_back(time_of("python_time", function.python));
   finding.advice = advice();
   return finding;
 }

@@ -6,7 +6,7 @@
 namespace doctor::rules::python_generator {
 namespace {
 
-std::vector<Advice> advice() {
+std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return {{"Write the data to files once and read those: reading them needs no Python and can be parallel.",
            "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
            "  for example in generate():\n"
@@ -14,7 +14,8 @@ std::vector<Advice> advice() {
            "\n"
            "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
            "    tf.data.TFRecordDataset,\n"
-           "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"},
+           "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+           {{FixKind::files, ranked.judgement.culprit, {}, {}}}},
           {"Where it must stay a generator: let it yield whole batches (each element costs a call into Python and "
            "back), and move what it computes into Dataset.map.",
            std::nullopt},
@@ -29,7 +30,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
-  finding.advice = advice();
+  finding.advice = advice_for(ranked);
   return finding;
 }
 

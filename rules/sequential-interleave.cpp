@@ -29,7 +29,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   if (!examiner.holds("an interleave that works on one dataset at a time comes after the culprit, " +
                           describe(ranked.host, ranked.judgement.culprit),
                       interleave != kNoIterator) ||
-      !examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share")) {
+      !holds_job_up(ranked, examiner)) {
     return std::nullopt;
   }
   Finding finding = culprit_finding(ranked, fmt::format("{}, and {} after it works on one dataset at a time",
@@ -37,7 +37,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   finding.subject = ranked[interleave].long_name;
   finding.advice = {{"Let interleave work on several datasets at once.",
                      code_for(ranked.culprit()),
-                     {{FixKind::parallel_interleave, ranked.judgement.culprit, {}, {}}}},
+                     {{FixKind::parallel_interleave, interleave, {}, {}}}},
                     {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
                      "same in every run. A low cycle_length limits how many datasets are open.",
                      std::nullopt}};

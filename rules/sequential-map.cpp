@@ -39,7 +39,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorMeasurement& culprit = ranked.culprit();
   if (!examiner.holds(culprit_is(ranked, "a map that runs one call at a time"), is_sequential_map(culprit)) ||
-      !examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share")) {
+      !holds_job_up(ranked, examiner)) {
     return std::nullopt;
   }
   const bool has_parallelism = culprit.number("parallelism").has_value();

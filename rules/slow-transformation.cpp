@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kOpsInMessage = 3;
 
 /// "MatMul 557.4 ms, RandomUniform 162.5 ms"; empty where the trace shows no op of the culprit's function.
-std::string longest_ops(const PhaseMeasurement& phase) {
+std::string longest_ops(const CulpritFunction& function) {
   std::string text;
-  for (std::size_t index = 0; index < std::min(kOpsInMessage, phase.function_ops.size()); ++index) {
-    const FunctionOp& op = phase.function_ops[index];
+  for (std::size_t index = 0; index < std::min(kOpsInMessage, function.ops.size()); ++index) {
+    const FunctionOp& op = function.ops[index];
     text += fmt::format("{}{} {}", index == 0 ? "" : ", ", op.op, format_time(op.self));
   }
   return text;
@@ -59,10 +59,10 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const bool is_transformation = !ranked.culprit().is_source;
   if (!examiner.holds(culprit_is(ranked, "a transformation"), is_transformation)) return std::nullopt;
   std::string message = culprit_part(ranked);
-  const std::string ops = longest_ops(ranked.phase());
+  const std::string ops = longest_ops(ranked.function());
   if (!ops.empty()) message += "; in its function mostly " + ops;
   Finding finding = culprit_finding(ranked, std::move(message));
-  for (const FunctionOp& op : ranked.phase().function_ops) {
+  for (const FunctionOp& op : ranked.function().ops) {
     if (finding.evidence.size() == 3 + kOpsInMessage) break;
     finding.evidence.push_back(time_of("op " + op.op, op.self));
   }

@@ -129,7 +129,7 @@ TEST_CASE("the command may be left out, and options may stand before the trace")
   CHECK(run_tool({slow, "--format=json"}).output == expected);
   CHECK(run_tool({"--format", "json", "diagnose", slow}).output == expected);
   CHECK(run_tool({"--format", "json", "--", slow}).output == expected);
-  CHECK(run_tool({"--format", "json", "show", "tree", slow}).output.find("tfdata-doctor.tree/1") != std::string::npos);
+  CHECK(run_tool({"--format", "json", "show", "tree", slow}).output.find("tfdata-doctor.tree/2") != std::string::npos);
 }
 
 TEST_CASE("standard input is a trace like any other") {
@@ -152,7 +152,7 @@ TEST_CASE("XSpace and JSON of one run give the same culprit") {
   }
   const TemporaryDirectory folder;
   const auto culprit = [](const std::string& path) {
-    return Json::parse(run_tool({path, "--format", "json"}).output)["verdict"]["bottleneck"]["long_name"];
+    return Json::parse(run_tool({path, "--format", "json"}).output)["verdict"]["culprit"]["long_name"];
   };
   CHECK(culprit(folder.write("a.xplane.pb", trace.to_xspace())) == "Iterator::Root::Map");
   CHECK(culprit(folder.write("a.trace.json", trace.to_chrome_json())) == "Iterator::Root::Map");

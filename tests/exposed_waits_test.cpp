@@ -81,10 +81,10 @@ TEST_CASE("a device that idles while the consumer waits leaves the verdict as it
   const Analysis analysis = analyzed(with_busy_part(0.1));
   const Json report = report_of(analysis);
   CHECK(report["verdict"]["status"] == "input_bound");
-  CHECK(report["verdict"]["bottleneck"]["long_name"] ==
-        report_of(analyzed(kInputBound))["verdict"]["bottleneck"]["long_name"]);
+  CHECK(report["verdict"]["culprit"]["long_name"] ==
+        report_of(analyzed(kInputBound))["verdict"]["culprit"]["long_name"]);
   const std::string text = render_text(analysis.measurements, analysis.diagnosis, {});
-  CHECK(text.find("of the time no device computes while GetNext waits") != std::string::npos);
+  CHECK(text.find("the devices are idle because input is not ready") != std::string::npos);
   CHECK(text.find("/device:GPU:0") != std::string::npos);
   CHECK(report["trace"]["device_activity"][0]["device"] == "/device:GPU:0");
   CHECK(report["trace"]["device_activity"][0]["kernel_count"].get<int>() > 0);

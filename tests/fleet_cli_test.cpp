@@ -63,11 +63,11 @@ TEST_CASE("every format has the numbers of the rows") {
     CHECK(print({"--color", "never"}).starts_with("1 trace: 1 of 0 recorded hours lost to input, in 1 job\n"));
     CHECK(print({"-q"}) == "1 trace: 1 of 0 recorded hours lost to input, in 1 job\n");
     CHECK(print({"--format", "csv"}) ==
-          "by,dataset,kind,limited_by,rule,lost_hours,share,traces,jobs,predicted_traces,saved_hours,"
+          "by,dataset,kind,limiting_resource,rule,lost_hours,share,traces,jobs,predicted_traces,saved_hours,"
           "saved_low_hours,example,source\n"
           "culprit,no culprit,,,,1,1,1,1,0,,,jobs/a/trace.pb,\n");
     const auto page = nlohmann::json::parse(print({"--format", "json"}));
-    CHECK(page["schema"] == "tfdata-doctor.fleet/1");
+    CHECK(page["schema"] == "tfdata-doctor.fleet/2");
     CHECK(page["rows"]["counted"] == 1);
     CHECK(page["rows"]["repeated"] == 1);
     CHECK(page["rows"]["not_rows"] == 1);

@@ -38,7 +38,7 @@ TraceRow row_number(int number) {
   row.culprit = "Iterator::Root::MapV2";
   row.culprit_kind = "transformation";
   row.culprit_dataset = "MapV2";
-  row.limited_by = "cpu";
+  row.limiting_resource = "cpu";
   row.get_next_p50_us = 100;
   row.findings = {{"input-bound", "error", ""}};
   return row;
@@ -69,7 +69,7 @@ std::vector<TraceRow> mixed_rows(std::mt19937& random) {
     TraceRow row = row_number(below(900));
     row.file.path = fmt::format("jobs/{}/trace_{}.pb", below(7), below(1000));
     row.culprit_dataset = std::vector{"MapV2", "Map", "TFRecord", "BatchV2"}[static_cast<std::size_t>(below(4))];
-    row.limited_by = below(2) == 0 ? "cpu" : "waiting";
+    row.limiting_resource = below(2) == 0 ? "cpu" : "waiting";
     row.input_lost_us = 0.1 * below(100'000'000);
     row.signature = fmt::format("{:016x}", below(2));
     row.recorded_ns = below(5) == 0 ? 0 : kStart + below(40) * kDay;
@@ -96,10 +96,10 @@ TEST_CASE("causes are ranked by the time lost to them, with the traces and jobs 
   rows[3].culprit.clear();
   rows[3].culprit_kind.clear();
   rows[3].culprit_dataset.clear();
-  rows[3].limited_by.clear();
+  rows[3].limiting_resource.clear();
   rows[3].verdict = "healthy";
   rows[3].findings.clear();
-  rows[4].limited_by = "waiting";
+  rows[4].limiting_resource = "waiting";
   const Fleet fleet = fleet_of(rows);
   CHECK(fleet.rows == 5);
   CHECK(fleet.jobs == 2);
@@ -111,7 +111,7 @@ TEST_CASE("causes are ranked by the time lost to them, with the traces and jobs 
   CHECK(fleet.culprits[0].culprit_dataset == "TFRecord");
   CHECK(fleet.culprits[0].share == doctest::Approx(5.0 / 9));
   CHECK(fleet.culprits[1].culprit_dataset == "Map");
-  CHECK(fleet.culprits[1].limited_by == "cpu");
+  CHECK(fleet.culprits[1].limiting_resource == "cpu");
   CHECK(fleet.culprits[1].traces == 2);
   CHECK(fleet.culprits[1].jobs == 2);
   CHECK(fleet.culprits[1].example == "jobs/a/trace_1.pb");
@@ -163,7 +163,7 @@ TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best
   rows[1].best_gain = 1.6;  // 45 minutes
   rows[1].best_gain_low = 1.25;
   rows[1].best_condition = "fits_in_memory";
-  rows[2].limited_by = "waiting";
+  rows[2].limiting_resource = "waiting";
   rows[2].best_fix = "input-bound";
   rows[2].best_gain = 4;  // 90 minutes, of which an hour was lost
   rows[2].best_gain_low = 8;

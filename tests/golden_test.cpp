@@ -178,7 +178,7 @@ TEST_CASE("the diagnosis of each recorded trace") {
     if (trace.string().ends_with(kExpected)) continue;
     CAPTURE(trace.string());
     const Json page = report_on(files_of_run(trace));
-    const Json& bottleneck = page["verdict"]["bottleneck"];
+    const Json& bottleneck = page["verdict"]["culprit"];
     Json summary = {{"format", page["trace"]["files"][0]["format"]},
                     {"status", page["verdict"]["status"]},
                     {"culprit", bottleneck.is_null() ? Json(nullptr) : bottleneck["long_name"]},
@@ -198,7 +198,7 @@ TEST_CASE("the diagnosis of each recorded trace") {
 
 /// What every format of a run can show: XProf's JSON has no Produce and Consume events, so times may differ a little.
 Json answer_of(const Json& page) {
-  const Json& bottleneck = page["verdict"]["bottleneck"];
+  const Json& bottleneck = page["verdict"]["culprit"];
   Json answer = {{"status", page["verdict"]["status"]},
                  {"culprit", bottleneck.is_null() ? Json(nullptr) : bottleneck["long_name"]},
                  {"input_share", std::round(1000 * page["verdict"]["input_share"].get<double>())},

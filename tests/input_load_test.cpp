@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include "measure/function_types.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
-#include "measure/random_ops.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"

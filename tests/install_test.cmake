@@ -7,7 +7,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} O
 
 foreach(file share/man/man1/tfdata-doctor.1 share/bash-completion/completions/tfdata-doctor
              share/zsh/site-functions/_tfdata-doctor share/fish/vendor_completions.d/tfdata-doctor.fish
-             share/tfdata-doctor/schemas/report-1.json share/doc/tfdata-doctor/THIRD_PARTY_NOTICES.md)
+             share/tfdata-doctor/schemas/report-2.json share/doc/tfdata-doctor/THIRD_PARTY_NOTICES.md)
   if(NOT EXISTS ${prefix}/${file})
     message(FATAL_ERROR "${file} was not installed")
   endif()

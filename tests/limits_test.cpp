@@ -14,7 +14,7 @@ struct Row {
   std::string situation;
   MeasuredPipeline pipeline;
   Limit limit;
-  std::string reason;  ///< part of it
+  std::string words;  ///< part of them
 };
 
 MeasuredPipeline waiting_for(const std::string& kind, double busy_cores) {
@@ -36,35 +36,35 @@ TEST_CASE("what limits the culprit") {
   const std::vector<FunctionOp> half_python = {{"EagerPyFunc", 500}, {"Mul", 500}};
   const std::vector<FunctionOp> hardly_python = {{"EagerPyFunc", 10}, {"Mul", 990}};
   const std::vector<Row> rows = {
-      {"all cores busy", waiting_for("ParallelMapV2", 3.9), Limit::cpu, "the cores are the limit"},
+      {"all cores busy", waiting_for("ParallelMapV2", 3.9), Limit::cores, "the 4 cores"},
       {"some cores busy", waiting_for("ParallelMapV2", 2.6), Limit::unknown, "neither idle nor used up"},
-      {"a map", waiting_for("Map", 1), Limit::concurrency, "one element at a time while cores are idle"},
-      {"fused, parallelism 1", with_parallelism(waiting_for("MapAndBatch", 1), "MapAndBatch", 1), Limit::concurrency,
-       "one element at a time"},
-      {"a parallel map", with_parallelism(waiting_for("ParallelMapV2", 1), "ParallelMapV2", 2), Limit::concurrency,
-       "it works on 2 elements at once"},
-      {"a parallel map of unknown parallelism", waiting_for("ParallelMapV2", 1), Limit::concurrency,
-       "may not work on more elements"},
+      {"a map", waiting_for("Map", 1), Limit::thread, "the one thread of Dataset.map, while cores are idle"},
+      {"fused, parallelism 1", with_parallelism(waiting_for("MapAndBatch", 1), "MapAndBatch", 1), Limit::thread,
+       "the one thread of"},
+      {"a parallel map", with_parallelism(waiting_for("ParallelMapV2", 1), "ParallelMapV2", 2), Limit::calls,
+       "the 2 parallel calls of"},
+      {"a parallel map of unknown parallelism", waiting_for("ParallelMapV2", 1), Limit::calls,
+       "the number of parallel calls of"},
       {"a source", waiting_for("TFRecord", 1), Limit::unknown,
        "does not distinguish waiting for storage from unpacking"},
-      {"a source, all cores busy", waiting_for("TFRecord", 4), Limit::cpu, "the cores are the limit"},
-      {"tf.data service", waiting_for("DataServiceV4", 1), Limit::waiting, "its elements come from elsewhere"},
+      {"a source, all cores busy", waiting_for("TFRecord", 4), Limit::cores, "the 4 cores"},
+      {"tf.data service", waiting_for("DataServiceV4", 1), Limit::outside, "where the elements come from"},
       {"half Python", waiting_for("Map", 1).runs(half_python), Limit::unknown, "Python takes 50 % of the function"},
-      {"hardly Python", waiting_for("Map", 1).runs(hardly_python), Limit::concurrency, "one element at a time"},
-      {"files", waiting_for("Map", 1).runs({{"ReadFile", 600}, {"DecodeJpeg", 400}}), Limit::waiting,
-       "read or write files take 60 %"},
-      {"hardly files", waiting_for("Map", 1).runs({{"ReadFile", 400}, {"DecodeJpeg", 600}}), Limit::concurrency,
-       "one element at a time"},
+      {"hardly Python", waiting_for("Map", 1).runs(hardly_python), Limit::thread, "the one thread of"},
+      {"files", waiting_for("Map", 1).runs({{"ReadFile", 600}, {"DecodeJpeg", 400}}), Limit::outside,
+       "read or write them take 60 %"},
+      {"hardly files", waiting_for("Map", 1).runs({{"ReadFile", 400}, {"DecodeJpeg", 600}}), Limit::thread,
+       "the one thread of"},
       {"cores unknown", without_budget(0.6), Limit::unknown, "does not say how many cores"},
-      {"cores unknown, and not even one is busy", without_budget(0.1), Limit::concurrency, "one element at a time"},
+      {"cores unknown, and not even one is busy", without_budget(0.1), Limit::thread, "the one thread of"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.situation);
     const Measurements measurements = row.pipeline.measurements();
     const Judgement judgement = judge(measurements, ThresholdValues(judgement_thresholds(), {}));
     const PipelineJudgement& judged = judgement.pipelines.at(0);
-    CHECK(judged.limited_by == row.limit);
-    CHECK_MESSAGE(judged.limit_reason.find(row.reason) != std::string::npos, judged.limit_reason);
+    CHECK(judged.limit.limit == row.limit);
+    CHECK_MESSAGE(judged.limit.words.find(row.words) != std::string::npos, judged.limit.words);
   }
 }
 
@@ -76,7 +76,44 @@ TEST_CASE("nothing limits what nobody waits for") {
   const JudgedLimit judged =
       limit_of(pipeline.host(), pipeline.pipeline(), background, ThresholdValues(judgement_thresholds(), {}));
   CHECK(judged.limit == Limit::unknown);
-  CHECK(judged.reason.empty());
+  CHECK(judged.words.empty());
+}
+
+// One limit: where the model answers, nothing else does.
+
+struct ModelRow {
+  std::string situation;
+  Bottleneck bottleneck;
+  Limit limit;
+  std::string words;
+};
+
+TEST_CASE("where a model reproduces the rate, it says what limits") {
+  MeasuredPipeline pipeline = with_parallelism(waiting_for("ParallelMapV2", 3.9), "ParallelMapV2", 2);
+  const auto map = static_cast<StageIndex>(index_of(pipeline.id_of("ParallelMapV2")));
+  const auto range = static_cast<StageIndex>(index_of(pipeline.id_of("Range")));
+  const std::vector<ModelRow> rows = {
+      {"its calls, though all cores look busy", {Resource::calls, map, 2}, Limit::calls, "the 2 parallel calls of"},
+      {"a stage that cannot be told apart", {Resource::thread, range, 1}, Limit::calls, "the 2 parallel calls of"},
+      {"the pool", {Resource::pool, kNoStage, 2}, Limit::pool, "the pool of"},
+      {"Python", {Resource::python, map, 1}, Limit::python_lock, "Python's lock"},
+      {"cores that another stage uses most", {Resource::cores, range, 4}, Limit::cores, "the 4 cores"},
+      {"the consumer: then the waits are those of single calls",
+       {Resource::consumer, kNoStage, 1},
+       Limit::cores,
+       "the 4 cores"},
+  };
+  for (const ModelRow& row : rows) {
+    CAPTURE(row.situation);
+    PipelineJudgement judgement;
+    judgement.culprit = pipeline.id_of("ParallelMapV2");
+    judgement.bottleneck = row.bottleneck;
+    const JudgedLimit limit =
+        limit_of(pipeline.host(), pipeline.pipeline(), judgement, ThresholdValues(judgement_thresholds(), {}));
+    CHECK(limit.limit == row.limit);
+    CHECK_MESSAGE(limit.words.find(row.words) != std::string::npos, limit.words);
+    CHECK(limit.words.find("Range") == std::string::npos);
+  }
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ std::ostream& operator<<(std::ostream& out, const Answer& answer) {
 Answer answer_in(const Json& report) {
   const Json& verdict = report["verdict"];
   Answer answer{verdict["status"], {}};
-  if (answer.status == "input_bound" && !verdict["bottleneck"].is_null()) {
-    answer.culprit = verdict["bottleneck"]["long_name"];
+  if (answer.status == "input_bound" && !verdict["culprit"].is_null()) {
+    answer.culprit = verdict["culprit"]["long_name"];
   }
   return answer;
 }

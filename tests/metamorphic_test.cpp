@@ -108,6 +108,7 @@ bool is_time(const std::string& key, const Json& value) {
 Json slowed_page(Json page, int factor) {
   if (page.is_object()) {
     page.erase("gain");
+    page.erase("together");
     page.erase("predicted_speedup");
     page.erase("steps_per_s");
     page.erase("steps_per_s_without_input");
@@ -225,7 +226,11 @@ const std::vector<Crossing>& crossings() {
       {"parallel_map_python_tf2.4.trace.json.gz",
        kSlowCalls,
        {"report/pipelines/0/get_next/slow_count", "tree/pipelines/0/get_next/slow_count",
-        "report/findings/0/evidence/8/value"}},  // slow_calls
+        "report/findings/3/evidence/8/value"}},  // slow_calls
+      {"unbatch_tf2.21.xprof.trace.json.gz",
+       "what recording an event takes, which no job changes",
+       {"report/pipelines/0/confidence/total", "report/pipelines/0/confidence/tracing", "report/verdict/confidence",
+        "tree/pipelines/0/confidence/total", "tree/pipelines/0/confidence/tracing"}},
       {"shuffle_fill_tf2.4.trace.json.gz",
        kSlowCalls,
        {"report/pipelines/0/get_next/slow_count", "tree/pipelines/0/get_next/slow_count"}},

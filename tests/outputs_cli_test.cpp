@@ -100,7 +100,7 @@ TEST_CASE("a file may have '=' in its name, and only diagnose writes several doc
   CHECK(run_tool({kSlow, "-o", folder / "a=b"}).code == 1);
   CHECK(read_whole_file(folder / "a=b").starts_with("INPUT-BOUND: "));
   CHECK(run_tool({"show", "tree", kSlow, "-o", "json=" + (folder / "tree.json")}).output.empty());
-  CHECK(Json::parse(read_whole_file(folder / "tree.json"))["schema"] == "tfdata-doctor.tree/1");
+  CHECK(Json::parse(read_whole_file(folder / "tree.json"))["schema"] == "tfdata-doctor.tree/2");
   const Ended two = run_tool({"show", "tree", kSlow, "-o", "json=" + (folder / "a"), "-o", folder / "b"});
   CHECK(two.code == 2);
   CHECK(two.errors.find("--output: At Most 1") != std::string::npos);

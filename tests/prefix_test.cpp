@@ -43,9 +43,9 @@ struct Answer {
 Answer answer_of(const Json& document) {
   const Json verdict = diagnose_document(document).report["verdict"];
   Answer answer{verdict["status"], {}, verdict["confidence"]};
-  if (answer.status == "input_bound" && !verdict["bottleneck"].is_null()) {
+  if (answer.status == "input_bound" && !verdict["culprit"].is_null()) {
     static const std::regex kElementIndex("\\[[0-9]+\\]");
-    answer.culprit = std::regex_replace(verdict["bottleneck"]["long_name"].get<std::string>(), kElementIndex, "");
+    answer.culprit = std::regex_replace(verdict["culprit"]["long_name"].get<std::string>(), kElementIndex, "");
   }
   return answer;
 }

@@ -69,8 +69,8 @@ TEST_CASE("metrics say what the JSON report says") {
   CHECK(sample("verdict{status=\"healthy\"}") == 0);
   CHECK(sample("confidence_ratio") == verdict["confidence"]);
   CHECK(sample("input_share_ratio") == verdict["input_share"]);
-  const std::string culprit = verdict["bottleneck"]["long_name"];
-  const std::string dataset = verdict["bottleneck"]["short_name"];
+  const std::string culprit = verdict["culprit"]["long_name"];
+  const std::string dataset = verdict["culprit"]["short_name"];
   CHECK(sample("culprit_share_ratio{iterator=\"" + culprit + "\",dataset=\"" + dataset + "\"}") > 0.9);
   CHECK(sample("window_seconds") * 1e6 == doctest::Approx(report["trace"]["window_us"]));
   CHECK(sample("get_next_seconds{quantile=\"1\"}") * 1e6 ==

@@ -97,7 +97,7 @@ Case input_bound_case() {
   judged.input_share = 0.9;
   judged.culprit = IteratorId{2};
   judged.culprit_share = 0.95;
-  judged.limited_by = Limit::cpu;
+  judged.limit = {Limit::cores, "the 2 cores"};
   made.diagnosis.judgement.pipelines = {judged};
   Finding sequential;
   sequential.rule = "sequential-map";
@@ -110,6 +110,7 @@ Case input_bound_case() {
   note.severity = Severity::note;
   note.message = "the buffer is filled once";
   made.diagnosis.findings = {sequential, note};
+  made.diagnosis.changes = {{0, 0, {}, {}}};
   made.diagnosis.not_evaluated = {{"low-parallelism", "no queue delay"}};
   return made;
 }
@@ -155,14 +156,14 @@ std::string without_breaks(const std::string& text) {
 
 TEST_CASE("the text says verdict, culprit and change first") {
   const std::string text = text_of(input_bound_case());
-  CHECK(line(text, 0) ==
-        "INPUT-BOUND: 90.0 % of the time is spent in GetNext (8 calls, median 100.0 ms, max 100.0 ms)");
+  CHECK(line(text, 0) == "INPUT-BOUND: the training waits for its input 90.0 % of the time");
   CHECK(line(text, 1).starts_with("  culprit   "));
   CHECK(line(text, 1).ends_with(": 95.0 % of the wait"));
-  CHECK(line(text, 2) == "  do        sequential-map  .map(f, num_parallel_calls=tf.data.AUTOTUNE)");
-  CHECK(line(text, 3) == "  where     Root > Zip > [Map, parallelism 1]");
-  CHECK(line(text, 4) == "  in it     750.0 ms of 760.0 ms in your function: MatMul 600.0 ms, ParseExample 150.0 ms");
-  CHECK(line(text, 5).starts_with("  cores     1.7 of 2 busy during the waits (estimate)"));
+  CHECK(line(text, 2) == "  limit     the 2 cores");
+  CHECK(line(text, 3) == "  do 1      .map(f, num_parallel_calls=tf.data.AUTOTUNE) [sequential-map]");
+  CHECK(line(text, 4) == "  where     Root > Zip > [Map, parallelism 1]");
+  CHECK(line(text, 5) == "  in it     750.0 ms of 760.0 ms in your function: MatMul 600.0 ms, ParseExample 150.0 ms");
+  CHECK_FALSE(holds(text, "  cores"));
   CHECK(holds(text, "  note      the buffer is filled once\n"));
   CHECK(holds(text, "  caution   only 8 calls\n"));
   CHECK(holds(text, "1 rule could not be evaluated"));
@@ -181,13 +182,18 @@ TEST_CASE("the culprit's change comes first, and a change before a hint") {
   hint.rule = "input-bound";
   hint.advice = {{"Begin with Map.", std::nullopt}};
   shown.diagnosis.findings.insert(shown.diagnosis.findings.begin(), {hint, worse, worse});
+  shown.diagnosis.changes = {{3, 0, {}, {}}, {1, 1, {}, {}}, {2, 1, 1, {}}};
   const std::string text = text_of(shown);
-  CHECK(line(text, 2) == "  do        sequential-map    .map(f, num_parallel_calls=tf.data.AUTOTUNE)");
-  CHECK(line(text, 3) == "            missing-prefetch  .prefetch(1)");
-  CHECK(line(text, 4).starts_with("  where"));
+  CHECK(line(text, 3) == "  do 1      .map(f, num_parallel_calls=tf.data.AUTOTUNE) [sequential-map]");
+  CHECK(line(text, 4) == "  do 2      .prefetch(1) [missing-prefetch]");
+  CHECK(line(text, 5) == "  or        .prefetch(1) [missing-prefetch]");
+  CHECK(line(text, 6).starts_with("  where"));
   CHECK(holds(text, "tfdata-doctor explain sequential-map\n"));
+  shown.diagnosis.findings[3].suppressed.emplace();
+  CHECK(line(text_of(shown), 3) == "  do 1      .prefetch(1) [missing-prefetch]");
   shown.diagnosis.findings = {hint};
-  CHECK(line(text_of(shown), 2) == "  do        input-bound  Begin with Map.");
+  shown.diagnosis.changes.clear();
+  CHECK(line(text_of(shown), 3) == "  do        Begin with Map. [input-bound]");
 }
 
 TEST_CASE("quiet is one line, verbose shows the evidence") {
@@ -245,7 +251,7 @@ TEST_CASE("the report says that nothing could be judged, and why") {
   const Json verdict = json_of(without_calls)["verdict"];
   CHECK(verdict["status"] == "inconclusive");
   CHECK(verdict["input_share"].is_null());
-  CHECK(verdict["bottleneck"].is_null());
+  CHECK(verdict["culprit"].is_null());
 }
 
 TEST_CASE("losses are shown and summed over the files") {
@@ -265,7 +271,7 @@ TEST_CASE("losses are shown and summed over the files") {
 
 TEST_CASE("the JSON report has the keys of its schema") {
   const Json page = json_of(input_bound_case());
-  CHECK(page["schema"] == "tfdata-doctor.report/1");
+  CHECK(page["schema"] == "tfdata-doctor.report/2");
   CHECK(page["tool"]["name"] == "tfdata-doctor");
   CHECK(page["trace"]["files"][0] == Json({{"path", "host.xplane.pb"}, {"format", "xspace"}, {"bytes", 1234}}));
   CHECK(page["trace"]["loss"] == Json({{"complete", true}}));
@@ -273,7 +279,7 @@ TEST_CASE("the JSON report has the keys of its schema") {
   CHECK(page["verdict"]["status"] == "input_bound");
   CHECK(page["verdict"]["confidence"] == 0.8);
   CHECK(page["verdict"]["input_share"] == 0.9);
-  CHECK(page["verdict"]["bottleneck"] == page["pipelines"][0]["bottleneck"]);
+  CHECK(page["verdict"]["culprit"] == page["pipelines"][0]["culprit"]);
   CHECK(page["not_evaluated"] == Json::parse(R"([{"rule": "low-parallelism", "reason": "no queue delay"}])"));
 
   const Json& pipeline = page["pipelines"][0];
@@ -284,12 +290,14 @@ TEST_CASE("the JSON report has the keys of its schema") {
   CHECK(pipeline["get_next"] == Json::parse(R"({"count": 8, "slow_count": 8, "threshold_us": 50, "p50_us": 100000.0,
       "p95_us": 100000.0, "max_us": 100000.0, "total_us": 800000.0, "warmup_count": 0})"));
 
-  const Json& bottleneck = pipeline["bottleneck"];
-  CHECK(bottleneck["long_name"] == "Iterator::Root::Zip[0]::Map");
-  CHECK(bottleneck["kind"] == "transformation");
-  CHECK(bottleneck["limited_by"] == "cpu");
-  CHECK(bottleneck["queued_closures"] == 2.5);
-  CHECK(bottleneck["function_ops"][0] ==
+  const Json& culprit = pipeline["culprit"];
+  CHECK(culprit["long_name"] == "Iterator::Root::Zip[0]::Map");
+  CHECK(culprit["kind"] == "transformation");
+  CHECK(culprit["chosen_by"] == "waits");
+  CHECK(pipeline["limiting_resource"] == "cores");
+  CHECK(pipeline["limit"] == "the 2 cores");
+  CHECK(culprit["queued_closures"] == 2.5);
+  CHECK(culprit["function_ops"][0] ==
         Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8, "share_of_wait": 0.75})"));
 
   const Json& finding = page["findings"][0];
@@ -319,24 +327,24 @@ TEST_CASE("critical times and what lies elsewhere add up to the time in GetNext"
   CHECK(sum == doctest::Approx(pipeline["get_next"]["total_us"].get<double>()));
 }
 
-TEST_CASE("only an iterator that somebody waits for is a bottleneck") {
+TEST_CASE("only an iterator that somebody waits for is a culprit") {
   PipelineJudgement judged;
   judged.culprit = IteratorId{2};
-  const auto bottleneck = [&](InputLevel level, Phase phase) {
+  const auto has_culprit = [&](InputLevel level, Phase phase) {
     judged.level = level;
     judged.phase = phase;
     Case shown = input_bound_case();
     shown.diagnosis.judgement.pipelines = {judged};
-    return !json_of(shown)["pipelines"][0]["bottleneck"].is_null();
+    return !json_of(shown)["pipelines"][0]["culprit"].is_null();
   };
-  CHECK(bottleneck(InputLevel::bound, Phase::steady));
-  CHECK(bottleneck(InputLevel::mild, Phase::steady));
-  CHECK(bottleneck(InputLevel::not_bound, Phase::warmup));
-  CHECK_FALSE(bottleneck(InputLevel::not_bound, Phase::steady));
-  CHECK_FALSE(bottleneck(InputLevel::not_bound, Phase::background));
-  CHECK_FALSE(bottleneck(InputLevel::unknown, Phase::steady));
+  CHECK(has_culprit(InputLevel::bound, Phase::steady));
+  CHECK(has_culprit(InputLevel::mild, Phase::steady));
+  CHECK(has_culprit(InputLevel::not_bound, Phase::warmup));
+  CHECK_FALSE(has_culprit(InputLevel::not_bound, Phase::steady));
+  CHECK_FALSE(has_culprit(InputLevel::not_bound, Phase::background));
+  CHECK_FALSE(has_culprit(InputLevel::unknown, Phase::steady));
   judged.culprit = kNoIterator;
-  CHECK_FALSE(bottleneck(InputLevel::bound, Phase::steady));
+  CHECK_FALSE(has_culprit(InputLevel::bound, Phase::steady));
 }
 
 TEST_CASE("a pipeline of bare GetNext ops has no root and no iterators") {
@@ -362,7 +370,7 @@ TEST_CASE("JSON survives invalid UTF-8 and is ASCII") {
     REQUIRE((value == '\n' || (value >= 0x20 && value < 0x7f)));
   }
   const Json parsed = Json::parse(page);
-  CHECK(parsed["pipelines"][0]["bottleneck"]["long_name"] == "Iterator::\xEF\xBF\xBD\x1b\xC2\x9B\xC3\xB6");
+  CHECK(parsed["pipelines"][0]["culprit"]["long_name"] == "Iterator::\xEF\xBF\xBD\x1b\xC2\x9B\xC3\xB6");
   CHECK(parsed["trace"]["files"][0]["path"] == std::string("a\0b", 3));
 }
 
@@ -393,6 +401,7 @@ TEST_CASE("a healthy report points to what takes the time instead") {
   Case shown = input_bound_case();
   PipelineMeasurement& pipeline = shown.measurements.hosts[0].pipelines[0];
   shown.diagnosis.findings.clear();
+  shown.diagnosis.changes.clear();
   shown.diagnosis.judgement.status = VerdictStatus::healthy;
   shown.diagnosis.judgement.pipelines[0].level = InputLevel::not_bound;
   pipeline.cadence.share = pipeline.trimmed_cadence.share = 0.01;
@@ -416,7 +425,7 @@ TEST_CASE("the tree shows every iterator, also those that nobody called") {
   CHECK(holds(text, "deterministic=true parallelism=1 (MapDataset:3)"));
   CHECK(holds(text, "no call of a consumer was seen for these on worker-0"));
   const Json page = Json::parse(render_tree_json(shown.measurements, shown.diagnosis));
-  CHECK(page["schema"] == "tfdata-doctor.tree/1");
+  CHECK(page["schema"] == "tfdata-doctor.tree/2");
   CHECK(page["pipelines"] == json_of(shown)["pipelines"]);
   CHECK(page["other_iterators"][0]["iterators"][0]["short_name"] == "Other");
 }

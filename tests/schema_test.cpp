@@ -114,7 +114,7 @@ TEST_CASE("rows of batch are asked like traces, each once") {
         "rule,subject\nmissing-prefetch,\nslow-source,Iterator::Root::TFRecord\n");
   CHECK(ask("SELECT value ->> '$.op' AS op FROM traces, json_each(function_ops)") == "op\nMatMul\n");
   CHECK(ask("SELECT path, sha256, bytes FROM files WHERE sha256 IS NOT NULL") == "path,sha256,bytes\na.pb,abc,12\n");
-  const std::string wrong = folder.write("wrong.ndjson", lines + "{\"schema\":\"tfdata-doctor.row/1\"}\n");
+  const std::string wrong = folder.write("wrong.ndjson", lines + "{\"schema\":\"tfdata-doctor.row/2\"}\n");
   // As in fleet: a line that is not a row is told of and left out.
   const Ended told = run_tool({"query", "SELECT count(*) AS n FROM traces", wrong, "--format", "csv"});
   CHECK(told.code == 0);

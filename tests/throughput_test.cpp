@@ -32,10 +32,10 @@ class SharedCore {
     measured_.input_load = InputLoad{{0, kSecond}, busy, 0, 1};
   }
 
-  InputCost cost(const ThresholdSettings& settings = {}) {
+  InputCost cost(const ThresholdSettings& settings = {}, double waited = 0) {
     Throughput throughput(pipeline_.host());
     const ThresholdValues thresholds = values_in_force("input-bound", judgement_thresholds(), settings);
-    return find_input_cost(throughput, measured_, thresholds);
+    return find_input_cost(throughput, measured_, waited, thresholds);
   }
   PipelineMeasurement& measured() { return measured_; }
   HostMeasurement& host() { return pipeline_.host(); }
@@ -53,9 +53,20 @@ TEST_CASE("an input that takes the cores of the training costs it steps, whoever
 }
 
 TEST_CASE("min_cores_taken decides how much the input must take") {
-  CHECK(SharedCore(0.2).cost().takes == InputCost::Takes::nothing);
-  CHECK(SharedCore(0.2).cost({{"input-bound", {{"min_cores_taken", 0.1}}}}).takes == InputCost::Takes::cores);
+  CHECK(SharedCore(0.05).cost().takes == InputCost::Takes::nothing);
+  CHECK(SharedCore(0.05).cost({{"input-bound", {{"min_cores_taken", 0.04}}}}).takes == InputCost::Takes::cores);
   CHECK(SharedCore(0.5).cost({{"input-bound", {{"min_cores_taken", 0.6}}}}).takes == InputCost::Takes::nothing);
+}
+
+// Half of the time would be saved: a share is held against a share.
+TEST_CASE("min_share is obeyed by what the input costs") {
+  CHECK(SharedCore().cost({{"input-bound", {{"min_share", 0.45}}}}).takes == InputCost::Takes::cores);
+  CHECK(SharedCore().cost({{"input-bound", {{"min_share", 0.55}}}}).takes == InputCost::Takes::nothing);
+}
+
+TEST_CASE("what the training gains because it no longer waits is no cost of cores") {
+  CHECK(SharedCore().cost({}, 0.2).takes == InputCost::Takes::cores);
+  CHECK(SharedCore().cost({}, 0.3).takes == InputCost::Takes::nothing);
 }
 
 TEST_CASE("what is left of the cores costs nothing") {
@@ -152,9 +163,11 @@ TEST_CASE("gains in words") {
   gain.then.low = 19;
   gain.then.high = 24;
   gain.then_limited_by = "the source";
-  CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s; then the source limits");
+  CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s; after that the limit is the source");
   gain.then.condition = Condition::fits_in_memory;
-  CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, if it fits; then the source limits");
+  CHECK(describe_gain(gain) ==
+        "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, if what it keeps fits in memory, from the "
+        "second epoch on; after that the limit is the source");
   CHECK(format_factor(1.04) == "1.04");
   CHECK(format_factor(35.3) == "35");
   CHECK(format_steps_per_s(0.5) == "0.50");

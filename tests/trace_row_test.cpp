@@ -56,7 +56,7 @@ TraceRow full_row() {
   row.culprit_kind = "transformation";
   row.culprit_dataset = "ParallelMapV2";
   row.culprit_share = 0.9;
-  row.limited_by = "cpu";
+  row.limiting_resource = "cores";
   row.function_ops = {{"MatMul", 3.5, 0.5}, {"Cast", 1, 0.25}};
   row.get_next_count = 3;
   row.get_next_p50_us = 50;
@@ -158,6 +158,22 @@ TEST_CASE("hostile text stays within its column and its line") {
   }
 }
 
+// Rows are stored for years. What limits was of the culprit alone then, and of fewer words.
+TEST_CASE("rows of version 1 are read") {
+  const std::vector<std::pair<nlohmann::ordered_json, std::string>> cases = {
+      {"cpu", "cores"}, {"waiting", "outside"}, {"concurrency", ""}, {"unknown", ""}, {nullptr, ""}};
+  for (const auto& [before, now] : cases) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(render_row(full_row()));
+    json["schema"] = "tfdata-doctor.row/1";
+    json.erase("limiting_resource");
+    json["limited_by"] = before;
+    const Result<TraceRow> row = parse_row(json.dump());
+    REQUIRE(row);
+    CHECK(row->limiting_resource == now);
+    CHECK(row->culprit == full_row().culprit);
+  }
+}
+
 TEST_CASE("what is not a row is refused with what is wrong") {
   const std::string line = render_row(full_row());
   const auto with = [&](const std::string& column, const nlohmann::ordered_json& value) {
@@ -179,7 +195,7 @@ TEST_CASE("what is not a row is refused with what is wrong") {
       {line.substr(0, line.size() / 2), "invalid JSON"},
       {"[]", "not a JSON object"},
       {"{}", "'schema' is missing"},
-      {with("schema", "tfdata-doctor.row/2"), "'tfdata-doctor.row/2'"},
+      {with("schema", "tfdata-doctor.row/3"), "'tfdata-doctor.row/3'"},
       {without("path"), "column 'path' is missing"},
       {with("path", nullptr), "column 'path' is not a text"},
       {with("bytes", -1), "column 'bytes' is not a whole number"},
@@ -225,7 +241,7 @@ TEST_CASE("rows of before there were lines of code are read") {
   CHECK(parse_row(json.dump())->culprit_source.empty());
 }
 
-TEST_CASE("the best fix is the one that gains most, rather one that depends on nothing") {
+TEST_CASE("the best fix is the first change whose gain is known") {
   const auto finding = [](const std::string& rule, double gain, Condition condition) {
     Finding result;
     result.rule = rule;
@@ -246,11 +262,13 @@ TEST_CASE("the best fix is the one that gains most, rather one that depends on n
   CHECK(row().best_fix.empty());
   CHECK(!row().best_gain);
   diagnosis.findings.push_back(finding("python-function", 4, Condition::python_releases_lock));
+  diagnosis.changes = {{1, 1, {}, {}}};
   CHECK(row().best_fix == "python-function");
   CHECK(row().best_condition == "python_releases_lock");
   diagnosis.findings.push_back(finding("missing-prefetch", 1.25, Condition::none));
   diagnosis.findings.push_back(finding("sequential-map", 1.5, Condition::none));
   diagnosis.findings.push_back(finding("slow-source", 1.5, Condition::none));
+  diagnosis.changes = {{3, 1, {}, {}}, {4, 1, {}, {}}, {2, 1, {}, {}}, {1, 1, {}, {}}};
   CHECK(row().best_fix == "sequential-map");
   CHECK(row().best_gain == 1.5);
   CHECK(row().best_condition.empty());
@@ -277,13 +295,13 @@ TEST_CASE("a row says what the JSON report says") {
     CHECK(line["format"] == report["trace"]["files"][0]["format"]);
     CHECK(line["error"].is_null());
     CHECK(line["findings"].size() == report["findings"].size());
-    if (verdict["bottleneck"].is_null()) {
+    if (verdict["culprit"].is_null()) {
       CHECK(line["culprit"].is_null());
     } else {
-      CHECK(line["culprit"] == verdict["bottleneck"]["long_name"]);
-      CHECK(line["culprit_kind"] == verdict["bottleneck"]["kind"]);
-      CHECK(line["limited_by"] == verdict["bottleneck"]["limited_by"]);
-      CHECK(line["function_ops"].size() == std::min<std::size_t>(3, verdict["bottleneck"]["function_ops"].size()));
+      CHECK(line["culprit"] == verdict["culprit"]["long_name"]);
+      CHECK(line["culprit_kind"] == verdict["culprit"]["kind"]);
+      CHECK(line["limiting_resource"] == verdict["limiting_resource"]);
+      CHECK(line["function_ops"].size() == std::min<std::size_t>(3, verdict["culprit"]["function_ops"].size()));
     }
     double lost = 0;
     for (const auto& pipeline : report["pipelines"]) {

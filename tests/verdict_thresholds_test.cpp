@@ -67,15 +67,15 @@ TEST_CASE("what limits the culprit follows the thresholds") {
   const auto map = [](double busy) {
     return MeasuredPipeline({"Root", "Prefetch", "Map", "Range"}).waits_for("Map").uses_cores(4 * busy, 4);
   };
-  CHECK(judged(map(0.7), "cores_used_up", 0.80).limited_by == Limit::unknown);
-  CHECK(judged(map(0.7), "cores_used_up", 0.65).limited_by == Limit::cpu);
-  CHECK(judged(map(0.7), "cores_idle", 0.75).limited_by == Limit::concurrency);
+  CHECK(judged(map(0.7), "cores_used_up", 0.80).limit.limit == Limit::unknown);
+  CHECK(judged(map(0.7), "cores_used_up", 0.65).limit.limit == Limit::cores);
+  CHECK(judged(map(0.7), "cores_idle", 0.75).limit.limit == Limit::thread);
   const MeasuredPipeline python = map(0.1).runs({{"EagerPyFunc", 10}, {"Mul", 90}});
-  CHECK(judged(python, "max_python_share", 0.05).limited_by == Limit::unknown);
-  CHECK(judged(python, "max_python_share", 0.20).limited_by == Limit::concurrency);
+  CHECK(judged(python, "max_python_share", 0.05).limit.limit == Limit::unknown);
+  CHECK(judged(python, "max_python_share", 0.20).limit.limit == Limit::thread);
   const MeasuredPipeline files = map(0.1).runs({{"ReadFile", 40}, {"Mul", 60}});
-  CHECK(judged(files, "min_file_share", 0.50).limited_by == Limit::concurrency);
-  CHECK(judged(files, "min_file_share", 0.30).limited_by == Limit::waiting);
+  CHECK(judged(files, "min_file_share", 0.50).limit.limit == Limit::thread);
+  CHECK(judged(files, "min_file_share", 0.30).limit.limit == Limit::outside);
 }
 
 TEST_CASE("a rule and the verdict decide by the same value") {
@@ -85,11 +85,11 @@ TEST_CASE("a rule and the verdict decide by the same value") {
                                         .uses_cores(2.8, 4)
                                         .measurements();
   const auto limit = [&](const ThresholdSettings& settings) {
-    return diagnose(measurements, rules, settings).judgement.pipelines.at(0).limited_by;
+    return diagnose(measurements, rules, settings).judgement.pipelines.at(0).limit.limit;
   };
   CHECK(limit({}) == Limit::unknown);
-  CHECK(limit({{"cpu-saturated", {{"min_utilization", 0.65}}}}) == Limit::cpu);
-  CHECK(limit({{"low-parallelism", {{"max_utilization", 0.75}}}}) == Limit::concurrency);
+  CHECK(limit({{"cpu-saturated", {{"min_utilization", 0.65}}}}) == Limit::cores);
+  CHECK(limit({{"low-parallelism", {{"max_utilization", 0.75}}}}) == Limit::calls);
 }
 
 TEST_CASE("every shared threshold belongs to one rule, with its value") {

@@ -198,7 +198,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_schema,
      .summary = "Print the JSON Schema of a document, or the table that a warehouse loads",
      .usage = "DOCUMENT|--for ENGINE [OPTIONS]",
-     .arguments = {{"DOCUMENT", ArgumentKind::word, "The document: report of tfdata-doctor.report/1, and so on", false,
+     .arguments = {{"DOCUMENT", ArgumentKind::word, "The document: report of tfdata-doctor.report/2, and so on", false,
                     schema_names()}},
      .examples = {{"schema report", "of what 'diagnose --format json' writes"},
                   {"schema --for duckdb", "the table of events, as 'convert --format ndjson' writes them"},

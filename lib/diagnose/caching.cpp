@@ -23,13 +23,57 @@ IteratorId place_of_cache(const RankedPipeline& ranked) {
 }
 
 /// The function reads the files, so what was shuffled before it is their names.
-bool reads_files_by_name(const PhaseMeasurement& phase) {
-  return std::any_of(phase.function_ops.begin(), phase.function_ops.end(),
+bool reads_files_by_name(const CulpritFunction& function) {
+  return std::any_of(function.ops.begin(), function.ops.end(),
                      [](const FunctionOp& op) { return op.op == "ReadFile"; });
 }
 
 bool is_cache(const IteratorMeasurement& iterator) {
   return has_trait(iterator, Trait::cache);
+}
+
+/// Whether what comes out of the iterator and all below it is the same in every epoch, and takes work to make.
+bool is_same_every_epoch(const RankedPipeline& ranked, IteratorId iterator) {
+  const auto differs = [&](IteratorId id) {
+    const bool shuffles = has_trait(ranked[id], Trait::shuffle) && !shuffles_file_names(ranked.host, id);
+    return shuffles || has_trait(ranked[id], Trait::endless) || is_cache(ranked[id]) || !ranked[id].random_ops.empty();
+  };
+  if (!dataset_kind(ranked[iterator]).has(Trait::worth_caching) || differs(iterator)) return false;
+  const std::vector<IteratorId> below = iterators_below(ranked.host, iterator);
+  return std::none_of(below.begin(), below.end(), differs);
+}
+
+/// The latest step before the culprit after which a cache would keep nothing random; kNoIterator if there is none. What
+/// comes out of a source alone took no work that a cache would save.
+IteratorId cacheable_before_culprit(const RankedPipeline& ranked) {
+  for (const IteratorId id : iterators_below(ranked.host, ranked.judgement.culprit)) {
+    const auto makes_datasets = [&](IteratorId above) { return has_trait(ranked[above], Trait::makes_datasets); };
+    const std::vector<IteratorId> above = iterators_above(ranked.host, id);
+    if (is_same_every_epoch(ranked, id) && std::none_of(above.begin(), above.end(), makes_datasets)) return id;
+  }
+  return kNoIterator;
+}
+
+/// A cache after the culprit would repeat the same random choices in every epoch.
+Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std::string& random) {
+  if (const IteratorId place = cacheable_before_culprit(ranked); place != kNoIterator) {
+    const std::string name = describe(ranked.host, place);
+    return {fmt::format("Cache what is the same in every epoch, which ends with {}: after it {}, and a cache there "
+                        "would repeat the same random choices in every epoch.",
+                        name, random),
+            fmt::format("dataset = dataset.cache()  # after {}, before what is random", name),
+            {{FixKind::cache, place, {}, {}}}};
+  }
+  if (family_of(ranked.culprit().short_name) != "Map") {
+    return {"A cache would have to stand before what is random: " + random + ".", std::nullopt};
+  }
+  return {
+      fmt::format("Split the function: what is the same in every epoch goes before a cache, what is random after it "
+                  "({}).",
+                  random),
+      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
+      "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random",
+      {{FixKind::split_cache, ranked.judgement.culprit, {}, {}}}};
 }
 
 }  // namespace
@@ -51,11 +95,11 @@ bool is_worth_caching(const RankedPipeline& ranked) {
 
 std::string randomness_of_culprit(const RankedPipeline& ranked) {
   const IteratorId culprit = ranked.judgement.culprit;
-  for (const FunctionOp& op : ranked.phase().function_ops) {
+  for (const FunctionOp& op : ranked.function().ops) {
     if (op.op.find("Random") != std::string::npos) return "its function uses " + op.op;
   }
   if (!ranked.culprit().random_ops.empty()) return "its function uses " + ranked.culprit().random_ops.front();
-  const bool has_names = reads_files_by_name(ranked.phase());
+  const bool has_names = reads_files_by_name(ranked.function());
   for (const IteratorId id : iterators_below(ranked.host, place_of_cache(ranked))) {
     if (id != culprit && !ranked[id].random_ops.empty()) {
       return fmt::format("{} before it uses {}", describe(ranked.host, id), ranked[id].random_ops.front());
@@ -80,11 +124,7 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
                          std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
   if (is_cached || !is_worth_caching(ranked)) return std::nullopt;
   if (const std::string random = randomness_of_culprit(ranked); !random.empty()) {
-    return Advice{
-        "Keep it out of a cache as it is: " + random +
-            ", and a cache would repeat the same random choices in every epoch. Split off what is the same in "
-            "every epoch, and cache that, before the random part.",
-        std::nullopt};
+    return advice_to_cache_before_randomness(ranked, random);
   }
   if (const IteratorId endless = endless_before(ranked); endless != kNoIterator) {
     return Advice{
@@ -92,16 +132,16 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
                     "memory{} and is the same in every epoch, put this work and a cache() before repeat().",
                     describe(ranked.host, endless), size_of_elements(ranked)),
         family_of(ranked.culprit().short_name) == "Map"
-            ? "dataset = dataset.map(f).cache().repeat()  # if it fits, and f is not random"
-            : "dataset = dataset.cache().repeat()  # the cache before repeat(), if it fits"};
+            ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
+            : "dataset = dataset.cache().repeat()  # the cache before repeat()",
+        {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   return Advice{
       fmt::format("If what comes out of it fits in memory{} and is the same in every epoch, cache it "
                   "(cache(filename) keeps it on disk). Random augmentation and shuffling belong after the cache.",
                   size_of_elements(ranked)),
-      fmt::format("dataset = dataset.cache()  # after {}{}",
-                  ranked.culprit().is_source ? "the source" : "the slow transformation",
+      fmt::format("dataset = dataset.cache()  # after {}{}", describe(ranked.host, ranked.judgement.culprit),
                   repeats ? ", before repeat()" : ""),
       {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
 }

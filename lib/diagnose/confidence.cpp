@@ -8,6 +8,7 @@
 
 #include "base/time.h"
 #include "diagnose/cores.h"
+#include "model/pipeline_model.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -171,11 +172,15 @@ std::string doubt_about_load(const PipelineMeasurement& pipeline, const Threshol
 std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline,
                          const ThresholdValues& thresholds) {
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
-  const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window});
+  const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing});
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
   if (has_level && pipeline.is_one_step) return "one step only: the trace shows no other to compare it with";
   if (has_level && of_rest < of_level) {
+    if (of_rest == confidence.tracing) {
+      return fmt::format("recording slowed the job down: without it, it would be about {:.1f} times as fast",
+                         1 / confidence.tracing);
+    }
     if (of_rest == confidence.load) return doubt_about_load(pipeline, thresholds);
     if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
@@ -213,10 +218,10 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
   if (is_costly) confidence.side = kDoubtOfCost;
   confidence.coverage = is_costly ? 1 : std::min(1.0, explained_share(pipeline.steady));
-  confidence.culprit = judgement.culprit_reason.empty() && !is_costly
-                           ? confidence_in_culprit(pipeline.steady, judgement.culprit)
-                           : kDoubtOfIndirectCulprit;
+  confidence.culprit = !sets_pace(judgement) && !is_costly ? confidence_in_culprit(pipeline.steady, judgement.culprit)
+                                                           : kDoubtOfIndirectCulprit;
   if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;
+  if (judgement.slowdown_by_tracing > kDistortion) confidence.tracing = 1 / judgement.slowdown_by_tracing;
   return confidence;
 }
 

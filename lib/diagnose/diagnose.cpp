@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "diagnose/changes.h"
 #include "diagnose/judgement.h"
 
 namespace doctor {
@@ -59,6 +60,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     }
     for (Finding& finding : result.findings) {
       finding.rule = rule.id;
+      finding.states_verdict = rule.states_verdict;
       finding.depends_on_load = rule.judges_load;
       diagnosis.findings.push_back(std::move(finding));
     }
@@ -69,6 +71,8 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
            std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
   predict_gains(throughputs, measurements, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
+  order_by_changes(diagnosis.findings);
+  diagnosis.changes = rank_changes(throughputs, measurements, diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
             [](const NotEvaluated& a, const NotEvaluated& b) { return a.rule < b.rule; });
   return diagnosis;

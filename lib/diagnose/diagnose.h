@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnose/budget.h"
+#include "diagnose/changes.h"
 #include "diagnose/host_comparison.h"
 #include "diagnose/rule.h"
 
@@ -33,7 +34,9 @@ struct Diagnosis {
   ThresholdValues thresholds;  ///< judgement_thresholds() in force: pages decide by them too
   Judgement judgement;
   HostComparison hosts;
-  std::vector<Finding> findings;  ///< by severity (error first), then easy ones, then by time at stake, rule, subject
+  /// By severity (error first), then by their best changes, easy ones, time at stake, rule, subject.
+  std::vector<Finding> findings;
+  std::vector<Change> changes;              ///< what the findings advise, best first
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id
   std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue
   std::vector<BudgetResult> budgets;        ///< empty where none was given; see check_budgets()

@@ -38,11 +38,14 @@ struct Advice {
   std::optional<std::string> code;
   std::vector<Fix> fixes = {};    ///< what a model can predict of it; empty: nothing
   std::optional<Gain> gain = {};  ///< filled in by diagnose(), where there is a model that can be relied upon
+  /// Why a change has no gain, as a clause; filled in by diagnose(), and empty where nobody waits.
+  std::string no_gain_because = {};
 };
 
 /// One fault that a rule saw in this trace. Plain data; words for a sink are rendered from it.
 struct Finding {
   std::string rule;              ///< filled in by diagnose()
+  bool states_verdict = false;   ///< Rule::states_verdict of the rule; filled in by diagnose()
   bool depends_on_load = false;  ///< Rule::judges_load of the rule; filled in by diagnose()
   Severity severity = Severity::warning;
   std::string subject;  ///< long name of the iterator at fault; empty if it is the whole trace or pipeline

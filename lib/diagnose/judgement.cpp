@@ -49,7 +49,14 @@ double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
   return phase.waited > 0 ? std::min(1.0, static_cast<double>(held) / static_cast<double>(phase.waited)) : 0;
 }
 
-/// The waits of a saturated stage are those of everything between it and the iterator that the waits end at.
+/// Makes another iterator the culprit than the one that the waits end at.
+void choose(IteratorId culprit, ChosenBy chosen_by, const PhaseMeasurement& phase, PipelineJudgement& judgement) {
+  judgement.culprit = culprit;
+  judgement.chosen_by = chosen_by;
+  judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(culprit)]);
+}
+
+/// The waits end at a later stage; the pace is that of the thread which never rests.
 void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                const ThresholdValues& thresholds, PipelineJudgement& judgement) {
   const std::optional<BusyStage> stage = find_busiest_stage_below(host, pipeline);
@@ -58,17 +65,10 @@ void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasur
     judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady, thresholds);
     return;
   }
-  const auto& critical = pipeline.steady.critical;
-  Picoseconds held = critical[index_of(stage->iterator)];
-  for (const IteratorId above : iterators_above(host, stage->iterator)) {
-    held += critical[index_of(above)];
-    if (above == judgement.culprit) break;
-  }
   judgement.culprit_reason =
-      fmt::format("its thread is at work {} of the time, that of {} after it {}", format_share(stage->busy),
-                  describe(host, judgement.culprit), format_share(stage->busy_of_culprit));
-  judgement.culprit = stage->iterator;
-  judgement.culprit_share = share_of_waits(pipeline.steady, held);
+      fmt::format("sets the pace: its thread is at work {} of the time, that of {} after it {}",
+                  format_share(stage->busy), describe(host, judgement.culprit), format_share(stage->busy_of_culprit));
+  choose(stage->iterator, ChosenBy::thread, pipeline.steady, judgement);
 }
 
 /// What waits for a core waits for the iterator that uses the cores.
@@ -77,10 +77,9 @@ void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurem
   const PhaseMeasurement& phase = pipeline.steady;
   const IteratorId user = find_user_of_cores(pipeline, phase, thresholds);
   if (user == kNoIterator) return;
-  judgement.culprit_reason = fmt::format("its ops use the cores, while the calls of {} after it wait {} for one",
+  judgement.culprit_reason = fmt::format("uses the cores, while the calls of {} after it wait {} for one",
                                          describe(host, phase.culprit), format_time(phase.function_idle));
-  judgement.culprit = user;
-  judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(user)] + phase.function_idle);
+  choose(user, ChosenBy::cores, phase, judgement);
 }
 
 /// The waits end at the work that goes on while the consumer waits; what limits the throughput is the stage that gains
@@ -90,16 +89,10 @@ void follow_to_limiting_stage(const HostMeasurement& host, const PipelineMeasure
   const LimitingStage limiting = find_limiting_stage(throughput, pipeline, judgement.culprit);
   judgement.rival = limiting.rival;
   if (limiting.stage == kNoIterator) return;
-  judgement.culprit_reason =
-      fmt::format("without its work the job would be {:.2f} times as fast, without that of {} {:.2f} times",
-                  1 + limiting.gain, describe(host, judgement.culprit), 1 + limiting.gain_of_culprit);
-  const auto& critical = pipeline.steady.critical;
-  Picoseconds held = critical[index_of(limiting.stage)];
-  for (const IteratorId above : iterators_above(host, limiting.stage)) {
-    if (above == judgement.culprit) held += critical[index_of(above)];
-  }
-  judgement.culprit = limiting.stage;
-  judgement.culprit_share = share_of_waits(pipeline.steady, held);
+  judgement.culprit_reason = fmt::format(
+      "sets the pace: without its work the job would be {:.2f} times as fast, without that of {} {:.2f} times",
+      1 + limiting.gain, describe(host, judgement.culprit), 1 + limiting.gain_of_culprit);
+  choose(limiting.stage, ChosenBy::model, pipeline.steady, judgement);
   judgement.has_rival = false;
 }
 
@@ -141,7 +134,7 @@ bool is_complete(const Measurements& measurements) {
 bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, Throughput& throughput,
                       PipelineJudgement& judged) {
   const bool may_cost = judged.level == InputLevel::not_bound || judged.level == InputLevel::mild;
-  if (may_cost) judged.cost = find_input_cost(throughput, pipeline, thresholds);
+  if (may_cost) judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
   if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
   const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
   if (!is_slow || !throughput.is_about(pipeline)) return false;
@@ -157,10 +150,11 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   judge_level(pipeline, thresholds, judged);
   const bool has_model = throughput != nullptr && judge_throughput(pipeline, thresholds, *throughput, judged);
   find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
-  JudgedLimit limit = limit_of(host, pipeline, judged, thresholds);
-  judged.limited_by = limit.limit;
-  judged.limit_reason = std::move(limit.reason);
+  judged.limit = limit_of(host, pipeline, judged, thresholds);
   if (judged.level == InputLevel::unknown) return judged;
+  if (throughput != nullptr && judged.level != InputLevel::not_bound) {
+    judged.slowdown_by_tracing = throughput->slowdown_by_tracing();
+  }
   judged.confidence = confidence_of(pipeline, judged, thresholds);
   judged.doubt = weakest_part(judged.confidence, pipeline, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
@@ -234,11 +228,11 @@ std::vector<Threshold> verdict_thresholds() {
       {"min_thread_lead", 1.15, "ratio",
        "the thread must also be busier than that of the stage which the waits end at by at least this factor; if they "
        "are closer, the waits decide"},
-      {"min_cores_taken", 0.25, "share",
+      {"min_cores_taken", 0.10, "share",
        "a job whose own cores train is input-bound too, however short its waits, if all cores are in use, the input "
-       "keeps this share of them busy, and a model of the pipeline says that without it the job would be faster by at "
-       "least min_share. Healthy labelled traces measured up to 0.06, those whose training sped up without its input "
-       "0.54 and more"},
+       "keeps this share of them busy, and a model of the pipeline says that without it steps would be shorter by "
+       "min_share. The model decides; this keeps it from judging an input that does next to nothing. Healthy labelled "
+       "traces measured up to 0.06"},
       {"min_gain", kLeastGain, "factor",
        "advice that is predicted to make the job faster by less is not given: rates differ as much from run to run"},
       {"max_python_share", 0.05, "share",

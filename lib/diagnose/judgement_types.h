@@ -27,8 +27,33 @@ enum class Phase {
   background,  ///< nobody waits: the busiest iterator, for information
 };
 
-/// What holds a slow pipeline back.
-enum class Limit { cpu, concurrency, waiting, unknown };
+/// Which evidence chose the culprit. What is said of it is of the same kind: only where the waits end at it are shares
+/// of the wait its own.
+enum class ChosenBy {
+  waits,   ///< it holds more of the waits than any other
+  cores,   ///< its ops use the cores that the stage waits for which the waits end at
+  thread,  ///< it is below that stage, and its thread never rests: it sets the pace
+  model,   ///< the throughput gains more without its work than without that of any other stage
+};
+
+/// The resource of which more would make a job faster that waits for its input.
+enum class Limit {
+  unknown,
+  source,       ///< the one thread that reads a source
+  thread,       ///< one thread, or the few of an interleave, do all the work of a stage
+  calls,        ///< a stage may not work on more elements at once
+  pool,         ///< the threads that run functions
+  cores,        ///< all cores are in use
+  python_lock,  ///< one thread at a time runs Python
+  outside,      ///< files, the network or another process, which the stage waits for
+};
+
+/// What limits a slow pipeline, with what that rests on.
+struct JudgedLimit {
+  Limit limit = Limit::unknown;
+  /// For a person: what the limit is ("the one thread of Dataset.map"), or why it is unknown; empty where nobody waits.
+  std::string words;
+};
 
 /// How sure a judgement on a pipeline is, in parts that are multiplied. Each is a probability-like number, 0..1, that
 /// falls with one kind of missing evidence.
@@ -39,11 +64,13 @@ struct Confidence {
   double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
   double load = 1;      ///< where nobody waits: that the input takes no cores and no Python lock from the training
 
+  /// That the pipeline is the same where nobody records it: a profiler that takes much of each step shows another one.
+  double tracing = 1;
   double window = 1;  ///< where nobody waits: that stalls which come seldom would have shown in so many calls
 
   /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs besides waits.
   double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit * load * window; }
+  double total() const { return in_level() * culprit * load * window * tracing; }
 };
 
 /// What the input takes from a training on the same cores, whether it waits or not.
@@ -51,6 +78,9 @@ struct InputCost {
   enum class Takes { nothing, cores, python_lock };
   Takes takes = Takes::nothing;
   double speedup_without_input = 0;  ///< of the training; 0 where it was not asked for
+
+  /// The part of the time that the training would save, 0..1: what thresholds on shares of the time are held against.
+  double share_saved() const { return speedup_without_input > 1 ? 1 - 1 / speedup_without_input : 0; }
 };
 
 /// The judgement on one pipeline. Refers to the measurements by index.
@@ -64,21 +94,30 @@ struct PipelineJudgement {
   bool sets_call_aside = false;  ///< whether it is the latter
   Phase phase = Phase::steady;
   IteratorId culprit = kNoIterator;
-  /// Of the time waited in the phase, for the culprit or for what waits for it (0 for background).
+  /// Of the time waited in the phase: held by the culprit itself (0 for background).
   double culprit_share = 0;
-  std::string culprit_reason;      ///< why it is not the iterator that the waits end at, as a clause; else empty
+  ChosenBy chosen_by = ChosenBy::waits;
+  /// Why it is not the iterator that the waits end at, as a clause of which it is the subject: "sets the pace: its
+  /// thread is at work 87 % of the time". Empty where `chosen_by` is `waits`.
+  std::string culprit_reason;
   bool has_rival = false;          ///< whether a stage below the culprit is as busy as it
   InputCost cost;                  ///< for which the level is `bound` although the share is not
   IteratorId rival = kNoIterator;  ///< a stage that gains as much as the culprit if its work takes no time
-  /// What limits the throughput, by a model that reproduces the measured rate; nullopt where there is none.
+  /// Where the waits of a model end that reproduces the measured rate; nullopt where there is none.
   std::optional<Bottleneck> bottleneck;
   double steps_per_s = 0;                ///< of that model: now, without the cost of tracing
   double steps_per_s_without_input = 0;  ///< and if every element were ready
-  Limit limited_by = Limit::unknown;
-  std::string limit_reason;  ///< what that rests on, or why it is unknown; a clause
-  Confidence confidence;     ///< in level and culprit together
-  std::string doubt;         ///< why the confidence is not higher, as a clause; empty if no call was seen
+  /// How many times as fast the pipeline is where nobody records it, by the model; 1 where there is none.
+  double slowdown_by_tracing = 1;
+  JudgedLimit limit;
+  Confidence confidence;  ///< in level and culprit together
+  std::string doubt;      ///< why the confidence is not higher, as a clause; empty if no call was seen
 };
+
+/// Whether other evidence than the waits chose the culprit: then a share of the waits says nothing about it.
+inline bool sets_pace(const PipelineJudgement& judgement) {
+  return judgement.chosen_by != ChosenBy::waits;
+}
 
 /// The judgement on a whole run.
 struct Judgement {

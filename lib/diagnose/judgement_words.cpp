@@ -42,14 +42,36 @@ std::string_view to_word(Phase phase) {
   return "steady";
 }
 
+std::string_view to_word(ChosenBy chosen_by) {
+  switch (chosen_by) {
+    case ChosenBy::cores:
+      return "cores";
+    case ChosenBy::thread:
+      return "thread";
+    case ChosenBy::model:
+      return "model";
+    case ChosenBy::waits:
+      break;
+  }
+  return "waits";
+}
+
 std::string_view to_word(Limit limit) {
   switch (limit) {
-    case Limit::cpu:
-      return "cpu";
-    case Limit::concurrency:
-      return "concurrency";
-    case Limit::waiting:
-      return "waiting";
+    case Limit::source:
+      return "source";
+    case Limit::thread:
+      return "thread";
+    case Limit::calls:
+      return "calls";
+    case Limit::pool:
+      return "pool";
+    case Limit::cores:
+      return "cores";
+    case Limit::python_lock:
+      return "python_lock";
+    case Limit::outside:
+      return "outside";
     case Limit::unknown:
       break;
   }

@@ -18,7 +18,10 @@ std::string_view to_word(InputLevel level);
 /// "steady", "warmup", "background".
 std::string_view to_word(Phase phase);
 
-/// "cpu", "concurrency", "waiting", "unknown".
+/// "waits", "cores", "thread", "model".
+std::string_view to_word(ChosenBy chosen_by);
+
+/// "source", "thread", "calls", "pool", "cores", "python_lock", "outside", "unknown".
 std::string_view to_word(Limit limit);
 
 /// "error", "warning", "note".

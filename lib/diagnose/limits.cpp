@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string_view>
 
 #include "diagnose/cores.h"
+#include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/throughput_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
@@ -22,41 +23,112 @@ bool waits_for_files(std::string_view op) {
   return std::find(kOps.begin(), kOps.end(), op) != kOps.end() || op.starts_with("IO>");
 }
 
-/// The share of the culprit's op time that is in ops which `is_wanted` picks.
-template <typename Predicate>
-double share_of_ops(const PhaseMeasurement& phase, Predicate is_wanted) {
+double share_in_files(const CulpritFunction& function) {
   Picoseconds all = 0;
-  Picoseconds wanted = 0;
-  for (const FunctionOp& op : phase.function_ops) {
+  Picoseconds files = 0;
+  for (const FunctionOp& op : function.ops) {
     all += op.self;
-    if (is_wanted(op.op)) wanted += op.self;
+    if (waits_for_files(op.op)) files += op.self;
   }
-  return all > 0 ? static_cast<double>(wanted) / static_cast<double>(all) : 0;
+  return all > 0 ? static_cast<double>(files) / static_cast<double>(all) : 0;
+}
+
+bool works_on_several(const IteratorMeasurement& iterator) {
+  return has_trait(iterator, Trait::parallel) && !is_sequential_map(iterator);
+}
+
+/// The limit of a stage that has all it needs but may not do more at once.
+JudgedLimit limit_of_stage(const HostMeasurement& host, IteratorId stage) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(stage)];
+  const std::string name = describe(host, stage);
+  if (!works_on_several(iterator)) {
+    return {iterator.is_source ? Limit::source : Limit::thread, "the one thread of " + name};
+  }
+  const std::optional<std::int64_t> calls = iterator.number("parallelism");
+  return {Limit::calls,
+          calls && *calls > 0
+              ? fmt::format("the {} of {}", format_count(static_cast<std::uint64_t>(*calls), "parallel call"), name)
+              : "the number of parallel calls of " + name};
+}
+
+JudgedLimit limit_of_cores(const PipelineMeasurement& pipeline) {
+  const std::int64_t cores = pipeline.cpu_budget.value_or(0);
+  return {Limit::cores,
+          cores > 0 ? "the " + format_count(static_cast<std::uint64_t>(cores), "core") : std::string("the cores")};
+}
+
+/// nullopt where the model's consumer does not wait for its input: then the waits are those of single calls.
+std::optional<JudgedLimit> limit_by_model(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                          const PipelineJudgement& judgement) {
+  const Bottleneck& bottleneck = *judgement.bottleneck;
+  const bool is_of_culprit = bottleneck.stage == index_of(judgement.culprit);
+  switch (bottleneck.resource) {
+    case Resource::consumer:
+      return std::nullopt;
+    case Resource::cores:
+      return is_of_culprit ? JudgedLimit{Limit::cores, describe_bottleneck(host, bottleneck)}
+                           : limit_of_cores(pipeline);
+    case Resource::pool:
+      return JudgedLimit{Limit::pool, describe_bottleneck(host, bottleneck)};
+    case Resource::python:
+      return JudgedLimit{Limit::python_lock, describe_bottleneck(host, bottleneck)};
+    case Resource::thread:
+    case Resource::calls:
+      break;
+  }
+  // A stage that cannot be told apart from the culprit may be where the waits of the model end.
+  JudgedLimit limit = limit_of_stage(host, judgement.culprit);
+  if (is_of_culprit) limit.words = describe_bottleneck(host, bottleneck);
+  return limit;
 }
 
 /// Cores are idle: because the culprit may not do more at once, or because it waits itself.
-JudgedLimit limit_with_idle_cores(const IteratorMeasurement& culprit) {
-  if (dataset_kind(culprit).source == Source::service || kind_of(culprit) == "Snapshot") {
-    return {Limit::waiting, "its elements come from elsewhere, and cores are idle"};
+JudgedLimit limit_with_idle_cores(const HostMeasurement& host, IteratorId culprit) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(culprit)];
+  if (dataset_kind(iterator).source == Source::service || kind_of(iterator) == "Snapshot") {
+    return {Limit::outside, "where the elements come from: cores are idle"};
   }
-  if (culprit.is_source) {
+  if (iterator.is_source) {
     return {Limit::unknown, "cores are idle, but a trace does not distinguish waiting for storage from unpacking"};
   }
-  if (!has_trait(culprit, Trait::parallel) || is_sequential_map(culprit)) {
-    return {Limit::concurrency, "it works on one element at a time while cores are idle"};
-  }
-  const std::optional<std::int64_t> parallelism = culprit.number("parallelism");
-  return {Limit::concurrency, parallelism
-                                  ? fmt::format("it works on {} elements at once while cores are idle", *parallelism)
-                                  : "it may not work on more elements at once, while cores are idle"};
+  JudgedLimit limit = limit_of_stage(host, culprit);
+  limit.words += ", while cores are idle";
+  return limit;
 }
 
-JudgedLimit limit_of_indirect_culprit(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
-                                      const ThresholdValues& thresholds) {
-  if (cpu_utilization(pipeline, phase).value_or(0) >= thresholds["cores_used_up"]) {
-    return {Limit::cpu, "the cores are the limit, parallelism may gain little"};
+JudgedLimit estimate_limit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                           const PipelineJudgement& judgement, const ThresholdValues& thresholds) {
+  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
+  const std::optional<double> utilization = cpu_utilization(pipeline, phase);
+  if (judgement.chosen_by != ChosenBy::waits) {
+    const bool are_used_up =
+        judgement.chosen_by == ChosenBy::cores || utilization.value_or(0) >= thresholds["cores_used_up"];
+    return are_used_up ? limit_of_cores(pipeline) : limit_of_stage(host, judgement.culprit);
   }
-  return {Limit::concurrency, "it works on one element at a time, and its thread never rests"};
+  const CulpritFunction function = function_of_culprit(host, pipeline, judgement);
+  if (function.python_share() > thresholds["max_python_share"]) {
+    return {Limit::unknown,
+            fmt::format("Python takes {} of the function: a trace does not distinguish computing in it, "
+                        "waiting for its lock, sleeping and waiting for I/O",
+                        format_share(function.python_share()))};
+  }
+  const double files = share_in_files(function);
+  if (files >= thresholds["min_file_share"]) {
+    return {Limit::outside,
+            fmt::format("files: ops that read or write them take {} of the function", format_share(files))};
+  }
+  if (!utilization && phase.busy_threads > thresholds["cores_idle"]) {
+    return {Limit::unknown, why_cores_are_unknown(host)};
+  }
+  if (utilization && *utilization >= thresholds["cores_used_up"]) return limit_of_cores(pipeline);
+  if (const IteratorId copies = unseen_copies_after(host, judgement.culprit); copies != kNoIterator) {
+    return {Limit::unknown,
+            fmt::format("{} copies on threads that leave no events, so cores that look idle may be busy",
+                        describe(host, copies))};
+  }
+  // Not even one core is in use, however many there are.
+  if (!utilization || *utilization <= thresholds["cores_idle"]) return limit_with_idle_cores(host, judgement.culprit);
+  return {Limit::unknown, "the cores are neither idle nor used up"};
 }
 
 }  // namespace
@@ -64,36 +136,14 @@ JudgedLimit limit_of_indirect_culprit(const PipelineMeasurement& pipeline, const
 JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                      const PipelineJudgement& judgement, const ThresholdValues& thresholds) {
   if (judgement.culprit == kNoIterator || judgement.phase == Phase::background) return {};
-  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
-  // The ops that were measured are those of the iterator that the waits end at.
-  if (!judgement.culprit_reason.empty()) return limit_of_indirect_culprit(pipeline, phase, thresholds);
-  const Picoseconds ops = std::accumulate(phase.function_ops.begin(), phase.function_ops.end(), Picoseconds{0},
-                                          [](Picoseconds sum, const FunctionOp& op) { return sum + op.self; });
-  const double python = ops > 0 ? static_cast<double>(phase.python) / static_cast<double>(ops) : 0;
-  if (python > thresholds["max_python_share"]) {
-    return {Limit::unknown,
-            fmt::format("Python takes {} of the function: a trace does not distinguish computing in it, "
-                        "waiting for its lock, sleeping and waiting for I/O",
-                        format_share(python))};
+  if (judgement.cost.takes == InputCost::Takes::cores) return limit_of_cores(pipeline);
+  if (judgement.cost.takes == InputCost::Takes::python_lock) {
+    return {Limit::python_lock, "Python's lock, which the training needs too"};
   }
-  const double files = share_of_ops(phase, waits_for_files);
-  if (files >= thresholds["min_file_share"]) {
-    return {Limit::waiting, fmt::format("ops that read or write files take {} of the function", format_share(files))};
+  if (judgement.bottleneck) {
+    if (std::optional<JudgedLimit> limit = limit_by_model(host, pipeline, judgement)) return *std::move(limit);
   }
-  const std::optional<double> utilization = cpu_utilization(pipeline, phase);
-  if (!utilization && phase.busy_threads > thresholds["cores_idle"])
-    return {Limit::unknown, why_cores_are_unknown(host)};
-  if (utilization && *utilization >= thresholds["cores_used_up"])
-    return {Limit::cpu, "the cores are the limit, parallelism may gain little"};
-  if (const IteratorId copies = unseen_copies_after(host, judgement.culprit); copies != kNoIterator) {
-    return {Limit::unknown,
-            fmt::format("{} copies on threads that leave no events, so cores that look idle may be busy",
-                        describe(host, copies))};
-  }
-  // Not even one core is in use, however many there are.
-  if (!utilization || *utilization <= thresholds["cores_idle"])
-    return limit_with_idle_cores(host.iterators[index_of(judgement.culprit)]);
-  return {Limit::unknown, "the cores are neither idle nor used up"};
+  return estimate_limit(host, pipeline, judgement, thresholds);
 }
 
 }  // namespace doctor

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "diagnose/cores.h"
+#include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
@@ -54,16 +55,23 @@ std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurem
                              const PipelineJudgement& judgement) {
   constexpr std::size_t kOpsThatTellApart = 2;
   std::string words = describe(host, judgement.culprit);
-  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
-  if (phase.culprit != judgement.culprit || !is_one_of_several(host, judgement.culprit)) return words;
-  for (std::size_t index = 0; index < std::min(kOpsThatTellApart, phase.function_ops.size()); ++index) {
-    words += (index == 0 ? ", the one with " : ", ") + phase.function_ops[index].op;
+  if (!is_one_of_several(host, judgement.culprit)) return words;
+  const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;
+  for (std::size_t index = 0; index < std::min(kOpsThatTellApart, ops.size()); ++index) {
+    words += (index == 0 ? ", the one with " : ", ") + ops[index].op;
   }
   return words;
 }
 
 std::string describe_culprit(const RankedPipeline& ranked) {
   return describe_culprit(ranked.host, ranked.pipeline, ranked.judgement);
+}
+
+bool holds_job_up(const RankedPipeline& ranked, Examiner& examiner) {
+  if (sets_pace(ranked.judgement)) {
+    return examiner.holds(describe_culprit(ranked) + " " + ranked.judgement.culprit_reason, true);
+  }
+  return examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share");
 }
 
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
@@ -149,6 +157,9 @@ std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& ex
 }
 
 std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& examiner) {
+  // What is in use during the few waits says nothing about an input that takes cores from the training.
+  const bool takes_cores = ranked.judgement.cost.takes == InputCost::Takes::cores;
+  if (takes_cores && !examiner.holds("cores are idle", false)) return std::nullopt;
   const double busy_threads = ranked.phase().busy_threads;
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (!utilization && busy_threads > examiner["max_utilization"]) {
@@ -200,20 +211,20 @@ std::string why_nothing_is_judged(const Measurements& measurements) {
   return has_events ? "no input pipeline in the trace" : "no events in the trace";
 }
 
+CulpritFunction RankedPipeline::function() const {
+  return function_of_culprit(host, pipeline, judgement);
+}
+
 double share_in_ops(const RankedPipeline& ranked) {
-  Picoseconds in_ops = 0;
-  for (const FunctionOp& op : ranked.phase().function_ops) in_ops += op.self;
+  const CulpritFunction function = ranked.function();
   // Ops of several types may have run at once, so their times may add up to more.
-  const auto time = static_cast<double>(std::max<Picoseconds>(ranked.culprit_time(), 1));
-  return std::min(1.0, static_cast<double>(in_ops) / time);
+  const Picoseconds whole = function.is_waited_for ? ranked.culprit_time() : ranked.culprit().work();
+  return std::min(1.0,
+                  static_cast<double>(function.time_of_ops()) / static_cast<double>(std::max<Picoseconds>(whole, 1)));
 }
 
 double python_share(const RankedPipeline& ranked) {
-  const PhaseMeasurement& phase = ranked.phase();
-  if (phase.culprit != ranked.judgement.culprit) return 0;
-  Picoseconds ops = 0;
-  for (const FunctionOp& op : phase.function_ops) ops += op.self;
-  return ops > 0 ? static_cast<double>(phase.python) / static_cast<double>(ops) : 0;
+  return ranked.function().python_share();
 }
 
 Finding culprit_finding(const RankedPipeline& ranked, std::string message) {
@@ -222,11 +233,16 @@ Finding culprit_finding(const RankedPipeline& ranked, std::string message) {
   finding.message = std::move(message);
   finding.evidence = {share_of("culprit_share", ranked.judgement.culprit_share),
                       time_of("culprit_time", ranked.culprit_time()), time_of("waited", ranked.phase().waited)};
-  finding.at_stake = ranked.culprit_time();
+  // All that waits, waits for the stage that sets the pace.
+  finding.at_stake = sets_pace(ranked.judgement) ? ranked.phase().waited : ranked.culprit_time();
   return finding;
 }
 
 std::string culprit_part(const RankedPipeline& ranked) {
+  if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
+    return describe_culprit(ranked) + " is most of what the input does";
+  }
+  if (sets_pace(ranked.judgement)) return describe_culprit(ranked) + " " + ranked.judgement.culprit_reason;
   const bool is_warmup = ranked.judgement.phase == Phase::warmup;
   return fmt::format("{} of the {} ({} of {}) is in {}", format_share(ranked.judgement.culprit_share),
                      is_warmup ? "wait at the start" : "time waited", format_time(ranked.culprit_time()),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/culprit_function.h"
 #include "diagnose/rule.h"
 
 namespace doctor {
@@ -25,6 +26,8 @@ struct RankedPipeline {
   const IteratorMeasurement& operator[](IteratorId iterator) const { return host.iterators[index_of(iterator)]; }
 
   const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
+  /// What the culprit's function does.
+  CulpritFunction function() const;
   /// Time that the judged calls waited for the culprit.
   Picoseconds culprit_time() const;
 };
@@ -47,6 +50,10 @@ std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgem
 std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const PipelineJudgement& judgement);
 std::string describe_culprit(const RankedPipeline& ranked);
+
+/// Asks whether the culprit matters enough for a rule about it: it sets the pace, or holds the threshold
+/// `min_culprit_share` of the waits.
+bool holds_job_up(const RankedPipeline& ranked, Examiner& examiner);
 
 /// Asks whether the pipeline is one that the rule looks at.
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner);
@@ -102,7 +109,8 @@ inline bool is_mostly_python(const RankedPipeline& ranked) {
 /// A finding about the culprit: its name, its share of the waits as evidence and as the time at stake.
 Finding culprit_finding(const RankedPipeline& ranked, std::string message);
 
-/// "99.5 % of the time waited (753.7 ms of 757.5 ms) is in Dataset.map": how messages about a culprit begin.
+/// "99.5 % of the time waited (753.7 ms of 757.5 ms) is in Dataset.map", "Dataset.map sets the pace: its thread is at
+/// work 87 % of the time": how messages about a culprit begin.
 std::string culprit_part(const RankedPipeline& ranked);
 
 Evidence share_of(std::string name, double share);

@@ -1,10 +1,9 @@
 #include "diagnose/throughput.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "diagnose/cores.h"
-#include "diagnose/throughput_words.h"
+#include "model/candidates.h"
 
 namespace doctor {
 namespace {
@@ -16,43 +15,34 @@ constexpr std::size_t kRankedStages = 5;
 /// stage is made free.
 constexpr double kTie = 0.15;
 constexpr double kLeastDifference = 0.03;
-/// Changes of one host that are predicted, of the worst findings first. A prediction costs a fixed sum, a trace may
-/// have a finding for each of a hundred thousand pipelines, and nobody reads so many gains.
-constexpr std::size_t kMostPredictions = 128;
-
 bool is_member(const PipelineMeasurement& pipeline, IteratorId iterator) {
   return std::binary_search(pipeline.members.begin(), pipeline.members.end(), iterator);
 }
 
-const Gain* gain_of_best(const Finding& finding) {
-  for (const Advice& advice : finding.advice) {
-    if (advice.gain) return &*advice.gain;
-  }
-  return nullptr;
-}
-
 }  // namespace
-
-bool brings_more(const Gain& a, const Gain& b) {
-  constexpr double kWithCondition = 0.8;
-  constexpr double kStep = 1.1;
-  const auto steps = [&](const Gain& gain) {
-    const double worth = gain.factor() * (gain.then.condition == Condition::none ? 1 : kWithCondition);
-    return std::floor(std::log(std::max(worth, 0.01)) / std::log(kStep));
-  };
-  return steps(a) > steps(b);
-}
 
 const PipelineModel* Throughput::model() {
   if (!model_) model_ = model_of(*host_, kQuickReplay);
   return model_->is_reliable() ? &*model_ : nullptr;
 }
 
+bool Throughput::takes_from(const PipelineMeasurement& pipeline) const {
+  const IteratorId root = sample().consumers.front().root;
+  return !pipeline.feeds_another && pipeline.root != kNoIterator && (root == pipeline.root || root == kNoIterator);
+}
+
 bool Throughput::is_about(const PipelineMeasurement& pipeline) {
-  const PipelineModel* const model = this->model();
-  if (model == nullptr || pipeline.feeds_another) return false;
-  const IteratorId root = model->sample().consumers.front().root;
-  return pipeline.root != kNoIterator && (root == pipeline.root || root == kNoIterator);
+  return model() != nullptr && takes_from(pipeline);
+}
+
+bool Throughput::tells_gains_of(const PipelineMeasurement& pipeline) {
+  static_cast<void>(model());
+  return model_->tells_gains() && takes_from(pipeline);
+}
+
+double Throughput::slowdown_by_tracing() {
+  static_cast<void>(model());
+  return model_->exists() ? tracing_slowdown(*model_) : 1;
 }
 
 const std::vector<StageGain>& Throughput::stages() {
@@ -79,6 +69,10 @@ Gain Throughput::gain_of(std::span<const Fix> fixes) {
   return {model_->now.steps_per_s, predict(*model_, fixes, kQuickReplay), {}};
 }
 
+std::vector<Fix> Throughput::candidates() const {
+  return candidate_fixes(*model_);
+}
+
 LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurement& pipeline, IteratorId culprit) {
   LimitingStage limiting;
   const PipelineModel& model = *throughput.model();
@@ -97,7 +91,7 @@ LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurem
   return limiting;
 }
 
-InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline,
+InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline, double waited,
                           const ThresholdValues& thresholds) {
   InputCost cost;
   if (!pipeline.input_load) return cost;
@@ -109,64 +103,10 @@ InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pip
   if ((!takes_cores && !takes_lock) || !throughput.is_about(pipeline)) return cost;
   const PipelineModel& model = *throughput.model();
   cost.speedup_without_input = throughput.without_input().gain(model);
-  if (cost.speedup_without_input < 1 + thresholds["min_share"]) return cost;
+  const double saved = cost.share_saved();
+  if (saved < thresholds["min_share"] || saved - waited < saved / 2) return cost;
   cost.takes = takes_cores ? InputCost::Takes::cores : InputCost::Takes::python_lock;
   return cost;
-}
-
-namespace {
-
-/// Puts the findings of one severity whose gain is known in the order of the gains; the others keep their places.
-void order_by_gain(std::vector<Finding>& findings) {
-  for (const Severity severity : {Severity::error, Severity::warning, Severity::note}) {
-    std::vector<std::size_t> places;
-    for (std::size_t index = 0; index < findings.size(); ++index) {
-      if (findings[index].severity == severity && gain_of_best(findings[index]) != nullptr) places.push_back(index);
-    }
-    std::vector<Finding> known;
-    for (const std::size_t place : places) known.push_back(std::move(findings[place]));
-    std::stable_sort(known.begin(), known.end(), [](const Finding& a, const Finding& b) {
-      return brings_more(*gain_of_best(a), *gain_of_best(b));
-    });
-    for (std::size_t index = 0; index < places.size(); ++index) findings[places[index]] = std::move(known[index]);
-  }
-}
-
-}  // namespace
-
-void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
-                   double least_gain, std::vector<Finding>& findings) {
-  std::vector<std::size_t> predictions(throughputs.size(), 0);
-  for (Finding& finding : findings) {
-    if (!finding.host || !finding.pipeline) continue;
-    const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
-    const PipelineMeasurement& pipeline = measurements.hosts[judged.host].pipelines[judged.pipeline];
-    Throughput& throughput = throughputs[judged.host];
-    const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
-    if (!is_slow || !throughput.is_about(pipeline)) continue;
-    for (Advice& advice : finding.advice) {
-      if (advice.fixes.empty() || predictions[judged.host] == kMostPredictions) continue;
-      ++predictions[judged.host];
-      advice.gain = throughput.gain_of(advice.fixes);
-      advice.gain->then_limited_by =
-          describe_bottleneck(measurements.hosts[judged.host], advice.gain->then.then_limited_by);
-    }
-    const auto is_useless = [&](const Advice& advice) { return advice.gain && advice.gain->factor() < least_gain; };
-    const auto useless = std::stable_partition(finding.advice.begin(), finding.advice.end(),
-                                               [&](const Advice& advice) { return !is_useless(advice); });
-    finding.without_gain.assign(useless, finding.advice.end());
-    finding.advice.erase(useless, finding.advice.end());
-    // What explains a change that gains nothing is of no use either.
-    if (!finding.without_gain.empty() && std::none_of(finding.advice.begin(), finding.advice.end(),
-                                                      [](const Advice& advice) { return advice.code.has_value(); })) {
-      finding.without_gain.insert(finding.without_gain.end(), finding.advice.begin(), finding.advice.end());
-      finding.advice.clear();
-    }
-    std::stable_sort(finding.advice.begin(), finding.advice.end(), [](const Advice& a, const Advice& b) {
-      return a.gain && b.gain && brings_more(*a.gain, *b.gain);
-    });
-  }
-  order_by_gain(findings);
 }
 
 }  // namespace doctor

@@ -25,8 +25,13 @@ class Throughput {
   const PipelineModel* model();
   /// Whether the model's consumer takes elements of this pipeline, and perhaps of others in turn.
   bool is_about(const PipelineMeasurement& pipeline);
+  /// Whether there is a model of this pipeline that tells gains, in ranges that are wider the less it reproduces the
+  /// rate: it need not be good enough for model().
+  bool tells_gains_of(const PipelineMeasurement& pipeline);
+  /// How many times as fast the pipeline is where nobody records it; 1 without a model.
+  double slowdown_by_tracing();
 
-  // Only if there is a model.
+  // Only if there is a model, or one that tells gains.
 
   /// The stages with most work, by what the throughput gains if their work takes no time.
   const std::vector<StageGain>& stages();
@@ -34,8 +39,12 @@ class Throughput {
   StageGain gain_of(IteratorId iterator);
   const Prediction& without_input();
   Gain gain_of(std::span<const Fix> fixes);
+  /// The fixes that the model knows, of the busiest stages first.
+  std::vector<Fix> candidates() const;
 
  private:
+  bool takes_from(const PipelineMeasurement& pipeline) const;
+
   const HostMeasurement* host_;
   std::optional<PipelineModel> model_;
   std::optional<std::vector<StageGain>> stages_;
@@ -55,17 +64,10 @@ struct LimitingStage {
 /// Only if there is a model.
 LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurement& pipeline, IteratorId culprit);
 
-/// On a host whose own cores compute: what the input takes from the training although nobody waits for long.
-InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline,
+/// On a host whose own cores compute: what the input takes from the training beside the waits. `waited`: the share of
+/// the time that the consumer waits, 0..1; an input costs cores only if most of what the training would gain without it
+/// is not that.
+InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline, double waited,
                           const ThresholdValues& thresholds);
-
-/// Whether advice with the gain `a` comes before advice with the gain `b`: in steps of a tenth, below which predictions
-/// do not differ; less is expected of what depends on a condition that the trace does not show.
-bool brings_more(const Gain& a, const Gain& b);
-
-/// Sets the gain of every advice that a model can predict, of the first findings where there are very many, takes out
-/// what gains less than `least_gain`, and puts the findings with known gains first, by gain.
-void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
-                   double least_gain, std::vector<Finding>& findings);
 
 }  // namespace doctor

@@ -18,11 +18,12 @@ struct ConditionWords {
   std::string_view words;  ///< for people
 };
 
-constexpr std::array<ConditionWords, 4> kConditions = {
+constexpr std::array<ConditionWords, 5> kConditions = {
     {{Condition::python_releases_lock, "python_releases_lock", "if the function lets go of Python's lock"},
-     {Condition::fits_in_memory, "fits_in_memory", "if it fits"},
+     {Condition::fits_in_memory, "fits_in_memory", "if what it keeps fits in memory, from the second epoch on"},
      {Condition::runs_on_batches, "runs_on_batches", "if the function can work on batches"},
-     {Condition::does_not_need_map, "does_not_need_map", "if the filter does not need what the map makes"}}};
+     {Condition::does_not_need_map, "does_not_need_map", "if the filter does not need what the map makes"},
+     {Condition::comes_from_files, "comes_from_files", "if what the generator makes can be read from files"}}};
 
 }  // namespace
 
@@ -55,12 +56,12 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
     case Resource::pool:
       return host.cycles.knows_cores ? "the pool of " + format_count(count, "thread") : "the pool of threads";
     case Resource::cores:
-      return fmt::format("the {}, in use mostly by {}", host.cycles.knows_cores ? format_count(count, "core") : "cores",
+      return fmt::format("the {}, mostly used by {}", host.cycles.knows_cores ? format_count(count, "core") : "cores",
                          stage);
     case Resource::python:
       return "Python's lock in " + stage;
     default:
-      return "what your program does between the calls of GetNext";
+      return "what your program does between two batches";
   }
 }
 
@@ -81,12 +82,6 @@ std::string_view to_word(Resource resource) {
   }
 }
 
-std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck) {
-  const bool is_source = bottleneck.stage < host.iterators.size() && host.iterators[bottleneck.stage].is_source;
-  if (bottleneck.resource == Resource::thread && is_source) return "source";
-  return bottleneck.resource == Resource::python ? "python_lock" : to_word(bottleneck.resource);
-}
-
 std::string_view to_word(Condition condition) {
   const auto* const found = std::find_if(kConditions.begin(), kConditions.end(),
                                          [&](const ConditionWords& words) { return words.condition == condition; });
@@ -101,8 +96,12 @@ std::string_view describe_condition(std::string_view word) {
 
 std::string describe_gain(const Gain& gain) {
   const std::string_view words = describe_condition(to_word(gain.then.condition));
-  const std::string condition = words.empty() ? std::string() : fmt::format(", {}", words);
-  return fmt::format("x{} ({} to {}): {} -> {} steps/s{}; then {} limits", format_factor(gain.factor()),
+  std::string condition = words.empty() ? std::string() : fmt::format(", {}", words);
+  if (const std::optional<CacheOutlook>& cache = gain.then.cache) {
+    if (cache->megabytes) condition += fmt::format(" (about {:.3g} MB)", *cache->megabytes);
+    if (!cache->saw_epoch_end) condition += "; the trace shows no end of an epoch, before which a cache gains nothing";
+  }
+  return fmt::format("x{} ({} to {}): {} -> {} steps/s{}; after that the limit is {}", format_factor(gain.factor()),
                      format_factor(gain.low()), format_factor(gain.high()), format_steps_per_s(gain.now),
                      format_steps_per_s(gain.then.estimate), condition, gain.then_limited_by);
 }

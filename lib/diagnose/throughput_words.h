@@ -20,9 +20,6 @@ std::string format_factor(double factor);
 /// What limits the throughput, for a person: "the one thread of Dataset.map", "your model".
 std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck);
 
-/// The same as a word of the schema: "thread", "calls", "pool", "cores", "source", "python_lock", "consumer".
-std::string_view word_of_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck);
-
 /// A resource as a word of whatif's schema.
 std::string_view to_word(Resource resource);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "diagnose/dataset_words.h"
@@ -137,6 +139,45 @@ bool is_of_selector(const HostMeasurement& host, IteratorId iterator) {
                      [&](IteratorId id) { return kind_of(at(host, id)) == "DirectedInterleave"; });
 }
 
+bool is_map(const HostMeasurement& host, IteratorId iterator) {
+  return has_kind(host, iterator, "Map") || has_kind(host, iterator, "ParallelMap");
+}
+
+/// Below rejection_resample() a filter stands between two maps: the lower one draws for each pair of an acceptance and
+/// an element, which a zip makes, the upper one takes the drawn number away. Returns the zip.
+IteratorId zip_of_rejection(const HostMeasurement& host, IteratorId filter) {
+  const IteratorId draws = only_input_of(host, filter);
+  const IteratorId zip = is_map(host, draws) ? only_input_of(host, draws) : kNoIterator;
+  const bool is_pair = has_kind(host, zip, "Zip") && at(host, zip).children.size() == 2;
+  return is_pair && is_map(host, parent_of(host, filter)) ? zip : kNoIterator;
+}
+
+/// Whether rejection_resample() made it, rather than the dataset that is resampled: that is the second input of the
+/// zip, and the maps that read it once more have its nodes.
+bool is_of_rejection(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> above = iterators_above(host, iterator);
+  above.insert(above.begin(), iterator);
+  const auto choice =
+      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return has_kind(host, id, "DirectedInterleave"); });
+  if (choice == above.end()) return false;
+  for (const IteratorId below : iterators_below(host, *choice)) {
+    const IteratorId zip = has_kind(host, below, "Filter") ? zip_of_rejection(host, below) : kNoIterator;
+    if (zip == kNoIterator) continue;
+    // Inputs are in the order in which they were seen.
+    const std::string second_input = at(host, zip).long_name + "[1]::";
+    const std::vector<IteratorId>& inputs = at(host, zip).children;
+    const IteratorId resampled =
+        at(host, inputs.front()).long_name.starts_with(second_input) ? inputs.front() : inputs.back();
+    std::vector<IteratorId> users = iterators_below(host, resampled);
+    users.push_back(resampled);
+    return std::none_of(users.begin(), users.end(), [&](IteratorId user) {
+      const std::string& node = at(host, user).dataset_name;
+      return user == iterator || (!node.empty() && node == at(host, iterator).dataset_name);
+    });
+  }
+  return false;
+}
+
 /// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
 std::string last_name(std::string_view words) {
   words = words.substr(0, words.find(' '));
@@ -216,15 +257,33 @@ struct Position {
   std::size_t count = 1;
 };
 
+/// Which node of which graph an iterator is of: a dataset that is used twice is several iterators, and one call of the
+/// user's. The graph is that of the function which makes the dataset, where one does.
+using GraphNode = std::pair<std::string_view, std::string_view>;
+
+GraphNode node_of(const HostMeasurement& host, IteratorId iterator) {
+  for (const IteratorId above : iterators_above(host, iterator)) {
+    if (has_trait(at(host, above), Trait::makes_datasets))
+      return {at(host, above).dataset_name, at(host, iterator).dataset_name};
+  }
+  return {{}, at(host, iterator).dataset_name};
+}
+
 /// Of the first method of the iterator. What a function like make_csv_dataset wrote counts for that function only.
 Position position_of(const HostMeasurement& host, IteratorId iterator) {
   Position position{0, 0};
   const std::vector<std::string> own = methods_of(host, iterator);
   // One cache is several iterators.
   if (own.empty() || has_trait(at(host, iterator), Trait::cache)) return {};
+  std::set<GraphNode> counted;
+  const GraphNode node = node_of(host, iterator);
   for (const IteratorId id : in_order_of_code(host, at(host, iterator).root)) {
-    if (id == iterator) position.number = position.count + 1;
+    const GraphNode other = node_of(host, id);
+    if (position.number == 0 && (id == iterator || (!node.second.empty() && other == node))) {
+      position.number = position.count + 1;
+    }
     if (id != iterator && !made_by(host, id).empty()) continue;
+    if (!other.second.empty() && !counted.insert(other).second) continue;
     for (const std::string& method : methods_of(host, id)) position.count += method == own.front() ? 1 : 0;
   }
   return position.number == 0 ? Position{} : position;
@@ -396,6 +455,7 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
       (has_kind(host, iterator.parent, "Rebatch") || has_kind(host, iterator.parent, "LegacyRebatch"))) {
     return "Dataset.rebatch";
   }
+  if (is_of_rejection(host, id)) return "Dataset.rejection_resample";
   if (is_of_selector(host, id)) return "tf.data.Dataset.sample_from_datasets";
   if (is_of_csv_dataset(host, id)) return "tf.data.experimental.make_csv_dataset";
   if (const std::string_view reader = directory_reader_of(host, id); !reader.empty()) return reader;

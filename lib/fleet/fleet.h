@@ -23,7 +23,7 @@ struct FleetSaving {
 struct FleetCause {
   std::string culprit_kind;     ///< of a culprit: "source" or "transformation"; empty: the traces name no culprit
   std::string culprit_dataset;  ///< kind of dataset without the runtime's version: "ParallelMap"
-  std::string limited_by;
+  std::string limiting_resource;
   std::string rule;    ///< of a rule; then the three above are empty
   std::string source;  ///< of a line of code, "src/input.py:33"; then it has the dataset, too
   std::uint64_t traces = 0;

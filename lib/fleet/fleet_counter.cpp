@@ -151,7 +151,7 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
   ++fleet_.verdicts[row.verdict.empty() ? "none" : row.verdict];
   const FleetSaving saving = saving_of(row);
   add_saving(fleet_.saved, saving);
-  Group& culprit = culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limited_by}];
+  Group& culprit = culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limiting_resource}];
   add(culprit, facts);
   add_saving(culprit.saved, saving);
   if (!row.culprit_source.empty()) {
@@ -217,7 +217,7 @@ Fleet FleetCounter::finish() {
     FleetCause& cause = fleet.culprits.emplace_back(describe(group));
     cause.culprit_kind = key.kind;
     cause.culprit_dataset = key.dataset;
-    cause.limited_by = key.limited_by;
+    cause.limiting_resource = key.limiting_resource;
   }
   for (const auto& [place, group] : lines_) {
     FleetCause& cause = fleet.lines.emplace_back(describe(group));

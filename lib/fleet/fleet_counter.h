@@ -63,10 +63,10 @@ class FleetCounter {
   struct CulpritKey {
     std::string kind;
     std::string dataset;
-    std::string limited_by;
+    std::string limiting_resource;
 
     friend bool operator<(const CulpritKey& a, const CulpritKey& b) {
-      return std::tie(a.kind, a.dataset, a.limited_by) < std::tie(b.kind, b.dataset, b.limited_by);
+      return std::tie(a.kind, a.dataset, a.limiting_resource) < std::tie(b.kind, b.dataset, b.limiting_resource);
     }
   };
 

@@ -46,7 +46,7 @@ std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
   for (std::size_t index = 0; index < fleet.regressions.size() && is_shown(index); ++index) {
     regressions.push_back(pipeline_json(fleet.pipelines[fleet.regressions[index]]));
   }
-  OrderedJson page = {{"schema", "tfdata-doctor.fleet/1"}, {"tool", tool_json()}};
+  OrderedJson page = {{"schema", "tfdata-doctor.fleet/2"}, {"tool", tool_json()}};
   page["rows"] = {{"counted", fleet.rows}, {"repeated", fleet.repeated}, {"not_rows", fleet.not_rows}};
   page["rows"]["first_not_row"] = text_or_null(fleet.first_not_row);
   page["jobs"] = fleet.jobs;

@@ -19,7 +19,7 @@ std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style);
 /// The same for a merge request or a page.
 std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view);
 
-/// `tfdata-doctor.fleet/1`.
+/// `tfdata-doctor.fleet/2`.
 std::string render_fleet_json(const Fleet& fleet, const FleetView& view);
 
 /// The causes alone: one table, a line for each culprit and each rule, distinguished by its first column.

@@ -64,7 +64,7 @@ void append_loss_columns(DataTable& table, const FleetView& view) {
 std::vector<Cell> culprit_cells(const FleetCause& cause) {
   const bool is_unknown = cause.culprit_kind.empty() && cause.rule.empty() && cause.source.empty();
   return {is_unknown ? Cell("no culprit") : Cell(cause.culprit_dataset), text_or_unknown(cause.culprit_kind),
-          text_or_unknown(cause.limited_by)};
+          text_or_unknown(cause.limiting_resource)};
 }
 
 void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cause, const FleetView& view) {
@@ -100,7 +100,7 @@ DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"dataset", "culprit", ColumnKind::text},
                    {"kind", "kind", ColumnKind::text},
-                   {"limited_by", "limited by", ColumnKind::text}};
+                   {"limiting_resource", "limited by", ColumnKind::text}};
   append_loss_columns(table, view);
   for (std::size_t index = 0; index < shown_count(fleet.culprits, view.top); ++index) {
     append_row(table, culprit_cells(fleet.culprits[index]), fleet.culprits[index], view);
@@ -191,7 +191,7 @@ DataTable cause_table(const Fleet& fleet, const FleetView& view) {
   table.columns = {{"by", "by", ColumnKind::text},
                    {"dataset", "culprit", ColumnKind::text},
                    {"kind", "kind", ColumnKind::text},
-                   {"limited_by", "limited by", ColumnKind::text},
+                   {"limiting_resource", "limited by", ColumnKind::text},
                    {"rule", "rule", ColumnKind::text}};
   append_loss_columns(table, view);
   table.columns.push_back({"source", "line", ColumnKind::path});

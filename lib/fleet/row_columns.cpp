@@ -22,7 +22,7 @@ constexpr std::array<RowColumn, 3> kFindingColumns = {{
 }};
 
 constexpr std::array<RowColumn, 33> kColumns = {{
-    {"schema", text, false, "", "`tfdata-doctor.row/1`"},
+    {"schema", text, false, "", "`tfdata-doctor.row/2`"},
     {"path", text, false, "", "the file, as it was given or found"},
     {"bytes", integer, false, "bytes", "of the file as stored: compressed, if it is"},
     {"sha256", text, true, "", "of the stored bytes; null where they could not be read"},
@@ -44,7 +44,9 @@ constexpr std::array<RowColumn, 33> kColumns = {{
     {"culprit_kind", text, true, "", "`source` or `transformation`"},
     {"culprit_dataset", text, true, "", "kind of dataset of the culprit, as in the trace: `ParallelMapV2`"},
     {"culprit_share", real, true, "0..1", "of the wait that the culprit holds"},
-    {"limited_by", text, true, "", "what limits the culprit: `cpu`, `concurrency`, `waiting` or `unknown`"},
+    {"limiting_resource", text, true, "",
+     "of which more would make the job faster: `source`, `thread`, `calls`, `pool`, `cores`, `python_lock` or "
+     "`outside`"},
     {"function_ops", records, false, "", "the three types of op that take most of the culprit's function", kOpColumns},
     {"get_next_count", integer, false, "", "calls of GetNext by the consumer of the worst pipeline"},
     {"get_next_p50_us", real, true, "us", "median of its steady calls; null without calls"},
@@ -60,7 +62,7 @@ constexpr std::array<RowColumn, 33> kColumns = {{
     {"best_gain_low", real, true, "factor", "the lower end of what is predicted"},
     {"best_condition", text, true, "",
      "on which the gain depends, which the trace does not show: `fits_in_memory`, `python_releases_lock`, "
-     "`runs_on_batches` or `does_not_need_map`; null if on none"},
+     "`runs_on_batches`, `does_not_need_map` or `comes_from_files`; null if on none"},
     {"culprit_source", text, true, "",
      "the line of the program that made the culprit, `src/input.py:33`; null where the trace does not say"},
 }};

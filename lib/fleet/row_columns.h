@@ -27,7 +27,10 @@ struct RowColumn {
 };
 
 /// The first column of each line.
-inline constexpr std::string_view kRowSchema = "tfdata-doctor.row/1";
+inline constexpr std::string_view kRowSchema = "tfdata-doctor.row/2";
+/// Rows of the version before, which are read as well: their `limited_by` was what limits the culprit alone, of fewer
+/// words.
+inline constexpr std::string_view kRowSchemaBefore = "tfdata-doctor.row/1";
 
 /// All columns, in the order in which each line has them.
 std::span<const RowColumn> trace_row_columns();

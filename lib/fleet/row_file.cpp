@@ -17,7 +17,8 @@ bool finds_row(ByteSource& source) {
     if (!line || !*line) return false;
     passed += (*line)->text.size() + 1;
     // Lines of a trace are not parsed as well.
-    if ((*line)->text.find(kRowSchema) == std::string_view::npos) continue;
+    const auto names = [&](std::string_view schema) { return (*line)->text.find(schema) != std::string_view::npos; };
+    if (!names(kRowSchema) && !names(kRowSchemaBefore)) continue;
     const std::optional<Result<TraceRow>> row = row_in(**line);
     if (row && *row) return true;
   }

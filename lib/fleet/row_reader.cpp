@@ -113,7 +113,12 @@ void read_records(Columns& columns, TraceRow& row) {
   });
 }
 
-void read_columns(Columns& columns, TraceRow& row) {
+/// What limited the culprit in a row of version 1, in the words of this one; empty where these tell more apart.
+std::string_view limit_of_version_1(std::string_view limited_by) {
+  return limited_by == "cpu" ? "cores" : limited_by == "waiting" ? "outside" : "";
+}
+
+void read_columns(Columns& columns, bool is_version_1, TraceRow& row) {
   columns.read("path", row.file.path);
   columns.read("bytes", row.file.bytes);
   columns.read_or_null("sha256", row.file.sha256);
@@ -132,7 +137,8 @@ void read_columns(Columns& columns, TraceRow& row) {
   columns.read_or_null("culprit_kind", row.culprit_kind);
   columns.read_or_null("culprit_dataset", row.culprit_dataset);
   columns.read_or_null("culprit_share", row.culprit_share);
-  columns.read_or_null("limited_by", row.limited_by);
+  columns.read_or_null(is_version_1 ? "limited_by" : "limiting_resource", row.limiting_resource);
+  if (is_version_1) row.limiting_resource = limit_of_version_1(row.limiting_resource);
   columns.read("get_next_count", row.get_next_count);
   columns.read_or_null("get_next_p50_us", row.get_next_p50_us);
   columns.read_or_null("get_next_p95_us", row.get_next_p95_us);
@@ -161,13 +167,13 @@ Result<TraceRow> parse_row(std::string_view line) {
   std::string_view schema;
   if (object.at_key("schema").get(schema) != simdjson::SUCCESS)
     return not_a_row("is not a row: column 'schema' is missing");
-  if (schema != kRowSchema) {
+  if (schema != kRowSchema && schema != kRowSchemaBefore) {
     return not_a_row(fmt::format("is not a row of this version: its schema is '{}', not '{}'", schema, kRowSchema));
   }
   TraceRow row;
   std::string wrong;
   Columns columns(object, "", wrong);
-  read_columns(columns, row);
+  read_columns(columns, schema == kRowSchemaBefore, row);
   if (!wrong.empty()) return not_a_row("is not a row: " + wrong);
   return row;
 }

@@ -41,7 +41,7 @@ std::string render_row(const TraceRow& row) {
   json["culprit_kind"] = text_or_null(row.culprit_kind);
   json["culprit_dataset"] = text_or_null(row.culprit_dataset);
   json["culprit_share"] = or_null(row.culprit_share);
-  json["limited_by"] = text_or_null(row.limited_by);
+  json["limiting_resource"] = text_or_null(row.limiting_resource);
   json["function_ops"] = ops_json(row.function_ops);
   json["get_next_count"] = row.get_next_count;
   json["get_next_p50_us"] = or_null(row.get_next_p50_us);

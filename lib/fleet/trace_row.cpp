@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnose/culprit_function.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/throughput_words.h"
@@ -52,21 +53,18 @@ void describe_trace(const Measurements& measurements, TraceRow& row) {
 }
 
 std::vector<RowOp> top_ops(const PipelineView& view) {
-  const PhaseMeasurement& phase = view.phase();
-  // A filling shuffle buffer may be named in place of the iterator whose function was measured.
-  if (phase.culprit != view.judgement.culprit || phase.culprit == kNoIterator) return {};
-  const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
+  const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
   std::vector<RowOp> ops;
-  for (const FunctionOp& op : phase.function_ops) {
+  for (const FunctionOp& op : function.ops) {
     if (ops.size() == kOpCount) break;
-    const double share = in_function > 0 ? static_cast<double>(op.self) / static_cast<double>(in_function) : 0;
+    const double share = function.time > 0 ? static_cast<double>(op.self) / static_cast<double>(function.time) : 0;
     ops.push_back({op.op, to_microseconds(op.self), share});
   }
   return ops;
 }
 
 void describe_culprit(const PipelineView& view, TraceRow& row) {
-  if (!has_bottleneck(view.judgement)) return;
+  if (!names_culprit(view.judgement)) return;
   const IteratorMeasurement& culprit = view.culprit();
   row.culprit = culprit.long_name;
   row.culprit_kind = culprit_kind(culprit);
@@ -76,7 +74,7 @@ void describe_culprit(const PipelineView& view, TraceRow& row) {
     row.culprit_source =
         line->repository_file.empty() ? to_text(*line) : fmt::format("{}:{}", line->repository_file, line->line);
   }
-  row.limited_by = to_word(view.judgement.limited_by);
+  if (view.judgement.limit.limit != Limit::unknown) row.limiting_resource = to_word(view.judgement.limit.limit);
   row.function_ops = top_ops(view);
 }
 
@@ -93,26 +91,15 @@ void describe_pipeline(const PipelineView& view, TraceRow& row) {
   describe_culprit(view, row);
 }
 
-const Gain* first_gain_of(const Finding& finding) {
-  for (const Advice& advice : finding.advice) {
-    if (advice.gain) return &*advice.gain;
-  }
-  return nullptr;
-}
-
-/// What can be relied upon comes before what gains more.
-bool is_better(const Gain& a, const Gain& b) {
-  const auto worth = [](const Gain& gain) { return std::pair(gain.then.condition == Condition::none, gain.factor()); };
-  return worth(a) > worth(b);
-}
-
 void describe_best_fix(const Diagnosis& diagnosis, TraceRow& row) {
   const Gain* best = nullptr;
-  for (const Finding& finding : diagnosis.findings) {
-    const Gain* const gain = finding.suppressed ? nullptr : first_gain_of(finding);
-    if (gain == nullptr || (best != nullptr && !is_better(*gain, *best))) continue;
-    best = gain;
+  for (const Change& change : diagnosis.changes) {
+    const Finding& finding = diagnosis.findings[change.finding];
+    const std::optional<Gain>& gain = finding.advice[change.advice].gain;
+    if (finding.suppressed || !gain) continue;
+    best = &*gain;
     row.best_fix = finding.rule;
+    break;
   }
   if (best == nullptr) return;
   row.best_gain = best->factor();

@@ -54,7 +54,7 @@ struct TraceRow {
   std::string culprit_kind;     ///< "source" or "transformation"
   std::string culprit_dataset;  ///< "ParallelMapV2"
   std::optional<double> culprit_share;
-  std::string limited_by;           ///< as in the JSON report
+  std::string limiting_resource;    ///< as in the JSON report
   std::vector<RowOp> function_ops;  ///< the three that take most
 
   std::uint64_t get_next_count = 0;

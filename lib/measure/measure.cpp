@@ -11,12 +11,12 @@
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
+#include "measure/function_types.h"
 #include "measure/function_work.h"
 #include "measure/input_load.h"
 #include "measure/iterator_times.h"
 #include "measure/op_kind.h"
 #include "measure/phase.h"
-#include "measure/random_ops.h"
 #include "measure/record_cycles.h"
 #include "measure/record_timelines.h"
 #include "measure/step_table.h"
@@ -132,9 +132,10 @@ void HostMeasurer::describe_trace() {
   }
   result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
   measure_function_work();
-  std::vector<std::vector<std::string>> random_ops = random_ops_of(trace_, forest_, owners_);
-  for (std::size_t index = 0; index < random_ops.size(); ++index) {
-    result_.iterators[index].random_ops = std::move(random_ops[index]);
+  std::vector<FunctionTypes> types = function_types_of(trace_, forest_, owners_);
+  for (std::size_t index = 0; index < types.size(); ++index) {
+    result_.iterators[index].function_ops = std::move(types[index].ops);
+    result_.iterators[index].random_ops = std::move(types[index].random);
   }
   std::vector<IteratorHistory> histories = measure_histories(trace_, forest_);
   for (std::size_t index = 0; index < histories.size(); ++index) {

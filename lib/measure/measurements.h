@@ -46,6 +46,14 @@ struct Sighting {
   }
 };
 
+/// Time in one op type of a function.
+struct FunctionOp {
+  std::string op;
+  /// On the critical path of calls (PhaseMeasurement): the union over threads, so parallel ops of one type count once.
+  /// In the whole window (IteratorMeasurement): time of threads.
+  Picoseconds self = 0;
+};
+
 /// What one logical iterator did over the whole window.
 struct IteratorMeasurement {
   std::string long_name;
@@ -76,7 +84,9 @@ struct IteratorMeasurement {
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   Sighting longest_call;
   std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
-  /// Types of ops in its function that draw random numbers or augment by chance, sorted; see random_ops_of().
+  /// Of its functions in the whole window, whoever waited: types of ops, longest first. See function_types_of().
+  std::vector<FunctionOp> function_ops;
+  /// Those of them that draw random numbers or augment by chance, sorted.
   std::vector<std::string> random_ops;
 
   /// What it does itself, on whatever threads; waiting for others is not work.
@@ -88,12 +98,6 @@ struct IteratorMeasurement {
   std::optional<std::int64_t> number(std::string_view attribute) const;
   /// Empty if it has none, or a number.
   std::string_view text(std::string_view attribute) const;
-};
-
-/// Time of one op type inside the culprit's function, on the critical path.
-struct FunctionOp {
-  std::string op;
-  Picoseconds self = 0;  ///< union over threads, so parallel ops of one type count once
 };
 
 /// What ran while calls waited for a function of which nothing ran.

@@ -54,6 +54,23 @@ std::size_t regression_count(const RunComparison& comparison) {
   return count(comparison.changes) + count(comparison.rows) + count(comparison.pipeline_rows);
 }
 
+/// The step that changed most: what the user feels.
+const TimeRow* felt_row(const RunComparison& comparison) {
+  const TimeRow* felt = nullptr;
+  for (const TimeRow& row : comparison.pipeline_rows) {
+    if (row.kind == TimeKind::step && (felt == nullptr || row.cost_us > felt->cost_us)) felt = &row;
+  }
+  return felt;
+}
+
+/// "a step took 3.70 ms and takes 8.24 ms (x2.23)"; empty where no step shows.
+std::string felt_words(const RunComparison& comparison) {
+  const TimeRow* const row = felt_row(comparison);
+  if (row == nullptr || row->ratio() <= 0) return {};
+  return fmt::format("a step took {} and takes {} (x{:.3g})", time_words(row->base_median),
+                     time_words(row->candidate_median), row->ratio());
+}
+
 std::string first_regression(const RunComparison& comparison) {
   for (const StructureChange& change : comparison.changes) {
     if (is_regression(change)) return change.message;
@@ -69,7 +86,8 @@ std::string first_regression(const RunComparison& comparison) {
 /// "; faster: DecodePng in Dataset.map, x0.84 (0.81 to 0.86 with 97 %)"; empty where nothing is.
 std::string first_improvement(const RunComparison& comparison) {
   for (const TimeRow& row : comparison.rows) {
-    if (row.difference == Difference::faster) return "; faster: " + describe_subject(row) + ", " + describe_ratio(row);
+    if (row.difference == Difference::faster && row.cost_us < 0)
+      return "; faster: " + describe_subject(row) + ", " + describe_ratio(row);
   }
   return {};
 }
@@ -102,6 +120,8 @@ std::string_view to_word(ChangeKind kind) {
       return "setting_changed";
     case ChangeKind::op_added:
       return "op_added";
+    case ChangeKind::op_calls_changed:
+      return "op_calls_changed";
     case ChangeKind::calls_changed:
       return "calls_changed";
     case ChangeKind::finding_new:
@@ -259,9 +279,11 @@ std::string summarize(const RunComparison& comparison) {
   const std::size_t judged = static_cast<std::size_t>(
       std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) { return row.is_judged; }));
   const std::size_t count = regression_count(comparison);
+  const std::string felt = felt_words(comparison);
   switch (comparison.outcome) {
     case ComparisonOutcome::regression:
-      return first_regression(comparison) + (count > 1 ? fmt::format("; and {} more", count - 1) : "");
+      return (felt.empty() ? felt : felt + "; ") + first_regression(comparison) +
+             (count > 1 ? fmt::format("; and {} more", count - 1) : "");
     case ComparisonOutcome::no_regression:
       return fmt::format("nothing got slower{} ({} compared, {} base and {} candidate recordings)",
                          first_improvement(comparison), format_count(judged, "number"), comparison.base_count,
@@ -275,6 +297,9 @@ std::string summarize(const RunComparison& comparison) {
                        is_same_pipeline(comparison) ? "the pipeline is the same"
                                                     : "the pipeline changed, but for nothing that is sure to be slower",
                        comparison.needed_count, comparison.base_count, comparison.candidate_count);
+  }
+  if (judged > 0) {
+    return felt + ", and nothing that was compared explains it; record both again, in turn on an idle machine";
   }
   return "no iterator and no op has enough calls in enough recordings to be compared";
 }

@@ -21,7 +21,8 @@ struct Kind {
 constexpr Kind kStructure = {"pipeline-changed", "an iterator was added, removed, moved or became sequential"};
 constexpr Kind kSetting = {"setting-changed", "parallelism, a buffer, a batch size or another setting changed"};
 constexpr Kind kCalls = {"more-calls", "an iterator is called more often for each step"};
-constexpr Kind kFunction = {"function-changed", "the function of an iterator runs an op that it did not run"};
+constexpr Kind kFunction = {"function-changed",
+                            "the function of an iterator runs an op that it did not run, or more often"};
 constexpr Kind kFinding = {"new-finding", "a rule fires in the candidate that did not fire in the base"};
 constexpr Kind kSlower = {"slower-call", "calls of an iterator or an op take longer"};
 constexpr Kind kTail = {"slower-tail", "some calls of an iterator or an op take many times as long as usual"};
@@ -38,6 +39,7 @@ const Kind& kind_of(const StructureChange& change) {
     case ChangeKind::finding_gone:
       return kFinding;
     case ChangeKind::op_added:
+    case ChangeKind::op_calls_changed:
       return kFunction;
     case ChangeKind::iterator_added:
     case ChangeKind::iterator_removed:

@@ -7,7 +7,7 @@ namespace doctor {
 
 /// The JSON Schema of a document that the tool writes: a file of docs/schemas.
 struct DocumentSchema {
-  std::string_view name;  ///< "report" of "tfdata-doctor.report/1"
+  std::string_view name;  ///< "report" of "tfdata-doctor.report/2"
   std::string_view text;
 };
 

@@ -60,7 +60,7 @@ void add_steps(const HostMeasurement& host, std::vector<Cell>& row) {
 }
 
 void add_culprit(const PipelineView* worst, std::vector<Cell>& row) {
-  const bool has_culprit = worst != nullptr && has_bottleneck(worst->judgement);
+  const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
   row.emplace_back(has_culprit ? Cell(describe_culprit(worst->host, worst->pipeline, worst->judgement)) : Cell());
   row.emplace_back(has_culprit ? Cell(worst->culprit().long_name) : Cell());
 }

@@ -104,12 +104,12 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
   const auto rate = [&](double PipelineJudgement::*of) {
     return limited != nullptr && limited->*of > 0 ? OrderedJson(limited->*of) : OrderedJson(nullptr);
   };
-  json["limited_by"] = limited != nullptr
-                           ? OrderedJson(word_of_bottleneck(pipelines.front().host, *limited->bottleneck))
-                           : OrderedJson(nullptr);
+  json["limiting_resource"] = nullptr;
+  json["limit"] = nullptr;
+  if (!pipelines.empty()) add_limit(pipelines.front(), json);
   json["steps_per_s"] = rate(&PipelineJudgement::steps_per_s);
   json["steps_per_s_without_input"] = rate(&PipelineJudgement::steps_per_s_without_input);
-  json["bottleneck"] = pipelines.empty() ? OrderedJson(nullptr) : bottleneck_json(pipelines.front());
+  json["culprit"] = pipelines.empty() ? OrderedJson(nullptr) : culprit_json(pipelines.front());
   return json;
 }
 
@@ -122,8 +122,11 @@ OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
   for (const Advice& item : finding.advice) {
     const OrderedJson code = or_null(item.code);
     const OrderedJson speedup = item.gain ? OrderedJson(item.gain->factor()) : OrderedJson(nullptr);
-    advice.push_back(
-        {{"text", item.text}, {"code", code}, {"predicted_speedup", speedup}, {"gain", gain_json(item.gain)}});
+    advice.push_back({{"text", item.text},
+                      {"code", code},
+                      {"predicted_speedup", speedup},
+                      {"gain", gain_json(item.gain)},
+                      {"no_gain_because", text_or_null(item.no_gain_because)}});
   }
   OrderedJson json = {
       {"rule", finding.rule},        {"severity", to_word(finding.severity)},
@@ -137,6 +140,25 @@ OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
                           {"expires", expires ? OrderedJson(to_date(*expires)) : OrderedJson(nullptr)}};
   }
   return json;
+}
+
+/// The one ranking of what to change, best first: the order of the text report.
+OrderedJson changes_json(const Diagnosis& diagnosis) {
+  OrderedJson changes = OrderedJson::array();
+  for (const Change& change : diagnosis.changes) {
+    const Finding& finding = diagnosis.findings[change.finding];
+    const Advice& advice = finding.advice[change.advice];
+    changes.push_back({{"rule", finding.rule},
+                       {"finding", change.finding},
+                       {"advice", change.advice},
+                       {"instead_of", change.instead_of ? OrderedJson(*change.instead_of) : OrderedJson(nullptr)},
+                       {"text", advice.text},
+                       {"code", or_null(advice.code)},
+                       {"gain", gain_json(advice.gain)},
+                       {"together", gain_json(change.together)},
+                       {"suppressed", finding.suppressed.has_value()}});
+  }
+  return changes;
 }
 
 OrderedJson budget_json(const BudgetResult& result, const std::vector<PipelineView>& views) {
@@ -161,7 +183,7 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
   if (!comparison.is_possible()) return hosts;
   for (const ComparedHost& host : comparison.hosts) {
     const PipelineView* const worst = host.judgement ? &views[*host.judgement] : nullptr;
-    const bool has_culprit = worst != nullptr && has_bottleneck(worst->judgement);
+    const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
     hosts.push_back(
         {{"host", host.name},
          {"input_share", worst != nullptr ? OrderedJson(host.input_share) : OrderedJson(nullptr)},
@@ -188,7 +210,7 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   for (const NotEvaluated& rule : diagnosis.not_evaluated) {
     not_evaluated.push_back({{"rule", rule.rule}, {"reason", rule.reason}});
   }
-  OrderedJson page = {{"schema", "tfdata-doctor.report/1"}, {"tool", tool_json()}};
+  OrderedJson page = {{"schema", "tfdata-doctor.report/2"}, {"tool", tool_json()}};
   page["trace"] = trace_json(measurements);
   if (OrderedJson devices = devices_json(measurements); !devices.empty()) {
     page["trace"]["device_activity"] = std::move(devices);
@@ -197,6 +219,7 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   page["hosts_compared"] = hosts_json(diagnosis.hosts, views);
   page["pipelines"] = std::move(pipelines);
   page["findings"] = std::move(findings);
+  page["changes"] = changes_json(diagnosis);
   page["not_evaluated"] = std::move(not_evaluated);
   if (!diagnosis.settings_note.empty()) page["settings_note"] = diagnosis.settings_note;
   if (!diagnosis.budgets.empty()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
@@ -52,7 +53,7 @@ OrderedJson confidence_json(const Confidence& confidence) {
   return {
       {"total", confidence.total()},     {"side", confidence.side},       {"calls", confidence.calls},
       {"coverage", confidence.coverage}, {"culprit", confidence.culprit}, {"load", confidence.load},
-      {"window", confidence.window},
+      {"window", confidence.window},     {"tracing", confidence.tracing},
   };
 }
 
@@ -91,13 +92,13 @@ OrderedJson pace_change_json(const PipelineView& view) {
   };
 }
 
-OrderedJson function_ops_json(const PhaseMeasurement& phase) {
-  const Picoseconds in_function = phase.in_function[index_of(phase.culprit)];
+OrderedJson function_ops_json(const CulpritFunction& function, Picoseconds waited) {
   OrderedJson ops = OrderedJson::array();
-  for (const FunctionOp& op : phase.function_ops) {
-    const double share = in_function > 0 ? static_cast<double>(op.self) / static_cast<double>(in_function) : 0;
-    const double share_of_wait =
-        phase.waited > 0 ? static_cast<double>(op.self) / static_cast<double>(phase.waited) : 0;
+  for (const FunctionOp& op : function.ops) {
+    const double share = function.time > 0 ? static_cast<double>(op.self) / static_cast<double>(function.time) : 0;
+    const bool is_of_wait = function.is_waited_for && waited > 0;
+    const OrderedJson share_of_wait =
+        is_of_wait ? OrderedJson(static_cast<double>(op.self) / static_cast<double>(waited)) : OrderedJson(nullptr);
     ops.push_back(
         {{"op", op.op}, {"self_us", to_microseconds(op.self)}, {"share", share}, {"share_of_wait", share_of_wait}});
   }
@@ -145,12 +146,15 @@ OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picosecond
   };
 }
 
-OrderedJson bottleneck_json(const PipelineView& view) {
-  if (!has_bottleneck(view.judgement)) return nullptr;
+OrderedJson culprit_json(const PipelineView& view) {
+  if (!names_culprit(view.judgement)) return nullptr;
   const IteratorMeasurement& culprit = view.culprit();
   const PhaseMeasurement& phase = view.phase();
-  // A filling shuffle buffer may be named in place of the iterator whose function was measured.
-  const bool has_ops = phase.culprit == view.judgement.culprit && phase.culprit != kNoIterator;
+  const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
+  const bool has_function = function.is_waited_for || !function.ops.empty();
+  const auto time_in_function = [&](Picoseconds time) {
+    return has_function ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
+  };
   const std::optional<double> utilization = cpu_utilization(view.pipeline, phase);
   const std::optional<std::int64_t> parallelism = culprit.number("parallelism");
   OrderedJson json = {
@@ -162,21 +166,29 @@ OrderedJson bottleneck_json(const PipelineView& view) {
       {"source", source_json(source_of(view.host, view.judgement.culprit))},
       {"kind", culprit_kind(culprit)},
       {"share", view.judgement.culprit_share},
-      {"limited_by", to_word(view.judgement.limited_by)},
-      {"limited_by_reason", view.judgement.limit_reason},
+      {"chosen_by", to_word(view.judgement.chosen_by)},
+      {"reason", text_or_null(view.judgement.culprit_reason)},
       {"busy_cores",
        utilization ? OrderedJson(*utilization * static_cast<double>(*view.pipeline.cpu_budget)) : nullptr},
       {"cpu_budget", or_null(view.pipeline.cpu_budget)},
       {"threads_seen", view.host.compute_threads},
       {"parallelism", or_null(parallelism)},
-      {"function_us", has_ops ? OrderedJson(to_microseconds(phase.in_function[index_of(phase.culprit)])) : nullptr},
-      {"python_us", has_ops ? OrderedJson(to_microseconds(phase.python)) : nullptr},
+      {"function_us", time_in_function(function.time)},
+      {"python_us", time_in_function(function.python)},
+      {"function_is_waited_for", function.is_waited_for},
       {"queued_closures", or_null(phase.queued_closures)},
   };
-  json["function_idle_us"] = has_ops ? OrderedJson(to_microseconds(phase.function_idle)) : OrderedJson(nullptr);
-  json["function_ops"] = has_ops ? function_ops_json(phase) : OrderedJson::array();
-  json["beside"] = has_ops ? beside_json(view.host, phase) : OrderedJson::array();
+  const bool is_waited_for = function.is_waited_for;
+  json["function_idle_us"] = is_waited_for ? OrderedJson(to_microseconds(phase.function_idle)) : OrderedJson(nullptr);
+  json["function_ops"] = function_ops_json(function, phase.waited);
+  json["beside"] = is_waited_for ? beside_json(view.host, phase) : OrderedJson::array();
   return json;
+}
+
+void add_limit(const PipelineView& view, OrderedJson& json) {
+  const JudgedLimit& limit = view.judgement.limit;
+  json["limiting_resource"] = limit.limit == Limit::unknown ? OrderedJson(nullptr) : OrderedJson(to_word(limit.limit));
+  json["limit"] = text_or_null(limit.words);
 }
 
 OrderedJson pipeline_json(const PipelineView& view) {
@@ -207,7 +219,8 @@ OrderedJson pipeline_json(const PipelineView& view) {
   }
   json["stalls"] = stalls_json(view);
   json["pace_change"] = pace_change_json(view);
-  json["bottleneck"] = bottleneck_json(view);
+  add_limit(view, json);
+  json["culprit"] = culprit_json(view);
   json["iterators"] = std::move(iterators);
   return json;
 }

@@ -22,7 +22,10 @@ OrderedJson pipeline_json(const PipelineView& view);
 /// `gain` of an advice; null where none is predicted.
 OrderedJson gain_json(const std::optional<Gain>& gain);
 
-/// `bottleneck` of a pipeline; null if it has none.
-OrderedJson bottleneck_json(const PipelineView& view);
+/// Adds what limits a pipeline: `limiting_resource` and `limit`, null where nobody waits.
+void add_limit(const PipelineView& view, OrderedJson& json);
+
+/// `culprit` of a pipeline; null if it has none.
+OrderedJson culprit_json(const PipelineView& view);
 
 }  // namespace doctor

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "diagnose/cores.h"
+#include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "text/columns.h"
@@ -18,9 +19,10 @@ constexpr std::size_t kPlaceParts = 10;
 constexpr std::size_t kInputParts = 3;
 constexpr std::size_t kShownOps = 3;
 constexpr std::size_t kReportNameWidth = 40;
-constexpr double kIdleShare = 0.05;      // of a function's time: less is rounding and the way to its ops
-constexpr double kQueuedClosures = 0.5;  // on average: from here on one mostly waited
-constexpr double kBesideShare = 0.1;     // of that time: what ran for less explains nothing
+constexpr double kLeastShareOfFunction = 0.01;  // an op that takes less explains nothing
+constexpr double kIdleShare = 0.05;             // of a function's time: less is rounding and the way to its ops
+constexpr double kQueuedClosures = 0.5;         // on average: from here on one mostly waited
+constexpr double kBesideShare = 0.1;            // of that time: what ran for less explains nothing
 
 std::string part_name(const IteratorMeasurement& iterator) {
   return clip(escape_for_terminal(iterator.short_name), kReportNameWidth);
@@ -117,18 +119,21 @@ std::string describe_function(const PipelineView& view) {
   const PhaseMeasurement& phase = view.phase();
   const IteratorId culprit = view.judgement.culprit;
   if (culprit == kNoIterator) return {};
-  const Picoseconds in_function = phase.in_function[index_of(culprit)];
-  if (in_function <= 0) return {};
-  std::string text = fmt::format("{} of {} in your function", format_time(in_function),
-                                 format_time(phase.critical[index_of(culprit)]));
-  if (phase.culprit != culprit) return text;
-  for (std::size_t index = 0; index < std::min(kShownOps, phase.function_ops.size()); ++index) {
-    const FunctionOp& op = phase.function_ops[index];
+  const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
+  if (function.time <= 0) return {};
+  std::string text = function.is_waited_for
+                         ? fmt::format("{} of {} in your function", format_time(function.time),
+                                       format_time(phase.critical[index_of(culprit)]))
+                         : fmt::format("{} in the ops of your function, on all threads", format_time(function.time));
+  for (std::size_t index = 0; index < std::min(kShownOps, function.ops.size()); ++index) {
+    const FunctionOp& op = function.ops[index];
+    if (static_cast<double>(op.self) < kLeastShareOfFunction * static_cast<double>(function.time)) break;
     text += fmt::format("{}{} {}", index == 0 ? ": " : ", ", clip(escape_for_terminal(op.op), kReportNameWidth),
                         format_time(op.self));
   }
-  if (phase.python > 0) text += fmt::format("; {} of it in Python", format_time(phase.python));
-  const bool is_idle = static_cast<double>(phase.function_idle) >= kIdleShare * static_cast<double>(in_function);
+  if (function.python > 0) text += fmt::format("; {} of it in Python", format_time(function.python));
+  if (!function.is_waited_for) return text;
+  const bool is_idle = static_cast<double>(phase.function_idle) >= kIdleShare * static_cast<double>(function.time);
   return is_idle ? text + "; " + describe_idle_function(view) : text;
 }
 
@@ -151,14 +156,13 @@ std::string describe_cost(const PipelineView& view) {
 
 std::string describe_cores(const PipelineView& view) {
   const std::optional<double> utilization = cpu_utilization(view.pipeline, view.phase());
-  const std::string& reason = view.judgement.limit_reason;
   const std::string seen = threads_seen(view.host.compute_threads);
   if (!utilization && seen.empty()) return {};
   const std::string busy =
       utilization ? fmt::format("{:.1f} of {}", *utilization * static_cast<double>(*view.pipeline.cpu_budget),
                                 *view.pipeline.cpu_budget)
                   : fmt::format("{:.1f} ({})", view.phase().busy_threads, seen);
-  return fmt::format("{} busy during the waits (estimate){}{}", busy, reason.empty() ? "" : ": ", reason);
+  return fmt::format("{} busy during the waits (estimate)", busy);
 }
 
 }  // namespace doctor

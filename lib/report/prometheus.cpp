@@ -90,7 +90,7 @@ void add_verdict(const Judgement& judgement, MetricsPage& page) {
 void add_pipeline(const PipelineView& view, MetricsPage& page) {
   page.add_metric("input_share_ratio", "Share of the time that the consumer waits for its input.",
                   input_share_of(view));
-  if (has_bottleneck(view.judgement)) {
+  if (names_culprit(view.judgement)) {
     const IteratorMeasurement& culprit = view.culprit();
     page.begin("culprit_share_ratio", "Share of the waits that is for the iterator to blame.");
     page.add(view.judgement.culprit_share, {{"iterator", culprit.long_name}, {"dataset", culprit.short_name}});

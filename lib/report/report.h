@@ -13,7 +13,7 @@ namespace doctor {
 /// The report as a person reads it: verdict, culprit, change to make, evidence, cautions, what was lost.
 std::string render_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style);
 
-/// The report as `tfdata-doctor.report/1`. Strings of the trace are escaped to ASCII; bytes that are
+/// The report as `tfdata-doctor.report/2`. Strings of the trace are escaped to ASCII; bytes that are
 /// not UTF-8 become U+FFFD.
 std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis);
 

@@ -94,7 +94,7 @@ Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::
       fmt::format("they are numbered from 1 to {}", count));
 }
 
-bool has_bottleneck(const PipelineJudgement& judgement) {
+bool names_culprit(const PipelineJudgement& judgement) {
   if (judgement.culprit == kNoIterator || judgement.level == InputLevel::unknown) return false;
   if (judgement.phase == Phase::background) return false;
   return judgement.phase == Phase::warmup || judgement.level != InputLevel::not_bound;
@@ -259,14 +259,16 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
                                                : ": the input pipeline keeps up";
   }
   if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
-  if (has_bottleneck(worst.judgement) && worst.judgement.cost.takes != InputCost::Takes::nothing) {
+  if (names_culprit(worst.judgement) && worst.judgement.cost.takes != InputCost::Takes::nothing) {
     summary += fmt::format("; most of it is {} ({})", describe_culprit(worst.host, worst.pipeline, worst.judgement),
                            worst.culprit().long_name);
-  } else if (has_bottleneck(worst.judgement)) {
-    summary +=
-        fmt::format("; {} ({}) holds {} of the {}", describe_culprit(worst.host, worst.pipeline, worst.judgement),
-                    worst.culprit().long_name, format_share(worst.judgement.culprit_share),
-                    worst.judgement.phase == Phase::warmup ? "warm-up" : "wait");
+  } else if (names_culprit(worst.judgement)) {
+    const std::string name = fmt::format("; {} ({}) ", describe_culprit(worst.host, worst.pipeline, worst.judgement),
+                                         worst.culprit().long_name);
+    summary += name + (sets_pace(worst.judgement)
+                           ? worst.judgement.culprit_reason
+                           : fmt::format("holds {} of the {}", format_share(worst.judgement.culprit_share),
+                                         worst.judgement.phase == Phase::warmup ? "warm-up" : "wait"));
   }
   return summary + ".";
 }

@@ -41,7 +41,7 @@ Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::
 
 /// Whether the judgement names an iterator that somebody waits for: in a pipeline that holds its consumer up, or held
 /// it up while it warmed up. The busiest iterator of a pipeline that keeps up is not a bottleneck.
-bool has_bottleneck(const PipelineJudgement& judgement);
+bool names_culprit(const PipelineJudgement& judgement);
 
 /// Share of the time that the consumer waits; nullopt if no call was seen.
 std::optional<double> input_share_of(const PipelineView& view);

@@ -7,9 +7,9 @@
 #include "diagnose/devices.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
-#include "diagnose/throughput.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
+#include "report/changes_text.h"
 #include "report/gate_text.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
@@ -22,8 +22,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kShownAdvice = 4;  // one screen
-constexpr std::size_t kShownNotes = 4;
+constexpr std::size_t kShownNotes = 2;  // one screen
 constexpr std::size_t kShownPipelines = 3;
 constexpr std::size_t kShownHosts = 8;
 constexpr std::size_t kHostWidth = 40;
@@ -38,24 +37,52 @@ std::string share_of_markers(const PipelineMeasurement& pipeline) {
   return fmt::format("{} of the time inside the step markers; ", format_share(*pipeline.step_share));
 }
 
-std::string time_in_get_next(const PipelineView& worst) {
-  std::string text = input_part(worst.pipeline, worst.judgement) + " (";
-  if (worst.pipeline.exposed) text += fmt::format("{} is spent in it; ", format_share(worst.pipeline.cadence.share));
-  return text + share_of_markers(worst.pipeline) + describe_calls(worst.pipeline) + ")";
+/// The verdict in the words of somebody who has never heard of GetNext.
+std::string describe_wait(const PipelineView& worst) {
+  const PipelineJudgement& judged = worst.judgement;
+  const std::string what =
+      worst.pipeline.exposed ? "the devices are idle because input is not ready" : "the training waits for its input";
+  if (judged.cost.takes != InputCost::Takes::nothing) {
+    return fmt::format("the input takes {} from the training, which would be {} times as fast without it",
+                       judged.cost.takes == InputCost::Takes::cores ? "cores" : "Python's lock",
+                       format_factor(judged.cost.speedup_without_input));
+  }
+  const std::string text = fmt::format("{} {} of the time", what, format_share(judged.input_share));
+  const std::optional<std::size_t> call = worst.pipeline.judged_trimmed_cadence().without_call;
+  if (!judged.sets_call_aside || !call) return text;
+  const Interval span = worst.pipeline.calls[*call];
+  return fmt::format("{} without the {} of call {}, {} with it", text, format_time(span.end - span.start), *call + 1,
+                     format_share(worst.pipeline.judged_cadence().share));
+}
+
+/// Why the verdict may be wrong, where it may well be; empty where it is sure.
+std::string describe_doubt(const Judgement& judgement, const PipelineView& worst) {
+  if (judgement.confidence >= kSure) return {};
+  return fmt::format("; unsure (confidence {:.2f}): {}", judgement.confidence, worst.judgement.doubt);
 }
 
 void add_headline(const Measurements& measurements, const Judgement& judgement,
                   const std::vector<PipelineView>& pipelines, TextPage& page) {
   const bool is_judged = !pipelines.empty() && pipelines.front().judgement.level != InputLevel::unknown;
-  if (is_judged && judgement.status == VerdictStatus::input_bound) {
-    return page.headline("INPUT-BOUND", time_in_get_next(pipelines.front()), Tone::bad);
-  }
-  if (is_judged && judgement.status == VerdictStatus::healthy) {
-    return page.headline("NOT INPUT-BOUND", time_in_get_next(pipelines.front()), Tone::good);
+  const bool is_bound = judgement.status == VerdictStatus::input_bound;
+  if (is_judged && (is_bound || judgement.status == VerdictStatus::healthy)) {
+    const std::string doubt = describe_doubt(judgement, pipelines.front());
+    const std::string wait = describe_wait(pipelines.front());
+    if (is_bound) return page.headline("INPUT-BOUND", wait + doubt, doubt.empty() ? Tone::bad : Tone::unsure);
+    const bool is_fine = pipelines.front().judgement.level == InputLevel::not_bound && doubt.empty();
+    return page.headline("NOT INPUT-BOUND", (is_fine ? "your input is fine: " : "") + wait + doubt,
+                         doubt.empty() ? Tone::good : Tone::unsure);
   }
   const bool has_none = judgement.status == VerdictStatus::no_input_pipeline;
   page.headline(has_none ? "NO INPUT PIPELINE" : "INCONCLUSIVE", reason_without_verdict(measurements, judgement),
                 Tone::unsure);
+}
+
+/// How often and how long the consumer waits.
+void add_calls(const PipelineView& worst, TextPage& page) {
+  std::string text = share_of_markers(worst.pipeline) + describe_calls(worst.pipeline);
+  if (worst.pipeline.exposed) text += fmt::format("; {} of the time", format_share(worst.pipeline.cadence.share));
+  page.row("GetNext", text);
 }
 
 void add_culprit(const PipelineView& worst, TextPage& page) {
@@ -64,38 +91,37 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
     return;
   }
   const std::string name = describe_culprit(worst.host, worst.pipeline, worst.judgement);
-  if (!has_bottleneck(worst.judgement)) {
+  if (!names_culprit(worst.judgement)) {
     if (dataset_kind(worst.culprit().short_name).has(Trait::frame)) return;  // the user has not written it
     const bool is_known = worst.judgement.level != InputLevel::unknown;
     return page.row("busiest", is_known ? name + " (nobody waits for it)" : name);
   }
   const bool is_warmup = worst.judgement.phase == Phase::warmup;
-  const std::string& reason = worst.judgement.culprit_reason;
   if (worst.judgement.cost.takes != InputCost::Takes::nothing && !is_warmup) {
     return page.row("culprit", name + ": most of what the input does");
   }
+  if (sets_pace(worst.judgement)) return page.row("culprit", name + " " + worst.judgement.culprit_reason);
   page.row(is_warmup ? "warm-up" : "culprit",
-           fmt::format("{}: {} of the {}{}", name, format_share(worst.judgement.culprit_share),
-                       is_warmup ? "time of the first calls" : "wait", reason.empty() ? "" : "; " + reason));
+           fmt::format("{}: {} of the {}", name, format_share(worst.judgement.culprit_share),
+                       is_warmup ? "time of the first calls" : "wait"));
 }
 
-/// What limits the throughput, and how fast the job would be without its input.
-void add_limit(const PipelineView& worst, TextPage& page) {
+/// What limits the throughput, and how fast the job would be after each change.
+void add_limit(const Diagnosis& diagnosis, const PipelineView& worst, TextPage& page) {
   const PipelineJudgement& judged = worst.judgement;
-  if (!judged.bottleneck || judged.level != InputLevel::bound) return;
-  page.row("limit",
-           fmt::format("{}; {} steps/s now, {} if every element were ready",
-                       describe_bottleneck(worst.host, *judged.bottleneck), format_steps_per_s(judged.steps_per_s),
-                       format_steps_per_s(judged.steps_per_s_without_input)));
-  if (judged.rival == kNoIterator) return;
-  page.row("", fmt::format("{} and {} gain about the same if they get faster", describe(worst.host, judged.culprit),
-                           describe(worst.host, judged.rival)));
+  if (judged.level != InputLevel::bound) return;
+  if (judged.limit.limit != Limit::unknown) page.row("limit", judged.limit.words);
+  if (judged.rival != kNoIterator) {
+    page.row("limit", fmt::format("{} and {} gain about the same if they get faster",
+                                  describe(worst.host, judged.culprit), describe(worst.host, judged.rival)));
+  }
+  if (const std::string rates = describe_rates(diagnosis, worst); !rates.empty()) page.row("speed", rates);
 }
 
 /// That the waits are those of a first epoch in which a cache is filled: the next one may have none of them. Empty
 /// where nobody waits.
 std::string describe_first_epoch(const std::vector<PipelineView>& pipelines) {
-  if (pipelines.empty() || !has_bottleneck(pipelines.front().judgement)) return {};
+  if (pipelines.empty() || !names_culprit(pipelines.front().judgement)) return {};
   return describe_cache_fill(pipelines.front().host, pipelines.front().pipeline);
 }
 
@@ -110,131 +136,50 @@ void add_pace(const std::vector<Finding>& findings, const PipelineView& worst, T
   }
 }
 
-/// The advice of a finding that is a change to the code, else its first.
-const Advice& main_advice(const Finding& finding) {
-  const auto change = std::find_if(finding.advice.begin(), finding.advice.end(),
-                                   [](const Advice& advice) { return advice.code.has_value(); });
-  return change == finding.advice.end() ? finding.advice.front() : *change;
-}
-
-/// What a finding advises, in one piece: the code if it is a line.
-std::string advice_line(const Finding& finding) {
-  const Advice& advice = main_advice(finding);
-  const bool is_short = advice.code && advice.code->find('\n') == std::string::npos;
-  return is_short ? *advice.code : advice.text;
-}
-
-/// Whether two changes are of the same iterator, so that the second gains little or nothing once the first is made.
-bool is_alternative_to(const Advice& a, const Advice& b) {
-  return std::any_of(a.fixes.begin(), a.fixes.end(), [&](const Fix& one) {
-    return one.iterator != kNoIterator && std::any_of(b.fixes.begin(), b.fixes.end(),
-                                                      [&](const Fix& other) { return one.iterator == other.iterator; });
-  });
-}
-
-/// The findings whose advice is shown: a change to the code rather than a hint, what is easy or about the culprit
-/// before the rest, and nothing twice.
-std::vector<const Finding*> findings_to_act_on(const std::vector<Finding>& findings,
-                                               const std::vector<PipelineView>& pipelines) {
-  const bool has_culprit = !pipelines.empty() && has_bottleneck(pipelines.front().judgement);
-  const std::string culprit = has_culprit ? pipelines.front().culprit().long_name : std::string();
-  std::vector<const Finding*> candidates;
-  for (const Finding& finding : findings) {
-    if (finding.severity != Severity::note && !finding.advice.empty()) candidates.push_back(&finding);
-  }
-  // What is predicted to gain something comes first and is in the order of the gains.
-  const auto unknown = std::stable_partition(candidates.begin(), candidates.end(), [](const Finding* finding) {
-    return main_advice(*finding).gain.has_value();
-  });
-  std::stable_sort(candidates.begin(), unknown, [](const Finding* a, const Finding* b) {
-    return brings_more(*main_advice(*a).gain, *main_advice(*b).gain);
-  });
-  std::stable_partition(unknown, candidates.end(), [&](const Finding* finding) {
-    return finding->is_easy || (has_culprit && finding->subject == culprit);
-  });
-  std::vector<const Finding*> hints;
-  std::vector<const Finding*> changes;
-  for (const Finding* candidate : candidates) {
-    const Finding& finding = *candidate;
-    std::vector<const Finding*>& list = main_advice(finding).code ? changes : hints;
-    const bool is_said = std::any_of(list.begin(), list.end(),
-                                     [&](const Finding* other) { return advice_line(*other) == advice_line(finding); });
-    if (!is_said && list.size() < kShownAdvice) list.push_back(&finding);
-  }
-  return changes.empty() ? hints : changes;
-}
-
-/// With the line of the user's code that the advice is about: code takes it as a comment, a sentence in brackets.
-std::string with_place(std::string advice, bool is_code, const SourceLine* place) {
-  if (place == nullptr) return advice;
-  if (is_code && advice.find('#') == std::string::npos) return fmt::format("{}  # {}", advice, to_text(*place));
-  const bool is_sentence = advice.ends_with('.');
-  if (is_sentence) advice.pop_back();
-  return fmt::format("{} ({}){}", advice, to_text(*place), is_sentence ? "." : "");
-}
-
-void add_advice(const std::vector<const Finding*>& shown, const Measurements& measurements, const Judgement& judgement,
-                TextPage& page) {
-  std::size_t width = 0;
-  for (const Finding* finding : shown) width = std::max(width, finding->rule.size() + 2);
-  for (const Finding* finding : shown) {
-    const auto here = std::find(shown.begin(), shown.end(), finding);
-    const bool is_alternative = std::any_of(shown.begin(), here, [&](const Finding* before) {
-      return is_alternative_to(main_advice(*finding), main_advice(*before));
-    });
-    const std::string line = advice_line(*finding);
-    const bool is_code = main_advice(*finding).code == line;
-    page.row(is_alternative ? "or" : "do", finding->rule,
-             with_place(line, is_code, source_of(measurements, judgement, *finding)), width);
-    const std::optional<Gain>& gain = main_advice(*finding).gain;
-    if (gain) page.row("", "", describe_gain(*gain), width);
-    // The first change is written out, however long it is: the rest of the report is short.
-    const Advice& advice = finding->advice.front();
-    if (finding == shown.front() && advice.code && *advice.code != advice_line(*finding)) page.lines("", *advice.code);
-  }
+/// What to do where there is nothing to change.
+void add_next_step(const Judgement& judgement, TextPage& page) {
   const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
-  if (shown.empty() && judgement.status == VerdictStatus::healthy && judgement.confidence >= kSure) {
+  if (judgement.status == VerdictStatus::healthy && judgement.confidence >= kSure) {
     page.row("do", "nothing about the input; 'show overview' shows where the time of a step goes instead");
   }
-  if (shown.empty() && !is_judged) {
+  if (!is_judged) {
     page.row("do", "record about thirty training steps: tf.profiler.experimental.start(logdir), then stop()");
   }
 }
 
-void add_place(const PipelineView& worst, TextPage& page) {
-  if (!has_bottleneck(worst.judgement)) return;
+void add_place(const PipelineView& worst, Detail detail, TextPage& page) {
+  if (!names_culprit(worst.judgement)) return;
   const SourceLine* const line = source_of(worst.host, worst.judgement.culprit);
   if (line != nullptr && !line->code.empty()) page.row("where", describe_line(*line));
-  page.row("where", describe_place(worst));
+  if (line == nullptr || detail == Detail::full) page.row("where", describe_place(worst));
   if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
   if (const std::string feeding = describe_feeding(worst); !feeding.empty()) page.row("fed by", feeding);
-  if (worst.judgement.phase == Phase::warmup) return;
+  if (worst.judgement.phase == Phase::warmup || detail != Detail::full) return;
   if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
 }
 
-/// Why the verdict may be wrong.
+/// Few calls make shares and medians uncertain; where the first line says that already, this does not.
 void add_doubt(const Judgement& judgement, const std::vector<PipelineView>& pipelines, TextPage& page) {
   if (pipelines.empty()) return;
-  const PipelineJudgement& worst = pipelines.front().judgement;
   const std::size_t calls = pipelines.front().pipeline.calls.size();
-  if (worst.level != InputLevel::unknown && judgement.confidence < kSure) {
-    page.row("unsure", fmt::format("confidence {:.2f}: {}", judgement.confidence, worst.doubt));
-  } else if (calls > 0 && calls < kFewCalls) {
+  const bool is_sure = pipelines.front().judgement.level == InputLevel::unknown || judgement.confidence >= kSure;
+  if (is_sure && calls > 0 && calls < kFewCalls)
     page.row("caution", fmt::format("only {}", format_count(calls, "call")));
-  }
 }
 
-void add_notes(const std::vector<Finding>& findings, const std::string& first_epoch, TextPage& page) {
+void add_notes(const std::vector<Finding>& findings, const std::string& first_epoch, Detail detail, TextPage& page) {
+  const std::size_t most = detail == Detail::full ? findings.size() : kShownNotes;
   std::size_t shown = 0;
   for (const Finding& finding : findings) {
     const bool is_note = finding.severity == Severity::note;
     if (!first_epoch.empty() && finding.message == first_epoch) continue;
-    // What comes with advice was shown above.
-    if (!is_note && !finding.advice.empty()) continue;
-    if (++shown > kShownNotes) continue;
+    // What comes with advice was shown above, and what gains nothing warns of nothing.
+    const bool is_shown = finding.states_verdict || !finding.advice.empty() || !finding.without_gain.empty();
+    if (!is_note && is_shown) continue;
+    if (++shown > most) continue;
     page.row(is_note ? "note" : "caution", finding.message);
   }
-  if (shown > kShownNotes) page.row("note", fmt::format("{} more with -v", shown - kShownNotes));
+  if (shown > most) page.row("note", fmt::format("{} more with -v", shown - most));
 }
 
 /// What the device that ran most kernels did: those of a host do the same work.
@@ -263,7 +208,7 @@ std::string describe_host(const ComparedHost& host, const std::vector<PipelineVi
   const PipelineView& worst = pipelines[*host.judgement];
   std::string text =
       fmt::format("{} of the time in GetNext, mean {}", format_share(host.input_share), format_time(host.mean_wait));
-  if (has_bottleneck(worst.judgement)) text += ", " + describe_culprit(worst.host, worst.pipeline, worst.judgement);
+  if (names_culprit(worst.judgement)) text += ", " + describe_culprit(worst.host, worst.pipeline, worst.judgement);
   return host.is_straggler ? text + " <-- straggler" : text;
 }
 
@@ -319,7 +264,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
     std::string text =
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
                     describe_cost(view), format_share(*share), describe_calls(view.pipeline));
-    if (has_bottleneck(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
+    if (names_culprit(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
     if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kHostWidth);
     page.row("also", text);
   }
@@ -354,6 +299,7 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
       page.row("do", advice.text);
       if (advice.code) page.lines("code", *advice.code);
       if (advice.gain) page.row("gain", describe_gain(*advice.gain));
+      if (!advice.no_gain_because.empty()) page.row("gain", "not predicted: " + advice.no_gain_because);
     }
     for (const Advice& advice : finding.without_gain) {
       page.row("no gain", advice.code && advice.code->find('\n') == std::string::npos ? *advice.code : advice.text);
@@ -370,8 +316,7 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
 }
 
 /// The tree shows who holds the input up; where it is fine, the overview shows what else takes the time.
-void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& shown, const TextStyle& style,
-              TextPage& page) {
+void add_more(const Diagnosis& diagnosis, const std::string& first_rule, const TextStyle& style, TextPage& page) {
   const auto unknown =
       static_cast<std::size_t>(std::count_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
                                              [](const NotEvaluated& rule) { return !rule.is_inapplicable; }));
@@ -381,7 +326,10 @@ void add_more(const Diagnosis& diagnosis, const std::vector<const Finding*>& sho
   }
   const bool is_healthy = diagnosis.judgement.status == VerdictStatus::healthy;
   page.command("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree", style.rerun));
-  if (!shown.empty()) page.command("more", "tfdata-doctor explain " + shown.front()->rule);
+  if (diagnosis.judgement.status == VerdictStatus::input_bound) {
+    page.command("more", "tfdata-doctor whatif " + style.rerun);
+  }
+  if (!first_rule.empty()) page.command("more", "tfdata-doctor explain " + first_rule);
 }
 
 }  // namespace
@@ -394,25 +342,26 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   const std::string first_epoch = describe_first_epoch(pipelines);
   if (!first_epoch.empty()) page.row("caution", first_epoch);
   if (!pipelines.empty()) add_culprit(pipelines.front(), page);
-  if (!pipelines.empty()) add_limit(pipelines.front(), page);
+  if (!pipelines.empty()) add_limit(diagnosis, pipelines.front(), page);
   const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
-  const std::vector<const Finding*> shown = findings_to_act_on(findings, pipelines);
-  add_advice(shown, measurements, diagnosis.judgement, page);
+  const std::string first_rule = add_changes(measurements, diagnosis, style.detail, page);
+  if (first_rule.empty()) add_next_step(diagnosis.judgement, page);
   if (!pipelines.empty()) {
-    add_place(pipelines.front(), page);
+    add_place(pipelines.front(), style.detail, page);
     add_pace(findings, pipelines.front(), page);
+    if (style.detail == Detail::full) add_calls(pipelines.front(), page);
   }
   add_budgets(measurements, diagnosis, style.detail, page);
   add_suppressed(diagnosis, style.detail, page);
   add_devices(measurements, page);
-  add_notes(findings, first_epoch, page);
+  add_notes(findings, first_epoch, style.detail, page);
   add_doubt(diagnosis.judgement, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_left_out(measurements, page);
   add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);
   if (style.detail == Detail::full) add_evidence(diagnosis, findings, page);
   add_loss(measurements, style.detail, page);
-  add_more(diagnosis, shown, style, page);
+  add_more(diagnosis, first_rule, style, page);
   return page.take();
 }
 

@@ -74,7 +74,7 @@ std::string pipeline_table(const PipelineView& view, PageWidth width) {
   for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
     const auto critical = static_cast<double>(critical_time(pipeline, member));
     const std::string share = pipeline.total > 0 ? format_share(critical / static_cast<double>(pipeline.total)) : "";
-    const bool is_culprit = has_bottleneck(view.judgement) && member == view.judgement.culprit;
+    const bool is_culprit = names_culprit(view.judgement) && member == view.judgement.culprit;
     rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
   }
   return table(rows, width);
@@ -143,7 +143,7 @@ std::string render_tree_json(const Measurements& measurements, const Diagnosis& 
     }
     if (!iterators.empty()) others.push_back({{"host", host_name(host)}, {"iterators", std::move(iterators)}});
   }
-  OrderedJson page = {{"schema", "tfdata-doctor.tree/1"}, {"tool", tool_json()}};
+  OrderedJson page = {{"schema", "tfdata-doctor.tree/2"}, {"tool", tool_json()}};
   page["pipelines"] = std::move(pipelines);
   page["other_iterators"] = std::move(others);
   return to_text(page);

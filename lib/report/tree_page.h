@@ -14,7 +14,7 @@ namespace doctor {
 /// seen of come last.
 std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width = {});
 
-/// The same as `tfdata-doctor.tree/1`: the array `pipelines` of the report, and `other_iterators`.
+/// The same as `tfdata-doctor.tree/2`: the array `pipelines` of the report, and `other_iterators`.
 std::string render_tree_json(const Measurements& measurements, const Diagnosis& diagnosis);
 
 }  // namespace doctor

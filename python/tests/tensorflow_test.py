@@ -63,7 +63,7 @@ class TensorFlowTest(unittest.TestCase):
     def assert_map_is_the_culprit(self):
         report = self.report()
         self.assertTrue(report.is_input_bound, str(report))
-        self.assertIn("Map", report.verdict.bottleneck.short_name)
+        self.assertIn("Map", report.verdict.culprit.short_name)
         return report
 
     def test_profile(self):

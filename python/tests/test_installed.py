@@ -28,7 +28,7 @@ import json, sys
 import tfdata_doctor
 from tfdata_doctor._program import program
 verdict = tfdata_doctor.diagnose(sys.argv[1]).verdict
-culprit = verdict.bottleneck
+culprit = verdict.culprit
 print(json.dumps({"file": tfdata_doctor.__file__, "program": program(), "version": tfdata_doctor.__version__,
                   "status": verdict.status, "method": culprit.user_method, "source": vars(culprit.source)}))
 """

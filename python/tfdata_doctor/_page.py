@@ -56,7 +56,7 @@ def _findings(findings: list[Mapping[str, Any]]) -> str:
 def _iterators(pipeline: Mapping[str, Any]) -> str:
     """The tree, with the part of the GetNext calls that each iterator holds."""
     total = pipeline["get_next"]["total_us"]
-    culprit = (pipeline["bottleneck"] or {}).get("long_name")
+    culprit = (pipeline["culprit"] or {}).get("long_name")
     rows = []
     for iterator in pipeline["iterators"]:
         share = iterator["critical_us"] / total if total > 0 else 0.0

@@ -88,7 +88,7 @@ class FunctionOp:
     op: str
     self_us: float
     share: float
-    share_of_wait: float
+    share_of_wait: Optional[float]
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class OpBeside:
 
 
 @dataclass(frozen=True)
-class Bottleneck:
-    """The iterator that holds most of the wait."""
+class Culprit:
+    """The iterator whose change makes the job faster; `chosen_by` is waits, cores, thread or model."""
 
     long_name: str
     short_name: str
@@ -111,14 +111,15 @@ class Bottleneck:
     user_method: Optional[str]
     kind: str
     share: float
-    limited_by: str
-    limited_by_reason: str
+    chosen_by: str
+    reason: Optional[str]
     busy_cores: Optional[float]
     cpu_budget: Optional[int]
     threads_seen: int
     parallelism: Optional[int]
     function_us: Optional[float]
     python_us: Optional[float]
+    function_is_waited_for: bool
     queued_closures: Optional[float]
     function_idle_us: Optional[float]
     function_ops: list[FunctionOp]
@@ -134,10 +135,11 @@ class Verdict:
     confidence: float
     input_share: Optional[float]
     summary: str
-    limited_by: Optional[str]
+    limiting_resource: Optional[str]
+    limit: Optional[str]
     steps_per_s: Optional[float]
     steps_per_s_without_input: Optional[float]
-    bottleneck: Optional[Bottleneck]
+    culprit: Optional[Culprit]
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,7 @@ class Confidence:
     culprit: float
     load: float
     window: float
+    tracing: float
 
 
 @dataclass(frozen=True)
@@ -257,7 +260,9 @@ class Pipeline:
     elsewhere: Elsewhere
     stalls: Optional[Stalls]
     pace_change: Optional[PaceChange]
-    bottleneck: Optional[Bottleneck]
+    limiting_resource: Optional[str]
+    limit: Optional[str]
+    culprit: Optional[Culprit]
     iterators: list[Iterator]
     get_next_share: Optional[float] = None
     device_idle_share: Optional[float] = None
@@ -292,6 +297,23 @@ class Advice:
     code: Optional[str]
     gain: Optional[Gain]
     predicted_speedup: Optional[float] = None
+    no_gain_because: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to make, in the one ranking. `finding` and `advice` are its places in the report; `instead_of` is that
+    of a change of the same iterator, of which one is enough; `together` counts the changes before it as well."""
+
+    rule: str
+    finding: int
+    advice: int
+    instead_of: Optional[int]
+    text: str
+    code: Optional[str]
+    gain: Optional[Gain]
+    together: Optional[Gain]
+    suppressed: bool
 
 
 @dataclass(frozen=True)
@@ -383,6 +405,7 @@ class Report(Document):
     hosts_compared: list[ComparedHost]
     pipelines: list[Pipeline]
     findings: list[Finding]
+    changes: list[Change]
     not_evaluated: list[NotEvaluated]
     settings_note: Optional[str] = None
     budgets: list[Budget] = field(default_factory=list)

@@ -12,12 +12,12 @@ import subprocess
 
 from pyspark.sql import SparkSession
 
-# The columns of tfdata-doctor.row/1, see docs/batch.md.
+# The columns of tfdata-doctor.row/2, see docs/batch.md.
 SCHEMA = """
     schema STRING, path STRING, bytes BIGINT, sha256 STRING, format STRING, host STRING, recorded_at TIMESTAMP,
     events BIGINT, complete BOOLEAN, window_us DOUBLE, verdict STRING, confidence DOUBLE, input_share DOUBLE,
     input_lost_us DOUBLE, signature STRING, culprit STRING, culprit_kind STRING, culprit_dataset STRING,
-    culprit_share DOUBLE, limited_by STRING,
+    culprit_share DOUBLE, limiting_resource STRING,
     function_ops ARRAY<STRUCT<op: STRING, self_us: DOUBLE, share: DOUBLE>>,
     get_next_count BIGINT, get_next_p50_us DOUBLE, get_next_p95_us DOUBLE, get_next_max_us DOUBLE,
     findings ARRAY<STRUCT<rule: STRING, severity: STRING, subject: STRING>>,

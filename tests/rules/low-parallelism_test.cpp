@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "pipelines.h"
 #include "rule_test.h"
 
@@ -24,11 +26,18 @@ TEST_CASE("low-parallelism: situations") {
 }
 
 TEST_CASE("low-parallelism: thresholds") {
-  check_thresholds(kRule, {{"max_utilization", 0.1, parallel_map, at_most}});
+  const auto with_ops = [](double share) {
+    MeasuredPipeline pipeline = parallel_map(0.1);
+    const auto held =
+        static_cast<double>(pipeline.pipeline().steady.critical[index_of(pipeline.id_of("ParallelMapV2"))]);
+    return pipeline.runs({{"RegexReplace", std::llround(share * held)}});
+  };
+  check_thresholds(kRule,
+                   {{"max_utilization", 0.1, parallel_map, at_most}, {"min_share_in_ops", 0.4, with_ops, at_least}});
 }
 
 TEST_CASE("low-parallelism: Python in the function is a caution") {
-  CHECK(says(kRule, parallel_map(0.1).runs({{"EagerPyFunc", 1'000'000}}), "Careful"));
+  CHECK(says(kRule, parallel_map(0.1).runs({{"EagerPyFunc", 1'000'000'000'000}}), "Careful"));
   CHECK_FALSE(says(kRule, parallel_map(0.1), "Careful"));
 }
 

@@ -28,7 +28,7 @@ TEST_CASE("missing-prefetch: situations") {
 }
 
 TEST_CASE("missing-prefetch: thresholds") {
-  check_thresholds(kRule, {}, {"max_hidden_share"});  // below
+  check_thresholds(kRule, {}, {"max_hidden_share", "max_cores_used"});  // below
 }
 
 TEST_CASE("missing-prefetch: a prefetch that TF inserted is named as such") {
@@ -49,6 +49,21 @@ TEST_CASE("missing-prefetch: it comes first where a prefetch alone can hide the 
   CHECK_FALSE(is_easy(0.51, 0.5));
   CHECK(is_easy(0.51, 0.6));
   CHECK_FALSE(is_easy(0.5, 0.4));
+}
+
+TEST_CASE("missing-prefetch: it does not come first where the cores are in use already") {
+  const auto is_easy = [](double busy, double limit) {
+    const Measurements measurements = with_level(without_prefetch(), 0.4).uses_cores(4 * busy, 4).measurements();
+    const Diagnosis diagnosis =
+        diagnose(measurements, all_rules(), {{"missing-prefetch", {{"max_cores_used", limit}}}});
+    const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                    [](const Finding& finding) { return finding.rule == "missing-prefetch"; });
+    REQUIRE(found != diagnosis.findings.end());
+    return found->is_easy;
+  };
+  CHECK(is_easy(0.5, 0.55));
+  CHECK_FALSE(is_easy(0.6, 0.55));
+  CHECK(is_easy(0.6, 0.7));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST_CASE("uncached-repeat: what is random is a caution") {
 }
 
 TEST_CASE("uncached-repeat: the cache goes before the repeat") {
-  CHECK(says(kRule, epochs(2), "dataset.cache()  # after the slow transformation, before repeat"));
+  CHECK(says(kRule, epochs(2), "dataset.cache()  # after Dataset.map, before repeat"));
 }
 
 TEST_CASE("uncached-repeat: parents in a circle end in no loop") {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "diagnose/throughput_words.h"
 #include "report/html/page_parts.h"
@@ -21,28 +20,26 @@ struct ShownAdvice {
   std::string pointer;  ///< of the advice, into the page's data
 };
 
-/// The report has what gains most first. Of a finding the change to the code, else the first hint; hints only where no
-/// change is known, and nothing twice.
+/// The changes in the order of the report; where there is none, the first sentence of each finding.
 std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
-  std::vector<ShownAdvice> changes;
-  std::vector<ShownAdvice> hints;
-  std::set<std::string> said;
+  std::vector<ShownAdvice> shown;
   const OrderedJson& findings = list_of(report, "findings");
-  for (std::size_t finding = 0; finding < findings.size(); ++finding) {
-    const OrderedJson& list = list_of(findings[finding], "advice");
-    if (list.empty() || text_of(findings[finding], "severity") == "note") continue;
-    if (find_value(findings[finding], "suppressed") != nullptr) continue;
-    const auto change = std::find_if(list.begin(), list.end(),
-                                     [](const OrderedJson& advice) { return find_value(advice, "code") != nullptr; });
-    const auto index = static_cast<std::size_t>(change == list.end() ? 0 : change - list.begin());
-    const std::string what = text_of(list[index], "code") + text_of(list[index], "text");
-    if (!said.insert(what).second) continue;
-    std::vector<ShownAdvice>& kind = change == list.end() ? hints : changes;
-    kind.push_back({&findings[finding], &list[index], fmt::format("/report/findings/{}/advice/{}", finding, index)});
+  for (const OrderedJson& change : list_of(report, "changes")) {
+    if (shown.size() == kMostAdvice || change["suppressed"] == true) continue;
+    const auto finding = static_cast<std::size_t>(number_of(change, "finding"));
+    const auto advice = static_cast<std::size_t>(number_of(change, "advice"));
+    if (finding >= findings.size() || advice >= list_of(findings[finding], "advice").size()) continue;
+    shown.push_back({&findings[finding], &list_of(findings[finding], "advice")[advice],
+                     fmt::format("/report/findings/{}/advice/{}", finding, advice)});
   }
-  std::vector<ShownAdvice>& shown = changes.empty() ? hints : changes;
-  shown.resize(std::min(shown.size(), kMostAdvice));
-  return std::move(shown);
+  if (!shown.empty()) return shown;
+  for (std::size_t finding = 0; finding < findings.size() && shown.size() < kMostAdvice; ++finding) {
+    const OrderedJson& list = list_of(findings[finding], "advice");
+    const bool counts = find_value(findings[finding], "suppressed") == nullptr;
+    if (list.empty() || text_of(findings[finding], "severity") == "note" || !counts) continue;
+    shown.push_back({&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding)});
+  }
+  return shown;
 }
 
 double most_gain(const std::vector<ShownAdvice>& shown) {
@@ -74,7 +71,7 @@ void add_gain(const ShownAdvice& advice, double most, HtmlWriter& page) {
   page.open("span");
   page.text("about ");
   add_number("x" + format_number(factor), factor, advice.pointer + "/gain/factor", page);
-  page.text(fmt::format(" ({} to {}), then {} limits", format_number(low), format_number(high),
+  page.text(fmt::format(" ({} to {}); after that the limit is {}", format_number(low), format_number(high),
                         text_of(*gain, "then_limited_by")));
   if (const std::string condition = text_of(*gain, "condition"); !condition.empty()) {
     page.text(fmt::format(", {}", describe_condition(condition)));
@@ -94,11 +91,11 @@ void add_advice_section(const PageDocuments& documents, HtmlWriter& page) {
   const bool has_gain = std::any_of(shown.begin(), shown.end(), [](const ShownAdvice& advice) {
     return find_value(*advice.advice, "gain") != nullptr;
   });
-  page.element("p", {{"class", "muted"}},
-               has_gain
-                   ? "What is predicted to gain most comes first. The dashed line is the speed now; the bar is the "
-                     "interval of the prediction."
-                   : "This trace does not let a model predict what each change gains.");
+  page.element(
+      "p", {{"class", "muted"}},
+      has_gain ? "What is predicted to gain most without a condition comes first. The dashed line is the speed now; "
+                 "the bar is the interval of the prediction."
+               : "This trace does not let a model predict what each change gains.");
   page.open("ol", {{"class", "advice"}});
   for (const ShownAdvice& advice : shown) {
     page.open("li");

@@ -54,7 +54,7 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
     page.open("li");
     page.open("span", {{"class", "what"}});
     page.text(shortened(text_of(cause, list.name)));
-    if (const std::string limit = text_of(cause, "limited_by"); !limit.empty() && limit != "unknown") {
+    if (const std::string limit = text_of(cause, "limiting_resource"); !limit.empty() && limit != "unknown") {
       page.text(" (" + limit + ")");
     }
     page.text(" ");

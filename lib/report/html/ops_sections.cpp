@@ -58,15 +58,15 @@ void add_rows_section(const OrderedJson* document, std::string_view id, std::str
 void add_function_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr) return;
-  const OrderedJson* const bottleneck = find_value((*report)["verdict"], "bottleneck");
-  if (bottleneck == nullptr || list_of(*bottleneck, "function_ops").empty()) return;
+  const OrderedJson* const culprit = find_value((*report)["verdict"], "culprit");
+  if (culprit == nullptr || list_of(*culprit, "function_ops").empty()) return;
   open_section("function", "Inside the function of the culprit", page);
   page.element(
       "p", {{"class", "muted"}},
       "Ops that ran while the training waited for it. Ops on several threads overlap: the shares may add up to "
       "more than the whole.");
-  add_bars(list_of(*bottleneck, "function_ops"), {"op", "self_us", "hot"}, page);
-  if (const double python = number_of(*bottleneck, "python_us"); python > 0) {
+  add_bars(list_of(*culprit, "function_ops"), {"op", "self_us", "hot"}, page);
+  if (const double python = number_of(*culprit, "python_us"); python > 0) {
     page.element("p", "Of that, in Python: " + format_time(from_microseconds(python)) + ".");
   }
   page.close();

@@ -8,8 +8,8 @@
 namespace doctor {
 
 StageLooks::StageLooks(const OrderedJson& pipeline) {
-  const OrderedJson* const bottleneck = find_value(pipeline, "bottleneck");
-  const std::string culprit = bottleneck == nullptr ? std::string() : text_of(*bottleneck, "long_name");
+  const OrderedJson* const judged = find_value(pipeline, "culprit");
+  const std::string culprit = judged == nullptr ? std::string() : text_of(*judged, "long_name");
   if (!culprit.empty()) looks_[culprit] = "hot";
   // Who holds most of the wait; where nobody waits, who works most.
   std::vector<std::pair<double, std::string>> others;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+
+#include "diagnose/judgement_types.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// What the function of the culprit does: always of the iterator that was chosen, whatever evidence chose it. Refers to
+/// the measurement.
+struct CulpritFunction {
+  std::span<const FunctionOp> ops;  ///< longest first; wrapper ops left out
+  Picoseconds time = 0;             ///< in the function, of which the ops are parts
+  Picoseconds python = 0;           ///< of that: in Python ops
+  /// Whether the times are those in which calls waited for the function. Else, because the waits end elsewhere or are
+  /// not what the job loses, they are times of threads in the whole window.
+  bool is_waited_for = false;
+
+  Picoseconds time_of_ops() const;
+  /// Of the time of all its ops, 0..1; 0 without ops.
+  double python_share() const;
+};
+
+/// Empty where the culprit has no function, or there is no culprit.
+CulpritFunction function_of_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                    const PipelineJudgement& judgement);
+
+}  // namespace doctor

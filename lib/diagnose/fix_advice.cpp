@@ -1,0 +1,85 @@
+#include "diagnose/fix_advice.h"
+
+#include <fmt/format.h>
+
+#include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
+
+namespace doctor {
+namespace {
+
+std::string calls_of(const Fix& fix) {
+  return fix.parallelism ? fmt::format("{}", *fix.parallelism) : "tf.data.AUTOTUNE";
+}
+
+/// A fix that stands beside an iterator of TensorFlow's helpers can be made; one of the iterator itself cannot.
+bool changes_iterator(FixKind kind) {
+  return kind != FixKind::cache && kind != FixKind::prefetch_below;
+}
+
+}  // namespace
+
+std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
+  const bool has_iterator = fix.iterator != kNoIterator;
+  if (has_iterator && changes_iterator(fix.kind) && !made_by(host, fix.iterator).empty()) return std::nullopt;
+  const std::string name = has_iterator ? describe(host, fix.iterator) : std::string();
+  const auto advice = [&](std::string text, std::string code) {
+    return Advice{std::move(text), std::move(code), {fix}, {}, {}};
+  };
+  switch (fix.kind) {
+    case FixKind::parallel_map:
+      return advice("Let " + name + " work on several elements at once.",
+                    fmt::format("dataset = dataset.map(f, num_parallel_calls={})", calls_of(fix)));
+    case FixKind::parallel_interleave:
+      return advice("Let " + name + " work on several datasets at once.",
+                    fmt::format("dataset = dataset.interleave(f, num_parallel_calls={})", calls_of(fix)));
+    case FixKind::parallel_batch:
+      return advice("Let " + name + " copy the elements of a batch in parallel.",
+                    fmt::format("dataset = dataset.batch(n, num_parallel_calls={})", calls_of(fix)));
+    case FixKind::prefetch:
+      return advice("End the pipeline with a prefetch, so that the next elements are made while the model computes.",
+                    fmt::format("dataset = dataset.prefetch({})  # the last transformation", calls_of(fix)));
+    case FixKind::prefetch_below:
+      return advice("Let what comes before " + name + " work on a thread of its own.",
+                    fmt::format("dataset = dataset.prefetch({})  # before {}", calls_of(fix), name));
+    case FixKind::cache:
+      return advice("Cache what comes out of " + name + ": from the second epoch on nothing before it runs again.",
+                    "dataset = dataset.cache()  # after " + name);
+    case FixKind::filter_first:
+      return advice("Filter before the map, so that no work is done on elements that are dropped.",
+                    "dataset = dataset.filter(predicate).map(f, num_parallel_calls=tf.data.AUTOTUNE)");
+    case FixKind::map_after:
+      return advice("Run " + name + " after the filter, so that no work is done on elements that are dropped.",
+                    "dataset = dataset.filter(predicate).map(f, num_parallel_calls=tf.data.AUTOTUNE)");
+    case FixKind::skip_first:
+      return advice("Skip before the map, which otherwise works on elements that nobody takes.",
+                    "dataset = dataset.skip(n).map(f, num_parallel_calls=tf.data.AUTOTUNE)");
+    case FixKind::parallel_filter:
+      return advice("Compute the predicate of " + name + " in a parallel map, and filter by its result.",
+                    "dataset = dataset.map(lambda x: (x, predicate(x)), num_parallel_calls=tf.data.AUTOTUNE)\n"
+                    "dataset = dataset.filter(lambda x, keep: keep).map(lambda x, keep: x)");
+    case FixKind::split_cache:
+      return advice("Split the function of " + name +
+                        ": what is the same in every epoch goes before a cache, what is "
+                        "random after it.",
+                    "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
+                    "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random");
+    case FixKind::vectorize:
+      return advice("Batch first, so that " + name + " runs once for a batch.",
+                    "dataset = dataset.batch(n).map(f_of_batches)");
+    case FixKind::threadpool:
+      if (!fix.parallelism) return std::nullopt;
+      return advice("Give tf.data more threads for its functions.",
+                    code_with_pool(*fix.parallelism, "dataset = dataset.with_options(options)"));
+    case FixKind::buffer:
+      return advice("Let the prefetch keep more elements ready.",
+                    fmt::format("dataset = dataset.prefetch({})", calls_of(fix)));
+    case FixKind::unordered:
+      return advice("Let the elements of " + name + " overtake each other.",
+                    "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)");
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace doctor

@@ -1,0 +1,121 @@
+#include "report/changes_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/throughput_words.h"
+#include "diagnose/user_code.h"
+#include "text/escape.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kShownChanges = 4;
+constexpr std::size_t kShownHints = 2;
+
+bool is_one_line(const Advice& advice) {
+  return advice.code && advice.code->find('\n') == std::string::npos;
+}
+
+/// Where to make a change: the line of the user's code, else her words for the step, where they tell it from others.
+std::string place_of(const Measurements& measurements, const Judgement& judgement, const ShownChange& shown) {
+  const std::vector<Fix>& fixes = shown.advice.fixes;
+  const auto has_iterator = [](const Fix& fix) { return fix.iterator != kNoIterator; };
+  const auto fix = std::find_if(fixes.begin(), fixes.end(), has_iterator);
+  if (fix == fixes.end() || !shown.finding.host) {
+    const SourceLine* const line = source_of(measurements, judgement, shown.finding);
+    return line == nullptr ? std::string() : to_text(*line);
+  }
+  const HostMeasurement& host = measurements.hosts[*shown.finding.host];
+  if (const SourceLine* const line = source_of(host, fix->iterator); line != nullptr) return to_text(*line);
+  return is_one_of_several(host, fix->iterator) ? describe(host, fix->iterator) : std::string();
+}
+
+/// Code takes the place as a comment, a sentence in brackets.
+std::string with_place(std::string text, bool is_code, const std::string& place) {
+  if (place.empty()) return text;
+  if (is_code) return text.find('#') == std::string::npos ? fmt::format("{}  # {}", text, place) : text;
+  const bool is_sentence = text.ends_with('.');
+  if (is_sentence) text.pop_back();
+  return fmt::format("{} ({}){}", text, place, is_sentence ? "." : "");
+}
+
+/// "do 1", "or 1" for an alternative of the first, where changes have numbers.
+std::string label_of(const std::vector<ShownChange>& changes, std::size_t index) {
+  if (changes[index].change.instead_of) return "or";
+  const auto number = std::count_if(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+                                    [](const ShownChange& shown) { return !shown.change.instead_of; });
+  return fmt::format("do {}", number);
+}
+
+void add_hints(const Measurements& measurements, const Diagnosis& diagnosis, TextPage& page, std::string& first_rule) {
+  std::size_t shown = 0;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.suppressed || finding.severity == Severity::note || finding.advice.empty()) continue;
+    const SourceLine* const line = source_of(measurements, diagnosis.judgement, finding);
+    page.row("do", fmt::format("{} [{}]",
+                               with_place(finding.advice.front().text, false, line ? to_text(*line) : std::string()),
+                               finding.rule));
+    if (first_rule.empty()) first_rule = finding.rule;
+    if (++shown == kShownHints) return;
+  }
+}
+
+}  // namespace
+
+std::vector<ShownChange> changes_that_count(const Diagnosis& diagnosis) {
+  std::vector<ShownChange> changes;
+  for (const Change& change : diagnosis.changes) {
+    const Finding& finding = diagnosis.findings[change.finding];
+    if (!finding.suppressed) changes.push_back({change, finding, finding.advice[change.advice]});
+  }
+  return changes;
+}
+
+std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst) {
+  const PipelineJudgement& judged = worst.judgement;
+  if (judged.steps_per_s <= 0) return {};
+  std::string text = format_steps_per_s(judged.steps_per_s) + " steps/s now";
+  const std::vector<ShownChange> changes = changes_that_count(diagnosis);
+  std::string numbers;
+  std::size_t number = 0;
+  double rate = judged.steps_per_s;
+  for (const ShownChange& shown : changes) {
+    if (shown.change.instead_of) continue;
+    ++number;
+    const bool is_first = number == 1 && shown.advice.gain && shown.advice.gain->then.condition == Condition::none;
+    if (!is_first && !shown.change.together) break;
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : " + ", number);
+    const Gain& gain = shown.change.together ? *shown.change.together : *shown.advice.gain;
+    if (gain.then.estimate < kLeastGain * rate) break;
+    rate = gain.then.estimate;
+    text += fmt::format(" -> {} with {}", format_steps_per_s(rate), numbers);
+  }
+  return text + fmt::format(" -> {} if every element were ready", format_steps_per_s(judged.steps_per_s_without_input));
+}
+
+std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, TextPage& page) {
+  const std::vector<ShownChange> changes = changes_that_count(diagnosis);
+  std::string first_rule;
+  if (changes.empty()) add_hints(measurements, diagnosis, page, first_rule);
+  for (std::size_t index = 0; index < changes.size(); ++index) {
+    const ShownChange& shown = changes[index];
+    if (index == kShownChanges && detail != Detail::full) {
+      page.row("do", fmt::format("{} more with -v", format_count(changes.size() - index, "change")));
+      break;
+    }
+    if (first_rule.empty()) first_rule = shown.finding.rule;
+    const bool is_code = is_one_line(shown.advice);
+    const std::string line = is_code ? *shown.advice.code : shown.advice.text;
+    page.row(label_of(changes, index),
+             fmt::format("{} [{}]", with_place(line, is_code, place_of(measurements, diagnosis.judgement, shown)),
+                         shown.finding.rule));
+    if (shown.advice.gain) page.row("", describe_gain(*shown.advice.gain));
+    // The first change is written out, however long it is: the rest of the report is short.
+    if (index == 0 && shown.advice.code && !is_code) page.lines("", *shown.advice.code);
+  }
+  return first_rule;
+}
+
+}  // namespace doctor
