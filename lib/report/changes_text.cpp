@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kShownChanges = 4;
 constexpr std::size_t kShownHints = 2;
+constexpr std::ptrdiff_t kShownAlternatives = 1;  // of one change
 
 bool is_one_line(const Advice& advice) {
   return advice.code && advice.code->find('\n') == std::string::npos;
@@ -41,7 +42,19 @@ std::string with_place(std::string text, bool is_code, const std::string& place)
   return fmt::format("{} ({}){}", text, place, is_sentence ? "." : "");
 }
 
-/// "do 1", "or 1" for an alternative of the first, where changes have numbers.
+/// The changes that fit on a screen: the first ones, with one alternative each.
+std::vector<ShownChange> first_of(const std::vector<ShownChange>& changes) {
+  std::vector<ShownChange> shown;
+  for (const ShownChange& next : changes) {
+    const auto alternatives = std::count_if(shown.begin(), shown.end(), [&](const ShownChange& other) {
+      return next.change.instead_of && other.change.instead_of == next.change.instead_of;
+    });
+    if (shown.size() < kShownChanges && alternatives < kShownAlternatives) shown.push_back(next);
+  }
+  return shown;
+}
+
+/// "do 1", "do 2"; "or" for an alternative.
 std::string label_of(const std::vector<ShownChange>& changes, std::size_t index) {
   if (changes[index].change.instead_of) return "or";
   const auto number = std::count_if(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
@@ -96,15 +109,12 @@ std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst
 }
 
 std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, TextPage& page) {
-  const std::vector<ShownChange> changes = changes_that_count(diagnosis);
+  const std::vector<ShownChange> all = changes_that_count(diagnosis);
+  const std::vector<ShownChange> changes = detail == Detail::full ? all : first_of(all);
   std::string first_rule;
   if (changes.empty()) add_hints(measurements, diagnosis, page, first_rule);
   for (std::size_t index = 0; index < changes.size(); ++index) {
     const ShownChange& shown = changes[index];
-    if (index == kShownChanges && detail != Detail::full) {
-      page.row("do", fmt::format("{} more with -v", format_count(changes.size() - index, "change")));
-      break;
-    }
     if (first_rule.empty()) first_rule = shown.finding.rule;
     const bool is_code = is_one_line(shown.advice);
     const std::string line = is_code ? *shown.advice.code : shown.advice.text;
@@ -114,6 +124,9 @@ std::string add_changes(const Measurements& measurements, const Diagnosis& diagn
     if (shown.advice.gain) page.row("", describe_gain(*shown.advice.gain));
     // The first change is written out, however long it is: the rest of the report is short.
     if (index == 0 && shown.advice.code && !is_code) page.lines("", *shown.advice.code);
+  }
+  if (all.size() > changes.size()) {
+    page.row("do", fmt::format("{} more with -v", format_count(all.size() - changes.size(), "change")));
   }
   return first_rule;
 }
