@@ -110,7 +110,7 @@ TEST_CASE("a task that comes to grief takes no other with it") {
     CHECK_FALSE(finished.at(name).result);
     CHECK(finished.at(name).note == std::string("began ") + name);
   }
-  CHECK(finished.at("crash").failure == TaskFailure::crashed);
+  CHECK(finished.at("crash").failure == TaskFailure::killed);
   CHECK(finished.at("crash").last_words == "ended by signal 9: something is wrong");
   CHECK(finished.at("leave").failure == TaskFailure::crashed);
   CHECK(finished.at("leave").last_words == "ended with status 7");

@@ -57,7 +57,7 @@ class Batch {
                                           : "left out by --no-sandbox");
     const InterruptionGuard guard;
     if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
-    if (Result<void> second = run_large_ones(); !second) return Unexpected(std::move(second.error()));
+    if (Result<void> second = run_again(); !second) return Unexpected(std::move(second.error()));
     status_line().erase();
     tally_.interrupted_by = interrupting_signal();
     return tally_;
@@ -126,11 +126,13 @@ class Batch {
   }
 
   /// What did not fit into a worker's share gets all of the memory, alone: how many workers there are changes no row.
-  Result<void> run_large_ones() {
-    if (large_ones_.empty()) return {};
+  /// So does what was killed, as a machine without memory left does it.
+  Result<void> run_again() {
+    if (again_.empty()) return {};
     WorkerPool pool = make_pool(1);
     keeps_large_ones_ = false;
-    std::vector<std::string> traces = std::exchange(large_ones_, {});
+    is_first_try_ = false;
+    std::vector<std::string> traces = std::exchange(again_, {});
     std::size_t index = 0;
     return work_off(pool, [&] { return index < traces.size() ? std::optional(traces[index++]) : std::nullopt; });
   }
@@ -171,8 +173,10 @@ class Batch {
   }
 
   Result<void> take(FinishedTask task) {
-    if (!task.result && task.failure == TaskFailure::out_of_memory && keeps_large_ones_) {
-      large_ones_.push_back(std::move(task.task));
+    const bool may_pass = (task.failure == TaskFailure::out_of_memory && keeps_large_ones_) ||
+                          (task.failure == TaskFailure::killed && is_first_try_);
+    if (!task.result && may_pass) {
+      again_.push_back(std::move(task.task));
       return {};
     }
     if (!task.result) return rows_->append(failed(task));
@@ -193,6 +197,10 @@ class Batch {
       case TaskFailure::out_of_memory:
         ++tally_.out_of_memory;
         error = "needs more memory than " + memory_.words;
+        break;
+      case TaskFailure::killed:
+        ++tally_.crashed;
+        error = "the diagnosis was killed twice, as a machine that is out of memory does it; run it again";
         break;
       case TaskFailure::crashed:
         ++tally_.crashed;
@@ -224,7 +232,8 @@ class Batch {
   std::optional<std::uint64_t> total_;
   BatchTally tally_;
   bool keeps_large_ones_ = false;
-  std::vector<std::string> large_ones_;
+  bool is_first_try_ = true;
+  std::vector<std::string> again_;  ///< traces that are tried once more, alone
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_ = begin_;
 };

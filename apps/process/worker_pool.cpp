@@ -286,7 +286,9 @@ FinishedTask WorkerPool::take_ended(Worker& worker) {
   uninterrupted([&] { return ::waitpid(worker.process, &status, 0); });
   if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory)
     return fail_task(worker, TaskFailure::out_of_memory, {});
-  return fail_task(worker, TaskFailure::crashed, words_of_end(status, read_last_words(worker.last_words.number())));
+  const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  return fail_task(worker, is_killed ? TaskFailure::killed : TaskFailure::crashed,
+                   words_of_end(status, read_last_words(worker.last_words.number())));
 }
 
 std::optional<FinishedTask> WorkerPool::take_messages(Worker& worker) {

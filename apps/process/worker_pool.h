@@ -17,7 +17,12 @@
 namespace doctor {
 
 /// Why a task has no result.
-enum class TaskFailure { timed_out, out_of_memory, crashed };
+enum class TaskFailure {
+  timed_out,
+  out_of_memory,
+  killed,  ///< by SIGKILL, so by another process: a machine that is out of memory does it, and it may pass
+  crashed,
+};
 
 /// A task that ended.
 struct FinishedTask {
@@ -25,7 +30,7 @@ struct FinishedTask {
   std::string note;                   ///< what the work noted of it last; empty if nothing
   std::optional<std::string> result;  ///< nullopt where the task failed
   TaskFailure failure = TaskFailure::crashed;
-  std::string last_words;  ///< of a worker that crashed: how it ended, and what it printed last
+  std::string last_words;  ///< of a worker that crashed or was killed: how it ended, and what it printed last
 };
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
