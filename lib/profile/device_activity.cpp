@@ -19,18 +19,22 @@ void DeviceRecorder::LengthHistogram::add(Picoseconds length) {
   const auto value = static_cast<std::uint64_t>(std::max<Picoseconds>(length, kClassesPerDoubling));
   const auto doubling = static_cast<std::size_t>(std::bit_width(value) - 1);
   const std::uint64_t within = (value - (std::uint64_t{1} << doubling)) * kClassesPerDoubling >> doubling;
-  ++counts_[doubling * kClassesPerDoubling + static_cast<std::size_t>(within)];
+  if (counts_.size() <= doubling) counts_.resize(doubling + 1);
+  if (counts_[doubling] == nullptr) counts_[doubling] = std::make_unique<Classes>();
+  ++(*counts_[doubling])[static_cast<std::size_t>(within)];
   ++total_;
 }
 
 Picoseconds DeviceRecorder::LengthHistogram::median() const {
   std::uint64_t seen = 0;
-  for (std::size_t index = 0; index < counts_.size(); ++index) {
-    seen += counts_[index];
-    if (seen == 0 || 2 * seen < total_) continue;
-    const std::uint64_t doubling = index / kClassesPerDoubling;
-    const std::uint64_t base = std::uint64_t{1} << doubling;
-    return static_cast<Picoseconds>(base + (base / kClassesPerDoubling) * (index % kClassesPerDoubling));
+  for (std::size_t doubling = 0; doubling < counts_.size(); ++doubling) {
+    if (counts_[doubling] == nullptr) continue;
+    for (std::size_t within = 0; within < kClassesPerDoubling; ++within) {
+      seen += (*counts_[doubling])[within];
+      if (seen == 0 || 2 * seen < total_) continue;
+      const std::uint64_t base = std::uint64_t{1} << doubling;
+      return static_cast<Picoseconds>(base + (base / kClassesPerDoubling) * within);
+    }
   }
   return 0;
 }

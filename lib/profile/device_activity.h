@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,9 @@ class DeviceRecorder {
 
    private:
     static constexpr std::size_t kClassesPerDoubling = 32;
-    std::array<std::uint64_t, 64 * kClassesPerDoubling> counts_{};
+    using Classes = std::array<std::uint64_t, kClassesPerDoubling>;
+    /// Indexed by doubling; null until a kernel is as long. A trace may have a hundred thousand devices of one kernel.
+    std::vector<std::unique_ptr<Classes>> counts_;
     std::uint64_t total_ = 0;
   };
 
