@@ -232,6 +232,24 @@ TEST_CASE("suppressions fit by rule and subject until they expire") {
   CHECK(run.diagnosis.findings[1].suppressed->reason == "known");
 }
 
+TEST_CASE("a budget is kept only with the confidence that a gate needs, and exceeded with any") {
+  Run run;
+  for (PipelineJudgement& judged : run.diagnosis.judgement.pipelines) {
+    judged.confidence = {.side = 1, .calls = 0.19};
+    judged.doubt = "only 2 GetNext calls";
+  }
+  const std::vector<BudgetResult> results = run.check({share(0.5)});
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].is_exceeded());  // 80 %
+  CHECK_FALSE(results[1].value);    // 5 %
+  CHECK(results[1].reason ==
+        "this trace keeps to it, but proves little (confidence 0.19, and a budget needs 0.20): only 2 GetNext calls");
+  CHECK(outcome_of(run.check({share(0.9)})) == BudgetOutcome::unknown);
+  CHECK(outcome_of(run.check({p95(1e6)})) == BudgetOutcome::unknown);
+  for (PipelineJudgement& judged : run.diagnosis.judgement.pipelines) judged.confidence.calls = 0.2;
+  CHECK(outcome_of(run.check({share(0.9)})) == BudgetOutcome::met);
+}
+
 TEST_CASE("reports tell budgets and suppressions, and advise nothing about what is suppressed") {
   Run run;
   const std::string before = render_text(run.measurements, run.diagnosis, {});

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "synthetic_trace.h"
+#include "trace/torn.h"
 #include "trace/wire.h"
 
 namespace doctor::xspace_test {
@@ -99,6 +100,59 @@ TEST_CASE("an XSpace whose bytes are there twice says so") {
   CHECK(twice.loss.counts.at("planes_repeated") == 1);
   REQUIRE_FALSE(twice.loss.notes.empty());
   CHECK(twice.loss.notes.front().find("/host:CPU") != std::string::npos);
+}
+
+/// The first note on the losses of these bytes, one of which must have this reason, and count as a tear.
+std::string note_of_tear(const std::string& bytes, const std::string& reason) {
+  const Result<Trace> trace = SyntheticTrace::read(bytes);
+  REQUIRE(trace);
+  CHECK(trace->loss.counts.contains(reason));
+  CHECK(is_torn(trace->loss));
+  return trace->loss.notes.empty() ? "" : trace->loss.notes.front();
+}
+
+TEST_CASE("a plane that is named twice, or as no profiler names one, is damaged") {
+  const xspace::XSpace space = small_pipeline().to_message();
+  // A length that was flipped turns what follows a plane's name into another name, so that its iterators are nobody's.
+  const std::string second_name("\x12\x03xyz", 5);
+  xspace::XPlane host = space.planes(0);
+  const std::string bytes = host.SerializeAsString() + second_name;
+  xspace::XSpace rest = space;
+  rest.mutable_planes()->DeleteSubrange(0, 1);
+  std::string twice("\x0a", 1);
+  for (std::size_t length = bytes.size(); length > 0; length >>= 7) {
+    twice += static_cast<char>((length & 0x7f) | (length > 0x7f ? 0x80 : 0));
+  }
+  twice += bytes + rest.SerializeAsString();
+  CHECK(note_of_tear(twice, "planes_misnamed").ends_with("the file is damaged there"));
+
+  xspace::XSpace renamed = space;
+  renamed.mutable_planes(0)->set_name("/device:GPU:0");  // only hosts have iterators
+  CHECK_FALSE(note_of_tear(renamed.SerializeAsString(), "planes_misnamed").empty());
+  renamed = space;
+  renamed.add_planes()->set_name(
+      "Task\x01"
+      "Environment");
+  CHECK_FALSE(note_of_tear(renamed.SerializeAsString(), "planes_misnamed").empty());
+}
+
+TEST_CASE("iterators that a plane lists and no event has tell of events that are gone") {
+  xspace::XSpace space = small_pipeline().to_message();
+  xspace::XEventMetadata& gone = (*space.mutable_planes(0)->mutable_event_metadata())[4'000];
+  gone.set_id(4'000);
+  gone.set_name("Iterator::Root::Prefetch::Shuffle");
+  CHECK(note_of_tear(space.SerializeAsString(), "iterators_without_events")
+            .ends_with("lists 1 iterator without an event of it: events are missing"));
+  // What else is listed may be left over: Python frames, ops of other windows.
+  gone.set_name("MatMul:MatMul");
+  CHECK(SyntheticTrace::read(space.SerializeAsString())->loss.complete());
+}
+
+TEST_CASE("the hosts of files that were appended to one another are not one host") {
+  SyntheticTrace other = small_pipeline();
+  other.iterator("python", "Iterator::Root::Cache", 9, 1, 500, 10);
+  const std::string note = note_of_tear(small_pipeline().to_xspace() + other.to_xspace(), "hosts_merged");
+  CHECK(note.find("the threads of 2 hosts as if they were one") != std::string::npos);
 }
 
 TEST_CASE("planes beyond the most that are read are lost, and counted") {

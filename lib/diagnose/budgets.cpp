@@ -1,5 +1,7 @@
 #include "diagnose/budgets.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -60,8 +62,9 @@ BudgetResult nothing_fits(const Budget& budget) {
                                                        : "no pipeline of the trace fits '" + budget.pipeline + "'");
 }
 
-/// The measured number of a pipeline that is worth trusting: its verdict is known.
-BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged) {
+/// The measured number of a pipeline that is worth trusting: its verdict is known. That a limit is kept must be surer
+/// than that it is exceeded: a gate that lets a slow pipeline pass is noticed by nobody.
+BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged, double min_confidence) {
   if (judged.pipeline.calls.empty()) {
     return not_evaluated(budget, "no GetNext call of its consumer was seen", judged.index);
   }
@@ -71,6 +74,14 @@ BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged) 
   }
   const double value =
       budget.kind == BudgetKind::input_share ? judged.pipeline.input_share() : to_microseconds(judged.pipeline.p95);
+  const double confidence = judged.judgement.confidence.total();
+  if (value <= budget.limit && confidence < min_confidence) {
+    return not_evaluated(budget,
+                         fmt::format("this trace keeps to it, but proves little (confidence {:.2f}, and a budget needs "
+                                     "{:.2f}): {}",
+                                     confidence, min_confidence, judged.judgement.doubt),
+                         judged.index);
+  }
   return {budget, judged.index, value, {}};
 }
 
@@ -90,11 +101,11 @@ const Budget* budget_for(const JudgedPipeline& judged, std::span<const Budget> b
 }
 
 void check_numbers(std::span<const JudgedPipeline> pipelines, std::span<const Budget> budgets, BudgetKind kind,
-                   std::vector<BudgetResult>& results) {
+                   double min_confidence, std::vector<BudgetResult>& results) {
   const std::size_t first = results.size();
   for (const JudgedPipeline& judged : pipelines) {
     if (const Budget* const budget = budget_for(judged, budgets, kind)) {
-      results.push_back(measure_budget(*budget, judged));
+      results.push_back(measure_budget(*budget, judged, min_confidence));
     }
   }
   for (const Budget& budget : budgets) {
@@ -176,8 +187,10 @@ std::vector<BudgetResult> check_budgets(const Measurements& measurements, const 
   const std::vector<Budget> in_force = budgets_in_force(budgets);
   const std::vector<JudgedPipeline> pipelines = judged_pipelines(measurements, diagnosis.judgement);
   std::vector<BudgetResult> results;
-  check_numbers(pipelines, in_force, BudgetKind::input_share, results);
-  check_numbers(pipelines, in_force, BudgetKind::get_next_p95, results);
+  // Where nothing was judged no threshold is in force, and none is needed.
+  const double min_confidence = pipelines.empty() ? 0 : diagnosis.thresholds["min_budget_confidence"];
+  check_numbers(pipelines, in_force, BudgetKind::input_share, min_confidence, results);
+  check_numbers(pipelines, in_force, BudgetKind::get_next_p95, min_confidence, results);
   for (const Budget& budget : in_force) {
     if (budget.kind == BudgetKind::forbidden_rule) check_rule(pipelines, budget, diagnosis, results);
   }

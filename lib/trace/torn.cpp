@@ -16,7 +16,7 @@ constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
 constexpr std::string_view kUnreadable = "could not be read";
 
 /// What weighs most comes first: it is what describe_tear() says of a file with several.
-constexpr std::array<LossReason, 21> kReasons = {{
+constexpr std::array<LossReason, 24> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
     // Read errors, and gzip data that ends early or is damaged. What follows the place is gone.
@@ -25,6 +25,9 @@ constexpr std::array<LossReason, 21> kReasons = {{
     // An XSpace that ends inside a plane says so too, see Loss::kept_share.
     {"messages_malformed", kDamaged},
     {"planes_without_names", kDamaged},
+    {"planes_misnamed", kDamaged},
+    {"iterators_without_events", "lacks events of iterators that it lists"},
+    {"hosts_merged", "holds several hosts as if they were one"},
     {"events_malformed", kDamaged},
     {"events_too_large", kDamaged},
     {"events_of_too_many_threads", "has too many threads to be read whole"},

@@ -5,9 +5,11 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "base/ordered_work.h"
+#include "text/numbers.h"
 #include "trace/attribute_tracks.h"
 #include "trace/event_kind.h"
 #include "trace/format.h"
@@ -34,6 +36,9 @@ using namespace xspace_field;
 constexpr std::string_view kRecordingPlane = "Task Environment";
 constexpr std::string_view kRecordingStart = "profile_start_time";
 
+/// The plane of a host's threads, of which the profiler writes one a host.
+constexpr std::string_view kThreadsPlane = "/host:CPU";
+
 /// Takes the names of the events that the diagnosis wants.
 class NameReader final : public PlaneVisitor {
  public:
@@ -44,7 +49,11 @@ class NameReader final : public PlaneVisitor {
     planes_.emplace_back();
     sizes_.emplace_back();
   }
-  void plane_name(std::string_view name) override { planes_.back().name = name; }
+  void plane_name(std::string_view name) override {
+    const bool is_text = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
+    if (!is_text || !planes_.back().name.empty()) misnamed_.insert(planes_.size() - 1);
+    planes_.back().name = name;
+  }
   void event_metadata(std::string_view entry) override {
     ++sizes_.back().entries;
     sizes_.back().bytes += entry.size();
@@ -75,6 +84,17 @@ class NameReader final : public PlaneVisitor {
     return repeated;
   }
 
+  /// Planes whose name cannot be: one that is no text, a second one, or one that is no host's beside the names of
+  /// iterators, which only hosts have. A length that was damaged makes these of a sound file, and what the plane holds
+  /// would then be taken for another kind of plane, or for none.
+  std::set<std::size_t> misnamed_planes() const {
+    std::set<std::size_t> misnamed = misnamed_;
+    for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
+      if (planes_[plane].has_foreign_iterators) misnamed.insert(plane);
+    }
+    return misnamed;
+  }
+
   /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
   std::int64_t recording_start() const {
     for (const RecordingStat& stat : recording_stats_) {
@@ -100,7 +120,8 @@ class NameReader final : public PlaneVisitor {
 
   TraceBuilder& builder_;
   std::vector<PlaneNames>& planes_;
-  std::vector<NamesSize> sizes_;  ///< indexed as the planes
+  std::vector<NamesSize> sizes_;    ///< indexed as the planes
+  std::set<std::size_t> misnamed_;  ///< indices of planes
   std::vector<RecordingStat> recording_stats_;
 };
 
@@ -123,6 +144,8 @@ class XSpaceReader {
   };
 
   void read_names();
+  void doubt_planes(const NameReader& names);
+  void doubt_iterators(Trace& trace) const;
   void note_position();
   void read_events();
   void merge(DecodedEvents& decoded);
@@ -154,13 +177,48 @@ void XSpaceReader::read_names() {
   NameReader names(builder_, planes_);
   clock_ = walk_planes(source_, work_, names, loss());
   recording_start_ = names.recording_start();
-  for (const std::string& plane : names.repeated_planes()) {
+  doubt_planes(names);
+}
+
+void XSpaceReader::doubt_planes(const NameReader& names) {
+  const std::vector<std::string> repeated = names.repeated_planes();
+  for (const std::string& plane : repeated) {
     loss().add("planes_repeated");
     loss().notes.push_back(
         fmt::format("{}: the plane {} is there twice, so its times count twice: the file was appended "
                     "to another one, or to itself",
                     source_.name(), plane));
   }
+  const std::size_t misnamed = names.misnamed_planes().size();
+  if (misnamed > 0) {
+    loss().add("planes_misnamed", misnamed);
+    loss().notes.push_back(fmt::format("{}: {} a name that no profiler gives it: the file is damaged there",
+                                       source_.name(), misnamed == 1 ? "a plane has" : "several planes have"));
+  }
+  const auto hosts = std::count_if(planes_.begin(), planes_.end(), [](const PlaneNames& plane) {
+    return plane.name == kThreadsPlane && plane.event_name_count > 0;
+  });
+  if (hosts > 1 && repeated.empty()) {
+    loss().add("hosts_merged", static_cast<std::uint64_t>(hosts - 1));
+    loss().notes.push_back(
+        fmt::format("{}: holds the threads of {} hosts as if they were one: files were appended to one another. "
+                    "Give each file by itself, or their folder",
+                    source_.name(), hosts));
+  }
+}
+
+/// A profiler lists a name when its first event comes, so that one without events tells of events that are gone.
+void XSpaceReader::doubt_iterators(Trace& trace) const {
+  std::unordered_set<StringId> seen;
+  for (const IteratorInstance& instance : trace.instances) seen.insert(instance.long_name);
+  std::uint64_t unseen = 0;
+  for (const PlaneNames& plane : planes_) {
+    for (const StringId name : plane.iterators) unseen += seen.contains(name) ? 0 : 1;
+  }
+  if (unseen == 0) return;
+  trace.loss.add("iterators_without_events", unseen);
+  trace.loss.notes.push_back(fmt::format("{}: lists {} without an event of {}: events are missing", source_.name(),
+                                         format_count(unseen, "iterator"), unseen == 1 ? "it" : "them"));
 }
 
 void XSpaceReader::note_position() {
@@ -308,6 +366,7 @@ Result<Trace> XSpaceReader::read() {
   if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
   read_events();
   Trace trace = builder_.finish();
+  doubt_iterators(trace);
   trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();
   return trace;

@@ -25,10 +25,16 @@ void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& bui
   std::string_view name = read_metadata_name(metadata);
   ++plane.event_name_count;
   // A plane's name stands before its metadata as far as known writers go; a plane that has none yet may be a host.
-  if (!plane.is_host() && !plane.name.empty()) return;
+  if (!plane.is_host() && !plane.name.empty()) {
+    plane.has_foreign_iterators = plane.has_foreign_iterators || name.starts_with("Iterator::");
+    return;
+  }
   name = without_encoded_arguments(name);
   EventName event{classify_event(name), name_length_of(name), {}};
-  if (event.kind == EventKind::iterator) event.subject = builder.intern(name);
+  if (event.kind == EventKind::iterator) {
+    event.subject = builder.intern(name);
+    plane.iterators.push_back(event.subject);
+  }
   if (event.kind == EventKind::op) event.subject = builder.intern(op_type_of(name));
   plane.events[id] = event;
 }

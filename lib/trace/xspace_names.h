@@ -54,6 +54,8 @@ struct PlaneNames {
   MetadataTable<StatName> stats;
   std::uint64_t event_name_count = 0;
   bool has_step_numbers = false;
+  bool has_foreign_iterators = false;  ///< names of iterators in a plane that is not a host's
+  std::vector<StringId> iterators;     ///< of a host: the long names that its metadata lists, once each
 
   std::vector<StatRole> stat_roles;  ///< indexed by metadata id, as far as ids are small
 

@@ -48,7 +48,9 @@ TEST_CASE("input-bound: thresholds") {
       {"min_culprit_share", "min_thread_share", "min_input_thread_share", "min_thread_lead", "max_python_share",
        "min_file_share",
        // What a model says: throughput_test.cpp.
-       "min_cores_taken", "min_gain"});
+       "min_cores_taken", "min_gain",
+       // Of budgets: gate_test.cpp.
+       "min_budget_confidence"});
 }
 
 }  // namespace
