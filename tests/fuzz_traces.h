@@ -81,9 +81,10 @@ class FuzzedTrace {
   void add_call(Line& line, const std::vector<std::string>& names, std::size_t depth, std::int64_t start,
                 std::int64_t duration);
   void add_device();
-  void add_events(Line& line, std::size_t count);
+  void add_events(Line& line, std::size_t count, std::string (FuzzedTrace::*pick_name)() = &FuzzedTrace::pick_text);
   void add_stat(Event& event);
   std::string pick_text();
+  std::string pick_kernel();
   std::string pick_plane();
   std::string pick_thread();
   std::int64_t pick_time();
@@ -124,6 +125,12 @@ inline std::string FuzzedTrace::pick_text() {
     return std::string(fuzzed_words::kSoundTexts[choice % std::size(fuzzed_words::kSoundTexts)]);
   if (choice < 240) return std::string(fuzzed_words::kHostileTexts[choice % std::size(fuzzed_words::kHostileTexts)]);
   return std::string(bytes_.text(bytes_.below(24)));
+}
+
+/// Iterators are of hosts: the reader takes a plane of a device with their names for a damaged one.
+inline std::string FuzzedTrace::pick_kernel() {
+  std::string name = pick_text();
+  return !is_hostile_ && name.starts_with("Iterator::") ? "kernel " + name : name;
 }
 
 /// A process of a Chrome trace that says nothing is a host, a plane of an XSpace is not.
@@ -171,7 +178,7 @@ inline void FuzzedTrace::add_stat(Event& event) {
 }
 
 /// Events after, in, over and at one another.
-inline void FuzzedTrace::add_events(Line& line, std::size_t count) {
+inline void FuzzedTrace::add_events(Line& line, std::size_t count, std::string (FuzzedTrace::*pick_name)()) {
   std::int64_t start = 0;
   std::int64_t duration = 0;
   for (std::size_t index = 0; index < count; ++index) {
@@ -185,7 +192,7 @@ inline void FuzzedTrace::add_events(Line& line, std::size_t count) {
     if (place == 4 && is_hostile_) start = plus(start, plus(~pick_time(), 1));
     if (place < 7) duration = pick_time();
     if (place == 7 && is_hostile_) duration = plus(~duration, 1);
-    Event event{pick_text(), start, duration, {}};
+    Event event{(this->*pick_name)(), start, duration, {}};
     for (unsigned stats = bytes_.below(4); stats > 0; --stats) add_stat(event);
     line.events.push_back(std::move(event));
   }
@@ -250,12 +257,12 @@ inline void FuzzedTrace::add_device() {
   for (unsigned kernels = bytes_.below(10) + 1; kernels > 0; --kernels) {
     const std::int64_t duration = pick_time();
     if (now < 0 || duration < 0 || now > (std::int64_t{1} << 61) || duration > (std::int64_t{1} << 61)) return;
-    Event kernel{pick_text(), now, duration, {number("correlation_id", kernels), text("tf_op", pick_text())}};
+    Event kernel{pick_kernel(), now, duration, {number("correlation_id", kernels), text("tf_op", pick_text())}};
     if (bytes_.flip()) add_stat(kernel);
     stream.events.push_back(std::move(kernel));
     now += duration;
   }
-  if (bytes_.flip()) add_events(line_of(device, "Steps"), bytes_.below(6) + 1);
+  if (bytes_.flip()) add_events(line_of(device, "Steps"), bytes_.below(6) + 1, &FuzzedTrace::pick_kernel);
 }
 
 /// Protocol buffers, as far as an XSpace needs them.

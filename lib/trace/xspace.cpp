@@ -84,9 +84,9 @@ class NameReader final : public PlaneVisitor {
     return repeated;
   }
 
-  /// Planes whose name cannot be: one that is no text, a second one, or one that is no host's beside the names of
-  /// iterators, which only hosts have. A length that was damaged makes these of a sound file, and what the plane holds
-  /// would then be taken for another kind of plane, or for none.
+  /// Planes with a name that no profiler gives them: bytes that are not text, a second name, or the name of something
+  /// other than a host beside those of iterators, which only hosts have. A damaged length makes these of a sound file,
+  /// and what the plane holds would then be taken for another kind of plane, or for none.
   std::set<std::size_t> misnamed_planes() const {
     std::set<std::size_t> misnamed = misnamed_;
     for (std::size_t plane = 0; plane < planes_.size(); ++plane) {

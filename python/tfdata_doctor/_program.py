@@ -102,10 +102,10 @@ def run_bounded(arguments: Sequence[str], *, most_bytes: int, seconds: float) ->
             )
         except (OSError, ValueError) as error:
             raise DoctorError(f"the program cannot be run: {error}") from error
+        assert process.stdout is not None
         watch = threading.Timer(seconds + 10, process.kill)  # the program ends itself before; this is for one that hangs
         watch.start()
         try:
-            assert process.stdout is not None
             printed = process.stdout.read(most_bytes + 1)
             is_too_long = len(printed) > most_bytes
             if is_too_long:
