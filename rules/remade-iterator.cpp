@@ -6,6 +6,12 @@
 namespace doctor::rules::remade_iterator {
 namespace {
 
+std::vector<Fix> predictable_fixes(const RankedPipeline& ranked) {
+  const IteratorId root = ranked.pipeline.root;
+  if (root == kNoIterator || !can_iterate_once(ranked.host, root)) return {};
+  return {Fix{FixKind::iterate_once, kNoIterator, {}, {}}};
+}
+
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
   examiner.is_about(ranked.pipeline.root);
   if (!examiner.holds("the pipeline is made anew for every step or two", ranked.pipeline.remade.has_value())) {
@@ -19,17 +25,20 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.severity = Severity::warning;
   finding.subject = ranked[ranked.pipeline.root].long_name;
   finding.message = fmt::format(
-      "the iterator is made anew for every step: {} times, {} of the time; each takes {} to make and {} more until its "
-      "first element",
+      "the iterator is made anew for every step: {} times, {} of the time; each takes {} to make, {} more until its "
+      "first element, and {} to end",
       format_count(remade.times), format_share(remade.share()), format_time(remade.making / times),
-      format_time(remade.first_calls / times));
+      format_time(remade.first_calls / times), format_time(remade.releasing / times));
   finding.evidence = {number_of("times_made", remade.times, "iterators"), share_of("remaking_share", remade.share()),
-                      time_of("making", remade.making), time_of("first_elements", remade.first_calls)};
+                      time_of("making", remade.making), time_of("first_elements", remade.first_calls),
+                      time_of("releasing", remade.releasing)};
   finding.advice = {
       {"Make the iterator once, before the loop, and take the next element from it in every step. It then prefetches "
        "while the step runs, and a shuffle buffer is filled once.",
-       "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)"}};
-  finding.at_stake = remade.making + remade.first_calls;
+       "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)",
+       predictable_fixes(ranked)}};
+  finding.is_easy = true;
+  finding.at_stake = remade.making + remade.first_calls + remade.releasing;
   return finding;
 }
 
@@ -42,11 +51,12 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "remade-iterator",
           .summary = "The iterator is made anew for every step, so nothing is ever ready",
-          .thresholds = {{"min_times", 3, "iterators",
-                          "minimum number of times that the window shows it being made: two may be the ends of epochs"},
-                         {"min_share", 0.05, "share",
-                          "minimum share of the time that goes into making it and waiting for its first element; at "
-                          "this share XProf calls a job moderately input-bound"}},
+          .thresholds =
+              {{"min_times", 3, "iterators",
+                "minimum number of times that the window shows it being made: two may be the ends of epochs"},
+               {"min_share", 0.05, "share",
+                "minimum share of the time that goes into making it, waiting for its first element and ending it; at "
+                "this share XProf calls a job moderately input-bound"}},
           .check = check};
 }
 

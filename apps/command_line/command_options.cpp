@@ -221,8 +221,9 @@ const std::vector<OptionEntry> kWhatIfOptions = {
      .value_name = "KIND[:ITERATOR][,p=N|auto][,cycle=N]",
      .kind = ValueKind::fix,
      .help = "Predict this fix, e.g. parallel_map:Map,p=8; may be repeated, all are made together. KIND: parallel_map, "
-             "parallel_interleave, parallel_batch, prefetch, prefetch_below, cache, filter_first, map_after, "
-             "skip_first, parallel_filter, split_cache, files, vectorize, threadpool, buffer, unordered or none; "
+             "parallel_interleave, parallel_batch, prefetch, iterate_once, prefetch_below, cache, filter_first, "
+             "map_after, skip_first, parallel_filter, split_cache, files, vectorize, threadpool, buffer, unordered or "
+             "none; "
              "ITERATOR: the end of a long name",
      .commands = {whatif},
      .repeats = true},

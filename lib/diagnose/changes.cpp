@@ -48,6 +48,7 @@ bool is_setting(const Fix& fix) {
     case FixKind::parallel_map:
     case FixKind::parallel_interleave:
     case FixKind::prefetch:
+    case FixKind::iterate_once:
     case FixKind::prefetch_below:
     case FixKind::threadpool:
     case FixKind::buffer:

@@ -48,17 +48,37 @@ CadenceShare share_of(std::span<const Beat> beats) {
   return result;
 }
 
-/// Calls of a consumer, sorted by start, and when it waits in them.
+/// Steady calls of a consumer, sorted by start, and when it waits: in them, and where it makes the pipeline anew for
+/// every step, while that is made and ended.
 struct Waits {
   std::span<const Interval> calls;
   std::vector<Interval> spans;        ///< disjoint and sorted
-  std::vector<Picoseconds> of_calls;  ///< indexed as `calls`
+  std::vector<Picoseconds> of_calls;  ///< indexed as `calls`: each with what is waited until the next one
 };
 
-Waits whole_waits(std::span<const Interval> calls) {
-  Waits waits = {calls, merged({calls.begin(), calls.end()}), {}};
-  waits.of_calls.reserve(calls.size());
+/// Shares `spans` out to the calls.
+void share_out(Waits& waits) {
+  std::vector<Interval> inside;
+  for (std::size_t index = 0; index < waits.calls.size(); ++index) {
+    const Interval call = waits.calls[index];
+    const bool is_last = index + 1 == waits.calls.size();
+    inside.clear();
+    clip({call.start, is_last ? call.end : waits.calls[index + 1].start}, waits.spans, inside);
+    waits.of_calls[index] = total_length(inside);
+  }
+}
+
+Waits whole_waits(const PipelineMeasurement& pipeline) {
+  const std::span<const Interval> calls = std::span(pipeline.calls).subspan(pipeline.warmup_count);
+  Waits waits = {calls, {calls.begin(), calls.end()}, {}};
   for (const Interval call : calls) waits.of_calls.push_back(call.end - call.start);
+  if (pipeline.remade && !calls.empty()) {
+    for (const Interval wait : pipeline.remade->between_calls) {
+      if (wait.start >= calls.front().start) waits.spans.push_back(wait);
+    }
+  }
+  waits.spans = merged(std::move(waits.spans));
+  if (pipeline.remade) share_out(waits);
   return waits;
 }
 
@@ -224,7 +244,7 @@ void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, Pi
   latencies.erase(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(pipeline.warmup_count));
   pipeline.median = median(latencies);
   pipeline.trimmed_mean = trimmed_mean(latencies);
-  const Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
+  const Waits waits = whole_waits(pipeline);
   const std::vector<Beat> steps = beats_of_steps(markers, waits);
   pipeline.step_count = steps.size();
   pipeline.step_share = share_of_steps(steps);
@@ -241,12 +261,13 @@ void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, Pi
 
 void measure_exposed_waits(const Trace& trace, std::span<const StepMarker> markers, std::span<const Interval> computing,
                            PipelineMeasurement& pipeline) {
-  Waits waits = whole_waits(std::span(pipeline.calls).subspan(pipeline.warmup_count));
+  Waits waits = whole_waits(pipeline);
   if (waits.spans.empty()) return;  // also where every call took no time at all
   const Interval window = {waits.spans.front().start, waits.spans.back().end};
   const std::vector<Interval> idle = gaps_in(window, computing);
   waits.spans = intersected(waits.spans, idle);
-  for (std::size_t index = 0; index < waits.calls.size(); ++index) {
+  if (pipeline.remade) share_out(waits);
+  for (std::size_t index = 0; index < waits.calls.size() && !pipeline.remade; ++index) {
     std::vector<Interval> exposed;
     clip(waits.calls[index], idle, exposed);
     waits.of_calls[index] = total_length(exposed);

@@ -101,6 +101,7 @@ void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t
     return median(values);
   };
   step.gap = median_of(&ConsumerStep::gap);
+  step.remaking = median_of(&ConsumerStep::remaking);
   step.busy = median_of(&ConsumerStep::busy);
   step.core_time = median_of(&ConsumerStep::core_time);
 }
@@ -170,6 +171,27 @@ void find_new_iterations(const Trace& trace, const std::vector<const RootCall*>&
   }
 }
 
+/// How much of the gap before each new iteration the consumer spends on making it, and on letting go of the last one:
+/// the longest release in the gap.
+void find_remaking(const Trace& trace, const std::vector<const RootCall*>& calls, ConsumerCycles& consumer) {
+  for (std::size_t index = 0; index + 1 < calls.size(); ++index) {
+    const RootCall& next = *calls[index + 1];
+    const Interval gap = {calls[index]->span.end, next.span.start};
+    if (!consumer.steps[index + 1].begins_iteration || gap.start >= gap.end) continue;
+    const std::uint32_t making = trace.instances[index_of(instance_of(trace, next))].making;
+    if (making == kNoMaking) continue;
+    const Interval made = trace.makings[making].span;
+    if (made.start < gap.start || made.end > gap.end) continue;
+    Picoseconds releasing = 0;
+    auto release = std::lower_bound(trace.releases.begin(), trace.releases.end(), gap.start,
+                                    [](const LongRelease& at, Picoseconds start) { return at.span.start < start; });
+    for (; release != trace.releases.end() && release->span.end <= made.start; ++release) {
+      if (release->lane == next.lane) releasing = std::max(releasing, release->span.end - release->span.start);
+    }
+    consumer.steps[index].remaking = to_microseconds(made.end - made.start + releasing);
+  }
+}
+
 /// Whether a call of GetNext is not made by the thread that runs the step.
 bool runs_on_own_thread(const Trace& trace, const RootCall& call) {
   return trace.strings[trace.lanes[index_of(call.lane)].name].find("tf_data") != std::string_view::npos;
@@ -217,6 +239,7 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
     }
     consumer.overlaps = does_overlap(consumer);
     find_new_iterations(trace, group, consumer);
+    find_remaking(trace, group, consumer);
     replace_single_gap(consumer);
     set_last_gap(consumer);
     const Picoseconds span = group.back()->span.start - group.front()->span.start;

@@ -72,6 +72,7 @@ struct ConsumerStep {
   double gap = 0;                 ///< us from the end of GetNext to the next one
   double busy = 0;                ///< us of that in which ops run on this host
   double core_time = 0;           ///< us of these ops, added up over threads
+  double remaking = 0;            ///< us of the gap in which it lets go of its iterator and makes the next one
   double beside = 0;              ///< us of the call in which ops of the step before run: see ConsumerCycles::overlaps
   IteratorId root = kNoIterator;  ///< of the pipeline that it takes the element of
   bool begins_iteration = false;  ///< of an iterator that was made anew: its buffers are empty

@@ -260,6 +260,22 @@ const PipelineMaking* HostMeasurer::making_of(const RootCall& call) const {
   return making == kNoMaking ? nullptr : &trace_.makings[making];
 }
 
+/// Between two calls of a thread at most one release is that of the iterator: the longest. The others are of tensors.
+std::vector<Interval> releases_between(const Trace& trace, LaneId lane, std::span<const Interval> calls) {
+  std::vector<Interval> releases;
+  auto release = trace.releases.begin();
+  for (std::size_t index = 0; index + 1 < calls.size(); ++index) {
+    Interval longest;
+    for (; release != trace.releases.end() && release->span.start < calls[index + 1].start; ++release) {
+      const bool is_between = release->lane == lane && release->span.start >= calls[index].end;
+      if (is_between && release->span.end - release->span.start > longest.end - longest.start) longest = release->span;
+    }
+    longest.end = std::min(longest.end, calls[index + 1].start);
+    if (longest.end > longest.start) releases.push_back(longest);
+  }
+  return releases;
+}
+
 /// With one call for most times that the pipeline is made, or two (`for x in dataset.take(1)`: the second learns that
 /// there is no more), it is made for every step.
 void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
@@ -277,13 +293,19 @@ void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& 
     const PipelineMaking* const making = making_of(forest_.root_calls[group.calls[first]]);
     if (making == nullptr) continue;
     begin = std::min(begin, making->span.start);
+    if (first > 0) remade.between_calls.push_back(making->span);
     remade.making += making->span.end - making->span.start;
     remade.first_calls += pipeline.calls[first].end - pipeline.calls[first].start;
     ++remade.times;
   }
   if (2 * short_lives <= starts.size() + 1 || remade.times < kFewestTimes) return;
   remade.span = pipeline.calls.back().end - begin;
-  pipeline.remade = remade;
+  const LaneId lane = forest_.root_calls[group.calls.front()].lane;
+  const std::vector<Interval> releases = releases_between(trace_, lane, pipeline.calls);
+  remade.releasing = total_length(releases);
+  remade.between_calls.insert(remade.between_calls.end(), releases.begin(), releases.end());
+  remade.between_calls = merged(std::move(remade.between_calls));
+  pipeline.remade = std::move(remade);
   pipeline.iteration_starts.clear();
 }
 

@@ -159,10 +159,14 @@ struct RemadeIterator {
   std::size_t times = 0;        ///< that it was made in the window
   Picoseconds making = 0;       ///< of that: in MakeIterator
   Picoseconds first_calls = 0;  ///< and in the first GetNext call of each
+  Picoseconds releasing = 0;    ///< and until its threads had ended when Python let go of it
   Picoseconds span = 0;         ///< from the first making to the end of the last call
+  std::vector<Interval> between_calls;  ///< makings and releases after the first call; sorted and disjoint
 
   /// The part of the time that making it anew takes.
-  double share() const { return span > 0 ? static_cast<double>(making + first_calls) / static_cast<double>(span) : 0; }
+  double share() const {
+    return span > 0 ? static_cast<double>(making + first_calls + releasing) / static_cast<double>(span) : 0;
+  }
 };
 
 /// A part of the time that is spent in GetNext, and how sure it is.
@@ -246,8 +250,10 @@ struct PipelineMeasurement {
   /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
   /// Otherwise the window is the denominator, whose length has nothing to do with the job.
   bool has_cadence = false;
-  /// Steady latency / time from call start to call start. Where the trace holds single session runs out of many (TF1),
-  /// / length of the runs that hold a call instead: what passed between them was not traced.
+  /// Steady latency / time from call start to call start. Where the pipeline is made anew for every step, the making
+  /// and the release count as latency: the consumer waits for them as it waits in GetNext. Where the trace holds single
+  /// session runs out of many (TF1), / length of the runs that hold a call instead: what passed between them was not
+  /// traced.
   CadenceShare cadence;
   CadenceShare trimmed_cadence;  ///< the same without the slowest call
   /// Where the trace shows what devices compute: the shares by which the pipeline is judged instead of those above.

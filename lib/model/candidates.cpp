@@ -18,6 +18,7 @@ class CandidateFinder {
 
   std::vector<Fix> find() {
     std::vector<StageLoad> stages = stage_loads(model_);
+    add_iterate_once();
     add_prefetch();
     add_deeper_prefetch();
     for (const StageLoad& stage : stages) {
@@ -36,6 +37,15 @@ class CandidateFinder {
   void add(FixKind fix, IteratorId id, std::optional<std::int64_t> parallelism = {}) {
     const Fix added{fix, id, parallelism, {}};
     if (std::find(fixes_.begin(), fixes_.end(), added) == fixes_.end()) fixes_.push_back(added);
+  }
+
+  /// Where most steps begin a new iterator.
+  void add_iterate_once() {
+    const std::vector<ConsumerStep>& steps = model_.sample().consumers.front().steps;
+    const auto remade = std::count_if(steps.begin(), steps.end(), [](auto& step) { return step.begins_iteration; });
+    if (2 * static_cast<std::size_t>(remade) <= steps.size()) return;
+    const IteratorId root = model_.sample().consumers.front().root;
+    if (root != kNoIterator && can_iterate_once(host_, root)) add(FixKind::iterate_once, kNoIterator);
   }
 
   void add_prefetch() {

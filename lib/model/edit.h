@@ -32,6 +32,7 @@ struct Edit {
   std::map<StageIndex, double> vectorized;         ///< run once for so many elements instead of once for each
   std::map<StageIndex, double> work_factor;
   bool prefetch_at_end = false;
+  bool iterates_once = false;          ///< the consumer makes no new iterator between its steps
   bool without_input = false;          ///< every element is ready
   bool functions_hold_python = false;  ///< one Python function at a time
   std::optional<std::int64_t> pool_threads;

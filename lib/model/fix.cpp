@@ -18,11 +18,12 @@ struct KindEntry {
   bool takes_iterator = true;
 };
 
-constexpr std::array<KindEntry, 17> kKinds = {{
+constexpr std::array<KindEntry, 18> kKinds = {{
     {FixKind::parallel_map, "parallel_map"},
     {FixKind::parallel_interleave, "parallel_interleave"},
     {FixKind::parallel_batch, "parallel_batch"},
     {FixKind::prefetch, "prefetch", false},
+    {FixKind::iterate_once, "iterate_once", false},
     {FixKind::prefetch_below, "prefetch_below"},
     {FixKind::cache, "cache"},
     {FixKind::filter_first, "filter_first"},
@@ -296,6 +297,12 @@ std::string to_string(const Fix& fix, const HostMeasurement& host) {
   return text;
 }
 
+bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
+  const std::vector<IteratorId> below = iterators_below(host, root);
+  return std::none_of(below.begin(), below.end(),
+                      [&](IteratorId id) { return family(host.iterators[index_of(id)]).starts_with("Shuffle"); });
+}
+
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
   constexpr std::int64_t kUsualBuffer = 2;
   const HostMeasurement& host = *model.host;
@@ -310,6 +317,9 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
     case FixKind::prefetch:
       edit.prefetch_at_end = true;
       if (fix.parallelism) set_buffer_at_end(*fix.parallelism, model, edit);
+      break;
+    case FixKind::iterate_once:
+      edit.iterates_once = true;
       break;
     case FixKind::prefetch_below:
       for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {

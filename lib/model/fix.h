@@ -18,6 +18,7 @@ enum class FixKind {
   parallel_interleave,  ///< interleave(f, cycle_length=c, num_parallel_calls=p)
   parallel_batch,       ///< batch(n, num_parallel_calls=p)
   prefetch,             ///< prefetch() at the end
+  iterate_once,         ///< iter() before the loop, which makes an iterator for every step
   prefetch_below,       ///< prefetch() before the transformation
   cache,                ///< cache() after the transformation
   filter_first,         ///< filter() before the map below it
@@ -57,6 +58,10 @@ std::string to_string(const Fix& fix, const HostMeasurement& host);
 
 /// The shortest end of the iterator's long name that no other iterator of the host ends in.
 std::string short_path(const HostMeasurement& host, IteratorId iterator);
+
+/// Whether a replay can tell what a pipeline that is made anew for every step gains if it is made once: what fills a
+/// shuffle buffer each time would then be read once, so one with such a buffer gains more than any replay says.
+bool can_iterate_once(const HostMeasurement& host, IteratorId root);
 
 /// Adds the fix to an edit.
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit);

@@ -419,6 +419,7 @@ void Compiler::add_producer(StageIndex stage) {
 Action Compiler::gap_of(const ConsumerStep& step, double shortest_usual_gap) const {
   const bool is_host_bound = step.gap > 0 && step.busy > kHostBoundGap * step.gap;
   double gap = step.gap;
+  if (edit_.iterates_once || edit_.without_input) gap = std::max(0.0, gap - step.remaking);
   if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
   if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
   gap = std::max(1.0, gap / edit_.consumer_factor);
@@ -482,7 +483,8 @@ void Compiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
       actions.push_back({kNoStage, 0, 1, static_cast<float>(beside)});
     }
     compiled.steps.push_back(store(actions));
-    compiled.begins_iteration.push_back(step.begins_iteration ? step.root : kNoIterator);
+    const bool begins_iteration = step.begins_iteration && !edit_.iterates_once;
+    compiled.begins_iteration.push_back(begins_iteration ? step.root : kNoIterator);
     compiled.gaps += gap.cpu + gap.wait;
   }
   compiled.busiest = busiest_of(work_);

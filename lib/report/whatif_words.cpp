@@ -44,6 +44,8 @@ std::string code_of(const Fix& fix) {
     case FixKind::prefetch_below:
     case FixKind::buffer:
       return fmt::format(".prefetch({})", calls_words(fix));
+    case FixKind::iterate_once:
+      return "iter(dataset) before the loop";
     case FixKind::cache:
       return ".cache()";
     case FixKind::filter_first:

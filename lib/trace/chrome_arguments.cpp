@@ -39,6 +39,7 @@ bool uses_arguments(EventKind kind) {
     case EventKind::python_call:
     case EventKind::eager_execute:
     case EventKind::region_stop:
+    case EventKind::release:
     case EventKind::op:
     case EventKind::compilation:
     case EventKind::output:

@@ -101,6 +101,7 @@ EventKind classify_event(std::string_view name) {
   if (name.ends_with("Consume")) return EventKind::consume;
   if (name.starts_with("MakeIterator")) return EventKind::make_iterator;
   if (name.starts_with("TFE_Py_")) return EventKind::python_call;
+  if (name == "TFE_DeleteTensorHandle") return EventKind::release;
   if (name.starts_with("EagerExecute")) return EventKind::eager_execute;
   // `EagerLocalExecute: f` wraps a whole function; it is not an op.
   if (name.starts_with("EagerL")) {

@@ -21,6 +21,7 @@ enum class EventKind : std::uint8_t {
   region_stop,        ///< `ThreadpoolListener::StopRegion`
   python_call,        ///< `TFE_Py_…`: Python calls into TensorFlow
   eager_execute,      ///< `EagerExecute…`: what it calls runs; Python's lock is released
+  release,            ///< `TFE_DeleteTensorHandle`: Python lets go of a tensor, or of an iterator with its threads
   op,                 ///< `node_name:OpType`
   compilation,        ///< a tf.function is traced to a graph, or XLA compiles; see is_tracing()
   output,             ///< an op that writes summaries or checkpoints, run eagerly; see is_output_op()

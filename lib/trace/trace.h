@@ -70,6 +70,15 @@ struct IteratorInstance {
   std::uint32_t making = kNoMaking;  ///< of an outermost iterator: which of Trace::makings made its pipeline
 };
 
+/// Python lets go of what holds more than a tensor: threads are ended and buffers emptied, while the caller waits.
+struct LongRelease {
+  Interval span;
+  LaneId lane{};
+};
+
+/// A release that takes longer is one of these. A tensor's takes microseconds; making threads takes 50 us each.
+inline constexpr Picoseconds kShortestLongRelease = 100 * kPicosecondsPerMicrosecond;
+
 /// The runtime makes the iterators of a pipeline, as `iter(dataset)` asks for: its outermost `MakeIterator` event.
 struct PipelineMaking {
   Interval span;
@@ -217,6 +226,7 @@ struct Trace {
   /// there are some, a second reading shows them.
   std::uint64_t compile_and_output_count = 0;
   std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
+  std::vector<LongRelease> releases;             ///< sorted by start
   QueueSample queue;                             ///< how long closures waited for a thread of a pool
   std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them
   Loss loss;

@@ -193,7 +193,8 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
 
 void TraceBuilder::nest(const Place& place, const LaneEvent& event) {
   const Picoseconds end = event.start + event.duration;
-  if (event.kind != EventKind::python_call && event.kind != EventKind::eager_execute) {
+  if (event.kind != EventKind::python_call && event.kind != EventKind::eager_execute &&
+      event.kind != EventKind::release) {
     window_.start = std::min(window_.start, event.start);
     window_.end = std::max(window_.end, end);
   }
@@ -307,6 +308,10 @@ void TraceBuilder::add_leaf(const Place& place, const LaneEvent& event) {
         call.ran_until = std::max(call.ran_until, std::min(event.start + event.duration, call.span.end()));
       }
       break;
+    case EventKind::release:
+      if (event.duration < kShortestLongRelease) break;
+      trace_.releases.push_back({{event.start, event.start + event.duration}, place.lane});
+      break;
     case EventKind::step:
       trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
       break;
@@ -348,6 +353,8 @@ Trace TraceBuilder::finish() {
   finish_lanes();
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
+  std::stable_sort(trace_.releases.begin(), trace_.releases.end(),
+                   [](const LongRelease& a, const LongRelease& b) { return a.span.start < b.span.start; });
   keep_makings_of_pipelines();
   trace_.instances = instances_.take(trace_.loss);
   if (window_.start <= window_.end) trace_.window = window_;

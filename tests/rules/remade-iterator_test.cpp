@@ -13,8 +13,12 @@ MeasuredPipeline remade(double times, double share) {
   MeasuredPipeline pipeline = sequential_map();
   const Picoseconds span = 1'000'000 * kPicosecondsPerMicrosecond;
   const Picoseconds cost = std::llround(share * static_cast<double>(span));
-  pipeline.pipeline().remade =
-      RemadeIterator{static_cast<std::size_t>(std::llround(times)), cost - cost / 4, cost / 4, span};
+  pipeline.pipeline().remade = RemadeIterator{.times = static_cast<std::size_t>(std::llround(times)),
+                                              .making = cost - cost / 2,
+                                              .first_calls = cost / 4,
+                                              .releasing = cost / 2 - cost / 4,
+                                              .span = span,
+                                              .between_calls = {}};
   return pipeline;
 }
 
