@@ -71,6 +71,15 @@ if(TARGET tfdata-doctor AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD
   set_tests_properties(instructions PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 
+# Every command of README.md and docs/install.md in a clean clone, with the builds of the program, the wheel and the
+# Debian package: once a run, where nothing is special about the preset.
+if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo"
+   AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_FLAGS STREQUAL "")
+  add_test(NAME documented_commands COMMAND ${Python3_EXECUTABLE} -B
+                                            ${CMAKE_CURRENT_SOURCE_DIR}/tests/commands/check_commands.py)
+  set_tests_properties(documented_commands PROPERTIES LABELS commands SKIP_RETURN_CODE 77 TIMEOUT 1800 RUN_SERIAL TRUE)
+endif()
+
 # `capture` from TensorFlow itself: skipped where neither $DOCTOR_PYTHON nor python3 has it.
 if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ)
   add_test(NAME capture_tensorflow COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/tests/scripts/capture_tensorflow_test
