@@ -1,15 +1,19 @@
 #include "reading_sandbox.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "io/file_descriptor.h"
 #include "io/file_io.h"
+#include "io/replaced_file.h"
 #include "process/output.h"
 #include "process/time_limit.h"
 #include "text/escape.h"
@@ -26,20 +30,6 @@ mode_t mode_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode : 0;
 }
 
-/// Where the file is made or replaced: in the folder of its name and, where that is a link, in that of what it leads
-/// to.
-void add_folders_of(const fs::path& path, std::vector<std::string>& folders) {
-  constexpr int kMostLinks = 40;
-  fs::path file = path;
-  for (int links = 0; links < kMostLinks; ++links) {
-    folders.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
-    std::error_code error;
-    const fs::path target = fs::read_symlink(file, error);
-    if (error) return;
-    file = file.parent_path() / target;
-  }
-}
-
 /// The folder that SQLite takes for what does not fit into memory (unixTempFileDir() in its os_unix.c).
 std::string folder_for_sorting() {
   const std::array<const char*, 5> places = {std::getenv("SQLITE_TMPDIR"), std::getenv("TMPDIR"), "/var/tmp",
@@ -50,48 +40,96 @@ std::string folder_for_sorting() {
   return ".";
 }
 
+/// What SQLite has beside a database while it changes it.
+constexpr std::array<const char*, 3> kBesideDatabase = {"-journal", "-wal", "-shm"};
+
+/// A database is changed in place. What stands beside it while it is must be there: in the sandbox no file can be made.
+void add_database(const std::string& path, SandboxPlan& plan) {
+  const std::string file = followed(path);
+  if (mode_of(file) == 0) plan.task.new_databases.push_back(file);
+  plan.rules.changeable.push_back(file);
+  for (const char* const end : kBesideDatabase) plan.rules.changeable.push_back(file + end);
+}
+
 /// A database whose last writer was killed is mended when it is read.
 bool is_left_half_written(const std::string& path) {
-  return mode_of(path + "-journal") != 0 || mode_of(path + "-wal") != 0;
+  std::error_code error;
+  return std::any_of(kBesideDatabase.begin(), kBesideDatabase.end(), [&](const char* const end) {
+    return S_ISREG(mode_of(path + end)) && fs::file_size(path + end, error) > 0;
+  });
 }
 
-void add_input(const std::string& path, SandboxRules& rules) {
-  if (path != "-") {
-    rules.readable.push_back(path);
-    const std::string lines = source_lines_path(path);
-    if (mode_of(lines) != 0) rules.readable.push_back(lines);
-    if (is_left_half_written(path)) add_folders_of(path, rules.writable_folders);
-  }
-  // What can be read once only is kept in a temporary file.
-  if (!S_ISREG(mode_of(path))) rules.writable_folders.push_back(temporary_directory());
+void add_input(const std::string& path, SandboxPlan& plan) {
+  if (path == "-") return;
+  SandboxRules& rules = plan.rules;
+  rules.readable.push_back(path);
+  const std::string lines = source_lines_path(path);
+  if (mode_of(lines) != 0) rules.readable.push_back(lines);
+  const std::string file = followed(path);
+  if (is_left_half_written(file)) add_database(file, plan);
 }
 
-void add_output(const std::string& path, SandboxRules& rules) {
+void add_output(const std::string& path, SandboxPlan& plan) {
   if (is_standard_output(path)) return;
   const mode_t mode = mode_of(path);
   if (mode != 0 && !S_ISREG(mode)) {
-    rules.writable.push_back(path);
+    plan.rules.writable.push_back(path);
   } else {
-    add_folders_of(path, rules.writable_folders);
+    plan.task.files.push_back(path);
   }
+}
+
+bool is_read_once(const std::string& path) {
+  return !S_ISREG(mode_of(path));
 }
 
 }  // namespace
 
-SandboxRules rules_for(const SandboxNeeds& needs) {
-  SandboxRules rules;
-  for (const std::string& path : needs.inputs) add_input(path, rules);
-  for (const std::string& path : needs.outputs) add_output(path, rules);
-  for (const std::string& path : needs.databases) add_folders_of(path, rules.writable_folders);
-  if (needs.sorts_on_disk) rules.writable_folders.push_back(folder_for_sorting());
+SandboxPlan sandbox_plan(const SandboxNeeds& needs) {
+  SandboxPlan plan;
+  for (const std::string& path : needs.inputs) add_input(path, plan);
+  for (const std::string& path : needs.outputs) add_output(path, plan);
+  for (const std::string& path : needs.databases) add_database(path, plan);
+  plan.keeps_what_is_read_once = std::any_of(needs.inputs.begin(), needs.inputs.end(), is_read_once);
+  plan.sorts_on_disk = needs.sorts_on_disk;
   if (!needs.log_directory.empty()) {
     // To find another machine, the C library reads and loads what the machine's configuration says.
-    rules.reads_everything = true;
-    rules.may_connect = true;
-    rules.growing_folders.push_back(needs.log_directory);
+    plan.rules.reads_everything = true;
+    plan.rules.may_connect = true;
+    plan.rules.growing_folders.push_back(needs.log_directory);
   }
-  return rules;
+  return plan;
 }
+
+std::string make_private_folder(const std::string& parent, const char* variable) {
+  std::string folder = parent + "/tfdata-doctor-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) return {};
+  ::setenv(variable, folder.c_str(), 1);
+  return folder;
+}
+
+namespace {
+
+/// The plan knows them then. Where one cannot be made, nothing can be kept.
+void make_temporary_folders(SandboxPlan& plan) {
+  const auto add = [&](const std::string& folder) {
+    if (folder.empty()) return;
+    plan.task.temporary_folders.push_back(folder);
+    plan.rules.writable_folders.push_back(folder);
+  };
+  if (plan.keeps_what_is_read_once) add(make_private_folder(temporary_directory(), "TMPDIR"));
+  if (plan.sorts_on_disk) add(make_private_folder(folder_for_sorting(), "SQLITE_TMPDIR"));
+}
+
+bool is_empty(const BrokerTask& task) {
+  return task.files.empty() && task.temporary_folders.empty() && task.new_databases.empty();
+}
+
+void make_empty_file(const std::string& path) {
+  const FileDescriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+}
+
+}  // namespace
 
 SandboxChoice sandbox_choice(const Request& request) {
   return {.is_wanted = !request.is_set("no-sandbox"), .is_told = request.is_set("verbose") && !request.is_set("quiet")};
@@ -102,10 +140,17 @@ void enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs) {
   if (is_entered) return;
   is_entered = true;
   if (!choice.is_wanted) return tell_of_sandbox(choice, "left out by --no-sandbox");
-  const SandboxRules rules = rules_for(needs);
+  SandboxPlan plan = sandbox_plan(needs);
   Sandbox sandbox;
-  do_unwatched([&] { sandbox = enter_sandbox(rules); });
-  tell_of_sandbox(choice, describe(sandbox, rules));
+  do_unwatched([&] {
+    make_temporary_folders(plan);
+    if (!is_empty(plan.task)) start_output_broker(plan.task);
+    for (const std::string& file : needs.databases) make_empty_file(followed(file) + "-journal");
+    sandbox = enter_sandbox(plan.rules);
+  });
+  const bool is_brokered = !plan.task.files.empty() && output_broker() != nullptr;
+  tell_of_sandbox(choice,
+                  describe(sandbox, plan.rules) + (is_brokered ? "; files are written by a process of their own" : ""));
 }
 
 void tell_of_sandbox(const SandboxChoice& choice, const std::string& text) {

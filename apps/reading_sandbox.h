@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "command_line/request.h"
+#include "process/output_broker.h"
 #include "process/sandbox.h"
 
 namespace doctor {
@@ -17,8 +18,20 @@ struct SandboxNeeds {
   bool sorts_on_disk = false;               ///< SQLite may need room
 };
 
-/// The rules for such a command: files that are read each by itself, what is written by its folder.
-SandboxRules rules_for(const SandboxNeeds& needs);
+/// What such a command may do itself, and what the broker does for it.
+struct SandboxPlan {
+  SandboxRules rules;
+  BrokerTask task;
+  bool keeps_what_is_read_once = false;  ///< in a temporary file
+  bool sorts_on_disk = false;
+};
+
+/// Files are read each by itself, databases changed each by itself, documents written by the broker.
+SandboxPlan sandbox_plan(const SandboxNeeds& needs);
+
+/// Makes a folder for temporary files, of this user alone, and names it in the environment variable. Empty where it
+/// cannot be made.
+std::string make_private_folder(const std::string& parent, const char* variable);
 
 /// Whether the user wants the sandbox, and to be told of it: --no-sandbox and -v.
 struct SandboxChoice {

@@ -1,11 +1,16 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "commands.h"
 #include "compare/baseline_store.h"
+#include "io/path_error.h"
 #include "process/exit_code.h"
 #include "process/output.h"
+#include "process/output_broker.h"
 #include "recordings.h"
 #include "report/baseline_page.h"
 #include "text/numbers.h"
@@ -33,10 +38,24 @@ Result<BaselineOptions> baseline_options(const Request& request, const std::stri
   return options;
 }
 
+/// By way of the process that writes for this one, if there is one.
+BaselineAccess baseline_access() {
+  const OutputBroker* const broker = output_broker();
+  if (broker == nullptr) return access_by_name();
+  return {.lock = [broker](const std::string& path) -> Result<FileDescriptor> {
+            FileDescriptor file;
+            if (const int error = broker->lock(path, file); error != 0) return Unexpected(path_error(path, error));
+            return file;
+          },
+          .replace = [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
+}
+
 void enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs,
-                            std::vector<std::string> databases) {
-  enter_sandbox(options.reading.sandbox,
-                {.inputs = std::move(inputs), .outputs = paths_of(options.output), .databases = std::move(databases)});
+                            std::optional<BaselineKind> changed) {
+  SandboxNeeds needs = {.inputs = std::move(inputs), .outputs = paths_of(options.output)};
+  if (changed == BaselineKind::database) needs.databases = {options.file};
+  if (changed == BaselineKind::json) needs.outputs.push_back(options.file);
+  enter_sandbox(options.reading.sandbox, needs);
 }
 
 int add_to(const BaselineOptions& options, const std::string& label) {
@@ -46,11 +65,13 @@ int add_to(const BaselineOptions& options, const std::string& label) {
   const bool is_quiet = options.output.quiet;
   const Result<std::vector<NamedRecordings>> named = find_recordings(options.reading.traces);
   if (!named) return fail_with(named.error());
-  enter_baseline_sandbox(options, files_of(*named), {options.file});
+  const Result<BaselineKind> kind = kind_to_change(options.file);
+  if (!kind) return fail_with(kind.error());
+  enter_baseline_sandbox(options, files_of(*named), *kind);
   const Result<Recordings> recordings = read_recordings(*named, options.reading.setup, label, is_quiet);
   if (!recordings) return fail_with(recordings.error());
   print_missing(*recordings, is_quiet);
-  const Result<std::size_t> added = add_to_baseline(options.file, recordings->runs);
+  const Result<std::size_t> added = add_to_baseline(options.file, *kind, recordings->runs, baseline_access());
   if (!added) return fail_with(added.error());
   const std::size_t known = recordings->runs.size() - *added;
   const int code = print_page(fmt::format("{} added{}\n", format_count(*added, "run"),
@@ -69,8 +90,11 @@ int show_runs(const BaselineOptions& options) {
 }
 
 int prune(const BaselineOptions& options, std::size_t keep) {
-  enter_baseline_sandbox(options, {}, {options.file});
-  const Result<std::size_t> removed = prune_baseline(options.file, keep);
+  if (::access(options.file.c_str(), F_OK) != 0) return fail_with(path_error(options.file, errno));
+  const Result<BaselineKind> kind = kind_to_change(options.file);
+  if (!kind) return fail_with(kind.error());
+  enter_baseline_sandbox(options, {}, *kind);
+  const Result<std::size_t> removed = prune_baseline(options.file, *kind, keep, baseline_access());
   if (!removed) return fail_with(removed.error());
   return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());
 }

@@ -154,7 +154,8 @@ TableFormat row_format(OutputFormat format) {
 
 SandboxNeeds needs_of(const QueryOptions& options, std::vector<std::string> files) {
   SandboxNeeds needs = {.inputs = std::move(files), .outputs = {options.output.path()}, .sorts_on_disk = true};
-  if (!options.database.empty()) needs.databases = {options.database};
+  if (options.database.empty()) return needs;
+  (options.reading.traces.empty() ? needs.inputs : needs.databases).push_back(options.database);
   return needs;
 }
 

@@ -47,6 +47,7 @@ int run(int count, char** values) {
 int main(int count, char** values) {
   reserve_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is a write error like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a limit on the size of files
   use_small_thread_stacks();
   return_large_blocks();
   end_when_memory_runs_out();

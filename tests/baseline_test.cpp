@@ -323,6 +323,7 @@ TEST_CASE("a link to a baseline stays one, and so do its permissions") {
     struct stat status {};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0640);
+    std::filesystem::remove(path + "-journal");  // SQLite's, emptied
     CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 2);
   }
 }
@@ -461,12 +462,21 @@ TEST_CASE("a database without tables yet has no runs") {
   CHECK(loaded(directory / "bare.db").size() == 1);
 }
 
+TEST_CASE("a pipe of the name that a partial file used to have keeps nobody waiting") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "baseline.json";
+  REQUIRE(::mkfifo((path + ".new").c_str(), 0600) == 0);
+  CHECK(added(path, {stored(1)}) == 1);
+  CHECK(loaded(path) == std::vector<StoredRun>{stored(1)});
+}
+
 TEST_CASE("what cannot be written is told, and the baseline stays") {
   const TemporaryDirectory directory;
   const std::string path = directory / "baseline.json";
   added(path, {stored(1)});
-  std::filesystem::create_directory(path + ".new");  // where the new content would be written
-  const Result<std::size_t> count = add_to_baseline(path, {stored(2)});
+  BaselineAccess full_disk = access_by_name();
+  full_disk.replace = [](const std::string& file, std::string_view) { return fail("no space left", file); };
+  const Result<std::size_t> count = add_to_baseline(path, BaselineKind::json, {stored(2)}, full_disk);
   REQUIRE_FALSE(count);
   CHECK(loaded(path) == std::vector<StoredRun>{stored(1)});
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@
 #include <vector>
 
 #include "batch/trace_folders.h"
+#include "io/file_io.h"
+#include "process/call_filter.h"
 #include "reading_sandbox.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
@@ -85,11 +88,12 @@ TEST_CASE("a file that is named can be read, its neighbour not, and neither be w
   const std::string other = folder.write("secret", "bytes");
   SandboxRules rules;
   rules.readable = {named};
+  const int refused = available_sandbox().has_filter ? EPERM : EACCES;
   CHECK(try_inside(rules, {opening(named, O_RDONLY), opening(other, O_RDONLY), opening(named, O_WRONLY),
                            opening(folder / "new", O_WRONLY | O_CREAT), opening("/etc/passwd", O_RDONLY),
                            [&] { return outcome_of(::unlink(named.c_str())); },
                            [&] { return outcome_of(::truncate(other.c_str(), 0)); }}) ==
-        std::vector{0, EACCES, EACCES, EACCES, EACCES, EACCES, available_sandbox().landlock >= 3 ? EACCES : 0});
+        std::vector{0, EACCES, EACCES, EACCES, EACCES, refused, refused});
 }
 
 TEST_CASE("a link is followed to the file that it leads to") {
@@ -148,40 +152,140 @@ TEST_CASE("threads start, memory is had and pipes are read as before") {
   CHECK(try_inside({}, {starting, piping, opening("/proc/self/status", O_RDONLY)}) == std::vector{0, 0, 0});
 }
 
-TEST_CASE("a program that the sandbox's process starts as a copy of itself stays inside") {
-  if (!can_guard_files()) return;
+TEST_CASE("no process can be made, but threads can") {
+  if (!can_filter_calls()) return;
   const auto forking = [] {
     const pid_t child = ::fork();
-    if (child == 0) ::_exit(opening("/etc/passwd", O_RDONLY)());
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
+    if (child == 0) ::_exit(0);
+    return outcome_of(child);
   };
-  CHECK(try_inside({}, {forking}) == std::vector{EACCES});
+  CHECK(try_inside({}, {forking}) == std::vector{EPERM});
 }
 
-TEST_CASE("a trace allows itself and the lines beside it; standard input and pipes a temporary file") {
+TEST_CASE("on a kernel without Landlock the filter keeps files from being written by their names") {
+  if (!can_filter_calls()) return;
+  const TemporaryDirectory folder;
+  const std::string file = folder.write("file", "bytes");
+  const auto inside = [&] {
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !filter_calls({})) return 1;
+    if (opening(file, O_RDONLY)() != 0) return 2;
+    if (opening(file, O_WRONLY)() != EACCES || opening(folder / "new", O_WRONLY | O_CREAT)() != EACCES) return 3;
+    if (::truncate(file.c_str(), 0) == 0 || ::unlink(file.c_str()) == 0) return 4;
+    return ::kill(::getppid(), 0) == 0 ? 5 : 0;
+  };
+  const pid_t process = ::fork();
+  REQUIRE(process >= 0);
+  if (process == 0) ::_exit(inside());
+  int status = 0;
+  REQUIRE(::waitpid(process, &status, 0) == process);
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("a trace allows itself and the lines beside it; standard input and pipes a temporary folder") {
   const TemporaryDirectory folder;
   const std::string trace = folder.write("trace", "");
-  CHECK(rules_for({.inputs = {trace}}).readable == std::vector{trace});
-  CHECK(rules_for({.inputs = {trace}}).writable_folders.empty());
+  CHECK(sandbox_plan({.inputs = {trace}}).rules.readable == std::vector{trace});
+  CHECK_FALSE(sandbox_plan({.inputs = {trace}}).keeps_what_is_read_once);
   const std::string lines = folder.write("dataset-lines.json", "{}");
-  CHECK(rules_for({.inputs = {trace}}).readable == std::vector{trace, lines});
-  CHECK(rules_for({.inputs = {"-"}}).writable_folders.size() == 1);
+  CHECK(sandbox_plan({.inputs = {trace}}).rules.readable == std::vector{trace, lines});
+  CHECK(sandbox_plan({.inputs = {"-"}}).keeps_what_is_read_once);
 }
 
-TEST_CASE("a document is written in its folder, or in that of the file that a link leads to") {
+TEST_CASE("a document is written by the broker, what has no name to be replaced by the process itself") {
+  CHECK(sandbox_plan({.outputs = {std::string(), std::string("-")}}).task.files.empty());
+  const SandboxPlan plan = sandbox_plan({.outputs = {std::string("report"), std::string("/dev/null")}});
+  CHECK(plan.task.files == std::vector<std::string>{"report"});
+  CHECK(plan.rules.writable == std::vector<std::string>{"/dev/null"});
+  CHECK(plan.rules.writable_folders.empty());
+}
+
+TEST_CASE("a database is changed with what SQLite has beside it, and nothing else of its folder") {
   const TemporaryDirectory folder;
-  const std::string link = folder / "link";
-  fs::create_symlink("far/report", link);
-  CHECK(rules_for({.outputs = {"", "-"}}).writable_folders.empty());
-  CHECK(rules_for({.outputs = {"report"}}).writable_folders == std::vector<std::string>{"."});
-  CHECK(rules_for({.outputs = {link}}).writable_folders == std::vector{folder.path(), folder / "far"});
-  CHECK(rules_for({.outputs = {"/dev/null"}}).writable == std::vector<std::string>{"/dev/null"});
+  const std::string database = folder / "database";
+  const SandboxPlan plan = sandbox_plan({.databases = {database}});
+  CHECK(plan.rules.changeable == std::vector{database, database + "-journal", database + "-wal", database + "-shm"});
+  CHECK(plan.task.new_databases == std::vector{database});
+  folder.write("database", "content");
+  CHECK(sandbox_plan({.databases = {database}}).task.new_databases.empty());
+  CHECK(sandbox_plan({.inputs = {database}}).rules.changeable.empty());
+  folder.write("database-journal", "half a change");
+  CHECK(sandbox_plan({.inputs = {database}}).rules.changeable.front() == database);
+}
+
+TEST_CASE("the broker replaces, appends to and locks the files of its task, and no other") {
+  const TemporaryDirectory folder;
+  const std::string report = folder.write("report", "old");
+  const std::string kept = folder / "kept";
+  fs::create_directory(kept);
+  folder.write("kept/part", "x");
+  const std::string lost = folder / "lost";
+  const std::string locked = folder / "locked";
+  {
+    const OutputBroker broker({.files = {report, lost, locked}, .temporary_folders = {kept}});
+    REQUIRE(broker.is_running());
+    CHECK(broker.knows(report));
+    CHECK_FALSE(broker.knows(folder / "other"));
+    FileDescriptor file;
+    CHECK(broker.finish(report) == EINVAL);
+    REQUIRE(broker.begin(report, file) == 0);
+    CHECK(write_all(file.number(), "new"));
+    CHECK(read_whole_file(report) == "old");
+    CHECK(broker.finish(report) == 0);
+    CHECK(read_whole_file(report) == "new");
+    REQUIRE(broker.append(report, file) == 0);
+    CHECK(write_all(file.number(), "er"));
+    CHECK(broker.begin(lost, file) == 0);
+    CHECK(broker.begin(folder / "other", file) == EINVAL);
+    CHECK(broker.lock(locked, file) == 0);
+    CHECK(fs::exists(locked));
+  }
+  CHECK(read_whole_file(report) == "newer");
+  CHECK_FALSE(fs::exists(lost));
+  CHECK_FALSE(fs::exists(locked));
+  CHECK_FALSE(fs::exists(kept));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("what stands at the broker's name and is not a file stays") {
+  const TemporaryDirectory folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const OutputBroker broker({.files = {pipe}});
+  FileDescriptor file;
+  CHECK(broker.begin(pipe, file) == EEXIST);
+  CHECK(fs::is_fifo(pipe));
+}
+
+TEST_CASE("a name of what this process has open means its file, not the broker's") {
+  const TemporaryDirectory folder;
+  const std::string report = folder.write("report", "old");
+  const FileDescriptor open(::open(report.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string name = "/proc/self/fd/" + std::to_string(open.number());
+  {
+    const OutputBroker broker({.files = {name}});
+    FileDescriptor file;
+    REQUIRE(broker.begin(name, file) == 0);
+    CHECK(write_all(file.number(), "new"));
+    CHECK(broker.finish(name) == 0);
+  }
+  CHECK(read_whole_file(report) == "new");
+}
+
+TEST_CASE("a new database that stays empty goes, unless another program has it") {
+  const TemporaryDirectory folder;
+  const std::string database = folder / "database";
+  { const OutputBroker broker({.new_databases = {database}}); }
+  CHECK_FALSE(fs::exists(database));
+  {
+    const OutputBroker other({.new_databases = {database}});
+    { const OutputBroker broker({.new_databases = {database}}); }
+    CHECK(fs::exists(database));
+  }
+  CHECK_FALSE(fs::exists(database));
 }
 
 TEST_CASE("capture keeps the network and reads, but writes below its log directory alone") {
-  const SandboxRules rules = rules_for({.log_directory = "logs"});
+  const SandboxRules rules = sandbox_plan({.log_directory = "logs"}).rules;
   CHECK(rules.may_connect);
   CHECK(rules.reads_everything);
   CHECK(rules.growing_folders == std::vector<std::string>{"logs"});

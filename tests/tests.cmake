@@ -33,6 +33,11 @@ if(NOT DOCTOR_FUZZ)
   doctor_test_program(golden_tests ${golden_sources})
   doctor_unity(unit_tests tests *_test.cpp)
   doctor_unity(unit_tests tests/rules *_test.cpp)
+  # What intrusion_test.cpp loads into the program.
+  add_library(intruder MODULE tests/intruder.cpp)
+  doctor_warnings(intruder)
+  target_compile_definitions(unit_tests PRIVATE DOCTOR_INTRUDER="$<TARGET_FILE:intruder>")
+  add_dependencies(unit_tests intruder)
   if(TARGET tfdata-doctor)
     target_compile_definitions(unit_tests PRIVATE DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>"
                                                   $<$<BOOL:${DOCTOR_HARDENING}>:DOCTOR_IS_HARDENED>)

@@ -20,6 +20,7 @@
 #include "process/interruption.h"
 #include "process/memory_limit.h"
 #include "process/output.h"
+#include "process/output_broker.h"
 #include "process/progress_bar.h"
 #include "process/sandbox.h"
 #include "process/worker_pool.h"
@@ -50,6 +51,7 @@ class Batch {
     if (!rows) return Unexpected(std::move(rows.error()));
     rows_ = std::move(*rows);
     warn_of_strange_lines();
+    make_room_for_pipes();
     if (shows_progress_) total_ = count_traces();
     for (const std::string& path : options_.traces) folders_.add_named(path);
     tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
@@ -64,6 +66,17 @@ class Batch {
   }
 
  private:
+  /// What can be read once only is kept in a temporary file.
+  void make_room_for_pipes() {
+    const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
+      std::error_code error;
+      return path != "-" && std::filesystem::is_other(path, error);
+    });
+    if (!is_spooled || !options_.sandbox.is_wanted) return;
+    temporary_folder_ = make_private_folder(temporary_directory(), "TMPDIR");
+    if (!temporary_folder_.empty()) start_output_broker({.temporary_folders = {temporary_folder_}});
+  }
+
   TraceList::Source source() const { return {options_.traces, options_.files_from, options_.path_end, options_.shard}; }
 
   void warn_of_strange_lines() const {
@@ -109,11 +122,7 @@ class Batch {
     rules.readable = folders_.list();
     if (standard_input_.is_open()) rules.readable.push_back(path_of(standard_input_));
     // What can be read once only is kept in a temporary file.
-    const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
-      std::error_code error;
-      return path != "-" && std::filesystem::is_other(path, error);
-    });
-    if (is_spooled) rules.writable_folders.push_back(temporary_directory());
+    if (!temporary_folder_.empty()) rules.writable_folders.push_back(temporary_folder_);
     return rules;
   }
 
@@ -227,6 +236,7 @@ class Batch {
   const bool shows_progress_ = wants_progress_bar(options_.quiet, STDERR_FILENO);
   FileDescriptor standard_input_;
   TraceFolders folders_;
+  std::string temporary_folder_;  ///< of the workers; empty: none
   DoneTraces done_;
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <new>
 #include <system_error>
 
 #include "io/file_io.h"
 #include "process/exit_code.h"
 #include "process/log_sink.h"
+#include "process/output_broker.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -27,27 +27,6 @@ constexpr std::string_view kReaderGone = "nobody reads it any more";
 Unexpected write_error(std::string_view where, int error) {
   if (error == EPIPE) return fail(std::string(kReaderGone), std::string(where));
   return fail(std::string("cannot be written: ") + std::strerror(error), std::string(where));
-}
-
-/// Rights that a new file gets.
-mode_t mode_of_new_file() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
-}
-
-/// Where a symbolic link leads, whether there is something or not, so that the link survives.
-std::string followed(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as Linux
-  fs::path target = path;
-  std::error_code error;
-  for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(target, error)); ++links) {
-    const fs::path next = fs::read_symlink(target, error);
-    if (error == std::errc::not_enough_memory) throw std::bad_alloc();  // else the link would be replaced
-    if (error) break;
-    target = target.parent_path() / next;  // an absolute one replaces what stands before it
-  }
-  return target.string();
 }
 
 /// What has no name to be replaced and may be written to all the same: what the shell or the caller has open, and the
@@ -88,61 +67,32 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
     if (!output->file_.is_open()) return write_error(path, errno);
     return output;
   }
-  const mode_t mode = exists ? status.st_mode & 07777 : mode_of_new_file();
-  if (Result<void> begun = output->begin_replacing(followed(path), mode); !begun) {
-    return Unexpected(std::move(begun.error()));
-  }
+  output->target_ = path;
+  const OutputBroker* const broker = output_broker();
+  output->is_brokered_ = broker != nullptr && broker->knows(path);
+  const int error = output->is_brokered_ ? broker->begin(path, output->file_) : output->replaced_.begin(path);
+  if (error != 0) return write_error(path, error);
   return output;
 }
 
-OutputFile::~OutputFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-Result<void> OutputFile::begin_replacing(const std::string& path, mode_t mode) {
-  target_ = path;
-  const std::string folder = fs::path(path).parent_path().string();
-  if (::access("/proc/self/fd", F_OK) == 0) {  // else it could not be given a name: take_name() goes through path_of()
-    file_ = FileDescriptor(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
-  }
-  if (!file_.is_open()) {  // not every file system has files without a name
-    temporary_ = target_ + ".XXXXXX";
-    file_ = FileDescriptor(::mkstemp(temporary_.data()));
-    if (!file_.is_open()) {
-      temporary_.clear();
-      return write_error(where_, errno);
-    }
-  }
-  if (::fchmod(file_.number(), mode) != 0) return write_error(where_, errno);
-  return {};
+int OutputFile::descriptor() const {
+  return target_.empty() || is_brokered_ ? file_.number() : replaced_.file().number();
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
-  return write_all(file_.number(), bytes) ? Result<void>() : write_error(where_, errno);
-}
-
-/// Gives the file its name, in place of the file that had it. 0 or the error number.
-int OutputFile::take_name() {
-  if (temporary_.empty()) {
-    // A link replaces nothing, so it goes over a name of its own.
-    std::string name = target_ + ".XXXXXX";
-    const FileDescriptor reserved(::mkstemp(name.data()));
-    if (!reserved.is_open() || ::unlink(name.c_str()) != 0) return errno;
-    if (::linkat(AT_FDCWD, path_of(file_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) return errno;
-    temporary_ = name;
-  }
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return errno;
-  temporary_.clear();
-  return 0;
+  return write_all(descriptor(), bytes) ? Result<void>() : write_error(where_, errno);
 }
 
 Result<void> OutputFile::finish() {
-  const bool is_replacing = !target_.empty();
-  if (is_replacing && ::fsync(file_.number()) != 0) return write_error(where_, errno);
-  if (is_replacing) {
-    if (const int error = take_name(); error != 0) return write_error(where_, error);
+  int error = 0;
+  if (is_brokered_) {
+    error = output_broker()->finish(target_);
+  } else if (!target_.empty()) {
+    error = replaced_.finish();
   }
-  if (::close(file_.release()) != 0) return write_error(where_, errno);
+  if (error != 0) return write_error(where_, error);
+  replaced_ = ReplacedFile();
+  if (file_.is_open() && ::close(file_.release()) != 0) return write_error(where_, errno);
   return {};
 }
 
@@ -154,8 +104,13 @@ Result<void> write_output(std::string_view page, const std::string& path) {
 }
 
 Result<void> append_output(std::string_view page, const std::string& path) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!file.is_open()) return write_error(path, errno);
+  FileDescriptor file;
+  if (const OutputBroker* const broker = output_broker(); broker != nullptr && broker->knows(path)) {
+    if (const int error = broker->append(path, file); error != 0) return write_error(path, error);
+  } else {
+    file = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+    if (!file.is_open()) return write_error(path, errno);
+  }
   if (!write_all(file.number(), page)) return write_error(path, errno);
   if (::close(file.release()) != 0) return write_error(path, errno);
   return {};

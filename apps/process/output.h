@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <span>
 #include <string>
@@ -10,6 +8,7 @@
 #include "base/result.h"
 #include "io/byte_sink.h"
 #include "io/file_descriptor.h"
+#include "io/replaced_file.h"
 #include "process/status_line.h"
 
 namespace doctor {
@@ -20,27 +19,25 @@ inline bool is_standard_output(std::string_view path) {
 }
 
 /// Writes to `path`, or to standard output (is_standard_output()), piece by piece. A regular file appears with
-/// finish(), as a whole: until then its bytes lie in a temporary file beside it, without a name where the file system
-/// allows that, so that a program that is killed leaves nothing. Without finish() nothing appears.
+/// finish(), as a whole (ReplacedFile), by way of output_broker() where that is asked for it. Without finish() nothing
+/// appears.
 class OutputFile final : public ByteSink {
  public:
   /// Errors: the file cannot be written.
   static Result<std::unique_ptr<OutputFile>> open(const std::string& path);
-  ~OutputFile() override;
-
   /// Errors: whatever keeps the bytes from being stored.
   Result<void> write(std::string_view bytes) override;
   Result<void> finish() override;
 
  private:
   OutputFile() = default;
-  Result<void> begin_replacing(const std::string& path, mode_t mode);
-  int take_name();
+  int descriptor() const;
 
-  std::string where_;      ///< for messages
-  std::string target_;     ///< the name that the file takes; empty for what has none to be replaced
-  std::string temporary_;  ///< the name that it has meanwhile; empty if none
-  FileDescriptor file_;
+  std::string where_;         ///< for messages
+  std::string target_;        ///< the file that is replaced; empty for what cannot be
+  bool is_brokered_ = false;  ///< whether output_broker() replaces it
+  ReplacedFile replaced_;     ///< where this process does
+  FileDescriptor file_;       ///< what else is written to
 };
 
 /// Writes a page to `path`, or to standard output (is_standard_output()). A regular file appears as a whole or not at

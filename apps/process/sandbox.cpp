@@ -2,10 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +16,7 @@
 #include <string_view>
 
 #include "io/file_descriptor.h"
+#include "process/call_filter.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -125,100 +122,17 @@ bool guard_files(int version, const SandboxRules& rules) {
   if (rules.reads_everything) landlock.allow("/", kReadFile);
   for (const std::string& path : rules.readable) landlock.allow(path, kReadFile);
   for (const std::string& path : rules.writable) landlock.allow(path, kWriteFile | kTruncate);
+  for (const std::string& path : rules.changeable) landlock.allow(path, kReadFile | kWriteFile | kTruncate);
   for (const std::string& path : rules.writable_folders) landlock.allow(path, kChange);
   for (const std::string& path : rules.growing_folders) landlock.allow(path, kChange | kMakeFolder | kRemoveFolder);
   return landlock.restrict_process();
 }
-
-#if defined(__x86_64__)
-constexpr std::uint32_t kMachine = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kMachine = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t kMachine = 0;  // calls have other numbers there
-#endif
 
 #if defined(DOCTOR_NO_SANDBOX)
 constexpr bool kIsBuiltFor = false;  // what looks into the program from within needs what is taken away
 #else
 constexpr bool kIsBuiltFor = true;
 #endif
-
-/// Numbers that newer kernels have, the same on all machines.
-constexpr std::uint32_t kIoUringSetup = 425;  // does what the other calls do, past the filter
-constexpr std::uint32_t kIoUringEnter = 426;
-constexpr std::uint32_t kIoUringRegister = 427;
-constexpr std::uint32_t kPidfdGetfd = 438;
-constexpr std::uint32_t kFchmodat2 = 452;
-
-constexpr std::uint32_t kRefused[] = {
-    SYS_execve, SYS_execveat,
-#if defined(__x86_64__)
-    SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
-#endif
-    // The attributes of files, which Landlock does not guard. What is open already keeps its own calls.
-    SYS_fchmodat, kFchmodat2, SYS_fchownat, SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr,
-    SYS_lremovexattr,
-    // Into other processes.
-    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, kPidfdGetfd,
-    // Doors that have let programs out of sandboxes.
-    kIoUringSetup, kIoUringEnter, kIoUringRegister, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl,
-    SYS_add_key, SYS_request_key, SYS_open_by_handle_at, SYS_unshare, SYS_setns,
-    // What administrators do.
-    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_init_module, SYS_finit_module, SYS_delete_module,
-    SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_settimeofday, SYS_clock_settime, SYS_sethostname};
-
-constexpr std::uint32_t kRefusedSockets[] = {SYS_socket, SYS_socketpair, SYS_connect, SYS_bind,
-                                             SYS_listen, SYS_accept,     SYS_accept4};
-
-/// What types on a terminal in the name of its user.
-constexpr std::uint32_t kRefusedRequests[] = {TIOCSTI, TIOCLINUX};
-
-/// The program that the kernel runs at each call. Refused is with EPERM, not by ending the process: a library that only
-/// tries something, or one that a user loads into the program, does no harm.
-class CallFilter {
- public:
-  explicit CallFilter(bool may_connect) {
-    load(offsetof(seccomp_data, arch));
-    add(BPF_JMP | BPF_JEQ | BPF_K, kMachine, 1, 0);
-    add(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);  // calls of another machine have other numbers
-    load(offsetof(seccomp_data, nr));
-    if (kMachine == AUDIT_ARCH_X86_64) refuse_if(BPF_JGE, 0x40000000);  // x32, which has other numbers too
-    for (const std::uint32_t call : kRefused) refuse_if(BPF_JEQ, call);
-    if (!may_connect) {
-      for (const std::uint32_t call : kRefusedSockets) refuse_if(BPF_JEQ, call);
-    }
-    constexpr std::uint8_t kRest = 1 + 2 * std::size(kRefusedRequests);
-    add(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, kRest);
-    load(offsetof(seccomp_data, args[1]));  // its low half, of which the kernel makes the request
-    for (const std::uint32_t request : kRefusedRequests) refuse_if(BPF_JEQ, request);
-    add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  }
-
-  bool install() {
-    const sock_fprog program = {static_cast<unsigned short>(steps_.size()), steps_.data()};
-    return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
-  }
-
- private:
-  void add(int code, std::uint32_t value, std::uint8_t if_true = 0, std::uint8_t if_false = 0) {
-    steps_.push_back({static_cast<std::uint16_t>(code), if_true, if_false, value});
-  }
-
-  void load(std::size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
-
-  void refuse_if(int comparison, std::uint32_t value) {
-    add(BPF_JMP | comparison | BPF_K, value, 0, 1);
-    add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-  }
-
-  std::vector<sock_filter> steps_;
-};
-
-bool has_seccomp() {
-  const std::uint32_t wanted = SECCOMP_RET_ERRNO;
-  return kMachine != 0 && ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &wanted) == 0;
-}
 
 /// Landlock is of the thread that asks for it and of those that it starts.
 bool has_other_threads() {
@@ -234,6 +148,13 @@ void add_reason(Sandbox& sandbox, const std::string& reason) {
   sandbox.why_not += (sandbox.why_not.empty() ? "" : "; ") + reason;
 }
 
+CallRules call_rules_of(const SandboxRules& rules) {
+  const bool changes_folders = !rules.writable_folders.empty() || !rules.growing_folders.empty();
+  return {.opens_for_writing = changes_folders || !rules.writable.empty() || !rules.changeable.empty(),
+          .changes_folders = changes_folders,
+          .connects = rules.may_connect};
+}
+
 std::string number_of_paths(std::size_t count) {
   return count == 0 ? "none" : std::to_string(count);
 }
@@ -247,7 +168,7 @@ Sandbox available_sandbox() {
     return sandbox;
   }
   sandbox.landlock = landlock_version();
-  sandbox.has_filter = has_seccomp();
+  sandbox.has_filter = can_filter_calls();
   if (sandbox.landlock == 0) {
     add_reason(sandbox, "files are not guarded: this kernel has no Landlock (Linux 5.13), or it is switched off");
   }
@@ -267,7 +188,7 @@ Sandbox enter_sandbox(const SandboxRules& rules) {
     add_reason(sandbox, std::string("files are not guarded: ") + std::strerror(errno));
   }
   if (sandbox.landlock > 0 && has_other_threads()) add_reason(sandbox, "threads that ran before are not guarded");
-  if (sandbox.has_filter && !CallFilter(rules.may_connect).install()) {
+  if (sandbox.has_filter && !filter_calls(call_rules_of(rules))) {
     sandbox.has_filter = false;
     add_reason(sandbox, std::string("calls are not filtered: ") + std::strerror(errno));
   }
@@ -277,10 +198,10 @@ Sandbox enter_sandbox(const SandboxRules& rules) {
 std::string describe(const Sandbox& sandbox, const SandboxRules& rules) {
   std::string text;
   if (sandbox.landlock > 0) {
-    text = fmt::format(
-        "Landlock {}: {} can be read, {} written", sandbox.landlock,
-        rules.reads_everything ? "all files" : format_count(rules.readable.size(), "named path"),
-        number_of_paths(rules.writable.size() + rules.writable_folders.size() + rules.growing_folders.size()));
+    text = fmt::format("Landlock {}: {} can be read, {} written", sandbox.landlock,
+                       rules.reads_everything ? "all files" : format_count(rules.readable.size(), "named path"),
+                       number_of_paths(rules.writable.size() + rules.changeable.size() + rules.writable_folders.size() +
+                                       rules.growing_folders.size()));
   }
   if (sandbox.has_filter) {
     text += fmt::format("{}seccomp: no programs, {}", text.empty() ? "" : "; ",

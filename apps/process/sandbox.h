@@ -9,6 +9,7 @@ namespace doctor {
 struct SandboxRules {
   std::vector<std::string> readable;          ///< files, and folders with all that is below
   std::vector<std::string> writable;          ///< files that are there: devices, pipes, files that are appended to
+  std::vector<std::string> changeable;        ///< files that are there, to be read and written in place
   std::vector<std::string> writable_folders;  ///< below which files are made, read, replaced and removed
   std::vector<std::string> growing_folders;   ///< the same, and folders, too
   bool reads_everything = false;
@@ -24,9 +25,10 @@ struct Sandbox {
 
 /// Takes from this process, for good and for those that it forks, what it does not need to read a trace, so that a
 /// trace that takes it over has little of it. Landlock guards the contents of files: what is not named in the rules can
-/// be neither opened, made, changed nor removed (folders can be listed). Seccomp refuses, with EPERM, to execute
-/// programs, to open sockets, to look into other processes, and what only administrators need. Call it before threads
-/// are started. Where the kernel has one part only, that one is in force; a path that cannot be opened gets no rule.
+/// be neither opened, made, changed nor removed (folders can be listed). Seccomp refuses, with EPERM, all system calls
+/// but those of a list (call_filter.h): no program is executed, no socket opened, no process made, looked into or
+/// signalled, and where nothing is written by its name no file opened to be written. Call it before threads are
+/// started. Where the kernel has one part only, that one is in force; a path that cannot be opened gets no rule.
 Sandbox enter_sandbox(const SandboxRules& rules);
 
 /// The parts that this machine has, as enter_sandbox() would use them.

@@ -1,6 +1,5 @@
 #include "process/worker_pool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -13,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "io/file_io.h"
+#include "process/descriptors.h"
 
 namespace doctor {
 namespace {
@@ -104,23 +103,6 @@ Result<Pipe> make_pipe() {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-/// The numbers of all descriptors of this process.
-std::vector<int> open_descriptors() {
-  std::vector<int> numbers;
-  DIR* const folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) {
-    // Nothing is mounted there. More than these nobody opens for a command.
-    constexpr int kMost = 4096;
-    for (int number = 0; number < kMost; ++number) numbers.push_back(number);
-    return numbers;
-  }
-  while (const dirent* const entry = ::readdir(folder)) {
-    if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
-  }
-  ::closedir(folder);
-  return numbers;
-}
-
 /// Whether whoever started the program handed the descriptor over, to be read: a trace may be named by it (/dev/fd/3,
 /// standard input). What the program opens itself is closed by exec.
 bool is_handed_over(int descriptor) {
@@ -142,19 +124,13 @@ void keep_standard_input_for_reading() {
 /// Leaves the worker its two pipes, what it prints, and what it may be asked to read. A trace that takes a worker over
 /// must find nothing of its parent: neither the file with the rows of other traces nor standard output, which may be
 /// one.
-void close_all_but(int requests, int replies, int kept) {
+void close_all_but(int requests, int replies, int kept_file) {
   keep_standard_input_for_reading();
-  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  std::vector<int> kept = {requests, replies, STDERR_FILENO, kept_file};
   for (const int number : open_descriptors()) {
-    const bool is_own =
-        number == requests || number == replies || number == STDERR_FILENO || number == nothing || number == kept;
-    if (!is_own && !is_handed_over(number)) ::close(number);
+    if (is_handed_over(number)) kept.push_back(number);
   }
-  // Nothing that is opened later may get the number of a standard stream.
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO}) {
-    if (::fcntl(stream, F_GETFD) == -1) ::dup2(nothing, stream);
-  }
-  if (nothing > STDERR_FILENO) ::close(nothing);
+  close_descriptors_but(kept);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "compare/baseline.h"
+#include "io/file_descriptor.h"
 
 namespace doctor {
 
@@ -20,12 +22,31 @@ bool sniff_baseline(std::string_view head);
 /// The runs in the order in which they were added. Errors: no such file, not a baseline.
 Result<std::vector<StoredRun>> load_baseline(const std::string& path);
 
+enum class BaselineKind { json, database, other };
+
+/// How a JSON baseline is locked and replaced: by its name, or by a process that does so for one that may not.
+struct BaselineAccess {
+  /// The file, made where there is none, locked against other programs that change it.
+  std::function<Result<FileDescriptor>(const std::string& path)> lock;
+  /// Puts new content in the place of the file, at once.
+  std::function<Result<void>(const std::string& path, std::string_view bytes)> replace;
+};
+
+BaselineAccess access_by_name();
+
+/// The kind of a baseline that is to be changed, or made. Errors: what is there is not a baseline.
+Result<BaselineKind> kind_to_change(const std::string& path);
+
 /// Adds runs that are not stored yet, and makes the file where there is none. How many were new. Several programs may
 /// add at once. Errors: the file is not a baseline, or cannot be written.
+Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, const std::vector<StoredRun>& runs,
+                                    const BaselineAccess& access);
 Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs);
 
 /// Takes out all but the `keep` runs that were added last. How many that were. Errors: as of add_to_baseline(), or no
 /// such file.
+Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, std::size_t keep,
+                                   const BaselineAccess& access);
 Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep);
 
 }  // namespace doctor
