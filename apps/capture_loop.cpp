@@ -1,11 +1,9 @@
 #include "capture_loop.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -22,33 +20,6 @@
 namespace doctor {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr int kMostRunsASecond = 1'000;
-
-/// Makes the folder of a run of its own and gives its name: the local time, as TensorFlow has it. Errors: it cannot be
-/// made.
-Result<std::string> make_run(const std::string& log_directory) {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm local{};
-  ::localtime_r(&now, &local);
-  const std::string time = fmt::format("{:%Y_%m_%d_%H_%M_%S}", local);
-  std::error_code error;
-  fs::create_directories(fs::path(run_folder(log_directory, time)).parent_path(), error);
-  for (int number = 1; !error && number <= kMostRunsASecond; ++number) {
-    const std::string run = number == 1 ? time : fmt::format("{}_{}", time, number);
-    if (fs::create_directory(run_folder(log_directory, run), error)) return run;
-  }
-  return fail("no folder for traces can be made: " + error.message(), run_folder(log_directory, time),
-              "name a log directory with -o");
-}
-
-/// Removes the folder of a run that has no trace, and the folders above that are empty then, the log directory not.
-void remove_empty_folders(const fs::path& run) {
-  fs::path folder = run;
-  for (int level = 0; level < 3 && ::rmdir(folder.c_str()) == 0; ++level) folder = folder.parent_path();
-}
-
 void show_activity(const CaptureOptions& capture, bool is_quiet) {
   if (!wants_progress_bar(is_quiet, STDERR_FILENO)) return;
   const std::string first = to_string(capture.hosts.front());
@@ -58,13 +29,23 @@ void show_activity(const CaptureOptions& capture, bool is_quiet) {
       fmt::format("tracing {} for {}", hosts, format_time(capture.duration.count() * kPicosecondsPerMillisecond)));
 }
 
+/// The log directory is made first: it can be named in the rules of the sandbox only then.
+const std::string& made(const std::string& log_directory) {
+  std::error_code ignored;  // the first capture will tell
+  std::filesystem::create_directories(log_directory, ignored);
+  return log_directory;
+}
+
 }  // namespace
 
-CaptureLoop::CaptureLoop(const CaptureLoopOptions& options) : options_(options) {}
+CaptureLoop::CaptureLoop(const CaptureLoopOptions& options)
+    : options_(options),
+      process_(options.capture, made(options.log_directory), options.diagnosis.reading.sandbox.is_wanted) {}
 
 std::optional<int> CaptureLoop::run() {
   using Clock = std::chrono::steady_clock;
-  enter_sandbox_for_captures();
+  enter_sandbox(options_.diagnosis.reading.sandbox,
+                {.inputs = {options_.log_directory}, .outputs = paths_of(options_.diagnosis.output)});
   std::optional<int> status;
   Clock::time_point next = Clock::now();
   for (std::size_t captures = 1;; ++captures) {
@@ -78,35 +59,20 @@ std::optional<int> CaptureLoop::run() {
   }
 }
 
-/// What hosts send is read in this process, too, so it needs the network. The log directory is made first: below it
-/// files can be made from then on.
-void CaptureLoop::enter_sandbox_for_captures() const {
-  std::error_code ignored;  // the first capture will tell
-  fs::create_directories(options_.log_directory, ignored);
-  enter_sandbox(options_.diagnosis.reading.sandbox,
-                {.outputs = paths_of(options_.diagnosis.output), .log_directory = options_.log_directory});
-}
-
 /// The exit status; nullopt if a signal ended it.
 std::optional<int> CaptureLoop::capture() {
-  const Result<std::string> run = make_run(options_.log_directory);
-  if (!run) return fail_with(run.error());
-  const std::string folder = run_folder(options_.log_directory, *run);
   show_activity(options_.capture, options_.diagnosis.output.quiet);
-  const Result<std::vector<HostCapture>> captures =
-      capture_hosts(options_.capture, fs::absolute(options_.log_directory).lexically_normal().string(), *run);
+  const Result<CapturedRun> captured = process_.capture();
   status_line().erase();
-  remove_empty_folders(folder);
-  if (!captures) return fail_with(captures.error());
-  if (interrupting_signal() != 0) {
-    fs::remove_all(folder);
-    return std::nullopt;
-  }
+  if (interrupting_signal() != 0) return std::nullopt;
+  if (!captured) return fail_with(captured.error());
   std::vector<Error> absent;
-  for (const HostCapture& host : *captures) {
+  for (const HostCapture& host : captured->hosts) {
     if (!host.file) absent.push_back(host.file.error());
   }
-  return absent.size() == captures->size() ? report_failure(absent) : report(folder, std::move(absent));
+  return absent.size() == captured->hosts.size()
+             ? report_failure(absent)
+             : report(run_folder(options_.log_directory, captured->run), std::move(absent));
 }
 
 /// Diagnoses the traces in the folder.
@@ -120,8 +86,7 @@ int CaptureLoop::report(const std::string& folder, std::vector<Error> absent) {
   const std::optional<VerdictKey> before = std::exchange(last_verdict_, key_of(*analysis));
   if (!options_.keeps_only_changes || before != last_verdict_)
     return write_page(*analysis, diagnosis.reading, diagnosis.output, page);
-  std::error_code ignored;  // a trace too many need not end the watch
-  fs::remove_all(folder, ignored);
+  process_.remove_last_run();
   if (!diagnosis.output.quiet) {
     print_note(fmt::format("tfdata-doctor: as before: {}\n",
                            escape_for_terminal(summarize(analysis->measurements, analysis->diagnosis.judgement))));

@@ -7,6 +7,7 @@
 
 #include "analysis.h"
 #include "capture/capture.h"
+#include "capture_process.h"
 #include "diagnosis_page.h"
 
 namespace doctor {
@@ -39,13 +40,13 @@ class CaptureLoop {
   };
   static VerdictKey key_of(const Analysis& analysis);
 
-  void enter_sandbox_for_captures() const;
   std::optional<int> capture();
   int report(const std::string& folder, std::vector<Error> absent);
   int report_failure(const std::vector<Error>& absent) const;
   OutputOptions metrics_alone() const;
 
   const CaptureLoopOptions& options_;
+  CaptureProcess process_;
   std::optional<VerdictKey> last_verdict_;
 };
 

@@ -73,7 +73,7 @@ class CaptureTest(unittest.TestCase):
         self.assertEqual(ended.returncode, 1, ended.stderr)
         report = json.loads(ended.stdout)
         self.assertEqual(report['verdict']['status'], 'input_bound')
-        self.assertIn('Map', report['verdict']['bottleneck']['long_name'])
+        self.assertIn('Map', report['verdict']['culprit']['long_name'])
         self.assertEqual(len(self.traces()), 1)
         self.assertEqual(report['trace']['files'][0]['path'], self.traces()[0])
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/capture.h"
+#include "io/file_descriptor.h"
+
+namespace doctor {
+
+/// A capture as it lies in the log directory.
+struct CapturedRun {
+  std::string run;                 ///< the name of its folder; see run_folder()
+  std::vector<HostCapture> hosts;  ///< in the order of CaptureOptions::hosts
+};
+
+/// A process that has the network and writes traces into the log directory, but reads none; what reads them has
+/// neither. It is told to capture, or to remove the run that it captured last, and takes nothing else from the other
+/// side. It ends with it, and what it captures then is removed.
+class CaptureProcess {
+ public:
+  /// Forks it, while there are no threads. `is_sandboxed`: it gives up what captures do not need.
+  CaptureProcess(const CaptureOptions& options, std::string log_directory, bool is_sandboxed);
+  CaptureProcess(const CaptureProcess&) = delete;
+  CaptureProcess& operator=(const CaptureProcess&) = delete;
+  /// Waits until it has ended.
+  ~CaptureProcess();
+
+  /// Captures all hosts. After interrupting_signal() it ends early, and nothing is stored. Errors: no folder for the
+  /// traces can be made, there is no libcurl, or no process.
+  Result<CapturedRun> capture();
+
+  /// Removes the run that was captured last.
+  void remove_last_run();
+
+ private:
+  bool ask(std::string_view request) const;
+  Result<std::string> receive();
+
+  const CaptureOptions& options_;
+  FileDescriptor socket_;
+  int process_ = -1;
+  std::string unread_;
+};
+
+}  // namespace doctor
