@@ -85,7 +85,10 @@ Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptio
   if (const Result<void> kept = check_outputs(output.targets, *files); !kept) return Unexpected(kept.error());
   // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
   if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
-  enter_sandbox(reading.sandbox, {.inputs = *files, .outputs = paths_of(output)});
+  if (const Result<void> entered = enter_sandbox(reading.sandbox, {.inputs = *files, .outputs = paths_of(output)});
+      !entered) {
+    return Unexpected(entered.error());
+  }
 
   DiagnosisSetup setup = reading.setup;
   setup.needed = page.needed;

@@ -39,13 +39,16 @@ const std::string& made(const std::string& log_directory) {
 }  // namespace
 
 CaptureLoop::CaptureLoop(const CaptureLoopOptions& options)
-    : options_(options),
-      process_(options.capture, made(options.log_directory), options.diagnosis.reading.sandbox.is_wanted) {}
+    : options_(options), process_(options.capture, made(options.log_directory), options.diagnosis.reading.sandbox) {}
 
 std::optional<int> CaptureLoop::run() {
   using Clock = std::chrono::steady_clock;
-  enter_sandbox(options_.diagnosis.reading.sandbox,
-                {.inputs = {options_.log_directory}, .outputs = paths_of(options_.diagnosis.output)});
+  if (const Result<void> entered =
+          enter_sandbox(options_.diagnosis.reading.sandbox,
+                        {.inputs = {options_.log_directory}, .outputs = paths_of(options_.diagnosis.output)});
+      !entered) {
+    return fail_with(entered.error());
+  }
   std::optional<int> status;
   Clock::time_point next = Clock::now();
   for (std::size_t captures = 1;; ++captures) {

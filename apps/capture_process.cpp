@@ -167,11 +167,14 @@ class Capturer {
 };
 
 [[noreturn]] void run_capturer(int socket, const CaptureOptions& options, const std::string& log_directory,
-                               bool is_sandboxed) {
+                               const SandboxChoice& choice) {
   // What ends the other side ends this when its socket ends, with nothing left half done.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
   close_descriptors_but({socket});
-  if (is_sandboxed) enter_sandbox(sandbox_plan({.log_directory = log_directory}).rules);
+  if (choice.is_wanted) {
+    const Sandbox sandbox = enter_sandbox(sandbox_plan({.log_directory = log_directory}).rules);
+    if (!judge_sandbox(choice, sandbox)) ::_exit(1);  // the other process says why
+  }
   try {
     Capturer(options, log_directory, socket).serve();
   } catch (...) {
@@ -186,7 +189,7 @@ Error ended_error() {
 
 }  // namespace
 
-CaptureProcess::CaptureProcess(const CaptureOptions& options, std::string log_directory, bool is_sandboxed)
+CaptureProcess::CaptureProcess(const CaptureOptions& options, std::string log_directory, const SandboxChoice& sandbox)
     : options_(options) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
@@ -195,7 +198,7 @@ CaptureProcess::CaptureProcess(const CaptureOptions& options, std::string log_di
   process_ = ::fork();
   if (process_ == 0) {
     own = FileDescriptor();
-    run_capturer(other.number(), options, log_directory, is_sandboxed);
+    run_capturer(other.number(), options, log_directory, sandbox);
   }
   if (process_ > 0) socket_ = std::move(own);
 }

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "capture/capture.h"
 #include "io/file_descriptor.h"
+#include "reading_sandbox.h"
 
 namespace doctor {
 
@@ -20,8 +21,8 @@ struct CapturedRun {
 /// side. It ends with it, and what it captures then is removed.
 class CaptureProcess {
  public:
-  /// Forks it, while there are no threads. `is_sandboxed`: it gives up what captures do not need.
-  CaptureProcess(const CaptureOptions& options, std::string log_directory, bool is_sandboxed);
+  /// Forks it, while there are no threads. In its sandbox it gives up what captures do not need.
+  CaptureProcess(const CaptureOptions& options, std::string log_directory, const SandboxChoice& sandbox);
   CaptureProcess(const CaptureProcess&) = delete;
   CaptureProcess& operator=(const CaptureProcess&) = delete;
   /// Waits until it has ended.

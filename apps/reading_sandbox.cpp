@@ -17,6 +17,7 @@
 #include "process/output.h"
 #include "process/time_limit.h"
 #include "text/escape.h"
+#include "text/json_page.h"
 #include "trace/source_lines.h"
 
 namespace doctor {
@@ -132,14 +133,19 @@ void make_empty_file(const std::string& path) {
 }  // namespace
 
 SandboxChoice sandbox_choice(const Request& request) {
-  return {.is_wanted = !request.is_set("no-sandbox"), .is_told = request.is_set("verbose") && !request.is_set("quiet")};
+  return {.is_wanted = !request.is_set("no-sandbox"),
+          .is_required = request.is_set("require-sandbox"),
+          .is_told = request.is_set("verbose") && !request.is_set("quiet")};
 }
 
-void enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs) {
+Result<void> enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs) {
   static bool is_entered = false;
-  if (is_entered) return;
+  if (is_entered) return {};
   is_entered = true;
-  if (!choice.is_wanted) return tell_of_sandbox(choice, "left out by --no-sandbox");
+  if (!choice.is_wanted) {
+    tell_of_sandbox(choice, "left out by --no-sandbox");
+    return {};
+  }
   SandboxPlan plan = sandbox_plan(needs);
   Sandbox sandbox;
   do_unwatched([&] {
@@ -151,6 +157,14 @@ void enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs) {
   const bool is_brokered = !plan.task.files.empty() && output_broker() != nullptr;
   tell_of_sandbox(choice,
                   describe(sandbox, plan.rules) + (is_brokered ? "; files are written by a process of their own" : ""));
+  return judge_sandbox(choice, sandbox);
+}
+
+Result<void> judge_sandbox(const SandboxChoice& choice, const Sandbox& sandbox) {
+  set_sandbox_word(force_of(sandbox));
+  if (!choice.is_required || sandbox.why_not.empty()) return {};
+  return fail("'--require-sandbox' is given, and not all of the sandbox is in force: " + sandbox.why_not, {},
+              "read traces where the kernel has Landlock and seccomp (SECURITY.md), or leave '--require-sandbox' out");
 }
 
 void tell_of_sandbox(const SandboxChoice& choice, const std::string& text) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "command_line/request.h"
 #include "process/output_broker.h"
 #include "process/sandbox.h"
@@ -33,17 +34,23 @@ SandboxPlan sandbox_plan(const SandboxNeeds& needs);
 /// cannot be made.
 std::string make_private_folder(const std::string& parent, const char* variable);
 
-/// Whether the user wants the sandbox, and to be told of it: --no-sandbox and -v.
+/// Whether the user wants the sandbox, needs all of it, and wants to be told of it: --no-sandbox, --require-sandbox and
+/// -v.
 struct SandboxChoice {
   bool is_wanted = true;
+  bool is_required = false;
   bool is_told = false;
 };
 
 SandboxChoice sandbox_choice(const Request& request);
 
 /// Enters the sandbox, before the first byte of a trace is read: threads that run already stay outside. Later calls do
-/// nothing: the first one is told all that the command needs.
-void enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs);
+/// nothing: the first one is told all that the command needs. Documents say how much of it is in force (json_page.h).
+/// Errors: all of it is required, and is not in force.
+Result<void> enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs);
+
+/// Has documents say how much of the sandbox is in force. Errors: all of it is required, and is not.
+Result<void> judge_sandbox(const SandboxChoice& choice, const Sandbox& sandbox);
 
 /// Says on standard error what the sandbox is, if the user wants to be told.
 void tell_of_sandbox(const SandboxChoice& choice, const std::string& text);

@@ -50,12 +50,12 @@ BaselineAccess baseline_access() {
           .replace = [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
 }
 
-void enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs,
-                            std::optional<BaselineKind> changed) {
+Result<void> enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs,
+                                    std::optional<BaselineKind> changed) {
   SandboxNeeds needs = {.inputs = std::move(inputs), .outputs = paths_of(options.output)};
   if (changed == BaselineKind::database) needs.databases = {options.file};
   if (changed == BaselineKind::json) needs.outputs.push_back(options.file);
-  enter_sandbox(options.reading.sandbox, needs);
+  return enter_sandbox(options.reading.sandbox, needs);
 }
 
 int add_to(const BaselineOptions& options, const std::string& label) {
@@ -67,7 +67,9 @@ int add_to(const BaselineOptions& options, const std::string& label) {
   if (!named) return fail_with(named.error());
   const Result<BaselineKind> kind = kind_to_change(options.file);
   if (!kind) return fail_with(kind.error());
-  enter_baseline_sandbox(options, files_of(*named), *kind);
+  if (const Result<void> entered = enter_baseline_sandbox(options, files_of(*named), *kind); !entered) {
+    return fail_with(entered.error());
+  }
   const Result<Recordings> recordings = read_recordings(*named, options.reading.setup, label, is_quiet);
   if (!recordings) return fail_with(recordings.error());
   print_missing(*recordings, is_quiet);
@@ -81,7 +83,9 @@ int add_to(const BaselineOptions& options, const std::string& label) {
 }
 
 int show_runs(const BaselineOptions& options) {
-  enter_baseline_sandbox(options, {options.file}, {});
+  if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, {}); !entered) {
+    return fail_with(entered.error());
+  }
   const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
   if (!runs) return fail_with(runs.error());
   const bool is_json = options.output.format() == OutputFormat::json;
@@ -93,7 +97,9 @@ int prune(const BaselineOptions& options, std::size_t keep) {
   if (::access(options.file.c_str(), F_OK) != 0) return fail_with(path_error(options.file, errno));
   const Result<BaselineKind> kind = kind_to_change(options.file);
   if (!kind) return fail_with(kind.error());
-  enter_baseline_sandbox(options, {}, *kind);
+  if (const Result<void> entered = enter_baseline_sandbox(options, {}, *kind); !entered) {
+    return fail_with(entered.error());
+  }
   const Result<std::size_t> removed = prune_baseline(options.file, *kind, keep, baseline_access());
   if (!removed) return fail_with(removed.error());
   return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());

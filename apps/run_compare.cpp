@@ -113,14 +113,14 @@ Result<NamedSides> find_sides(const CompareOptions& options) {
   return NamedSides{*std::move(base), *std::move(candidate), *std::move(ideal)};
 }
 
-void enter_comparing_sandbox(const CompareOptions& options, const NamedSides& named) {
+Result<void> enter_comparing_sandbox(const CompareOptions& options, const NamedSides& named) {
   SandboxNeeds needs = {.inputs = {}, .outputs = paths_of(options.output)};
   if (options.baseline) needs.inputs.push_back(*options.baseline);
   for (const std::vector<NamedRecordings>* side : {&named.base, &named.candidate, &named.ideal}) {
     const std::vector<std::string> files = files_of(*side);
     needs.inputs.insert(needs.inputs.end(), files.begin(), files.end());
   }
-  enter_sandbox(options.reading.sandbox, needs);
+  return enter_sandbox(options.reading.sandbox, needs);
 }
 
 /// Recordings of the ceiling. Errors: one cannot be read, or shows no steps.
@@ -140,7 +140,9 @@ Result<Sides> read_sides(const CompareOptions& options) {
   }
   const Result<NamedSides> named = find_sides(options);
   if (!named) return Unexpected(named.error());
-  enter_comparing_sandbox(options, *named);
+  if (const Result<void> entered = enter_comparing_sandbox(options, *named); !entered) {
+    return Unexpected(entered.error());
+  }
   const auto read = [&](const std::vector<NamedRecordings>& side) {
     return read_recordings(side, options.reading.setup, options.label, options.output.quiet);
   };

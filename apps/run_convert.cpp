@@ -159,7 +159,11 @@ Result<Conversion> convert_traces(const ConvertOptions& options) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return Unexpected(limited.error());
   }
-  enter_sandbox(options.reading.sandbox, {.inputs = *files, .outputs = {options.output}});
+  if (const Result<void> entered =
+          enter_sandbox(options.reading.sandbox, {.inputs = *files, .outputs = {options.output}});
+      !entered) {
+    return Unexpected(entered.error());
+  }
   return write_events(options, *files);
 }
 

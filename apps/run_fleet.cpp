@@ -44,7 +44,11 @@ int run_fleet(const Request& request) {
       request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});
   if (!output) return fail_with(output.error());
   if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
-  enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output->path()}});
+  if (const Result<void> entered =
+          enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output->path()}});
+      !entered) {
+    return fail_with(entered.error());
+  }
   const Result<Fleet> fleet = read_fleet(files);
   if (!fleet) return fail_with(fleet.error());
   const int code =

@@ -170,7 +170,11 @@ Result<bool> ask(const QueryOptions& options) {
   const Result<std::vector<std::string>> files = options.reading.traces.empty()
                                                      ? std::vector<std::string>()
                                                      : resolve_inputs(options.reading.traces, options.reading.run);
-  enter_sandbox(options.reading.sandbox, needs_of(options, files.value_or(std::vector<std::string>())));
+  if (const Result<void> entered =
+          enter_sandbox(options.reading.sandbox, needs_of(options, files.value_or(std::vector<std::string>())));
+      !entered) {
+    return Unexpected(entered.error());
+  }
   Result<QueryDatabase> database = open_database(options);
   if (!database) return Unexpected(database.error());
   // Before anything is loaded: what is wrong with the SQL is reported at once.

@@ -39,7 +39,7 @@ Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& readi
   if (!runs) return Unexpected(runs.error());
   SandboxNeeds needs = {.inputs = reading.files.value_or(std::vector<std::string>()), .outputs = paths_of(output)};
   for (const Run& run : *runs) needs.inputs.insert(needs.inputs.end(), run.files.begin(), run.files.end());
-  enter_sandbox(reading.sandbox, needs);
+  if (const Result<void> entered = enter_sandbox(reading.sandbox, needs); !entered) return Unexpected(entered.error());
   DiagnosisSetup setup = reading.setup;
   setup.rules = {};
   setup.needed = whatif_needs();

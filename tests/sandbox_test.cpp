@@ -25,6 +25,7 @@
 #include "reading_sandbox.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
+#include "text/json_page.h"
 
 namespace doctor::sandbox_test {
 namespace {
@@ -327,6 +328,66 @@ TEST_CASE("-v says what the sandbox is, --no-sandbox leaves it out") {
   CHECK(Tool().run({trace}).errors.find("sandbox") == std::string::npos);
   const std::string workers = Tool().run({"batch", "-v", trace}).errors;
   CHECK(workers.find("sandbox: each worker: ") != std::string::npos);
+}
+
+TEST_CASE("--require-sandbox fails before a trace is read where a part of the sandbox is missing") {
+  const std::string trace = DOCTOR_SOURCE_DIR "/testdata/traces/seed_example1.xplane.pb";
+  const bool has_all = force_of(available_sandbox()) == "full";
+  const TemporaryDirectory folder;
+  const std::string rows = folder / "rows";
+  REQUIRE(Tool().run({"batch", trace, "-o", rows, "--quiet"}).code <= 1);
+  const std::vector<std::vector<std::string>> commands = {{trace, "--fail-on", "never"},
+                                                          {"show", "tree", trace},
+                                                          {"whatif", trace},
+                                                          {"compare", trace, "--", trace},
+                                                          {"convert", trace, "--format", "csv"},
+                                                          {"query", "SELECT 1", trace},
+                                                          {"fleet", rows},
+                                                          {"baseline", "show", rows},
+                                                          {"batch", trace, "--fail-on", "never"}};
+  for (std::vector<std::string> command : commands) {
+    command.push_back("--require-sandbox");
+    const Ended ended = Tool().run(command);
+    INFO(command.front() << ": " << ended.errors);
+    CHECK((ended.errors.find("not all of the sandbox is in force: ") != std::string::npos) == !has_all);
+    if (!has_all) CHECK(ended.code == 2);
+    if (!has_all) CHECK(ended.output.empty());
+  }
+  const Ended both = Tool().run({trace, "--require-sandbox", "--no-sandbox"});
+  CHECK(both.code == 2);
+  CHECK(both.errors.find("'--no-sandbox' cannot be given with '--require-sandbox'") != std::string::npos);
+}
+
+TEST_CASE("a sandbox of which a part is missing is not what was required") {
+  const SandboxChoice required = {.is_wanted = true, .is_required = true, .is_told = false};
+  CHECK(judge_sandbox(required, {.landlock = 3, .has_filter = true, .why_not = {}}).has_value());
+  CHECK(sandbox_word() == "full");
+  const Result<void> judged = judge_sandbox(required, {.landlock = 3, .has_filter = false, .why_not = "no seccomp"});
+  REQUIRE_FALSE(judged.has_value());
+  CHECK(judged.error().what.find("no seccomp") != std::string::npos);
+  CHECK(sandbox_word() == "partial");
+  CHECK(judge_sandbox({}, {.landlock = 0, .has_filter = false, .why_not = "neither"}).has_value());
+  CHECK(sandbox_word() == "none");
+}
+
+TEST_CASE("every machine-readable document says how much of the sandbox was in force") {
+  const std::string trace = DOCTOR_SOURCE_DIR "/testdata/traces/seed_example1.xplane.pb";
+  const std::string word(force_of(available_sandbox()));
+  const auto says = [&](std::vector<std::string> command, const std::string& with) {
+    INFO(command[0] << " " << command.back());
+    CHECK(Tool().run(command).output.find(with) != std::string::npos);
+  };
+  says({trace, "--format", "json"}, "\"sandbox\": \"" + word + "\"");
+  says({trace, "--format", "json", "--no-sandbox"}, "\"sandbox\": \"none\"");
+  says({trace, "--format", "sarif"}, "\"sandbox\": \"" + word + "\"");
+  says({trace, "--format", "junit"}, "<property name=\"sandbox\" value=\"" + word + "\"/>");
+  says({trace, "--format", "prometheus"}, "sandbox=\"" + word + "\"");
+  says({trace, "--format", "html"}, "(sandbox: " + word + ")");
+  says({"batch", trace}, "\"sandbox\":\"" + word + "\"");
+  says({"whatif", trace, "--format", "json"}, "\"sandbox\": \"" + word + "\"");
+  says({"show", "ops", trace, "--format", "json"}, "\"sandbox\": \"" + word + "\"");
+  says({"query", "SELECT 1", trace, "--format", "json"}, "\"sandbox\":\"" + word + "\"");
+  says({"compare", trace, "--format", "json", "--", trace}, "\"sandbox\": \"" + word + "\"");
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ TraceRow full_row() {
   row.best_gain_low = 1.5;
   row.best_condition = "fits_in_memory";
   row.culprit_source = "src/input.py:33";
+  row.sandbox = "partial";
   return row;
 }
 
@@ -239,6 +240,9 @@ TEST_CASE("rows of before there were lines of code are read") {
   json.erase("culprit_source");
   REQUIRE(parse_row(json.dump()));
   CHECK(parse_row(json.dump())->culprit_source.empty());
+  CHECK(parse_row(json.dump())->sandbox == "partial");
+  json.erase("sandbox");
+  CHECK(parse_row(json.dump())->sandbox.empty());
 }
 
 TEST_CASE("the best fix is the first change whose gain is known") {

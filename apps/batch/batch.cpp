@@ -57,6 +57,11 @@ class Batch {
     tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
                                           ? "each worker: " + describe(available_sandbox(), rules_for_workers())
                                           : "left out by --no-sandbox");
+    if (options_.sandbox.is_wanted) {
+      // For the rows of traces whose worker failed, which this process writes.
+      const Result<void> judged = judge_sandbox(options_.sandbox, available_sandbox());
+      if (!judged) return Unexpected(judged.error());
+    }
     const InterruptionGuard guard;
     if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
     if (Result<void> second = run_again(); !second) return Unexpected(std::move(second.error()));
@@ -112,8 +117,8 @@ class Batch {
 
   Result<void> prepare_worker(std::uint64_t share) const {
     if (Result<void> limited = limit_memory({share, memory_.words, memory_.is_given}); !limited) return limited;
-    if (options_.sandbox.is_wanted) enter_sandbox(rules_for_workers());
-    return {};
+    if (!options_.sandbox.is_wanted) return {};
+    return judge_sandbox(options_.sandbox, enter_sandbox(rules_for_workers()));
   }
 
   /// A worker writes nothing but to its parent.

@@ -88,6 +88,9 @@ const std::vector<OptionEntry> kTraceOptions = {
      .help =
          "Do not give up rights before traces are read (where the kernel can: to other files, programs and sockets)",
      .commands = kSandboxed},
+    {.name = "require-sandbox",
+     .help = "Fail before a trace is read where the kernel has not all of the sandbox",
+     .commands = kSandboxed},
     {.name = "embedded",
      .help =
          "For a program that hands on what others ask: print to standard output alone, read neither a configuration "

@@ -228,6 +228,11 @@ Result<void> check_embedded(const Request& request) {
               "run the program without '--embedded'");
 }
 
+Result<void> check_sandbox(const Request& request) {
+  if (!request.is_set("no-sandbox") || !request.is_set("require-sandbox")) return {};
+  return fail("'--no-sandbox' cannot be given with '--require-sandbox'", {}, "leave one of them out");
+}
+
 }  // namespace
 
 Surroundings surroundings() {
@@ -259,6 +264,7 @@ tl::expected<void, Errors> add_settings(Request& request, const Surroundings& ar
   const std::vector<CatalogEntry> catalog = settable_catalog();
   request.today = around.today;
   if (const Result<void> allowed = check_embedded(request); !allowed) return tl::unexpected(Errors{allowed.error()});
+  if (const Result<void> clear = check_sandbox(request); !clear) return tl::unexpected(Errors{clear.error()});
   const bool is_embedded = request.is_set("embedded");
   const Result<GivenValues> environment =
       is_embedded ? Result<GivenValues>(GivenValues{}) : read_environment(request.command, around);

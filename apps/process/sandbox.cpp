@@ -195,6 +195,11 @@ Sandbox enter_sandbox(const SandboxRules& rules) {
   return sandbox;
 }
 
+std::string_view force_of(const Sandbox& sandbox) {
+  if (sandbox.landlock == 0 && !sandbox.has_filter) return "none";
+  return sandbox.why_not.empty() ? "full" : "partial";
+}
+
 std::string describe(const Sandbox& sandbox, const SandboxRules& rules) {
   std::string text;
   if (sandbox.landlock > 0) {

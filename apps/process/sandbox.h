@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace doctor {
@@ -33,6 +34,9 @@ Sandbox enter_sandbox(const SandboxRules& rules);
 
 /// The parts that this machine has, as enter_sandbox() would use them.
 Sandbox available_sandbox();
+
+/// "full" where both parts are in force for all of the process, "partial" or "none".
+std::string_view force_of(const Sandbox& sandbox);
 
 /// "Landlock 7: 2 named paths can be read, none written; seccomp: no programs, no sockets".
 std::string describe(const Sandbox& sandbox, const SandboxRules& rules);

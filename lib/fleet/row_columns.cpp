@@ -21,7 +21,7 @@ constexpr std::array<RowColumn, 3> kFindingColumns = {{
     {"subject", text, false, "", "long name of the iterator at fault; empty for the whole trace or pipeline"},
 }};
 
-constexpr std::array<RowColumn, 33> kColumns = {{
+constexpr std::array<RowColumn, 34> kColumns = {{
     {"schema", text, false, "", "`tfdata-doctor.row/2`"},
     {"path", text, false, "", "the file, as it was given or found"},
     {"bytes", integer, false, "bytes", "of the file as stored: compressed, if it is"},
@@ -65,6 +65,8 @@ constexpr std::array<RowColumn, 33> kColumns = {{
      "`runs_on_batches`, `does_not_need_map` or `comes_from_files`; null if on none"},
     {"culprit_source", text, true, "",
      "the line of the program that made the culprit, `src/input.py:33`; null where the trace does not say"},
+    {"sandbox", text, true, "",
+     "how much of the sandbox was in force: `full`, `partial` or `none`; null in rows of earlier versions"},
 }};
 
 void append_rows(std::string& table, std::span<const RowColumn> columns, const std::string& prefix) {

@@ -150,6 +150,7 @@ void read_columns(Columns& columns, bool is_version_1, TraceRow& row) {
   columns.read_if_there("best_gain_low", row.best_gain_low);
   columns.read_if_there("best_condition", row.best_condition);
   columns.read_if_there("culprit_source", row.culprit_source);
+  columns.read_if_there("sandbox", row.sandbox);
   read_records(columns, row);
 }
 

@@ -55,6 +55,7 @@ std::string render_row(const TraceRow& row) {
   json["best_gain_low"] = or_null(row.best_gain_low);
   json["best_condition"] = text_or_null(row.best_condition);
   json["culprit_source"] = text_or_null(row.culprit_source);
+  json["sandbox"] = text_or_null(row.sandbox);
   return to_line(json) + "\n";
 }
 

@@ -12,6 +12,7 @@
 #include "diagnose/user_code.h"
 #include "fleet/pipeline_signature.h"
 #include "report/selection.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -131,6 +132,7 @@ TraceRow failed_row(RowFile file, std::string error) {
   TraceRow row;
   row.file = std::move(file);
   row.tool_version = DOCTOR_VERSION;
+  row.sandbox = sandbox_word();
   row.is_complete = false;
   row.error = std::move(error);
   return row;

@@ -72,6 +72,7 @@ struct TraceRow {
   std::optional<double> best_gain_low;  ///< the lower end of what is predicted
   std::string culprit_source;           ///< the line that made the culprit, "src/input.py:33"; empty if not known
   std::string best_condition;           ///< on which the gain depends, as in the JSON report; empty: on none
+  std::string sandbox;                  ///< sandbox_word() of what read the trace
 };
 
 /// The row of one file that was diagnosed, or could not be read (`unreadable` of the analysis has why).

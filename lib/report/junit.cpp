@@ -6,6 +6,7 @@
 #include "diagnose/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -83,9 +84,12 @@ void add_verdict(TestCases& cases, const ProblemReport& report) {
 }
 
 std::string properties_of(const ProblemReport& report) {
-  if (report.settings_note.empty()) return {};
-  return fmt::format("    <properties>\n      <property name=\"settings\" value=\"{}\"/>\n    </properties>\n",
-                     escape_for_xml(report.settings_note));
+  std::string properties = fmt::format("      <property name=\"sandbox\" value=\"{}\"/>\n", sandbox_word());
+  if (!report.settings_note.empty()) {
+    properties +=
+        fmt::format("      <property name=\"settings\" value=\"{}\"/>\n", escape_for_xml(report.settings_note));
+  }
+  return "    <properties>\n" + properties + "    </properties>\n";
 }
 
 }  // namespace

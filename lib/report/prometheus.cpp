@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "report/selection.h"
 #include "text/escape.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -140,8 +141,8 @@ void add_findings(const std::vector<Finding>& findings, MetricsPage& page) {
 
 std::string render_prometheus(const Measurements& measurements, const Diagnosis& diagnosis) {
   MetricsPage page;
-  page.begin("info", "The version of tfdata-doctor.");
-  page.add(1, {{"version", DOCTOR_VERSION}});
+  page.begin("info", "The version of tfdata-doctor, and how much of its sandbox was in force.");
+  page.add(1, {{"version", DOCTOR_VERSION}, {"sandbox", sandbox_word()}});
   if (!add_trace(measurements, page)) return page.take();
   add_verdict(diagnosis.judgement, page);
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);

@@ -134,6 +134,8 @@ std::map<std::string, std::size_t> add_rules(const ProblemReport& report, Ordere
 
 std::string render_sarif(const ProblemReport& report) {
   OrderedJson driver = tool_json();
+  driver["properties"] = {{"sandbox", driver["sandbox"]}};  // SARIF's driver has no members of others
+  driver.erase("sandbox");
   driver["rules"] = OrderedJson::array();
   const std::map<std::string, std::size_t> indices = add_rules(report, driver["rules"]);
   OrderedJson run;

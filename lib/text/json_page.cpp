@@ -19,6 +19,8 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
+std::string_view word_of_process = "none";
+
 bool is_plain(char c) {
   return kPlain[static_cast<unsigned char>(c)];
 }
@@ -55,7 +57,15 @@ std::string to_line(const OrderedJson& json) {
 }
 
 OrderedJson tool_json() {
-  return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}};
+  return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}, {"sandbox", sandbox_word()}};
+}
+
+std::string_view sandbox_word() {
+  return word_of_process;
+}
+
+void set_sandbox_word(std::string_view word) {
+  word_of_process = word;
 }
 
 void append_json_string(std::string& out, std::string_view text) {

@@ -20,6 +20,14 @@ std::string to_line(const OrderedJson& json);
 /// `tool` of every page.
 OrderedJson tool_json();
 
+/// What every machine-readable document says as `sandbox`: "full" where all of the sandbox was in force when the traces
+/// were read, "partial" where a part of it was, "none" else, and where no trace is read. It is of the process, as the
+/// version is of the program.
+std::string_view sandbox_word();
+
+/// `word` is one of the three; it must outlive the process's documents.
+void set_sandbox_word(std::string_view word);
+
 template <typename Value>
 OrderedJson or_null(const std::optional<Value>& value) {
   return value ? OrderedJson(*value) : OrderedJson(nullptr);

@@ -368,6 +368,7 @@ class Tool:
 
     name: str
     version: str
+    sandbox: str
 
 
 class Document:

@@ -23,7 +23,7 @@ SCHEMA = """
     findings ARRAY<STRUCT<rule: STRING, severity: STRING, subject: STRING>>,
     tool_version STRING, error STRING, best_fix STRING, best_gain DOUBLE, best_gain_low DOUBLE,
     best_condition STRING,
-    culprit_source STRING
+    culprit_source STRING, sandbox STRING
 """
 TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
 

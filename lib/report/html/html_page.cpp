@@ -127,7 +127,8 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   const OrderedJson tool = tool_json();
   page.element("p", {{"class", "muted"}},
                "Made by " + text_of(tool, "name") + " " + text_of(tool, "version") +
-                   ". Every number of this page is in its data: the element with the id \"data\" holds the JSON "
+                   " (sandbox: " + text_of(tool, "sandbox") +
+                   "). Every number of this page is in its data: the element with the id \"data\" holds the JSON "
                    "documents that the same command prints with --format json.");
   page.close();
   page.open("script", {{"type", "application/json"}, {"id", "data"}});
