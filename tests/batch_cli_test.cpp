@@ -12,11 +12,13 @@
 #include <csignal>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "endless_pipe.h"
 #include "fleet/trace_row.h"
+#include "process/sandbox.h"
 #include "run_tool.h"
 #include "sanitizer.h"
 
@@ -239,6 +241,51 @@ TEST_CASE("a trace that takes too long has a row that says so") {
   const std::size_t late = contains(lines[0], "/dev/fd/") ? 0 : 1;
   CHECK(parsed(lines[late]).error == "takes longer than --timeout 1 allows");
   CHECK(parsed(lines[1 - late]).verdict == "healthy");
+}
+
+/// The process that works for `process` and has entered its sandbox, other than `before`; 0 when `process` has ended.
+pid_t worker_of(pid_t process, pid_t before) {
+  const std::string id = std::to_string(process);
+  const bool has_filter = force_of(available_sandbox()) != "none";
+  int status = 0;
+  while (::waitpid(process, &status, WNOHANG) == 0) {
+    std::istringstream children(read_whole_file("/proc/" + id + "/task/" + id + "/children"));
+    pid_t writer = 0;  // the process that writes files is made first
+    pid_t worker = 0;
+    if (!(children >> writer >> worker)) continue;
+    if (worker != before) {
+      const std::string described = read_whole_file("/proc/" + std::to_string(worker) + "/status");
+      if (!has_filter || contains(described, "Seccomp:\t2")) return worker;
+    }
+    ::sched_yield();
+  }
+  return 0;
+}
+
+TEST_CASE("a trace whose worker is killed is tried once more, alone, and its row says what to do") {
+  if (!fs::exists("/proc/self/task/" + std::to_string(::getpid()) + "/children")) return;
+  const EndlessPipe never;
+  const TemporaryDirectory folder;
+  const std::string out = folder / "rows.ndjson";
+  std::vector<std::string> owned = {DOCTOR_TOOL, "batch", never.path(), "-o", out, "-q", "-j", "1"};
+  std::vector<char*> values;
+  for (std::string& value : owned) values.push_back(value.data());
+  values.push_back(nullptr);
+  pid_t process = 0;
+  REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, nullptr, nullptr, values.data(), environ) == 0);
+  const pid_t first = worker_of(process, 0);
+  REQUIRE(first != 0);
+  CHECK(::kill(first, SIGKILL) == 0);
+  const pid_t second = worker_of(process, first);
+  REQUIRE(second != 0);
+  CHECK(read_whole_file(out).empty());
+  CHECK(::kill(second, SIGKILL) == 0);
+  int status = 0;
+  REQUIRE(::waitpid(process, &status, 0) == process);
+  const std::vector<std::string> lines = lines_of(read_whole_file(out));
+  REQUIRE(lines.size() == 1);
+  CHECK(parsed(lines[0]).error ==
+        "the diagnosis was killed twice, as a machine that is out of memory does it; run it again");
 }
 
 TEST_CASE("a trace that needs too much memory has a row that says so") {

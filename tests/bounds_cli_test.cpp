@@ -13,7 +13,9 @@
 #include "fleet/trace_row.h"
 #include "io/path_error.h"
 #include "run_tool.h"
+#include "sanitizer.h"
 #include "temporary_directory.h"
+#include "tests/xspace.pb.h"
 
 namespace doctor::bounds_cli_test {
 namespace {
@@ -60,6 +62,36 @@ TEST_CASE("SQL that never ends is ended, and leaves no file") {
   CHECK(ended.code == 2);
   CHECK(contains(ended.errors, "SQL: takes longer than --timeout 1 allows"));
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+// Each device took 18 KB: 80,000 of them, 6.6 MB, 1.2 GB.
+TEST_CASE("a trace of thousands of devices needs little memory") {
+  if (kHasSanitizer) return;  // see sanitizer.h
+  xspace::XSpace space;
+  for (int device = 0; device < 20'000; ++device) {
+    xspace::XPlane& plane = *space.add_planes();
+    plane.set_name("/device:GPU:" + std::to_string(device));
+    (*plane.mutable_event_metadata())[1].set_name("kernel");
+    xspace::XLine& line = *plane.add_lines();
+    line.set_name("Stream #14(Compute)");
+    xspace::XEvent& event = *line.add_events();
+    event.set_metadata_id(1);
+    event.set_duration_ps(1'000'000);
+  }
+  const TemporaryDirectory folder;
+  const std::string path = folder.write("devices.xplane.pb", space.SerializeAsString());
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{path},
+                                             {path, "--format", "html"},
+                                             {"show", "steps", path},
+                                             {"query", "SELECT count(*) FROM events", path}}) {
+    std::vector<std::string> bounded = command;
+    bounded.insert(bounded.end(), {"--max-memory", "96M"});
+    const Ended ended = run_tool(bounded);
+    INFO(command[0] << ": " << ended.errors);
+    CHECK(ended.code != 2);
+  }
+  CHECK(contains(run_tool({path}).output, "has too many planes to be read whole"));
 }
 
 TEST_CASE("a named pipe or a device is no trace and takes no report") {

@@ -15,8 +15,8 @@ namespace {
 
 using namespace xspace_field;
 
-/// Planes, and names of hosts, that are read of a file; real ones have tens.
-constexpr std::size_t kMostPlanes = std::size_t{1} << 16;
+/// Planes, and names of hosts, that are read of a file; real ones have tens. Each takes up to 5 KB in a page.
+constexpr std::size_t kMostPlanes = 4096;
 
 class PlaneWalk {
  public:
