@@ -142,8 +142,25 @@ OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
   return json;
 }
 
+/// What an advice changes, as far as a model knows it.
+OrderedJson fixes_json(const Measurements& measurements, const Finding& finding, const Advice& advice) {
+  OrderedJson fixes = OrderedJson::array();
+  if (!finding.host) return fixes;
+  const HostMeasurement& host = measurements.hosts[*finding.host];
+  for (const Fix& fix : advice.fixes) {
+    const bool is_of_all = fix.iterator == kNoIterator;
+    fixes.push_back(
+        {{"fix", to_string(fix, host)},
+         {"kind", name_of(fix.kind)},
+         {"iterator", is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(fix.iterator)].long_name)},
+         {"number", or_null(fix.parallelism)},
+         {"cycle_length", or_null(fix.cycle_length)}});
+  }
+  return fixes;
+}
+
 /// The one ranking of what to change, best first: the order of the text report.
-OrderedJson changes_json(const Diagnosis& diagnosis) {
+OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   OrderedJson changes = OrderedJson::array();
   for (const Change& change : diagnosis.changes) {
     const Finding& finding = diagnosis.findings[change.finding];
@@ -156,6 +173,7 @@ OrderedJson changes_json(const Diagnosis& diagnosis) {
                        {"code", or_null(advice.code)},
                        {"gain", gain_json(advice.gain)},
                        {"together", gain_json(change.together)},
+                       {"fixes", fixes_json(measurements, finding, advice)},
                        {"suppressed", finding.suppressed.has_value()}});
   }
   return changes;
@@ -219,7 +237,7 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   page["hosts_compared"] = hosts_json(diagnosis.hosts, views);
   page["pipelines"] = std::move(pipelines);
   page["findings"] = std::move(findings);
-  page["changes"] = changes_json(diagnosis);
+  page["changes"] = changes_json(measurements, diagnosis);
   page["not_evaluated"] = std::move(not_evaluated);
   if (!diagnosis.settings_note.empty()) page["settings_note"] = diagnosis.settings_note;
   if (!diagnosis.budgets.empty()) {

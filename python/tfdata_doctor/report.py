@@ -301,6 +301,21 @@ class Advice:
 
 
 @dataclass(frozen=True)
+class ChangedIterator:
+    """What a change does to the pipeline, with `kind` as `whatif --fix` names it.
+
+    `iterator` is a long name, or None for the pipeline as a whole; `number` counts calls, threads or elements, None for
+    what AUTOTUNE comes to.
+    """
+
+    fix: str
+    kind: str
+    iterator: Optional[str]
+    number: Optional[int]
+    cycle_length: Optional[int]
+
+
+@dataclass(frozen=True)
 class Change:
     """A change to make, in the one ranking. `finding` and `advice` are its places in the report; `instead_of` is that
     of a change of the same iterator, of which one is enough; `together` counts the changes before it as well."""
@@ -314,6 +329,7 @@ class Change:
     gain: Optional[Gain]
     together: Optional[Gain]
     suppressed: bool
+    fixes: list[ChangedIterator] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,381 @@
+"""The changes of a source that fixes are, a function each. All of them refuse what they cannot do safely."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from .iterators import hoisted_iterator
+from .source import Refused, Source, Splice
+from .syntax import Call, autotune_at, find_call, find_function_call
+
+#: Arguments by position that mean the number of calls; None: only by name.
+_POSITION_OF_CALLS = {"map": 1, "interleave": 3, "batch": 2}
+#: Maps of the elements that are not random in the dataset itself: AUTOTUNE may be given as a number to each.
+_TAKES_CALLS = frozenset({"map", "interleave", "batch", "padded_batch"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """A call that made a dataset: of several of one method in a line, number `index` of `of`."""
+
+    line: int
+    method: str
+    index: int = 0
+    of: int = 1
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What is done to a place. `kind` is a key of EDITS; `number`: of calls, threads or elements, None for AUTOTUNE."""
+
+    kind: str
+    place: Place
+    number: Optional[int] = None
+    cycle_length: Optional[int] = None
+
+
+def _insert(at: int, text: str) -> Splice:
+    return Splice(at, b"", text.encode("utf-8"))
+
+
+def _replace(source: Source, node: Union[ast.expr, ast.stmt], text: str) -> Splice:
+    return Splice(source.begin(node), source.code(node), text.encode("utf-8"))
+
+
+def _keyword(call: ast.Call, name: str) -> Optional[ast.keyword]:
+    return next((keyword for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _has_stars(call: ast.Call) -> bool:
+    return any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        keyword.arg is None for keyword in call.keywords
+    )
+
+
+def _parentheses(source: Source, call: ast.Call) -> tuple[int, int]:
+    """Where the arguments of a call begin and end: after "(", before ")"."""
+    end = source.end(call) - 1
+    begins = [at for at, _, _, text in source.tokens if text == "(" and source.end(call.func) <= at < end]
+    return begins[0] + 1, end
+
+
+def _with_argument(source: Source, call: ast.Call, argument: str) -> Splice:
+    """One more argument, at the end, in the way in which the others stand there."""
+    begin, end = _parentheses(source, call)
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if not values:
+        return _insert(begin, argument)
+    # Of a generator expression without parentheses, the node ends with the call's own.
+    last = min(max(source.end(value) for value in values), end)
+    rest = [entry for entry in source.tokens if last <= entry[0] < end]
+    comma = next((entry for entry in rest if entry[3] == ","), None)
+    closed = [entry for entry in rest if entry[3] == ")"]
+    if comma is None:
+        return _insert(closed[-1][1] if closed else last, f", {argument}")
+    is_own_line = any(entry[2] in (tokenize.NL, tokenize.NEWLINE) for entry in rest if entry[0] >= comma[1])
+    if not is_own_line:
+        return _insert(comma[1], f" {argument},")
+    # After a comment that may stand there, in a line of its own.
+    after = next(entry for entry in rest if entry[0] >= comma[1] and entry[2] in (tokenize.NL, tokenize.NEWLINE))
+    indent = source.indent(last).decode()
+    return _insert(after[0], f"{source.line_end.decode()}{indent}{argument},")
+
+
+def _with_value(source: Source, call: ast.Call, name: str, value: str, position: Optional[int] = None) -> Splice:
+    """An argument with this value, whether it was there or not. Raises Refused."""
+    if _has_stars(call):
+        raise Refused(f"its arguments are given by * or **, so {name} may be among them")
+    given = _keyword(call, name)
+    argument = given.value if given is not None else None
+    if argument is None and position is not None and len(call.args) > position:
+        argument = call.args[position]
+    if argument is None:
+        return _with_argument(source, call, f"{name}={value}")
+    is_autotune = value == "-1" or value.endswith("AUTOTUNE")
+    if source.code(argument).decode() == value or (is_autotune and _is_autotune(argument)):
+        raise Refused(f"{name} is {value} already")
+    return _replace(source, argument, value)
+
+
+def _is_autotune(value: ast.expr) -> bool:
+    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+    return name == "AUTOTUNE" or (
+        isinstance(value, ast.UnaryOp)
+        and isinstance(value.op, ast.USub)
+        and isinstance(value.operand, ast.Constant)
+        and value.operand.value == 1
+    )
+
+
+def _is_in_brackets(source: Source, at: int) -> bool:
+    """Whether a line may end at a byte without a backslash."""
+    depth = 0
+    for start, _, kind, text in source.tokens:
+        if start >= at:
+            break
+        if kind == tokenize.OP:
+            depth += (text in "([{") - (text in ")]}")
+    return depth > 0
+
+
+def _after_call(source: Source, call: Call, text: str) -> Splice:
+    """One more call of a method in the chain, right after this one."""
+    return _after(source, call.node, call.func, text)
+
+
+def _after(source: Source, node: ast.expr, func: Optional[ast.Attribute], text: str) -> Splice:
+    end = source.end(node)
+    if func is None:
+        return _insert(end, text)
+    dot = max(start for start, _, _, word in source.tokens if word == "." and start < source.end(func))
+    is_first = not source.text[source.line_start(dot) : dot].strip()
+    if not is_first or not _is_in_brackets(source, dot):
+        return _insert(end, text)
+    # A line of its own, after a comment that the line may have.
+    rest = [entry for entry in source.tokens if entry[0] >= end][:2]
+    if rest and rest[0][2] == tokenize.COMMENT:
+        end = rest[0][1]
+    return _insert(end, f"{source.line_end.decode()}{source.indent(dot).decode()}{text}")
+
+
+def _calls(call: Call, edit: Edit) -> str:
+    return str(edit.number) if edit.number is not None else autotune_at(call.parents, edit.place.line)
+
+
+def _find(source: Source, place: Place) -> Call:
+    return find_call(source, place.line, place.method, place.index, place.of)
+
+
+def _parallel(source: Source, edit: Edit) -> list[Splice]:
+    call = _find(source, edit.place)
+    if edit.place.method not in _TAKES_CALLS:
+        raise Refused(f".{edit.place.method}() takes no num_parallel_calls")
+    position = _POSITION_OF_CALLS.get(edit.place.method)
+    return [_with_value(source, call.node, "num_parallel_calls", _calls(call, edit), position)]
+
+
+def _interleave(source: Source, edit: Edit) -> list[Splice]:
+    """Sequential interleave or flat_map: several files are read at once."""
+    call = _find(source, edit.place)
+    splices = []
+    if edit.place.method == "flat_map":
+        name = source.end(call.func)
+        splices.append(Splice(name - len("flat_map"), b"flat_map", b"interleave"))
+    elif edit.place.method != "interleave":
+        raise Refused(f".{edit.place.method}() is neither interleave nor flat_map")
+    if edit.cycle_length is not None and _keyword(call.node, "cycle_length") is not None:
+        splices.append(_with_value(source, call.node, "cycle_length", str(edit.cycle_length)))
+    calls = _with_value(source, call.node, "num_parallel_calls", _calls(call, edit), 3)
+    return [*splices, calls]
+
+
+def _prefetch(source: Source, edit: Edit) -> list[Splice]:
+    size = None if edit.number is None else str(edit.number)
+    return _one_more(source, edit.place, lambda autotune: f".prefetch({size or autotune})")
+
+
+def _prefetch_below(source: Source, edit: Edit) -> list[Splice]:
+    call = _find(source, edit.place)
+    return [_before(source, call, f".prefetch({autotune_at(call.parents, edit.place.line)})")]
+
+
+def _cache(source: Source, edit: Edit) -> list[Splice]:
+    return _one_more(source, edit.place, lambda _: ".cache()")
+
+
+def _cache_below(source: Source, edit: Edit) -> list[Splice]:
+    """A cache of what comes before a map that is random itself."""
+    return [_before(source, _find(source, edit.place), ".cache()")]
+
+
+def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[Splice]:
+    """A call after the one that made the dataset, which may also be a function or a class."""
+    try:
+        call = _find(source, place)
+    except Refused as refused:
+        try:
+            node = find_function_call(source, place.line, place.method)
+        except Refused:
+            raise refused from None
+        return [_after(source, node, None, text(autotune_at((source.tree,), place.line)))]
+    return [_after_call(source, call, text(autotune_at(call.parents, place.line)))]
+
+
+def _before(source: Source, call: Call, text: str) -> Splice:
+    """One more call of a method in the chain, right before this one."""
+    receiver = call.receiver
+    func = receiver.func if isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Attribute) else None
+    dot = max(start for start, _, _, word in source.tokens if word == "." and start < source.end(call.func))
+    # The receiver may stand in parentheses, which are not part of the node.
+    closed = [end for start, end, _, word in source.tokens if word == ")" and source.end(receiver) <= start < dot]
+    if closed:
+        return _insert(closed[-1], text)
+    own_line = not source.text[source.line_start(dot) : dot].strip()
+    if own_line and func is None and _is_in_brackets(source, dot):
+        return _insert(dot, f"{text}{source.line_end.decode()}{source.indent(dot).decode()}")
+    return _after(source, receiver, func, text)
+
+
+def _link(source: Source, call: Call) -> tuple[int, int]:
+    """Where ".map(f)" begins and ends, in a chain."""
+    dot = max(start for start, _, _, word in source.tokens if word == "." and start < source.end(call.func))
+    return dot, source.end(call.node)
+
+
+def _swap_with_receiver(source: Source, edit: Edit) -> list[Splice]:
+    """The transformation before the one that it follows."""
+    call = _find(source, edit.place)
+    before = call.receiver
+    if not isinstance(before, ast.Call) or not isinstance(before.func, ast.Attribute):
+        raise Refused(f"what .{edit.place.method}() follows is not in the same chain")
+    first = _link(source, Call(before, before.func, call.parents))
+    second = _link(source, call)
+    texts = [source.text[begin:end] for begin, end in (first, second)]
+    return [Splice(first[0], texts[0], texts[1]), Splice(second[0], texts[1], texts[0])]
+
+
+def _swap_with_next(source: Source, edit: Edit) -> list[Splice]:
+    """The transformation after the one that follows it."""
+    call = _find(source, edit.place)
+    above = call.parents[1] if len(call.parents) > 1 else None
+    is_chain = isinstance(call.parents[0], ast.Attribute) and isinstance(above, ast.Call)
+    if not is_chain or not isinstance(above, ast.Call) or above.func is not call.parents[0]:
+        raise Refused(f"what follows .{edit.place.method}() is not in the same chain")
+    assert isinstance(above.func, ast.Attribute)
+    place = Place(above.func.end_lineno or 0, above.func.attr)
+    return _swap_with_receiver(source, Edit(edit.kind, place))
+
+
+def _parameters_of(source: Source, predicate: ast.expr) -> int:
+    """How many arguments a function takes, which the file must show."""
+    function: Optional[Union[ast.Lambda, ast.FunctionDef]] = None
+    if isinstance(predicate, ast.Lambda):
+        function = predicate
+    elif isinstance(predicate, ast.Name):
+        functions = [node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)]
+        named = [node for node in functions if node.name == predicate.id]
+        function = named[0] if len(named) == 1 else None
+    if function is None:
+        raise Refused("the file does not show how many arguments the predicate takes")
+    spec = function.args
+    if spec.vararg or spec.kwonlyargs or spec.kwarg or spec.defaults:
+        raise Refused("the predicate takes arguments with defaults or *")
+    return len(spec.posonlyargs) + len(spec.args)
+
+
+def _parallel_filter(source: Source, edit: Edit) -> list[Splice]:
+    """The predicate in a parallel map, then a filter that only looks at what it said."""
+    call = _find(source, edit.place)
+    if edit.place.method != "filter" or len(call.node.args) != 1 or call.node.keywords:
+        raise Refused(f".{edit.place.method}() is not a filter with nothing but its predicate")
+    predicate = call.node.args[0]
+    count = _parameters_of(source, predicate)
+    code = source.code(predicate).decode()
+    if "\n" in code or "\r" in code or "#" in code:
+        raise Refused("the predicate is a lambda of several lines")
+    called = f"({code})" if isinstance(predicate, ast.Lambda) else code
+    given = ("element", "element") if count == 1 else ("*element", "*element")
+    _, end = _parentheses(source, call.node)
+    name = source.end(call.func) - len("filter")
+    pair = f"map(lambda {given[0]}: (element, {called}({given[1]})), num_parallel_calls={_calls(call, edit)})"
+    rest = ".filter(lambda element, is_kept: is_kept).map(lambda element, is_kept: element)"
+    return [Splice(name, source.text[name : end + 1], (pair + rest).encode("utf-8"))]
+
+
+def _buffer(source: Source, edit: Edit) -> list[Splice]:
+    call = _find(source, edit.place)
+    if edit.place.method != "prefetch":
+        raise Refused(f".{edit.place.method}() has no buffer that can be set")
+    return [_with_value(source, call.node, "buffer_size", _calls(call, edit), 0)]
+
+
+def _unordered(source: Source, edit: Edit) -> list[Splice]:
+    call = _find(source, edit.place)
+    if edit.place.method not in _TAKES_CALLS:
+        raise Refused(f".{edit.place.method}() has no order of its own")
+    return [_with_value(source, call.node, "deterministic", "False")]
+
+
+def _thread_pool(source: Source, edit: Edit) -> list[Splice]:
+    """Options of the dataset that a statement gives a name, in statements of their own after it."""
+    call = _find(source, edit.place)
+    statement = next(node for node in call.parents if isinstance(node, ast.stmt))
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        raise Refused("its statement gives the dataset no name to set options of")
+    target = statement.targets[0]
+    end = source.end(statement)
+    rest = source.text[end:].split(b"\n", 1)[0].strip()
+    if not isinstance(target, ast.Name) or (rest and not rest.startswith(b"#")):
+        raise Refused("its statement is not the only one of its line")
+    autotune = autotune_at(call.parents, edit.place.line)
+    if not autotune.endswith(".AUTOTUNE"):
+        raise Refused("the file has no name for tf.data there")
+    begin = source.begin(statement)
+    indent = source.text[source.line_start(begin) : begin].decode()
+    if indent.strip():
+        raise Refused("its statement is not the only one of its line")
+    options = f"{target.id}_options"
+    lines = [
+        f"{options} = {autotune.removesuffix('.AUTOTUNE')}.Options()",
+        f"{options}.threading.private_threadpool_size = {edit.number}",
+        f"{target.id} = {target.id}.with_options({options})",
+    ]
+    line_end = re.compile(rb"\r\n|\r|\n").search(source.text, end)
+    at = line_end.start() if line_end else len(source.text)
+    return [_insert(at, "".join(f"{source.line_end.decode()}{indent}{line}" for line in lines))]
+
+
+def _iterate_once(source: Source, edit: Edit) -> list[Splice]:
+    return hoisted_iterator(source, edit.place.line)
+
+
+#: How each kind of fix changes a source.
+EDITS: dict[str, Callable[[Source, Edit], list[Splice]]] = {
+    "parallel_map": _parallel,
+    "parallel_batch": _parallel,
+    "parallel_interleave": _interleave,
+    "prefetch": _prefetch,
+    "prefetch_below": _prefetch_below,
+    "cache": _cache,
+    "split_cache": _cache_below,
+    "filter_first": _swap_with_receiver,
+    "skip_first": _swap_with_receiver,
+    "map_after": _swap_with_next,
+    "parallel_filter": _parallel_filter,
+    "iterate_once": _iterate_once,
+    "threadpool": _thread_pool,
+    "buffer": _buffer,
+    "unordered": _unordered,
+}
+
+
+def splices_of(source: Source, edit: Edit) -> list[Splice]:
+    """The changes of one edit. Raises Refused."""
+    if edit.kind not in EDITS:
+        raise Refused("no change of the source does this by itself")
+    return EDITS[edit.kind](source, edit)
+
+
+def edited(source: Source, edits: Sequence[Edit]) -> tuple[Source, list[Splice]]:
+    """The source with all of these, whose places are those of `source`. Raises Refused."""
+    splices = merged(splice for edit in edits for splice in splices_of(source, edit))
+    return source.changed(splices), splices
+
+
+def merged(splices: Iterable[Splice]) -> list[Splice]:
+    """In order; what is inserted at one place is inserted in turn. Raises Refused where two change the same text."""
+    result: list[Splice] = []
+    for splice in sorted(splices, key=lambda splice: splice.at):
+        before = result[-1] if result else None
+        if before is not None and splice.at < before.at + len(before.removed):
+            raise Refused("it changes the same text as another change")
+        if before is not None and splice.at == before.at and not splice.removed and not before.removed:
+            result[-1] = Splice(splice.at, b"", before.inserted + splice.inserted)
+        else:
+            result.append(splice)
+    return result
