@@ -4,11 +4,12 @@
     with tfdata_doctor.profile("logs", steps=10): ...  # record a loop
     model.fit(dataset, callbacks=[tfdata_doctor.Callback("logs", batches=(11, 20))])
     report = tfdata_doctor.run("train.py")             # record an unchanged script
+    outcome = tfdata_doctor.fix("train.py")            # try what would make it faster, as a patch
 
 Only what records needs TensorFlow. The work is done by the program tfdata-doctor, which comes with this package.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._commands import Rows, compare, diagnose, explain, query, whatif
 from ._keras import Callback
@@ -18,10 +19,15 @@ from ._script import run
 from .lines import name_datasets, start_naming, stop_naming
 from .report import Comparison, Report, WhatIf
 
+if TYPE_CHECKING:
+    from ._fix.api import fix
+    from ._fix.outcome import Outcome
+
 __all__ = [
     "Callback",
     "Comparison",
     "DoctorError",
+    "Outcome",
     "Profile",
     "Report",
     "Rows",
@@ -29,6 +35,7 @@ __all__ = [
     "compare",
     "diagnose",
     "explain",
+    "fix",
     "name_datasets",
     "profile",
     "query",
@@ -40,6 +47,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    # Nobody who only reads or records needs what these import.
+    if name == "fix":
+        from ._fix.api import fix
+
+        return fix
+    if name == "Outcome":
+        from ._fix.outcome import Outcome
+
+        return Outcome
     # The program's, which is the one source: scripts/wheel takes the package's from there, too.
     if name == "__version__":
         from ._program import run_program

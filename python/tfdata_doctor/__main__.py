@@ -12,6 +12,10 @@ from ._program import DoctorError, program
 def main() -> int:
     """Runs a script under the profiler, or becomes the program."""
     words = sys.argv[1:]
+    if words[:1] == ["fix"]:
+        from ._fix import cli
+
+        return cli.main(words[1:])
     if _script.runs_script(words):
         return _script.main(words)
     try:

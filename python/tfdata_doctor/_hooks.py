@@ -124,7 +124,7 @@ class Hooks:
                 self._recorder.begin_step()
                 return method(iterator, *arguments, **options)
             except (StopIteration, tf.errors.OutOfRangeError):
-                self._recorder.end_step()
+                self._recorder.end_epoch(False)
                 raise
             finally:
                 self._local.is_inside = False

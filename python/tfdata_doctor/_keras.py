@@ -72,7 +72,7 @@ class KerasSteps:
 
     def on_epoch_end(self, epoch: int, logs: object = None) -> None:  # noqa: ARG002
         """Keras: an epoch and its evaluation are done."""
-        self.recorder.end_step()
+        self.recorder.end_epoch()
         self._before_epoch += self._in_epoch
 
     def on_train_end(self, logs: object = None) -> None:  # noqa: ARG002

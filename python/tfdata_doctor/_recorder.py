@@ -103,6 +103,10 @@ class Recorder:
             self._marker.__exit__(None, None, None)
             self._marker = None
 
+    def end_epoch(self, is_step: bool = True) -> None:  # noqa: ARG002
+        """An epoch ends; not `is_step`: the step that began last was told that there are no more elements."""
+        self.end_step()
+
     def start(self) -> None:
         """Starts the profiler. Raises DoctorError where another one runs."""
         import tensorflow as tf

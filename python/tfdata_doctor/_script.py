@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from .report import Report
 BATCHES = (11, 30)
 
 
-def _execute(script: str, arguments: Sequence[str], is_module: bool) -> None:
+def execute(script: str, arguments: Sequence[str], is_module: bool) -> None:
     """Runs it as Python would, in this process."""
     before = sys.argv[:], sys.path[:]
     sys.argv = [script, *arguments]
@@ -88,7 +89,7 @@ def run(
     recorder.on_stopped = report
     hooks.install()
     try:
-        _execute(os.fspath(script), arguments, is_module)
+        execute(os.fspath(script), arguments, is_module)
     except SystemExit as ended:
         if ended.code not in (None, 0):
             raise
@@ -168,6 +169,15 @@ def runs_script(words: Sequence[str]) -> bool:
     return is_help(words) or _script_index(words) is not None
 
 
+def _with_next_command(report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
+    """The report; where something can be tried, its last line is the command that does."""
+    if report.verdict.status != "input_bound":
+        return str(report)
+    script = ["-m", options.script] if options.module else [options.script]
+    command = shlex.join(["python", "-m", "tfdata_doctor", "fix", *script, *arguments])
+    return f"{str(report).rstrip()}\n  try it    {command}\n"
+
+
 def main(words: Sequence[str]) -> int:
     """The exit status: 0 where the script was recorded, whatever was found; 3 where nothing was.
 
@@ -190,7 +200,7 @@ def main(words: Sequence[str]) -> int:
             logdir=options.logdir,
             lines=not options.no_lines,
             is_module=options.module,
-            on_report=lambda report: print(report, flush=True),
+            on_report=lambda report: print(_with_next_command(report, options, words[index + 1 :]), flush=True),
         )
     except DoctorError as error:
         print(f"tfdata-doctor: {error}", file=sys.stderr)

@@ -1,0 +1,546 @@
+"""The search for changes, without TensorFlow: stored recordings, and runs that are said to take so long."""
+
+import contextlib
+import io
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from tfdata_doctor import diagnose
+from tfdata_doctor._fix import cli, judge, pages, search
+from tfdata_doctor._fix.edits import Edit, Place
+from tfdata_doctor._fix.elements import difference, is_compared
+from tfdata_doctor._fix.jobs import Answer, Cache, Elements, Program
+from tfdata_doctor._fix.outcome import Outcome
+from tfdata_doctor._fix.patch import apply, patch_of
+from tfdata_doctor._fix.plan import NotTried, Planner
+from tfdata_doctor._fix.runner import ProgramFailed, Runner
+from tfdata_doctor._fix.search import Choices, Search
+from tfdata_doctor._fix.workspace import Workspace
+from tfdata_doctor._program import DoctorError
+
+from . import support
+
+LINES = support.ROOT / "testdata" / "lines" / "lines_of_code_tf2.21"
+HEALTHY = support.ROOT / "testdata" / "traces" / "guide_cache.xplane.pb"
+
+#: What testdata/lines was recorded of, as far as its lines say.
+INPUT = "\n" * 12 + textwrap.dedent(
+    """\
+    import tensorflow as tf
+
+
+    def flowers(count, batch_size, is_sharp=None, augment=None):
+        dataset = tf.data.Dataset.range(count)
+        dataset = dataset.shuffle(64).repeat()
+        dataset = dataset.filter(lambda x: is_sharp(x))
+        dataset = dataset.map(augment)
+        return dataset.batch(batch_size).prefetch(1)
+    """
+).replace("\n\n\ndef", "\n\ndef", 1)
+
+
+class FolderTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(os.path.realpath(folder.name))
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir(self.folder)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return path
+
+
+class JudgeTest(unittest.TestCase):
+    def test_rank_test_is_exact(self):
+        self.assertAlmostEqual(judge.rank_p_value([1, 2, 3], [4, 5, 6]), 1 / 20)
+        self.assertAlmostEqual(judge.rank_p_value([1, 2, 4], [3, 5, 6]), 2 / 20)
+        self.assertAlmostEqual(judge.rank_p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 1 / 252)
+        self.assertAlmostEqual(judge.rank_p_value([4, 5, 6], [1, 2, 3]), 1)
+
+    def test_interval_is_that_of_all_ratios_where_there_are_few_runs(self):
+        low, high, confidence = judge.ratio_interval([10, 11, 12], [20, 22, 30])
+        self.assertEqual((low, high), (20 / 12, 3))
+        self.assertAlmostEqual(confidence, 0.9)
+        low, high, confidence = judge.ratio_interval([10.0] * 3 + [20.0] * 3, [10.0] * 5 + [1000.0])
+        self.assertLess(high, 100)
+        self.assertGreaterEqual(confidence, 0.95)
+
+    def test_what_is_faster(self):
+        self.assertTrue(judge.judge([10, 11, 12], [13, 14, 15]).is_faster)
+        self.assertFalse(judge.judge([10, 11, 13], [12, 14, 15]).is_faster)
+        self.assertFalse(judge.judge([100, 101, 102], [103, 104, 105]).is_faster)
+        self.assertTrue(judge.judge([100, 100.1, 100.2, 100.3, 100.4], [104, 104, 104, 104, 104]).is_faster)
+        self.assertTrue(judge.judge([13, 14, 15], [10, 11, 12]).is_slower)
+        self.assertFalse(judge.judge([10, 11], [20, 22]).is_faster)
+
+    def test_thresholds_are_those_of_compare(self):
+        page = subprocess.run(
+            [os.environ["TFDATA_DOCTOR"], "explain", "compare"], capture_output=True, encoding="utf-8", check=True
+        ).stdout
+        said = {words[0]: words[2] for words in map(str.split, page.splitlines()) if words[1:2] == ["="]}
+        for name, value in {
+            "min_ratio": judge._MIN_RATIO,
+            "weak_min_ratio": judge._WEAK_MIN_RATIO,
+            "significance": judge._SIGNIFICANCE,
+            "weak_significance": judge._WEAK_SIGNIFICANCE,
+            "min_recordings": judge.ENOUGH_RUNS,
+            "weak_min_recordings": judge.LEAST_RUNS,
+        }.items():
+            self.assertEqual(float(said[name]), value, name)
+
+
+class ElementsTest(unittest.TestCase):
+    @staticmethod
+    def elements(hashes, again=(), is_complete=True, spec="int"):
+        return [Elements(spec, list(hashes), list(again), is_complete)]
+
+    def test_differences(self):
+        same = self.elements("abc", "abc")
+        self.assertEqual(difference(same, same, False), "")
+        self.assertIn("element 2", difference(same, self.elements("acb", "abc"), False))
+        self.assertEqual(difference(same, self.elements("acb", "bca"), True), "")
+        self.assertIn("differ", difference(same, self.elements("abd", "abc"), True))
+        self.assertIn("3 elements have become 2", difference(same, self.elements("ab", "ab"), False))
+        self.assertIn("another type", difference(same, self.elements("abc", "abc", spec="float"), False))
+
+    def test_order_of_a_second_epoch_counts(self):
+        base, changed = self.elements("abc", "bca"), self.elements("abc", "abc")
+        self.assertIn("the second time over it", difference(base, changed, False))
+
+    def test_of_elements_that_may_be_reordered_all_must_be_there(self):
+        part = self.elements("abc", is_complete=False)
+        self.assertFalse(is_compared(part, part, True))
+        self.assertTrue(is_compared(part, part, False))
+        self.assertFalse(is_compared([], [], False))
+        self.assertEqual(difference(self.elements("abcd", is_complete=False), part, False), "")
+
+
+class PatchTest(FolderTest):
+    def patched(self, text, encoding="utf-8"):
+        (self.folder / "a b.py").write_bytes(text.encode(encoding))
+        path = str(self.folder / "a b.py")
+        line = text.encode().count(b"\n") if text.endswith("\n") else text.count("\n") + 1
+        return Workspace().with_edits([(path, Edit("cache", Place(line, "map")))])
+
+    @unittest.skipUnless(shutil.which("git"), "needs git")
+    def test_git_applies_it_and_takes_it_back(self):
+        subprocess.run(["git", "init", "-q"], check=True)
+        for text, encoding in (
+            ("x = 1\nd = d.map(f)\n", "utf-8"),
+            ("x = 1\nd = d.map(f)", "utf-8"),
+            ("x = 1\r\n# é\r\nd = d.map(f)\r\n", "utf-8"),
+            ("# -*- coding: latin-1 -*-\n# é\nd = d.map(f)\n", "latin-1"),
+            ("\f\nd = (d\n\t.map(f))\n", "utf-8"),
+        ):
+            with self.subTest(text=text):
+                workspace = self.patched(text, encoding)
+                (changed,) = workspace.texts.values()
+                Path("x.patch").write_bytes(patch_of(workspace))
+                for options, content in (([], changed.content), (["-R"], text.encode(encoding))):
+                    subprocess.run(["git", "apply", *options, "x.patch"], check=True)
+                    self.assertEqual(Path("a b.py").read_bytes(), content)
+
+    def test_apply_writes_what_was_measured(self):
+        workspace = self.patched("d = d.map(f)\n")
+        os.chmod("a b.py", 0o750)
+        self.assertEqual(apply(workspace), [str(self.folder / "a b.py")])
+        self.assertEqual(Path("a b.py").read_text(), "d = d.map(f).cache()\n")
+        self.assertEqual(Path("a b.py").stat().st_mode & 0o777, 0o750)
+        self.assertEqual(os.listdir("."), ["a b.py"])
+
+    def test_nothing_is_written_where_a_file_was_changed_meanwhile(self):
+        one = self.write("one.py", "d = d.map(f)\n")
+        two = self.write("two.py", "d = d.map(g)\n")
+        edit = Edit("cache", Place(1, "map"))
+        workspace = Workspace().with_edits([(str(one), edit), (str(two), edit)])
+        two.write_text("d = d.map(h)\n")
+        with self.assertRaisesRegex(DoctorError, "two.py was changed while this ran"):
+            apply(workspace)
+        self.assertEqual(one.read_text(), "d = d.map(f)\n")
+
+
+class PlanTest(FolderTest):
+    def recorded(self, text=INPUT):
+        """A copy of the stored recording, whose program is in the test's folder."""
+        run = self.folder / "run"
+        shutil.rmtree(run, ignore_errors=True)
+        shutil.copytree(LINES, run)
+        page = (run / "dataset-lines.json").read_text().replace("/home/me/flowers", str(self.folder))
+        (run / "dataset-lines.json").write_text(page)
+        self.write("src/input.py", text)
+        self.write("train.py", "")
+        return run
+
+    def plan(self, text=INPUT, roots=None, allowed=()):
+        run = self.recorded(text)
+        planner = Planner(
+            diagnose(run), str(run), str(self.folder / "train.py"), roots or [str(self.folder)], frozenset(allowed)
+        )
+        return list(planner.plan(Workspace()))
+
+    def test_changes_of_a_report_are_edits_of_its_lines(self):
+        candidate, left = self.plan()
+        self.assertEqual(candidate.kinds, ("parallel_filter",))
+        self.assertEqual(
+            candidate.edits, ((str(self.folder / "src" / "input.py"), Edit("parallel_filter", Place(18, "filter"))),)
+        )
+        self.assertGreater(candidate.predicted.gain, 1.2)
+        self.assertIsInstance(left, NotTried)
+        self.assertIn("it needs a person", left.reason)
+
+    def test_files_elsewhere_are_left_alone(self):
+        left = self.plan(roots=["/nowhere"])[0]
+        self.assertRegex(left.reason, "is not in your repository")
+        self.assertEqual((left.file, left.line), (str(self.folder / "src" / "input.py"), 18))
+
+    def cache_after(self, iterator, text=INPUT, allowed=()):
+        """What becomes of a cache after an iterator of the recording."""
+        run = self.recorded(text)
+        report = diagnose(run)
+        change = report.changes[0]
+        long_name = next(one.long_name for one in report.pipelines[0].iterators if one.long_name.endswith(iterator))
+        fix = type(change.fixes[0])("cache", "cache", long_name, None, None)
+        object.__setattr__(change, "fixes", [fix])
+        planner = Planner(report, str(run), str(self.folder / "train.py"), [str(self.folder)], frozenset(allowed))
+        return next(planner.plan(Workspace()))
+
+    def test_cache_after_a_shuffle_keeps_the_order_of_the_first_epoch(self):
+        self.assertIn("--allow order", self.cache_after("Filter").reason)
+        candidate = self.cache_after("Filter", allowed=["order"])
+        self.assertEqual(candidate.edits[0][1], Edit("cache", Place(18, "filter")))
+        self.assertGreater(candidate.elements_per_step, 1)
+
+    def test_cache_after_a_random_function_would_freeze_it(self):
+        text = INPUT.replace("dataset.map(augment)", "dataset.map(flip)") + (
+            "\ndef flip(image):\n    return turn(image)\n\n"
+            "def turn(image):\n    return tf.image.random_flip_up_down(image)\n"
+        )
+        self.assertIn("random_flip_up_down", self.cache_after("MapAndBatch", text, ["order"]).reason)
+        self.assertEqual(
+            self.cache_after("MapAndBatch", INPUT, ["order"]).edits[0][1], Edit("cache", Place(20, "batch"))
+        )
+
+
+class FakeRunner:
+    """Runs that take as long as `rates` says: of the text, a list of rates."""
+
+    def __init__(self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None):
+        self.run, self.rates, self.looks, self.on_measure = run, rates, looks, on_measure
+        self.measured = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def text_of(self, texts):
+        return "".join(source.text.decode() for source in texts.values())
+
+    def record(self, texts, *_):
+        return Answer(run_directory=str(self.run(self.text_of(texts))))
+
+    def look(self, texts, _):
+        hashes = self.looks(self.text_of(texts))
+        return Answer(elements=[Elements("int", hashes, hashes, True)])
+
+    def measure(self, texts, skip, steps, _):
+        self.on_measure()
+        text = self.text_of(texts)
+        self.measured.append(bool(text))
+        rate = self.rates(text)
+        if isinstance(rate, Exception):
+            raise rate
+        begins = [index / rate for index in range(skip + steps)]
+        return Answer(begins=begins, ends=[*begins[1:], begins[-1] + 1 / rate], ended="enough")
+
+
+class SearchTest(PlanTest):
+    def searched(self, rates, choices=None, text=INPUT, **options):
+        run = self.recorded(text)
+        runner = FakeRunner(lambda changed: HEALTHY if changed else run, rates, **options)
+        with mock.patch.object(search, "Runner", return_value=runner):
+            made = Search(Program("train.py"), choices or Choices(), "train.py", lambda _: None)
+            outcome = made.run()
+        self.assertEqual((self.folder / "src" / "input.py").read_text(), text)
+        return outcome, made, runner
+
+    def test_change_that_is_faster_is_kept_and_the_program_recorded_again(self):
+        outcome, made, runner = self.searched(lambda text: 150 if "is_kept" in text else 100)
+        (trial,) = outcome.trials
+        self.assertTrue(trial.is_kept)
+        self.assertEqual(trial.data, "same")
+        self.assertEqual(runner.measured, [False, True] * 3)
+        self.assertEqual((outcome.before, outcome.after), (100, 150))
+        self.assertEqual(outcome.stopped, "the input no longer limits")
+        self.assertIn("+    dataset = dataset.map(lambda element", outcome.patch)
+        for form in pages.FORMATS.values():
+            page = form(outcome)
+            self.assertIn("input.py", page)
+            self.assertIn("1.5", page)
+        document = json.loads(pages.FORMATS["json"](outcome))
+        self.assertEqual(document["trials"][0]["kept"], True)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(apply(made.workspace), [str(self.folder / "src" / "input.py")])
+
+    def test_change_that_is_not_faster_is_not_kept(self):
+        for changed, reason in ((100, "no faster"), (102, "no faster"), (80, "slower")):
+            outcome, _, _ = self.searched(lambda text, rate=changed: rate if text else 100)
+            self.assertEqual([(trial.is_kept, trial.reason) for trial in outcome.trials], [(False, reason)])
+            self.assertEqual(outcome.patch, "")
+            self.assertEqual(outcome.stopped, "nothing is left to try")
+            self.assertIn("No change made it faster", pages.text(outcome))
+
+    def test_what_may_be_chance_is_measured_again(self):
+        base, changed = iter([100, 100, 120, 100, 100]), iter([110, 115, 110, 110, 110])
+        outcome, _, runner = self.searched(lambda text: next(changed if text else base))
+        self.assertEqual(len(runner.measured), 10)
+        self.assertFalse(outcome.trials[0].is_kept)
+        self.assertEqual(outcome.trials[0].reason, "faster, but it may be chance")
+
+    def test_other_data_are_not_kept_unless_allowed(self):
+        looks = {"looks": lambda text: ["a", "x"] if text else ["a", "b"]}
+        outcome, _, _ = self.searched(lambda text: 200 if text else 100, **looks)
+        self.assertIn("element 2 of the dataset differs", outcome.trials[0].reason)
+        outcome, _, _ = self.searched(lambda text: 200 if text else 100, Choices(allowed=frozenset({"data"})), **looks)
+        self.assertTrue(outcome.trials[0].is_kept)
+
+    def test_random_data_are_not_compared(self):
+        numbers = iter(range(99))
+        outcome, _, _ = self.searched(lambda text: 200 if text else 100, looks=lambda _: [str(next(numbers))])
+        self.assertEqual(outcome.trials[0].data, "not compared: random")
+        self.assertTrue(outcome.trials[0].is_kept)
+        self.assertIn("not compared: random", pages.text(outcome))
+
+    def test_program_that_fails_only_when_changed(self):
+        failure = ProgramFailed("the program ended with status 1: ValueError: no", "")
+        outcome, _, _ = self.searched(lambda text: failure if text else 100)
+        self.assertIn("ValueError: no", outcome.trials[0].reason)
+        self.assertEqual(outcome.patch, "")
+
+    def test_interrupt_gives_what_was_found(self):
+        def interrupted():
+            raise KeyboardInterrupt
+
+        outcome, _, _ = self.searched(lambda _: 100, on_measure=interrupted)
+        self.assertTrue(outcome.is_interrupted)
+        self.assertIn("interrupted", pages.text(outcome))
+
+    def test_budget(self):
+        outcome, _, _ = self.searched(lambda _: 100, Choices(budget=0.001))
+        self.assertIn("the budget is spent", outcome.stopped)
+
+    def test_rows_of_predicted_and_measured_gains(self):
+        outcome, _, _ = self.searched(lambda text: 150 if text else 100)
+        from tfdata_doctor._fix.rows import append_rows
+
+        for _ in range(2):
+            append_rows("gains.jsonl", outcome)
+        rows = [json.loads(line) for line in Path("gains.jsonl").read_text().splitlines()]
+        self.assertEqual([row["measured"]["gain"] for row in rows], [1.5, 1.5])
+        done = subprocess.run(
+            [sys.executable, str(support.ROOT / "scripts" / "whatif-accuracy"), "gains.jsonl"],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        self.assertIn("2 pairs", done.stdout, done.stderr)
+
+    def test_names_that_are_markup_are_escaped(self):
+        outcome = Outcome("<b>", stopped="<script>alert(1)</script> | `x`")
+        self.assertNotIn("<script>", pages.FORMATS["html"](outcome))
+        self.assertNotIn("<script>", pages.FORMATS["markdown"](outcome))
+
+
+class CacheTest(unittest.TestCase):
+    def test_steps_until_a_cache_is_complete(self):
+        self.assertEqual(search._epoch_steps([Cache("x.py", 3, 800)], 8.0), 101)
+        self.assertEqual(search._epoch_steps([Cache("x.py", 3, -2)], 8.0), 0)
+
+    def test_what_cannot_be_complete(self):
+        with self.assertRaisesRegex(search.Refused, "has no end"):
+            search._check_size([Cache("x.py", 3, -1)])
+        with self.assertRaisesRegex(search.Refused, "GiB are free"):
+            search._check_size([Cache("x.py", 3, 10**9, 10**6)])
+        search._check_size([Cache("x.py", 3, -2, 10**6), Cache("x.py", 3, 10, None)])
+
+
+def alive_in_group(group):
+    """The processes of a group, but for those that only wait for their parent to ask how they ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
+            if its_group == group and state != "Z":
+                found.append(path.parent.name)
+    return found
+
+
+#: A program whose steps the stand-in for TensorFlow counts.
+PROGRAM = """\
+import inspect, sys
+import helper
+import tensorflow
+
+
+def f():
+    return 'as it was'
+
+
+if __name__ == '__main__':
+    print(inspect.getsource(f), helper.VALUE, __file__, sys.argv[1:], sep='|', flush=True)
+    for _ in tensorflow.dataset(40):
+        pass
+"""
+
+
+class RunnerTest(FolderTest):
+    def setUp(self):
+        super().setUp()
+        self.write("helper.py", "VALUE = 'old'\n")
+        path = os.pathsep.join([str(support.FAKE), str(support.ROOT / "python")])
+        self.environment = {"PYTHONPATH": path, "FAKE_TRACE": str(support.INPUT_BOUND)}
+
+    def run_with(self, text, changes=(), mode="measure", is_module=False, steps=5, **options):
+        script = self.write("program.py", text)
+        texts = {}
+        for name, old, new in changes:
+            source = Workspace().read(str(self.folder / name))
+            at = source.text.index(old)
+            from tfdata_doctor._fix.source import Splice
+
+            texts[str(self.folder / name)] = source.changed([Splice(at, old, new)])
+        program = Program("program" if is_module else script.name, ("--epochs", "2"), is_module)
+        with Runner(program, self.environment) as runner:
+            answer = getattr(runner, mode)(texts, 2, steps, 20.0, **options)
+            kept = Path(runner._folder)
+        self.assertFalse(kept.exists())
+        return answer
+
+    def test_steps_are_counted_and_the_program_ended(self):
+        with mock.patch.dict(self.environment, {"DOCTOR_TEST": "1"}):
+            answer = self.run_with(
+                PROGRAM.replace("dataset(40)", "dataset(10**7)").replace("pass", "import time; time.sleep(.3)")
+            )
+        self.assertEqual(answer.ended, "enough")
+        self.assertGreaterEqual(len(answer.ends), 7)
+        self.assertEqual(len(answer.begins), len(answer.ends))
+
+    def test_program_that_ends_early(self):
+        answer = self.run_with(PROGRAM)
+        self.assertEqual((answer.ended, len(answer.ends), answer.epochs), ("end", 40, [40]))
+
+    def test_changed_text_is_seen_by_all_who_look(self):
+        check = "\nassert 'changed' in inspect.getsource(f) and helper.VALUE == 'new', helper.VALUE\n"
+        changes = [("program.py", b"as it was", b"changed"), ("helper.py", b"'old'", b"'new'")]
+        for is_module in (False, True):
+            answer = self.run_with(PROGRAM + check, changes, is_module=is_module)
+            self.assertEqual(answer.ended, "end")
+        self.assertEqual((self.folder / "helper.py").read_text(), "VALUE = 'old'\n")
+        self.assertFalse((self.folder / "__pycache__").exists())
+
+    def test_changed_text_is_seen_by_spawned_processes(self):
+        text = PROGRAM + (
+            "    import multiprocessing\n"
+            "    context = multiprocessing.get_context('spawn')\n"
+            "    with context.Pool(1) as pool:\n"
+            "        assert pool.apply(f) == 'changed', pool.apply(f)\n"
+        )
+        self.assertEqual(self.run_with(text, [("program.py", b"as it was", b"changed")]).ended, "end")
+
+    def test_traceback_shows_the_changed_line(self):
+        with self.assertRaises(ProgramFailed) as caught:
+            self.run_with(
+                PROGRAM + "raise ValueError('as it was')\n", [("program.py", b"ValueError('as", b"KeyError('not as")]
+            )
+        self.assertIn("raise KeyError('not as it was')", caught.exception.output)
+        self.assertIn("the program ended with status 1: KeyError", str(caught.exception))
+
+    def test_program_that_prints_megabytes(self):
+        answer = self.run_with("import sys\nfor _ in range(2000): print('x' * 9999)\n" + PROGRAM)
+        self.assertEqual(answer.ended, "end")
+
+    def test_program_that_catches_the_end(self):
+        text = PROGRAM.replace(
+            "        pass",
+            "        try:\n            import time; time.sleep(0.3)\n        except BaseException:\n            pass",
+        )
+        self.assertEqual(self.run_with(text.replace("(40)", "(10**6)")).ended, "enough")
+
+    def test_program_that_exits_with_an_error(self):
+        for text, said in (("import sys\nsys.exit('no data')\n", "no data"), ("import os\nos._exit(7)\n", "status 7")):
+            with self.assertRaisesRegex(ProgramFailed, said):
+                self.run_with(text)
+
+    def test_recording(self):
+        answer = self.run_with(PROGRAM, mode="record", steps=5)
+        self.assertEqual(answer.ended, "enough")
+        self.assertTrue(answer.run_directory.endswith("run"))
+
+    def test_interrupt_leaves_nothing(self):
+        self.write(
+            "program.py", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nos.fork()\ntime.sleep(99)\n"
+        )
+        code = (
+            "import os\n"
+            "from tfdata_doctor._fix import cli\n"
+            "import sys; sys.exit(cli.main(['--budget=60s', 'program.py']))\n"
+        )
+        environment = {**os.environ, **self.environment, "TMPDIR": str(self.folder)}
+        process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
+        while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertIn(b"interrupted", process.communicate(timeout=30)[0])
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual([path.name for path in self.folder.glob("tfdata-doctor-fix-*")], [])
+        self.assertEqual(alive_in_group((self.folder / "pid").read_text()), [])
+
+
+class CommandLineTest(FolderTest):
+    def main(self, *words):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                status = cli.main(words)
+            except SystemExit as left:
+                status = left.code
+        return status, out.getvalue(), err.getvalue()
+
+    def test_options_of_the_script_are_its_own(self):
+        options = cli.parser().parse_args(
+            ["--budget", "90s", "--allow", "order,data", "x.py", "--apply", "--steps", "3"]
+        )
+        self.assertEqual((options.budget, options.allow, options.apply), (90.0, ["order", "data"], False))
+        self.assertEqual(options.arguments, ["--apply", "--steps", "3"])
+        options = cli.parser().parse_args(["--env", "A=b=c", "-m", "pack.train", "-x"])
+        self.assertEqual((options.env, options.module, options.script), ([("A", "b=c")], True, "pack.train"))
+
+    def test_what_is_wrong(self):
+        self.assertEqual(self.main("nothing.py")[0], 2)
+        for words in (["--budget", "soon", "x.py"], ["--runs", "2", "x.py"], ["--allow", "all", "x.py"], []):
+            self.assertEqual(self.main(*words)[0], 2)
+        self.assertEqual(self.main("--help")[0], 0)
+
+    def test_module_is_run_from_the_working_directory(self):
+        self.assertEqual(self.main("-m", "no_such_module")[0], 3)
+
+
+if __name__ == "__main__":
+    multiprocessing.freeze_support()
+    unittest.main()

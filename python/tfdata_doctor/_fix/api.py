@@ -1,0 +1,47 @@
+"""fix() as a function."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Optional
+
+from tfdata_doctor._recorder import LogDirectory
+
+from .jobs import Program
+from .outcome import Outcome
+from .patch import apply as write_files
+from .search import Choices, Search
+
+
+def fix(
+    script: LogDirectory,
+    arguments: Sequence[str] = (),
+    *,
+    apply: bool = False,
+    budget: float = 600.0,
+    runs: int = 3,
+    steps: int = 60,
+    allow: Iterable[str] = (),
+    environment: Optional[Mapping[str, str]] = None,
+    is_module: bool = False,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Tries the changes that a recording of a script calls for, and keeps those that measured faster.
+
+    The script runs in processes of its own, many times, in `budget` seconds. `runs` of each side judge a change, by
+    `steps` steps each; `allow` may have "order", "threads", "buffers" and "data"; `environment` are more variables of
+    the script. `is_module`: `script` is the name of a module. The files stay as they are unless `apply`;
+    `Outcome.patch` is what `git apply` takes. `on_progress` is called with lines for people. Raises DoctorError where
+    the script as it is cannot be recorded, or where a file is no longer the text that was measured.
+    """
+    program = Program(os.fspath(script), tuple(arguments), is_module)
+    choices = Choices(steps, runs, budget, frozenset(allow), tuple((environment or {}).items()))
+    search = Search(program, choices, shlex.join([program.name, *arguments]), on_progress)
+    outcome = search.run()
+    if outcome.is_interrupted:
+        raise KeyboardInterrupt
+    if apply and outcome.kept:
+        outcome.applied = write_files(search.workspace)
+    return outcome

@@ -1,0 +1,105 @@
+"""The process in which the user's program runs: recorded, measured, or looked at for its data.
+
+    python -c "... main(JOB)"
+
+It ends the program as soon as there is enough, by SystemExit, so that the program's own clean-up runs.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+
+from tfdata_doctor._hooks import Hooks
+from tfdata_doctor._recorder import LineNames, Recorder
+from tfdata_doctor._script import execute
+
+from . import jobs
+from .clock import Clock
+from .elements import Looker
+from .jobs import Answer, Job
+from .overlay import install_from
+
+#: A program that catches SystemExit, or whose threads go on, is ended all the same.
+_GRACE_SECONDS = 10.0
+
+
+class _Run:
+    """One run of the program."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.answer = Answer()
+        self.looker = Looker(self.answer, job.mode == "compare")
+        self.names = LineNames(job.mode == "record")
+        self.recorder = self._recorder()
+        self.hooks = Hooks(self.recorder, self._on_tensorflow)
+
+    def _recorder(self) -> Recorder:
+        if self.job.mode != "record":
+            clock = Clock(self.job, self.answer, self.end)
+            clock.is_paused = lambda: self.looker.is_inside
+            return clock
+        recorder = Recorder(self.job.logdir, self.job.skip + 1, self.job.skip + self.job.steps, self.names)
+        recorder.on_stopped = lambda: self.end("enough")
+        return recorder
+
+    def _on_tensorflow(self) -> None:
+        self.looker.open()
+        self.names.open()
+
+    def save(self, ended: str) -> None:
+        """Writes the answer: the first reason counts."""
+        if self.answer.ended:
+            return
+        self.answer.ended = ended
+        self.answer.steps = self.recorder.step
+        self.answer.run_directory = str(self.recorder.run_directory or "")
+        self.answer.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        jobs.write(self.job.answer, self.answer)
+
+    def end(self, reason: str) -> None:
+        """There is enough: the program's clean-up runs, and then the process ends."""
+        is_first = not self.answer.ended
+        self.save(reason)
+        if is_first:
+            watch = threading.Timer(_GRACE_SECONDS, os._exit, (0,))
+            watch.daemon = True
+            watch.start()
+        raise SystemExit(0)
+
+    def run(self) -> int:
+        program = self.job.program
+        self.hooks.install()
+        ended, status = "end", 0
+        try:
+            execute(program.name, program.arguments, program.is_module)
+        except SystemExit as left:
+            if left.code not in (None, 0) and not self.answer.ended:
+                ended, status = "error", left.code if isinstance(left.code, int) else 1
+                if isinstance(left.code, str):
+                    print(left.code, file=sys.stderr)
+        except BaseException:
+            if not self.answer.ended:
+                self.save("error")
+                raise
+        finally:
+            self.hooks.remove()
+            if self.job.mode == "record":
+                self.recorder.on_stopped = lambda: None
+                self.recorder.stop()
+            elif not self.answer.ended:
+                self.recorder.end_step()
+        self.save(ended)
+        return status
+
+
+def main(path: str) -> None:
+    """Does the job of a file, and ends the process."""
+    job = jobs.read_job(path)
+    # Where this package was found from, if the user's Python does not find it.
+    sys.path.pop(0)
+    install_from(job.texts)
+    sys.exit(_Run(job).run())

@@ -1,0 +1,107 @@
+"""What a process of the program is to do, and what it says it did: JSON files between this process and that one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+
+@dataclass(frozen=True)
+class Program:
+    """How the user runs her program: a script, a module (`is_module`) or a notebook, and its arguments."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    is_module: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """`mode` is "record", "measure" or "compare"; a step is one of the recorder's."""
+
+    mode: str
+    program: Program
+    #: File of changed texts.
+    texts: str
+    #: File of the answer.
+    answer: str
+    #: Steps before the first that counts, and how many count.
+    skip: int = 0
+    steps: int = 0
+    #: After which the process ends in any case.
+    seconds: float = 600.0
+    #: Where the trace goes, of "record".
+    logdir: str = ""
+
+
+@dataclass
+class Cache:
+    """A cache() that the program made: how many elements it is of (-1: endless, -2: unknown), and bytes of one."""
+
+    file: str
+    line: int
+    elements: int
+    bytes_each: Optional[int] = None
+
+
+@dataclass
+class Elements:
+    """The first elements of a dataset that the program iterates over, a hash each."""
+
+    spec: str
+    hashes: list[str]
+    #: Of the next time over it.
+    again: list[str]
+    #: Whether these are all.
+    is_complete: bool
+
+
+@dataclass
+class Answer:
+    """What a process did. `begins`, `ends`: of each step, in seconds."""
+
+    begins: list[float] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    #: Steps that were done when an epoch ended.
+    epochs: list[int] = field(default_factory=list)
+    caches: list[Cache] = field(default_factory=list)
+    elements: list[Elements] = field(default_factory=list)
+    #: Steps that began, of "record".
+    steps: int = 0
+    #: Why the process ended: "enough", "time", "memory", "end" (of the program) or "error".
+    ended: str = ""
+    #: Folder of the trace, of "record".
+    run_directory: str = ""
+    #: Bytes of the largest set of pages in memory.
+    peak_bytes: int = 0
+
+
+def write(path: str, value: Any) -> None:
+    """Writes a dataclass, whole or not at all."""
+    partial = f"{path}.{os.getpid()}"
+    with open(partial, "w", encoding="utf-8") as file:
+        json.dump(dataclasses.asdict(value), file)
+    os.replace(partial, path)
+
+
+def read_job(path: str) -> Job:
+    """The job of a file."""
+    with open(path, encoding="utf-8") as file:
+        raw = json.load(file)
+    program = raw.pop("program")
+    return Job(program=Program(program["name"], tuple(program["arguments"]), program["is_module"]), **raw)
+
+
+def read_answer(path: str) -> Optional[Answer]:
+    """The answer of a file, None where the process wrote none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            raw = json.load(file)
+    except FileNotFoundError:
+        return None
+    caches = [Cache(**entry) for entry in raw.pop("caches")]
+    elements = [Elements(**entry) for entry in raw.pop("elements")]
+    return Answer(caches=caches, elements=elements, **raw)

@@ -1,0 +1,307 @@
+"""What to try: the changes of a report, each as an edit of a line of the user's."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from tfdata_doctor.lines import FILE_NAME
+from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report
+from tfdata_doctor.report import Iterator as TreeIterator
+
+from .edits import EDITS, Edit, Place
+from .iterators import remade_lines
+from .random_calls import random_name
+from .source import Refused, Source
+from .workspace import Workspace
+
+#: What a kind of fix is called where it is told of.
+WORDS = {
+    "parallel_map": "map in parallel",
+    "parallel_batch": "batch in parallel",
+    "parallel_interleave": "files in parallel",
+    "prefetch": "prefetch",
+    "prefetch_below": "prefetch before it",
+    "cache": "cache",
+    "split_cache": "cache before it",
+    "filter_first": "filter first",
+    "skip_first": "skip first",
+    "map_after": "map after the filter",
+    "parallel_filter": "predicate in parallel",
+    "iterate_once": "one iterator",
+    "threadpool": "thread pool",
+    "buffer": "larger buffer",
+    "unordered": "any order",
+}
+
+#: What a kind needs --allow for, since it changes more than the speed of the one dataset.
+ALLOWED_BY = {"unordered": "order", "threadpool": "threads", "buffer": "buffers"}
+#: Kinds after which elements may come in another order.
+REORDERS = frozenset({"unordered", "parallel_interleave"})
+#: Kinds with which elements are kept from the first epoch on.
+CACHES = frozenset({"cache", "split_cache"})
+
+_METHODS = {"parallel_map": ("map",), "parallel_batch": ("batch", "padded_batch"), "parallel_filter": ("filter",)}
+
+
+@dataclass(frozen=True)
+class MadeAt:
+    """A line that made a dataset, as it was named while the program was recorded."""
+
+    file: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The factor of steps in a time, from the model, and its range."""
+
+    gain: float
+    low: float
+    high: float
+    condition: Optional[str]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change to try: edits of files. `elements_per_step`: of the iterator that is cached."""
+
+    words: str
+    kinds: tuple[str, ...]
+    edits: tuple[tuple[str, Edit], ...]
+    predicted: Optional[Prediction]
+    code: str
+    elements_per_step: float = 0.0
+    #: As whatif --fix takes them.
+    fixes: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """Of the first edit."""
+        return self.edits[0][0]
+
+    @property
+    def line(self) -> int:
+        """Of the first edit."""
+        return self.edits[0][1].place.line
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for a change that is proposed again after another one moved its line."""
+        return (
+            self.kinds,
+            self.file,
+            self.code,
+            tuple((edit.place.method, edit.place.index) for _, edit in self.edits),
+        )
+
+
+@dataclass(frozen=True)
+class NotTried:
+    """A change that is left to the user, and why."""
+
+    words: str
+    reason: str
+    file: str = ""
+    line: int = 0
+    predicted: Optional[Prediction] = None
+
+
+def _names_of(run_directory: str) -> dict[str, dict[str, Any]]:
+    try:
+        page = json.loads(Path(run_directory, FILE_NAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return dict(page.get("names", {}))
+
+
+def lines_of(run_directory: str) -> dict[str, MadeAt]:
+    """Where datasets were made, by their names."""
+    names = _names_of(run_directory)
+    groups: dict[Any, list[str]] = {}
+    for name, entry in names.items():
+        # Made by one call of a function, in the order of the calls in the line.
+        outer = [(frame["file"], frame["line"]) for frame in entry.get("stack", [])[1:]]
+        groups.setdefault((entry["file"], entry["line"], entry["method"], tuple(outer)), []).append(name)
+    found = {}
+    for (file, line, method, _), members in groups.items():
+        for index, name in enumerate(members):
+            found[name] = MadeAt(file, Place(line, method, index, len(members)))
+    return found
+
+
+def _dataset_names(iterator: TreeIterator) -> list[str]:
+    """Those that the user's calls gave it: TensorFlow fuses several into one."""
+    fused = re.fullmatch(r"fused\((.*)\)", iterator.dataset_name)
+    return fused.group(1).split(",") if fused else [iterator.dataset_name]
+
+
+def _prediction(change: Change) -> Optional[Prediction]:
+    gain = change.gain
+    return None if gain is None else Prediction(gain.factor, gain.low, gain.high, gain.condition)
+
+
+class Planner:
+    """Turns the changes of a report into candidates."""
+
+    def __init__(
+        self, report: Report, run_directory: str, script: str, roots: Sequence[str], allowed: frozenset[str]
+    ) -> None:
+        self._report = report
+        self._made = lines_of(run_directory)
+        self._script = script
+        self._roots = roots
+        self._allowed = allowed
+
+    def plan(self, sources: Workspace) -> Iterator[Candidate | NotTried]:
+        """What to try, best first, and what not."""
+        for change in self._report.changes:
+            if change.suppressed:
+                continue
+            words = " + ".join(WORDS.get(fix.kind, fix.kind) for fix in change.fixes)
+            try:
+                yield self._candidate(change, words, sources)
+            except Refused as refused:
+                made = self._place_of(change)
+                text = words or change.text.partition(": ")[0].rstrip(".")
+                file, line = (made.file, made.place.line) if made else ("", 0)
+                yield NotTried(text, str(refused), file, line, _prediction(change))
+
+    def _candidate(self, change: Change, words: str, sources: Workspace) -> Candidate:
+        if not change.fixes:
+            raise Refused(f"it needs a person: {change.text}")
+        edits, code, ratio = [], "", 0.0
+        for fix in change.fixes:
+            if fix.kind not in EDITS:
+                raise Refused(f"it needs a person: {change.text}")
+            needed = ALLOWED_BY.get(fix.kind)
+            if needed and needed not in self._allowed:
+                raise Refused(f"only with --allow {needed}")
+            made = self._made_at(change, fix, sources)
+            self._check_file(made.file)
+            source = sources.read(made.file)
+            code = code or _line_of(source, made.place.line)
+            if fix.kind in CACHES:
+                ratio = self._check_cache(change, fix, source)
+            edits.append((made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)))
+        kinds = tuple(fix.kind for fix in change.fixes)
+        specs = tuple(fix.fix for fix in change.fixes)
+        return Candidate(words, kinds, tuple(edits), _prediction(change), code, ratio, specs)
+
+    def _check_file(self, file: str) -> None:
+        path = os.path.realpath(file)
+        if not os.path.isfile(path):
+            raise Refused(f"{file} is not a file")
+        if not self._is_own(path):
+            raise Refused(f"{file} is not in your repository")
+
+    def _is_own(self, path: str) -> bool:
+        is_below = any(path.startswith(os.path.join(root, "")) for root in self._roots)
+        return is_below and not {"site-packages", "dist-packages"}.intersection(Path(path).parts)
+
+    def _pipeline_of(self, change: Change, long_name: Optional[str]) -> Pipeline:
+        subject = long_name or self._report.findings[change.finding].subject
+        for pipeline in self._report.pipelines:
+            if any(iterator.long_name == subject for iterator in pipeline.iterators):
+                return pipeline
+        if not self._report.pipelines:
+            raise Refused("the report has no pipeline")
+        return self._report.pipelines[0]
+
+    def _iterator_of(self, change: Change, fix: ChangedIterator) -> TreeIterator:
+        pipeline = self._pipeline_of(change, fix.iterator)
+        if fix.iterator is not None:
+            return next(iterator for iterator in pipeline.iterators if iterator.long_name == fix.iterator)
+        # The pipeline as a whole: its last transformation that is in the program.
+        for iterator in pipeline.iterators:
+            if any(name in self._made for name in _dataset_names(iterator)):
+                return iterator
+        raise Refused("no line of the program is known to make it")
+
+    def _made_at(self, change: Change, fix: ChangedIterator, sources: Workspace) -> MadeAt:
+        if fix.kind == "iterate_once":
+            return self._remade(sources)
+        iterator = self._iterator_of(change, fix)
+        known = [self._made[name] for name in _dataset_names(iterator) if name in self._made]
+        wanted = _METHODS.get(fix.kind)
+        fitting = [made for made in known if wanted is None or made.place.method in wanted]
+        if not fitting:
+            if iterator.source is not None and iterator.user_method:
+                return MadeAt(iterator.source.file, Place(iterator.source.line, iterator.user_method.split(".")[-1]))
+            raise Refused("no line of the program is known to make it")
+        # Of those that TensorFlow fused, the first gets an argument, and what is new comes after the last.
+        return fitting[0] if fix.kind in ("parallel_map", "prefetch_below", "split_cache") else fitting[-1]
+
+    def _remade(self, sources: Workspace) -> MadeAt:
+        found = []
+        files = {os.path.realpath(made.file) for made in self._made.values()} | {self._script}
+        for file in sorted(file for file in files if self._is_own(file)):
+            found += [MadeAt(file, Place(line, "iter")) for line in remade_lines(sources.read(file))]
+        if len(found) != 1:
+            raise Refused(
+                "it is not clear which iter() makes an iterator for every step" if found else "no next(iter())"
+            )
+        return found[0]
+
+    def _place_of(self, change: Change) -> Optional[MadeAt]:
+        for fix in change.fixes:
+            try:
+                iterator = self._iterator_of(change, fix)
+            except Refused:
+                continue
+            for name in _dataset_names(iterator):
+                if name in self._made:
+                    return self._made[name]
+        source = self._report.findings[change.finding].source
+        return MadeAt(source.file, Place(source.line, "")) if source is not None else None
+
+    def _check_cache(self, change: Change, fix: ChangedIterator, source: Source) -> float:
+        """How many elements of it make a step. Raises Refused where a cache would change what is learned from."""
+        pipeline = self._pipeline_of(change, fix.iterator)
+        iterator = self._iterator_of(change, fix)
+        by_id = {one.id: one for one in pipeline.iterators if one.id is not None}
+        above, parent = [], by_id.get(iterator.parent_id or "")
+        while parent is not None:
+            above.append(parent)
+            parent = by_id.get(parent.parent_id or "")
+        below = _below(pipeline, iterator, includes_it=fix.kind == "cache")
+        for one in below:
+            if one.short_name.startswith("ForeverRepeat"):
+                raise Refused("an endless repeat() comes before it, so the cache would never be complete")
+        is_shuffled_after = any("Shuffle" in one.short_name for one in above)
+        if any("Shuffle" in one.short_name for one in below) and not is_shuffled_after and "order" not in self._allowed:
+            raise Refused("a shuffle comes before it: every epoch would have the order of the first; --allow order")
+        self._check_random(below, source)
+        root_calls = max(pipeline.get_next.count, 1)
+        return iterator.calls / root_calls
+
+    def _check_random(self, below: Sequence[TreeIterator], source: Source) -> None:
+        for one in below:
+            for name in _dataset_names(one):
+                made = self._made.get(name)
+                if made is None or made.place.method not in ("map", "interleave", "flat_map"):
+                    continue
+                is_here = os.path.realpath(made.file) == os.path.realpath(source.path)
+                found = random_name(source, made.place) if is_here else ""
+                if found:
+                    raise Refused(f"line {made.place.line} is random ({found}): every epoch would see the same")
+
+
+def _below(pipeline: Pipeline, iterator: TreeIterator, includes_it: bool) -> list[TreeIterator]:
+    """What stands before an iterator."""
+    found, ids = [], {iterator.id}
+    for one in pipeline.iterators:  # parents come before their children
+        if one.parent_id in ids:
+            ids.add(one.id)
+            found.append(one)
+    return [iterator, *found] if includes_it else found
+
+
+def _line_of(source: Source, line: int) -> str:
+    lines = re.split(r"\r\n|\r|\n", source.text.decode("utf-8"))
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

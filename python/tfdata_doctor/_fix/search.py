@@ -1,0 +1,351 @@
+"""Goes from change to change: records the program, tries what that calls for, and keeps what measured faster."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Optional
+
+from tfdata_doctor._commands import diagnose
+from tfdata_doctor._program import DoctorError
+from tfdata_doctor.report import Report
+
+from . import judge
+from .clock import memory
+from .elements import difference, is_compared
+from .jobs import Answer, Cache, Elements, Program
+from .judge import Verdict
+from .outcome import Outcome, Trial
+from .patch import patch_of
+from .plan import CACHES, REORDERS, Candidate, NotTried, Planner
+from .runner import ProgramFailed, Runner
+from .source import Refused
+from .workspace import Workspace, roots_of, script_of
+
+#: Steps before those that are measured: they trace functions and fill buffers.
+WARM_UP = 10
+#: Of a recording.
+RECORDED_STEPS = 20
+#: With fewer, a run says nothing.
+_LEAST_STEPS = 5
+#: Pairs of runs after which a change that was slower in all of them is not measured further.
+_HOPELESS_PAIRS = 2
+#: A gain of the medians that is worth more runs where it may still be chance.
+_PROMISING = 1.05
+#: Of the memory that is available: a cache that is estimated larger does not fit.
+_MOST_OF_MEMORY = 0.5
+#: Of the budget: the longest that one run may take.
+_RUN_SHARE = 0.125
+_LEAST_RUN_SECONDS = 20.0
+#: A run hardly takes less: importing TensorFlow.
+_START_SECONDS = 8.0
+#: Elements in a cache; TensorFlow's numbers.
+_ENDLESS = -1
+
+NOT_COMPARED_RANDOM = "not compared: random"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user chose. `steps`: measured in each run; `runs`: of each side; `budget`: seconds of all."""
+
+    steps: int = 60
+    runs: int = 3
+    budget: float = 600.0
+    allowed: frozenset[str] = frozenset()
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+class _Spent(Exception):  # noqa: N818
+    """The budget is spent."""
+
+
+@dataclass
+class _State:
+    """The program with what was kept so far, and what is known of its runs."""
+
+    workspace: Workspace
+    skip: int = WARM_UP
+    elements: Optional[list[Elements]] = None
+    is_random: Optional[bool] = None
+
+
+def rate_of(answer: Answer, skip: int, most: Optional[int] = None) -> Optional[float]:
+    """Steps per second after the first `skip`, with what lies between them; None where there are too few."""
+    last = len(answer.ends) if most is None else min(most, len(answer.ends))
+    if last - skip < _LEAST_STEPS:
+        return None
+    return (last - skip) / max(answer.ends[last - 1] - answer.begins[skip], 1e-9)
+
+
+class Search:
+    """One search; `tell` is called with a line of progress."""
+
+    def __init__(self, program: Program, choices: Choices, command: str, tell: Callable[[str], None]) -> None:
+        self._program = program
+        self._choices = choices
+        self._tell = tell
+        self._begun = time.monotonic()
+        self.outcome = Outcome(command)
+        self._state = _State(Workspace())
+        self._tried: set[Any] = set()
+        self._runner = Runner(program, dict(choices.environment))
+
+    def run(self) -> Outcome:
+        """The search. Raises DoctorError where the program as it is cannot be recorded."""
+        script = script_of(self._program)
+        self._state.workspace.read(script)
+        try:
+            with self._runner:
+                try:
+                    self._from_change_to_change(script)
+                except _Spent:
+                    self.outcome.stopped = "the budget is spent; --budget sets another"
+                self._measure_total(self._state)
+        except KeyboardInterrupt:
+            self.outcome.stopped = "interrupted"
+            self.outcome.is_interrupted = True
+        self.outcome.seconds = time.monotonic() - self._begun
+        self.outcome.patch = patch_of(self.workspace).decode("utf-8", "surrogateescape")
+        return self.outcome
+
+    @property
+    def workspace(self) -> Workspace:
+        """The program with what was kept."""
+        return self._state.workspace
+
+    def _from_change_to_change(self, script: str) -> None:
+        while True:
+            report, run_directory = self._record()
+            state = self._state
+            self.outcome.limit = report.verdict.limit or ""
+            if report.verdict.status == "healthy":
+                self.outcome.stopped = "the input no longer limits" if self.outcome.kept else "the input does not limit"
+                self.outcome.limit = "what your program does between two batches"
+                return
+            planner = Planner(report, run_directory, script, roots_of(script), self._choices.allowed)
+            kept = None
+            self.outcome.not_tried = []
+            for planned in planner.plan(state.workspace):
+                if isinstance(planned, NotTried):
+                    self.outcome.not_tried.append(planned)
+                elif planned.key not in self._tried:
+                    self._tried.add(planned.key)
+                    kept = self._try(state, planned)
+                    self._tell_of(self.outcome.trials[-1])
+                    if kept is not None:
+                        break
+            if kept is None:
+                status = report.verdict.status
+                self.outcome.stopped = (
+                    "nothing is left to try" if status == "input_bound" else f"nothing to try: {report.verdict.summary}"
+                )
+                return
+            self._state = kept
+
+    def _left(self) -> float:
+        return self._choices.budget - (time.monotonic() - self._begun)
+
+    def _run_seconds(self) -> float:
+        """The longest that the next run may take. Raises _Spent."""
+        left = self._left()
+        if left < _START_SECONDS:
+            raise _Spent
+        return min(left, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
+
+    def _progress(self, words: str) -> None:
+        self._tell(f"{words}; {max(self._left(), 0) / 60:.1f} min left")
+
+    def _record(self) -> tuple[Report, str]:
+        """A recording of the program, beyond the epoch that fills its caches. Raises DoctorError, _Spent."""
+        for _ in range(2):
+            kept = self.outcome.kept
+            self._progress("recording the program " + ("with what was kept" if kept else "as it is"))
+            state = self._state
+            try:
+                answer = self._runner.record(state.workspace.texts, state.skip, RECORDED_STEPS, self._run_seconds())
+            except ProgramFailed as failed:
+                raise DoctorError(f"{failed}\n{failed.output}".strip()) from None
+            if not answer.run_directory:
+                raise DoctorError(
+                    f"nothing was recorded: the program took {answer.steps} steps, and the first {state.skip} are for "
+                    "warm-up; give it a longer run, or choose fewer with --steps"
+                )
+            report = diagnose(answer.run_directory)
+            skip = max(state.skip, _steps_to_fill(answer.caches, report))
+            if skip == state.skip:
+                break
+            self._state = replace(state, skip=skip)
+        return report, answer.run_directory
+
+    def _try(self, state: _State, candidate: Candidate) -> Optional[_State]:
+        """Tries a change, writes down how it went, and gives the program with it where it is kept."""
+        self._progress(f"{candidate.words} at {candidate.line}")
+        try:
+            workspace = state.workspace.with_edits(candidate.edits)
+            changed = _State(workspace, state.skip)
+            data, changed = self._compare_data(state, changed, candidate)
+            base_rates, rates = self._measure_in_turn(state, changed, candidate.words)
+        except (Refused, ProgramFailed) as failed:
+            self._note(candidate, None, ((), ()), str(failed), "")
+            return None
+        measured = judge.judge(base_rates, rates)
+        reason = ""
+        if not measured.is_faster:
+            reason = _why_not(measured)
+        elif data not in ("same", "") and not data.startswith("not compared") and "data" not in self._choices.allowed:
+            reason = f"{data}; --allow data"
+        self._note(candidate, measured, (base_rates, rates), reason, data)
+        return None if reason else changed
+
+    def _note(
+        self,
+        candidate: Candidate,
+        measured: Optional[Verdict],
+        rates: tuple[Sequence[float], Sequence[float]],
+        reason: str,
+        data: str,
+    ) -> None:
+        self.outcome.trials.append(
+            Trial(
+                candidate.words,
+                candidate.fixes,
+                candidate.file,
+                candidate.line,
+                candidate.predicted,
+                measured,
+                tuple(rates[0]),
+                tuple(rates[1]),
+                not reason,
+                reason,
+                data,
+            )
+        )
+
+    def _tell_of(self, trial: Trial) -> None:
+        gain = f"x{trial.measured.gain:.2f}, " if trial.measured else ""
+        self._tell(f"  {trial.words}: {gain}{'kept' if trial.is_kept else trial.reason}")
+
+    def _look(self, state: _State) -> Answer:
+        return self._runner.look(state.workspace.texts, self._run_seconds())
+
+    def _compare_data(self, state: _State, changed: _State, candidate: Candidate) -> tuple[str, _State]:
+        """Whether the first elements are the same. Raises Refused where a cache cannot work, ProgramFailed."""
+        if state.elements is None:
+            state.elements = self._look(state).elements
+        answer = self._look(changed)
+        if CACHES.intersection(candidate.kinds):
+            _check_size(answer.caches)
+            changed = replace(changed, skip=max(changed.skip, _epoch_steps(answer.caches, candidate.elements_per_step)))
+        changed = replace(changed, elements=answer.elements)
+        may_reorder = bool(REORDERS.intersection(candidate.kinds))
+        if not is_compared(state.elements, answer.elements, may_reorder):
+            why = "the order may change" if may_reorder else "the program iterates over no dataset itself"
+            return f"not compared: {why}", changed
+        differs = difference(state.elements, answer.elements, may_reorder)
+        if not differs:
+            return "same", changed
+        if state.is_random is None:
+            state.is_random = bool(difference(state.elements, self._look(state).elements, False))
+        return (NOT_COMPARED_RANDOM if state.is_random else differs), changed
+
+    def _measure_in_turn(self, state: _State, changed: _State, words: str) -> tuple[list[float], list[float]]:
+        """Rates of both, run in turn. Raises ProgramFailed, Refused."""
+        skip = max(state.skip, changed.skip)
+        answers: tuple[list[Answer], list[Answer]] = ([], [])
+        runs = self._choices.runs
+        while True:
+            pair = len(answers[0])
+            for index, side in enumerate((state, changed)):
+                self._progress(f"  {words}: run {2 * pair + index + 1} of {2 * runs}")
+                answer = self._runner.measure(side.workspace.texts, skip, self._choices.steps, self._run_seconds())
+                _check_run(answer, skip)
+                answers[index].append(answer)
+            rates = _rates(answers, skip)
+            pair += 1
+            if pair == _HOPELESS_PAIRS and all(one > other for one, other in zip(*rates)):
+                return rates
+            if pair < runs:
+                continue
+            measured = judge.judge(*rates)
+            if measured.is_faster or measured.gain < _PROMISING or runs >= judge.ENOUGH_RUNS:
+                return rates
+            # What is promising is measured until the test can tell smaller differences.
+            runs = judge.ENOUGH_RUNS
+
+    def _measure_total(self, state: _State) -> None:
+        """The program before and after all of what was kept."""
+        outcome, kept = self.outcome, self.outcome.kept
+        if len(kept) == 1:
+            (trial,) = kept
+            outcome.total = trial.measured
+            outcome.before, outcome.after = _median(trial.base), _median(trial.changed)
+        elif kept:
+            original = _State(state.workspace.without_changes(), state.skip)
+            try:
+                base, changed = self._measure_in_turn(original, state, "before and after")
+                outcome.total = judge.judge(base, changed)
+                outcome.before, outcome.after = _median(base), _median(changed)
+            except (_Spent, ProgramFailed, Refused):
+                outcome.before, outcome.after = _median(kept[0].base), _median(kept[-1].changed)
+        elif any(trial.base for trial in outcome.trials):
+            outcome.before = _median(next(trial.base for trial in outcome.trials if trial.base))
+
+
+def _why_not(measured: Verdict) -> str:
+    if measured.is_slower or measured.gain <= 1 / _PROMISING:
+        return "slower"
+    return "faster, but it may be chance" if measured.gain >= _PROMISING else "no faster"
+
+
+def _median(values: Sequence[float]) -> Optional[float]:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2] if ordered else None
+
+
+def _rates(answers: tuple[list[Answer], list[Answer]], skip: int) -> tuple[list[float], list[float]]:
+    """Of the same steps of all runs."""
+    most = min(len(answer.ends) for side in answers for answer in side)
+    base, changed = ([rate_of(answer, skip, most) or 0.0 for answer in side] for side in answers)
+    return base, changed
+
+
+def _check_run(answer: Answer, skip: int) -> None:
+    if answer.ended == "memory":
+        raise Refused("the machine ran out of memory")
+    if rate_of(answer, skip) is not None:
+        return
+    done = len(answer.ends)
+    if answer.ended == "time":
+        raise Refused(
+            f"{done} steps in the time of a run, and the first {skip} do not count; --budget sets a longer one"
+        )
+    raise Refused(f"the program ends after {done} steps, and the first {skip} do not count: give it a longer run")
+
+
+def _epoch_steps(caches: Sequence[Cache], elements_per_step: float) -> int:
+    """Steps until the caches are complete, as far as their sizes are known."""
+    known = [cache.elements for cache in caches if cache.elements > 0]
+    return math.ceil(max(known, default=0) / max(elements_per_step, 1e-9)) + 1 if known and elements_per_step else 0
+
+
+def _steps_to_fill(caches: Sequence[Cache], report: Report) -> int:
+    """The same for the caches that the program has already."""
+    if not caches or not report.pipelines:
+        return 0
+    pipeline = report.pipelines[0]
+    calls = [iterator.calls for iterator in pipeline.iterators if "Cache" in iterator.short_name]
+    return _epoch_steps(caches, max(calls, default=0) / max(pipeline.get_next.count, 1))
+
+
+def _check_size(caches: Sequence[Cache]) -> None:
+    """Raises Refused where a cache cannot be complete or is too large."""
+    available = memory()[0]
+    for cache in caches:
+        if cache.elements == _ENDLESS:
+            raise Refused("what comes before the cache has no end, so it would never be complete")
+        size = cache.elements * (cache.bytes_each or 0)
+        if cache.elements > 0 and available and size > _MOST_OF_MEMORY * available:
+            raise Refused(f"the cache would take {size / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free")

@@ -1,0 +1,80 @@
+"""How numbers of a search are said."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional
+
+from .outcome import Outcome, Trial
+from .plan import Prediction
+
+_CONDITIONS = {
+    "fits_in_memory": "if it fits in memory",
+    "python_releases_lock": "if Python's lock is free",
+    "runs_on_batches": "if it runs on batches",
+    "does_not_need_map": "if it does not need the map",
+    "comes_from_files": "if it comes from files",
+}
+
+
+def gain_words(gain: float, low: float, high: float) -> str:
+    """x1.83 (1.65 to 2.37)."""
+    return f"x{gain:.2f} ({low:.2f} to {high:.2f})"
+
+
+def predicted_words(predicted: Optional[Prediction]) -> str:
+    """The prediction of a change, with what it depends on."""
+    if predicted is None:
+        return "not predicted"
+    condition = _CONDITIONS.get(predicted.condition or "", "")
+    return gain_words(predicted.gain, predicted.low, predicted.high) + (f" {condition}" if condition else "")
+
+
+def measured_words(trial: Trial) -> str:
+    """What was measured of a change."""
+    if trial.measured is None:
+        return "not measured"
+    return gain_words(trial.measured.gain, trial.measured.low, trial.measured.high)
+
+
+def result_words(trial: Trial) -> str:
+    """Whether a change was kept."""
+    if not trial.is_kept:
+        return f"not kept: {trial.reason}"
+    return "kept" + (f" ({trial.data})" if trial.data.startswith("not compared") else "")
+
+
+def place_words(file: str, line: int) -> str:
+    """train.py:33, from the working directory where it is below it."""
+    path = os.path.relpath(file)
+    return f"{os.path.basename(file) if path.startswith('..') else path}:{line}"
+
+
+def headline(outcome: Outcome) -> str:
+    """What the search came to, in a line."""
+    count = len(outcome.kept)
+    if count and outcome.before is not None and outcome.after is not None and outcome.total is not None:
+        total = outcome.total
+        changes = "1 change" if count == 1 else f"{count} changes"
+        return (
+            f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {changes}: "
+            f"{gain_words(total.gain, total.low, total.high)} as measured in turn, {total.confidence:.0%} sure"
+        )
+    if count and outcome.before is not None and outcome.after is not None:
+        return f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {count} changes"
+    now = f": {outcome.before:.4g} steps/s" if outcome.before is not None else ""
+    return f"No change made it faster{now}" if outcome.trials else f"No change was tried: {outcome.stopped}"
+
+
+def said_how_it_did(outcome: Outcome) -> str:
+    """How the predictions compare with what was measured; empty where nothing can be said."""
+    both = [trial for trial in outcome.trials if trial.is_as_predicted is not None]
+    if not both:
+        return ""
+    pairs = ", ".join(
+        f"predicted x{trial.predicted.gain:.2f}, measured x{trial.measured.gain:.2f}"
+        for trial in both
+        if trial.predicted is not None and trial.measured is not None
+    )
+    inside = sum(bool(trial.is_as_predicted) for trial in both)
+    return f"{pairs}; {inside} of {len(both)} in the predicted range"
