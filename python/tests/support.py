@@ -25,7 +25,12 @@ def python(*arguments, path=(), **environment):
     folders = [*map(str, path), str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, folders)), **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, folders)),
+            "TFDATA_DOCTOR_HISTORY": "0",
+            **environment,
+        },
         capture_output=True,
         encoding="utf-8",
         check=False,

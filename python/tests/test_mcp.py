@@ -72,7 +72,9 @@ class McpTest(unittest.TestCase):
 
     def test_tools_are_described(self):
         tools = {tool["name"]: tool for tool in self.request("tools/list")["result"]["tools"]}
-        self.assertEqual(list(tools), ["diagnose", "whatif", "explain", "show", "compare", "list_runs", "batch", "query"])
+        self.assertEqual(
+            list(tools), ["diagnose", "whatif", "explain", "show", "compare", "list_runs", "batch", "query"]
+        )
         for tool in tools.values():
             schema = tool["inputSchema"]
             self.assertLessEqual(set(schema["required"]), set(schema["properties"]))
@@ -122,7 +124,13 @@ class McpTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             victim = Path(folder, "victim.txt")
             victim.write_text("precious\n", "utf-8")
-            for rule in (f"--output={victim}", f"--output=json={victim}", f"-o{victim}", "--no-sandbox", "--config=/etc/passwd"):
+            for rule in (
+                f"--output={victim}",
+                f"--output=json={victim}",
+                f"-o{victim}",
+                "--no-sandbox",
+                "--config=/etc/passwd",
+            ):
                 with self.subTest(rule):
                     for paths in (["input-bound"], PATHS, []):
                         refused = self.request("tools/call", name="explain", arguments={"rule": rule, "paths": paths})
@@ -194,7 +202,6 @@ class McpTest(unittest.TestCase):
             self.send(line)
             self.assertEqual(json.loads(self.server.stdout.readline())["error"]["code"], code)
 
-
     def test_modules_of_the_working_directory_are_not_imported(self):
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scripts:
             for module in ("dataclasses", "json", "tempfile"):
@@ -225,10 +232,35 @@ def made_up(chance):
     """A line: bytes, broken JSON, or a message in which parts are of other types than they should be."""
     kind = chance.randrange(4)
     if kind == 0:
-        return "".join(chr(chance.randrange(1, 0x250)) for _ in range(chance.randrange(80))).replace("\n", "").replace("\r", "")
-    values = [None, True, 0, -1, 1e308, "", "diagnose", "explain", "--output=x", [], ["a"], {}, {"paths": 5}, "\0", "\ud800", "x" * 5000]
-    message = {"jsonrpc": "2.0", "id": chance.choice([1, "a", None, [], 1.5]), "method": chance.choice(["ping", "tools/list", "tools/call", "no"])}
-    message["params"] = chance.choice(values + [{"name": chance.choice(values), "arguments": chance.choice(values)}])
+        return (
+            "".join(chr(chance.randrange(1, 0x250)) for _ in range(chance.randrange(80)))
+            .replace("\n", "")
+            .replace("\r", "")
+        )
+    values = [
+        None,
+        True,
+        0,
+        -1,
+        1e308,
+        "",
+        "diagnose",
+        "explain",
+        "--output=x",
+        [],
+        ["a"],
+        {},
+        {"paths": 5},
+        "\0",
+        "\ud800",
+        "x" * 5000,
+    ]
+    message = {
+        "jsonrpc": "2.0",
+        "id": chance.choice([1, "a", None, [], 1.5]),
+        "method": chance.choice(["ping", "tools/list", "tools/call", "no"]),
+    }
+    message["params"] = chance.choice([*values, {"name": chance.choice(values), "arguments": chance.choice(values)}])
     for _ in range(chance.randrange(3)):
         message[chance.choice(["jsonrpc", "id", "method", "params", "x"])] = chance.choice(values)
     line = json.dumps(message)

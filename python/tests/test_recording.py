@@ -201,12 +201,13 @@ class CallbackTest(RecordingTest):
 
 
 class ScriptTest(RecordingTest):
-    def run_script(self, code, *options, arguments=(), trace=support.INPUT_BOUND):
+    def run_script(self, code, *options, arguments=(), trace=support.INPUT_BOUND, **environment):
         script = self.folder / "train.py"
         script.write_text(code)
         return support.python(
-            "-m", "tfdata_doctor", *options, script, *arguments, path=[support.FAKE], FAKE_TRACE=str(trace)
-        )
+            "-m", "tfdata_doctor", *options, script, *arguments,
+            path=[support.FAKE], FAKE_TRACE=str(trace), **environment,
+        )  # fmt: skip
 
     def test_report_of_an_unchanged_script(self):
         (self.folder / "helper.py").write_text("count = 40")
@@ -227,8 +228,61 @@ class ScriptTest(RecordingTest):
         self.assertEqual(len(list(Path(self.logs, "plugins", "profile").iterdir())), 1)
 
     def test_script_with_keras(self):
-        done = self.run_script("import tensorflow, keras\nkeras.Model().fit(steps=20)", "--batches", "4-6")
-        self.assertTrue(done.stdout.startswith("INPUT-BOUND"), done.stderr)
+        # Keras's progress bar stands in the line.
+        done = self.run_script(
+            "import tensorflow, keras\nprint('20/20 ===', end='')\nkeras.Model().fit(steps=20)", "--batches", "4-6"
+        )
+        self.assertTrue(done.stdout.startswith("20/20 ===\nINPUT-BOUND"), done.stderr)
+
+    def test_later_batches_where_the_cache_is_being_filled(self):
+        fit = "import tensorflow, keras\nkeras.Model().fit(epochs=2, steps=30)"
+        loop = "import tensorflow\nfor _ in range(2):\n    for _ in tensorflow.dataset(29): pass"
+        for code in (fit, loop):
+            done = self.run_script(code, "--batches=4-6", arguments=["--size", "a b"], trace=support.WITH_CACHE)
+            line = f"  python -m tfdata_doctor --batches 34-36 {self.folder / 'train.py'} --size 'a b'\n"
+            self.assertIn("read from it:\n" + line, done.stderr)
+            self.assertEqual(done.stderr.count("--batches"), 1)
+            done = self.run_script(code, "--batches=34-36", trace=support.WITH_CACHE)
+            self.assertEqual(done.stderr, "")
+        self.assertEqual(self.run_script(fit, "--batches=4-6").stderr, "")
+
+    def test_script_that_ends_early(self):
+        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(7): pass", "--batches=3-20")
+        self.assertIn("the script ended in step 8: the report is of steps 3 to 8, not to 20\n", done.stderr)
+        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(7): pass\n1 / 0", "--batches=3-20")
+        self.assertIn("the script failed in step 8: ", done.stderr)
+        interrupted = "import tensorflow\nfor _ in tensorflow.dataset(7): pass\nraise KeyboardInterrupt"
+        self.assertIn("the script was interrupted in step 8: ", self.run_script(interrupted, "--batches=3-20").stderr)
+
+    def test_traceback_is_that_of_the_script(self):
+        loop = "import tensorflow, keras\nfor _ in tensorflow.dataset(9): pass\n"
+        code = loop + "try:\n    keras.Model().fit(steps='a')\nexcept TypeError:\n    {}['mine']"
+        done = self.run_script(code, "--batches=2-3")
+        lines = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+        self.assertEqual(len(lines), 3, done.stderr)
+        self.assertTrue(all("train.py" in line or "fake/keras" in line for line in lines), done.stderr)
+        self.assertEqual(done.returncode, 1)
+
+    def test_second_run_says_what_has_changed(self):
+        code = "import tensorflow\nfor _ in tensorflow.dataset(20): pass"
+        home = {"XDG_CACHE_HOME": str(self.folder / "cache"), "TFDATA_DOCTOR_HISTORY": "1"}
+        first = self.run_script(code, "--batches=2-3", **home)
+        self.assertNotIn("before  ", first.stdout)
+        second = self.run_script(code, "--batches=2-3", trace=support.WITH_CACHE, **home)
+        self.assertRegex(second.stdout, r"\nbefore    [\d.]+ steps/s, \d+% of the time waiting for input \(2\d{3}-")
+        self.assertRegex(second.stdout, r"\nnow       [\d.]+ steps/s, .*: x[\d.]+, one recording each\n")
+        for options, arguments in (
+            (["--batches=2-4"], []),
+            (["--batches=2-3", "--no-history"], []),
+            (["--batches=2-3"], ["x"]),
+        ):
+            other = self.run_script(code, *options, arguments=arguments, **home)
+            self.assertNotIn("before  ", other.stdout)
+        stored = list((self.folder / "cache" / "tfdata-doctor" / "runs").iterdir())
+        self.assertEqual(len(stored), 3)
+        for file in stored:
+            file.write_text("{")
+        self.assertNotIn("before  ", self.run_script(code, "--batches=2-3", **home).stdout)
 
     def test_module(self):
         (self.folder / "package").mkdir()
@@ -272,6 +326,12 @@ class ScriptTest(RecordingTest):
         done = self.run_script("", "--batches=9-3")
         self.assertEqual(done.returncode, 2)
         self.assertIn("9-3 is not FIRST-LAST", done.stderr)
+        done = self.run_script("", "--bathces=1-2")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, "tfdata-doctor: --bathces is no option; did you mean --batches?\n")
+        done = support.python("-m", "tfdata_doctor")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("[OPTION...] SCRIPT.py [ARGUMENT...]", done.stderr)
 
     def test_function(self):
         script = self.folder / "train.py"

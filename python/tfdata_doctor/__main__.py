@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _script
+from . import _script_command
 from ._program import DoctorError, program
 
 
@@ -16,8 +16,8 @@ def main() -> int:
         from ._fix import cli
 
         return cli.main(words[1:])
-    if _script.runs_script(words):
-        return _script.main(words)
+    if _script_command.runs_script(words):
+        return _script_command.main(words)
     try:
         path = program()
         os.execv(path, [path, *words])

@@ -70,6 +70,11 @@ class Hooks:
         self._local = threading.local()
         self._fits = 0
 
+    @property
+    def is_in_fit(self) -> bool:
+        """Whether Keras is training, so that its progress bar may stand in the line."""
+        return self._fits > 0
+
     def install(self) -> None:
         """Acts on modules that are there and on those that will be imported."""
         for name in _MODULES:

@@ -72,8 +72,8 @@ class KerasSteps:
 
     def on_epoch_end(self, epoch: int, logs: object = None) -> None:  # noqa: ARG002
         """Keras: an epoch and its evaluation are done."""
-        self.recorder.end_epoch()
         self._before_epoch += self._in_epoch
+        self.recorder.end_epoch()
 
     def on_train_end(self, logs: object = None) -> None:  # noqa: ARG002
         """Keras: the training is done."""
@@ -96,7 +96,8 @@ class KerasSteps:
         return False
 
 
-def _has_cache(report: Report) -> bool:
+def has_cache(report: Report) -> bool:
+    """Whether a pipeline has a cache, which the first epoch fills."""
     return any(iterator.user_method == "cache" for pipeline in report.pipelines for iterator in pipeline.iterators)
 
 
@@ -105,13 +106,13 @@ class Callback(KerasSteps):
 
     `batches` are the first and the last to record, counted from 1 over all epochs. Where the pipeline has a cache,
     choose them from the second epoch, `batches=(steps_per_epoch + 11, steps_per_epoch + 20)`: the first one fills it.
-    It warns where it sees that. `lines=True` names transformations after their source lines, from the moment on at
-    which the callback is made: make it before the dataset. `report` is there once it has been printed; `show=False`
-    prints nothing. A training never fails because of it: what goes wrong is a warning.
+    It warns where it sees that. From the moment on at which the callback is made, transformations are named after their
+    source lines: make it before the dataset. `lines=False` leaves their names alone. `report` is there once it has been
+    printed; `show=False` prints nothing. A training never fails because of it: what goes wrong is a warning.
     """
 
     def __init__(
-        self, logdir: LogDirectory, batches: tuple[int, int] = (11, 20), *, lines: bool = False, show: bool = True
+        self, logdir: LogDirectory, batches: tuple[int, int] = (11, 20), *, lines: bool = True, show: bool = True
     ) -> None:
         self._names = LineNames(lines)
         self._names.open()
@@ -160,7 +161,7 @@ class Callback(KerasSteps):
             return
         if self._show:
             print("\n" + str(self.report), flush=True)
-        if self._start_epoch == 0 and _has_cache(self.report):
+        if self._start_epoch == 0 and has_cache(self.report):
             self._warn_of_cache()
 
     def _warn_of_cache(self) -> None:

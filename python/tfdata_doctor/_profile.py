@@ -69,7 +69,7 @@ class Profile:
 
 
 def profile(
-    logdir: LogDirectory, steps: int = 10, warmup: int = 10, *, lines: bool = False, show: bool = True
+    logdir: LogDirectory, steps: int = 10, warmup: int = 10, *, lines: bool = True, show: bool = True
 ) -> Profile:
     """Records some steps of the loop in its block, and at the end prints what holds their input back.
 
@@ -80,7 +80,8 @@ def profile(
 
     A step is what happens from one `next()` on an iterator of tf.data to the next one, or a batch of Keras; the first
     `warmup` of them are not recorded, and nothing is after `steps` more. With `warmup=0` the profiler runs from the
-    begin of the block. `lines=True` names the transformations of datasets that are made in the block after their source
-    lines. `show=False` prints nothing. Raises DoctorError where nothing was recorded or another profiler runs.
+    begin of the block. The transformations of datasets that are made in the block are named after their source lines;
+    `lines=False` leaves their names alone. `show=False` prints nothing. Raises DoctorError where nothing was recorded or
+    another profiler runs.
     """
     return Profile(logdir, steps, warmup, lines, show)

@@ -88,8 +88,9 @@ def _message(stderr: str) -> str:
 
 
 def run_bounded(arguments: Sequence[str], *, most_bytes: int, seconds: float) -> str:
-    """The standard output of a program whose caller chose neither its length nor how long it takes: of more bytes or
-    time it is ended. Raises DoctorError with its message, or why it was ended.
+    """The standard output of a program whose caller chose neither its length nor how long it takes.
+
+    Of more bytes or time it is ended. Raises DoctorError with its message, or why it was ended.
     """
     with tempfile.TemporaryFile() as errors:
         try:
@@ -103,7 +104,9 @@ def run_bounded(arguments: Sequence[str], *, most_bytes: int, seconds: float) ->
         except (OSError, ValueError) as error:
             raise DoctorError(f"the program cannot be run: {error}") from error
         assert process.stdout is not None
-        watch = threading.Timer(seconds + 10, process.kill)  # the program ends itself before; this is for one that hangs
+        watch = threading.Timer(
+            seconds + 10, process.kill
+        )  # the program ends itself before; this is for one that hangs
         watch.start()
         try:
             printed = process.stdout.read(most_bytes + 1)

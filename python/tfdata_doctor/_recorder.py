@@ -69,6 +69,10 @@ class Recorder:
         self.run_directory: Optional[Path] = None
         #: Called once the trace is complete.
         self.on_stopped: Callable[[], None] = lambda: None
+        #: The epochs that ended, while steps were counted.
+        self.epochs = 0
+        #: Called where an epoch ends.
+        self.on_epoch_end: Callable[[], None] = lambda: None
         self._names = names
         self._is_recording = False
         self._was_recording = False
@@ -83,10 +87,12 @@ class Recorder:
 
     def begin_step(self, step: Optional[int] = None) -> None:
         """Says that a step begins; `step` is its number where that is not the next one. Raises DoctorError."""
-        if self.is_done or self._is_other_thread():
+        if self._is_other_thread():
             return
         self.end_step()
         self.step = self.step + 1 if step is None else step
+        if self.is_done:
+            return
         if not self._is_recording:
             if self.step < self.first:
                 return
@@ -104,8 +110,12 @@ class Recorder:
             self._marker = None
 
     def end_epoch(self, is_step: bool = True) -> None:  # noqa: ARG002
-        """An epoch ends; not `is_step`: the step that began last was told that there are no more elements."""
+        """An epoch of a dataset or of Keras ends; not `is_step`: the step that began last found no more elements."""
+        if self._is_other_thread():
+            return
         self.end_step()
+        self.epochs += 1
+        self.on_epoch_end()
 
     def start(self) -> None:
         """Starts the profiler. Raises DoctorError where another one runs."""
@@ -142,7 +152,7 @@ class Recorder:
         self.on_stopped()
 
     def _is_other_thread(self) -> bool:
-        return self._is_recording and threading.get_ident() != self._thread
+        return self._thread is not None and threading.get_ident() != self._thread
 
     def _mark(self) -> None:
         if self.has_markers:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import runpy
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -14,6 +12,7 @@ from typing import Optional
 
 from ._commands import diagnose
 from ._hooks import Hooks
+from ._keras import has_cache
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from .report import Report
@@ -50,6 +49,66 @@ def _nothing_recorded(recorder: Recorder) -> DoctorError:
     )
 
 
+def _starts_a_line(hooks: Hooks) -> None:
+    """Ends the line of a progress bar, in which the report would begin."""
+    bars = getattr(getattr(sys.modules.get("tqdm"), "tqdm", None), "_instances", ())
+    if hooks.is_in_fit or bars:
+        print(flush=True)
+
+
+class _Run:
+    """One run of a script: when it is diagnosed, and what is said of how it ended."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        names: LineNames,
+        on_report: Optional[Callable[[Report], None]],
+        on_later_batches: Optional[Callable[[tuple[int, int]], None]],
+    ) -> None:
+        self.report: Optional[Report] = None
+        self.hooks = Hooks(recorder, names.open)
+        self._recorder = recorder
+        self._on_report = on_report
+        self._on_later_batches = on_later_batches
+        recorder.on_stopped = self._diagnose
+
+    def _diagnose(self) -> None:
+        recorder = self._recorder
+        assert recorder.run_directory is not None
+        try:
+            self.report = diagnose(recorder.run_directory)
+        except DoctorError as error:
+            # It would end the script in the middle of its loop.
+            print(f"tfdata-doctor: {error}", file=sys.stderr)
+            self.hooks.remove()
+            return
+        if recorder.epochs == 0 and self._on_later_batches is not None and has_cache(self.report):
+            recorder.on_epoch_end = self._suggest_later_batches  # how long an epoch is shows where the first one ends
+        else:
+            self.hooks.remove()
+        if self._on_report is not None:
+            _starts_a_line(self.hooks)
+            self._on_report(self.report)
+
+    def _suggest_later_batches(self) -> None:
+        assert self._on_later_batches is not None
+        self._recorder.on_epoch_end = lambda: None
+        self._on_later_batches((self._recorder.step + self._recorder.first, self._recorder.step + self._recorder.last))
+
+    def say_how_it_ended(self, error: Optional[BaseException]) -> None:
+        """Before the report of a script that ended before the last step to record."""
+        recorder = self._recorder
+        if recorder.first <= recorder.step < recorder.last and not recorder.is_done:
+            how = "was interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            print(
+                f"tfdata-doctor: the script {'ended' if error is None else how} in step {recorder.step}: "
+                f"the report is of steps {recorder.first} to "
+                f"{recorder.step}, not to {recorder.last}",
+                file=sys.stderr,
+            )
+
+
 def run(
     script: LogDirectory,
     arguments: Sequence[str] = (),
@@ -59,150 +118,36 @@ def run(
     lines: bool = True,
     is_module: bool = False,
     on_report: Optional[Callable[[Report], None]] = None,
+    on_later_batches: Optional[Callable[[tuple[int, int]], None]] = None,
 ) -> Report:
     """Runs an unchanged script in this process and records some of its steps.
 
     `batches` are the first and the last step to record, counted from 1: calls of `next()` on iterators of tf.data and
     batches of Keras. The trace goes to `logdir`, by default a new folder below that of temporary files. `lines=True`
     names transformations after their source lines. `is_module`: `script` is the name of a module. `on_report` is called
-    as soon as the trace is complete, while the script goes on. Raises DoctorError where nothing was recorded, and
-    whatever the script raises, SystemExit(0) apart; the report is made all the same.
+    as soon as the trace is complete, while the script goes on. `on_later_batches` is called with the same steps of the
+    second epoch where these were of the first one and filled a cache, as soon as that epoch ends. Raises DoctorError
+    where nothing was recorded, and whatever the script raises, SystemExit(0) apart; the report is made all the same.
     """
     names = LineNames(lines)
     directory = tempfile.mkdtemp(prefix="tfdata-doctor-") if logdir is None else logdir
     recorder = Recorder(directory, *batches, names=names)
-    hooks = Hooks(recorder, names.open)
-    reports: list[Report] = []
-
-    def report() -> None:
-        hooks.remove()
-        assert recorder.run_directory is not None
-        try:
-            reports.append(diagnose(recorder.run_directory))
-        except DoctorError as error:
-            # It would end the script in the middle of its loop.
-            print(f"tfdata-doctor: {error}", file=sys.stderr)
-            return
-        if on_report is not None:
-            on_report(reports[0])
-
-    recorder.on_stopped = report
-    hooks.install()
+    this = _Run(recorder, names, on_report, on_later_batches)
+    this.hooks.install()
+    failure: Optional[BaseException] = None
     try:
         execute(os.fspath(script), arguments, is_module)
     except SystemExit as ended:
         if ended.code not in (None, 0):
             raise
+    except BaseException as error:
+        failure = error
+        raise
     finally:
-        hooks.remove()
+        this.hooks.remove()
+        this.say_how_it_ended(failure)
         recorder.stop()
         names.close()
-    if reports:
-        return reports[0]
+    if this.report is not None:
+        return this.report
     raise _nothing_recorded(recorder) if recorder.run_directory is None else DoctorError("the trace cannot be read")
-
-
-def _batches(text: str) -> tuple[int, int]:
-    first, separator, last = text.partition("-")
-    try:
-        bounds = int(first), int(last if separator else first)
-    except ValueError:
-        bounds = 0, 0
-    if not 1 <= bounds[0] <= bounds[1]:
-        raise argparse.ArgumentTypeError(f"{text} is not FIRST-LAST, such as 11-30")
-    return bounds
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tfdata_doctor",
-        description="Runs a script of yours as it is, records some steps of its training under TensorFlow's profiler, "
-        "and prints what holds its input back. Everything else, such as 'python -m tfdata_doctor logs/', is what the "
-        "program tfdata-doctor does; 'python -m tfdata_doctor help' lists that.",
-        usage="%(prog)s [OPTION...] SCRIPT.py [ARGUMENT...]\n"
-        "       %(prog)s [OPTION...] -m MODULE [ARGUMENT...]\n"
-        "       %(prog)s COMMAND...",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "--batches",
-        type=_batches,
-        metavar="FIRST-LAST",
-        default=BATCHES,
-        help="the steps to record, counted from 1 (default: {}-{}): calls of next() on an iterator of tf.data, batches "
-        "of Model.fit. Where the pipeline has a cache, choose those of a later epoch".format(*BATCHES),
-    )
-    parser.add_argument("--logdir", metavar="DIR", help="where the trace goes (default: a new temporary folder)")
-    parser.add_argument("--no-lines", action="store_true", help="do not name transformations after their source lines")
-    parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
-    parser.add_argument("script", metavar="SCRIPT.py", help="the script")
-    return parser
-
-
-def _script_index(words: Sequence[str]) -> Optional[int]:
-    """Where the script or the module is in a command line that runs one."""
-    index = 0
-    is_module = False
-    while index < len(words):
-        word = words[index]
-        if word in ("--batches", "--logdir"):
-            index += 2
-        elif word == "-m":
-            is_module = True
-            index += 1
-        elif word == "--no-lines" or word.startswith(("--batches=", "--logdir=")):
-            index += 1
-        elif is_module or word.endswith(".py"):
-            return index
-        else:
-            return None
-    return None
-
-
-def is_help(words: Sequence[str]) -> bool:
-    """Whether these arguments ask for the help of this module."""
-    return list(words) in (["-h"], ["--help"])
-
-
-def runs_script(words: Sequence[str]) -> bool:
-    """Whether these arguments run a script; else they are the program's."""
-    return is_help(words) or _script_index(words) is not None
-
-
-def _with_next_command(report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
-    """The report; where something can be tried, its last line is the command that does."""
-    if report.verdict.status != "input_bound":
-        return str(report)
-    script = ["-m", options.script] if options.module else [options.script]
-    command = shlex.join(["python", "-m", "tfdata_doctor", "fix", *script, *arguments])
-    return f"{str(report).rstrip()}\n  try it    {command}\n"
-
-
-def main(words: Sequence[str]) -> int:
-    """The exit status: 0 where the script was recorded, whatever was found; 3 where nothing was.
-
-    Raises the script's errors.
-    """
-    if is_help(words):
-        _parser().print_help()
-        return 0
-    index = _script_index(words)
-    assert index is not None
-    options = _parser().parse_args(words[: index + 1])
-    if not options.module and not os.path.isfile(options.script):
-        print(f"tfdata-doctor: {options.script}: no such file", file=sys.stderr)
-        return 2
-    try:
-        run(
-            options.script,
-            words[index + 1 :],
-            batches=options.batches,
-            logdir=options.logdir,
-            lines=not options.no_lines,
-            is_module=options.module,
-            on_report=lambda report: print(_with_next_command(report, options, words[index + 1 :]), flush=True),
-        )
-    except DoctorError as error:
-        print(f"tfdata-doctor: {error}", file=sys.stderr)
-        return 3
-    return 0

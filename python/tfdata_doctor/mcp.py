@@ -179,7 +179,9 @@ TOOLS = {
         ("base", "candidate"),
         _compare,
     ),
-    "list_runs": Tool("List the runs of a log directory, newest first.", lambda: {"paths": _PATHS}, ("paths",), _list_runs),
+    "list_runs": Tool(
+        "List the runs of a log directory, newest first.", lambda: {"paths": _PATHS}, ("paths",), _list_runs
+    ),
     "batch": Tool(
         "A row of JSON for each trace below folders: verdict, culprit, shares, the best fix.",
         lambda: {"paths": _PATHS},
@@ -233,7 +235,7 @@ def _check(tool: Tool, arguments: Mapping[str, Any]) -> None:
     wrong = sorted(str(name)[:80] for name in arguments if name not in properties)
     missing = [name for name in tool.required if name not in arguments]
     if wrong or missing:
-        raise _RpcError(-32602, f"unknown arguments: {ascii(wrong[:8])}; missing: {missing}")
+        raise _RpcError(-32602, f"unknown arguments: {wrong[:8]!a}; missing: {missing}")
     for name, value in arguments.items():
         if fault := _fault(properties[name], value):
             raise _RpcError(-32602, f"argument {name} {fault}")

@@ -317,8 +317,11 @@ class ChangedIterator:
 
 @dataclass(frozen=True)
 class Change:
-    """A change to make, in the one ranking. `finding` and `advice` are its places in the report; `instead_of` is that
-    of a change of the same iterator, of which one is enough; `together` counts the changes before it as well."""
+    """A change to make, in the one ranking.
+
+    `finding` and `advice` are its places in the report; `instead_of` is that of a change of the same iterator, of which
+    one is enough; `together` counts the changes before it as well.
+    """
 
     rule: str
     finding: int

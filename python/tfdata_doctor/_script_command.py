@@ -1,0 +1,195 @@
+"""python -m tfdata_doctor SCRIPT.py: its options, what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import runpy
+import shlex
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Optional
+
+from . import _history
+from ._program import DoctorError
+from ._script import BATCHES, run
+from .report import Report
+
+
+def _batches(text: str) -> tuple[int, int]:
+    first, separator, last = text.partition("-")
+    try:
+        bounds = int(first), int(last if separator else first)
+    except ValueError:
+        bounds = 0, 0
+    if not 1 <= bounds[0] <= bounds[1]:
+        raise argparse.ArgumentTypeError(f"{text} is not FIRST-LAST, such as 11-30")
+    return bounds
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tfdata_doctor",
+        description="Runs a script of yours as it is, records some steps of its training under TensorFlow's profiler, "
+        "and prints what holds its input back. Everything else, such as 'python -m tfdata_doctor logs/', is what the "
+        "program tfdata-doctor does; 'python -m tfdata_doctor help' lists that.",
+        usage="%(prog)s [OPTION...] SCRIPT.py [ARGUMENT...]\n"
+        "       %(prog)s [OPTION...] -m MODULE [ARGUMENT...]\n"
+        "       %(prog)s COMMAND...",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--batches",
+        type=_batches,
+        metavar="FIRST-LAST",
+        default=BATCHES,
+        help="the steps to record, counted from 1 (default: {}-{}): calls of next() on an iterator of tf.data, batches "
+        "of Model.fit. Where the pipeline has a cache, choose those of a later epoch".format(*BATCHES),
+    )
+    parser.add_argument("--logdir", metavar="DIR", help="where the trace goes (default: a new temporary folder)")
+    parser.add_argument("--no-lines", action="store_true", help="do not name transformations after their source lines")
+    parser.add_argument(
+        "--no-history",
+        action="store_true",
+        help="neither keep what this run measured nor say what has changed since the one before "
+        f"(nor where {_history.VARIABLE} is 0)",
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
+    parser.add_argument("script", metavar="SCRIPT.py", help="the script")
+    return parser
+
+
+def _script_index(words: Sequence[str]) -> Optional[int]:
+    """Where the script or the module is in a command line that runs one."""
+    index = 0
+    is_module = False
+    while index < len(words):
+        word = words[index]
+        if word in ("--batches", "--logdir"):
+            index += 2
+        elif word == "-m":
+            is_module = True
+            index += 1
+        elif word in ("--no-lines", "--no-history") or word.startswith(("--batches=", "--logdir=")):
+            index += 1
+        elif is_module or word.endswith(".py"):
+            return index
+        else:
+            return None
+    return None
+
+
+def _misspelt(words: Sequence[str]) -> Optional[str]:
+    """What the first word was meant to be, where it is like an option of this module and not one."""
+    options = ("--batches", "--logdir", "--no-lines", "--no-history")
+    word = words[0].partition("=")[0] if words else ""
+    if not word.startswith("--") or word in options:
+        return None
+    return next(iter(difflib.get_close_matches(word, options, n=1, cutoff=0.8)), None)
+
+
+def _with_next_command(report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
+    """The report; where something can be tried, its last line is the command that does."""
+    if report.verdict.status != "input_bound":
+        return str(report)
+    script = ["-m", options.script] if options.module else [options.script]
+    command = shlex.join(["python", "-m", "tfdata_doctor", "fix", *script, *arguments])
+    return f"{str(report).rstrip()}\n  try it    {command}\n"
+
+
+def is_help(words: Sequence[str]) -> bool:
+    """Whether these arguments ask for the help of this module."""
+    return list(words) in (["-h"], ["--help"])
+
+
+def runs_script(words: Sequence[str]) -> bool:
+    """Whether these arguments run a script, or were meant to; else they are the program's."""
+    return not words or is_help(words) or _misspelt(words) is not None or _script_index(words) is not None
+
+
+def _without_own_frames(error: BaseException) -> BaseException:
+    """The error with the frames of its traceback that are the script's, as it would have them without this package."""
+    own = (os.path.dirname(__file__), "<frozen runpy>", runpy.__file__)
+    kept: Optional[TracebackType] = None
+    entries = []
+    entry = error.__traceback__
+    while entry is not None:
+        entries.append(entry)
+        entry = entry.tb_next
+    for entry in reversed(entries):
+        if not entry.tb_frame.f_code.co_filename.startswith(own):
+            kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    for other in (error.__cause__, error.__context__):
+        if other is not None and other.__traceback__ is not None:
+            _without_own_frames(other)
+    return error.with_traceback(kept)
+
+
+def _show_frames_of_the_script_alone() -> None:
+    """Has uncaught errors printed without the frames of this package."""
+    show = sys.excepthook
+
+    def show_less(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
+        show(kind, _without_own_frames(error.with_traceback(traceback)), error.__traceback__)
+
+    sys.excepthook = show_less
+
+
+def main(words: Sequence[str]) -> int:
+    """The exit status: 0 where the script was recorded, whatever was found; 2 after a wrong use; 3 where nothing was.
+
+    Raises the script's errors.
+    """
+    if is_help(words):
+        _parser().print_help()
+        return 0
+    meant = _misspelt(words)
+    if meant is not None:
+        print(f"tfdata-doctor: {words[0].partition('=')[0]} is no option; did you mean {meant}?", file=sys.stderr)
+        return 2
+    index = _script_index(words)
+    if index is None:
+        _parser().print_help(sys.stderr)
+        return 2
+    return _record(_parser().parse_args(words[: index + 1]), words[index + 1 :])
+
+
+def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    if not options.module and not os.path.isfile(options.script):
+        print(f"tfdata-doctor: {options.script}: no such file", file=sys.stderr)
+        return 2
+    name = [os.getcwd(), options.script] if options.module else [os.path.abspath(options.script)]
+    command = [*name, *arguments, "{}-{}".format(*options.batches)]
+
+    def show(report: Report) -> None:
+        print(_with_next_command(report, options, arguments), flush=True)
+        change = None if options.no_history else _history.change_since_last_run(command, report)
+        if change is not None:
+            print(change, flush=True)
+
+    def suggest(batches: tuple[int, int]) -> None:
+        words = ["-m", options.script] if options.module else [options.script]
+        line = shlex.join(["python", "-m", "tfdata_doctor", "--batches", "{}-{}".format(*batches), *words, *arguments])
+        print(
+            f"\ntfdata-doctor: these steps filled a cache; those of a second epoch read from it:\n  {line}",
+            file=sys.stderr,
+        )
+
+    _show_frames_of_the_script_alone()
+    try:
+        run(
+            options.script,
+            arguments,
+            batches=options.batches,
+            logdir=options.logdir,
+            lines=not options.no_lines,
+            is_module=options.module,
+            on_report=show,
+            on_later_batches=suggest,
+        )
+    except DoctorError as error:
+        print(f"tfdata-doctor: {error}", file=sys.stderr)
+        return 3
+    return 0
