@@ -328,7 +328,7 @@ class ScriptTest(RecordingTest):
         self.assertIn("9-3 is not FIRST-LAST", done.stderr)
         done = self.run_script("", "--bathces=1-2")
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, "tfdata-doctor: --bathces is no option; did you mean --batches?\n")
+        self.assertEqual(done.stderr, "tfdata-doctor: --bathces: unknown option; did you mean --batches?\n")
         done = support.python("-m", "tfdata_doctor")
         self.assertEqual(done.returncode, 2)
         self.assertIn("[OPTION...] SCRIPT.py [ARGUMENT...]", done.stderr)

@@ -81,7 +81,7 @@ def profile(
     A step is what happens from one `next()` on an iterator of tf.data to the next one, or a batch of Keras; the first
     `warmup` of them are not recorded, and nothing is after `steps` more. With `warmup=0` the profiler runs from the
     begin of the block. The transformations of datasets that are made in the block are named after their source lines;
-    `lines=False` leaves their names alone. `show=False` prints nothing. Raises DoctorError where nothing was recorded or
-    another profiler runs.
+    `lines=False` leaves their names alone. `show=False` prints nothing. Raises DoctorError where nothing was recorded
+    or another profiler runs.
     """
     return Profile(logdir, steps, warmup, lines, show)

@@ -147,7 +147,7 @@ def main(words: Sequence[str]) -> int:
         return 0
     meant = _misspelt(words)
     if meant is not None:
-        print(f"tfdata-doctor: {words[0].partition('=')[0]} is no option; did you mean {meant}?", file=sys.stderr)
+        print(f"tfdata-doctor: {words[0].partition('=')[0]}: unknown option; did you mean {meant}?", file=sys.stderr)
         return 2
     index = _script_index(words)
     if index is None:
