@@ -20,7 +20,7 @@ def all_traces():
     return sorted(path for folder in folders for path in folder.rglob("*") if path.name.endswith(kinds))
 
 
-def python(*arguments, path=(), **environment):
+def python(*arguments, path=(), seconds=240, **environment):
     """Runs this Python with the package and, before it, the folders of `path`."""
     folders = [*map(str, path), str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]
     return subprocess.run(
@@ -34,7 +34,7 @@ def python(*arguments, path=(), **environment):
         capture_output=True,
         encoding="utf-8",
         check=False,
-        timeout=240,
+        timeout=seconds,
     )
 
 

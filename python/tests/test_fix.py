@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -255,7 +256,7 @@ class FakeRunner:
     def record(self, texts, *_):
         return Answer(run_directory=str(self.run(self.text_of(texts))))
 
-    def look(self, texts, _):
+    def look(self, texts, *_, **__):
         hashes = self.looks(self.text_of(texts))
         return Answer(elements=[Elements("int", hashes, hashes, True)])
 
@@ -378,6 +379,8 @@ class CacheTest(unittest.TestCase):
         with self.assertRaisesRegex(search.Refused, "GiB are free"):
             search._check_size([Cache("x.py", 3, 10**9, 10**6)])
         search._check_size([Cache("x.py", 3, -2, 10**6), Cache("x.py", 3, 10, None)])
+        with self.assertRaisesRegex(search.Refused, "what would be cached is random"):
+            search._check_random([Cache("x.py", 3, 10, 1, True), Cache("x.py", 3, 10, 1, False)])
 
 
 def alive_in_group(group):
@@ -492,7 +495,13 @@ class RunnerTest(FolderTest):
         self.assertEqual(answer.ended, "enough")
         self.assertTrue(answer.run_directory.endswith("run"))
 
-    def test_interrupt_leaves_nothing(self):
+    def test_end_of_the_search_leaves_nothing(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)):
+            with self.subTest(signal=number):
+                self.check_end(number, status)
+                (self.folder / "pid").unlink()
+
+    def check_end(self, number, status):
         self.write(
             "program.py", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nos.fork()\ntime.sleep(99)\n"
         )
@@ -505,11 +514,22 @@ class RunnerTest(FolderTest):
         process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
         while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
             self.assertIsNone(process.poll())
-        process.send_signal(signal.SIGINT)
-        self.assertIn(b"interrupted", process.communicate(timeout=30)[0])
-        self.assertEqual(process.returncode, 130)
+        process.send_signal(number)
+        said = process.communicate(timeout=30)[0]
+        self.assertEqual(process.returncode, status)
+        if number == signal.SIGKILL:
+            # Nobody can clean up after itself then; the program ends all the same.
+            self.wait_for_end_of((self.folder / "pid").read_text())
+            return
+        self.assertIn(b"interrupted", said)
         self.assertEqual([path.name for path in self.folder.glob("tfdata-doctor-fix-*")], [])
         self.assertEqual(alive_in_group((self.folder / "pid").read_text()), [])
+
+    def wait_for_end_of(self, process):
+        self.addCleanup(os.killpg, int(process), signal.SIGKILL)  # what it forked
+        until = time.monotonic() + 30
+        while process in alive_in_group(process):
+            self.assertLess(time.monotonic(), until)
 
 
 class CommandLineTest(FolderTest):

@@ -7,10 +7,15 @@ It ends the program as soon as there is enough, by SystemExit, so that the progr
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import ctypes
 import os
 import resource
+import signal
 import sys
 import threading
+import traceback
 
 from tfdata_doctor._hooks import Hooks
 from tfdata_doctor._recorder import LineNames, Recorder
@@ -24,6 +29,7 @@ from .overlay import install_from
 
 #: A program that catches SystemExit, or whose threads go on, is ended all the same.
 _GRACE_SECONDS = 10.0
+_SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 class _Run:
@@ -32,7 +38,7 @@ class _Run:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.answer = Answer()
-        self.looker = Looker(self.answer, job.mode == "compare")
+        self.looker = Looker(self.answer, job.mode == "compare", job.is_seeded)
         self.names = LineNames(job.mode == "record")
         self.recorder = self._recorder()
         self.hooks = Hooks(self.recorder, self._on_tensorflow)
@@ -102,4 +108,30 @@ def main(path: str) -> None:
     # Where this package was found from, if the user's Python does not find it.
     sys.path.pop(0)
     install_from(job.texts)
-    sys.exit(_Run(job).run())
+    _die_with_parent()
+    status = 1
+    try:
+        status = _Run(job).run()
+    except BaseException:
+        traceback.print_exc()
+    _leave(status)
+
+
+def _die_with_parent() -> None:
+    """A search that is killed leaves no program running; where this is not Linux, it may."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _leave(status: int) -> None:
+    """Ends the process, after what the program registered for its end.
+
+    Not as Python does: a pipeline with Python functions may wait forever for an interpreter that is ending.
+    """
+    watch = threading.Timer(_GRACE_SECONDS, os._exit, (status,))
+    watch.daemon = True
+    watch.start()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

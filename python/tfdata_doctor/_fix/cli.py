@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Optional
@@ -143,6 +144,8 @@ def main(words: Sequence[str]) -> int:
         print(f"tfdata-doctor: {options.script}: no such file", file=sys.stderr)
         return 2
     problem: Optional[str] = None
+    # As Ctrl-C: what the search started ends with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         search = _search(options)
         outcome = search.run()

@@ -18,6 +18,8 @@ from .jobs import Answer, Cache, Elements
 MOST_DATASETS = 4
 MOST_ELEMENTS = 64
 _MOST_SECONDS = 8.0
+#: Of what is cached: enough to know how large one is, and whether they are random.
+_CACHED_ELEMENTS = 4
 _SEED = 20
 
 
@@ -66,9 +68,10 @@ def _first(dataset: Any, iterate: Callable[[Any], Any]) -> tuple[list[str], bool
 class Looker:
     """Looks at datasets as the program begins to iterate over them."""
 
-    def __init__(self, answer: Answer, is_wanted: bool) -> None:
+    def __init__(self, answer: Answer, is_wanted: bool, is_seeded: bool) -> None:
         self._answer = answer
         self._is_wanted = is_wanted
+        self._is_seeded = is_seeded
         self._seen: set[int] = set()
         self._kept: list[Any] = []
         #: Whether elements are taken that the program did not ask for.
@@ -82,11 +85,12 @@ class Looker:
         owner.cache = self._told(owner.cache)
         if not self._is_wanted:
             return
-        # What has no seed of its own is the same in both programs.
-        random.seed(_SEED)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(_SEED)
-        tf.random.set_seed(_SEED)
+        if self._is_seeded:
+            # What has no seed of its own is the same in both programs.
+            random.seed(_SEED)
+            if "numpy" in sys.modules:
+                sys.modules["numpy"].random.seed(_SEED)
+            tf.random.set_seed(_SEED)
         for kind in (owner, *owner.__subclasses__()):
             if "__iter__" in vars(kind):
                 kind.__iter__ = self._looked_at(kind.__iter__)
@@ -101,24 +105,26 @@ class Looker:
             entry = Cache(frame.f_code.co_filename, frame.f_lineno, _elements_of(dataset))
             self._answer.caches.append(entry)
             if self._is_wanted and not self.is_inside:
-                entry.bytes_each = self._bytes_each(dataset)
+                self._look_at_cached(dataset, entry)
             return cache(dataset, *arguments, **options)
 
         return wrapper
 
-    def _bytes_each(self, dataset: Any) -> Any:
+    def _look_at_cached(self, dataset: Any, entry: Cache) -> None:
+        """How large the first elements are, and whether they are the same the second time."""
         import tensorflow as tf
 
         if not tf.executing_eagerly():
-            return None
+            return
         self.is_inside = True
         try:
-            sizes = [_size_of(element) for element in itertools.islice(iter(dataset), 4)]
+            twice = [list(itertools.islice(iter(dataset), _CACHED_ELEMENTS)) for _ in range(2)]
+            entry.bytes_each = max(map(_size_of, twice[0]), default=0)
+            entry.repeats = list(map(_hash_of, twice[0])) == list(map(_hash_of, twice[1]))
         except Exception:  # whatever the pipeline raises, the program will find out itself
-            return None
+            return
         finally:
             self.is_inside = False
-        return max(sizes, default=0)
 
     def _looked_at(self, iterate: Callable[[Any], Any]) -> Callable[[Any], Any]:
         @functools.wraps(iterate)

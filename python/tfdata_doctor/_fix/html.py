@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from .outcome import Outcome
-from .words import headline, measured_words, place_words, predicted_words, result_words, said_how_it_did
+from .words import headline, measured_words, predicted_words, result_words, said_how_it_did
 
 _STYLE = """
 :root { color-scheme: light dark }
@@ -53,7 +53,7 @@ def html(outcome: Outcome) -> str:
         for cells in (
             (
                 trial.words,
-                place_words(trial.file, trial.line),
+                trial.where,
                 predicted_words(trial.predicted),
                 measured_words(trial),
                 result_words(trial),

@@ -35,16 +35,22 @@ class Job:
     seconds: float = 600.0
     #: Where the trace goes, of "record".
     logdir: str = ""
+    #: Of "compare": whether what has no seed gets one.
+    is_seeded: bool = True
 
 
 @dataclass
 class Cache:
-    """A cache() that the program made: how many elements it is of (-1: endless, -2: unknown), and bytes of one."""
+    """A cache() that the program made: how many elements it is of (-1: endless, -2: unknown), and bytes of one.
+
+    `repeats`: whether the first elements are the same the second time over them; None where nobody looked.
+    """
 
     file: str
     line: int
     elements: int
     bytes_each: Optional[int] = None
+    repeats: Optional[bool] = None
 
 
 @dataclass

@@ -23,6 +23,7 @@ class Trial:
     changed: tuple[float, ...]
     is_kept: bool
     reason: str
+    where: str
     #: Whether the data are the same: "same", or why that is not known, or how they differ.
     data: str
 

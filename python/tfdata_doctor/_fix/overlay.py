@@ -15,7 +15,6 @@ import linecache
 import multiprocessing.spawn
 import os
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import IO, Any, Optional
@@ -29,7 +28,7 @@ _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspat
 def write_texts(path: str, sources: Mapping[str, Source]) -> None:
     """Writes the changed texts to a file that `install_from` reads."""
     # Bytes as characters: JSON has no bytes.
-    texts = {os.path.realpath(name): source.content.decode("latin-1") for name, source in sources.items()}
+    texts = {os.path.realpath(name): source.program.decode("latin-1") for name, source in sources.items()}
     with open(path, "w", encoding="utf-8") as file:
         json.dump(texts, file)
 
@@ -102,8 +101,6 @@ class Overlay(importlib.abc.MetaPathFinder):
         sys.meta_path.insert(0, self)
         io.open_code = self.open_code
         linecache.updatecache = self.updatecache
-        # Python's own reads the file.
-        sys.excepthook = traceback.print_exception
         for path in self._texts:
             self.updatecache(path)
 

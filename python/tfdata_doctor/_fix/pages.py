@@ -12,7 +12,7 @@ from typing import Any, Optional
 from .html import html
 from .outcome import Outcome, Trial
 from .plan import NotTried, Prediction
-from .words import headline, measured_words, place_words, predicted_words, result_words, said_how_it_did
+from .words import headline, measured_words, predicted_words, result_words, said_how_it_did
 
 SCHEMA = "tfdata-doctor.fix/1"
 _WIDTH = 110
@@ -27,7 +27,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
     return [
         (
             trial.words,
-            place_words(trial.file, trial.line),
+            trial.where,
             predicted_words(trial.predicted),
             measured_words(trial),
             result_words(trial),
@@ -57,7 +57,7 @@ def text(outcome: Outcome) -> str:
     if said := said_how_it_did(outcome):
         lines.append(f"  model: {said}")
     for left in outcome.not_tried:
-        at = f" at {place_words(left.file, left.line)}" if left.file else ""
+        at = f" at {left.where}" if left.where else ""
         gain = f" ({predicted_words(left.predicted)})" if left.predicted else ""
         lines.append(_short(f"  not tried: {left.words}{at}{gain}: {left.reason}", 2 * _WIDTH))
     if outcome.applied:

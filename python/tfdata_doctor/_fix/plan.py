@@ -16,6 +16,7 @@ from tfdata_doctor.report import Iterator as TreeIterator
 
 from .edits import EDITS, Edit, Place
 from .iterators import remade_lines
+from .notebook import SUFFIX, cell_of
 from .random_calls import random_name
 from .source import Refused, Source
 from .workspace import Workspace
@@ -79,6 +80,8 @@ class Candidate:
     elements_per_step: float = 0.0
     #: As whatif --fix takes them.
     fixes: tuple[str, ...] = ()
+    #: The place of the first edit, for people.
+    where: str = ""
 
     @property
     def file(self) -> str:
@@ -110,6 +113,17 @@ class NotTried:
     file: str = ""
     line: int = 0
     predicted: Optional[Prediction] = None
+    where: str = ""
+
+
+def where_of(source: Optional[Source], file: str, line: int) -> str:
+    """train.py:33, from the working directory where it is below it; of a notebook, the cell as Jupyter numbers it."""
+    path = os.path.relpath(file)
+    name = os.path.basename(file) if path.startswith("..") else path
+    if source is not None and file.endswith(SUFFIX):
+        cell, line = cell_of(source, line)
+        name = f"{name} In[{cell}]"
+    return f"{name}:{line}"
 
 
 def _names_of(run_directory: str) -> dict[str, dict[str, Any]]:
@@ -170,7 +184,8 @@ class Planner:
                 made = self._place_of(change)
                 text = words or change.text.partition(": ")[0].rstrip(".")
                 file, line = (made.file, made.place.line) if made else ("", 0)
-                yield NotTried(text, str(refused), file, line, _prediction(change))
+                where = where_of(self._readable(sources, file), file, line) if file else ""
+                yield NotTried(text, str(refused), file, line, _prediction(change), where)
 
     def _candidate(self, change: Change, words: str, sources: Workspace) -> Candidate:
         if not change.fixes:
@@ -187,11 +202,20 @@ class Planner:
             source = sources.read(made.file)
             code = code or _line_of(source, made.place.line)
             if fix.kind in CACHES:
-                ratio = self._check_cache(change, fix, source)
+                ratio = self._check_cache(change, fix, sources)
             edits.append((made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)))
         kinds = tuple(fix.kind for fix in change.fixes)
         specs = tuple(fix.fix for fix in change.fixes)
-        return Candidate(words, kinds, tuple(edits), _prediction(change), code, ratio, specs)
+        file, line = edits[0][0], edits[0][1].place.line
+        where = where_of(sources.read(file), file, line)
+        return Candidate(words, kinds, tuple(edits), _prediction(change), code, ratio, specs, where)
+
+    @staticmethod
+    def _readable(sources: Workspace, file: str) -> Optional[Source]:
+        try:
+            return sources.read(file)
+        except (OSError, Refused):
+            return None
 
     def _check_file(self, file: str) -> None:
         path = os.path.realpath(file)
@@ -260,7 +284,7 @@ class Planner:
         source = self._report.findings[change.finding].source
         return MadeAt(source.file, Place(source.line, "")) if source is not None else None
 
-    def _check_cache(self, change: Change, fix: ChangedIterator, source: Source) -> float:
+    def _check_cache(self, change: Change, fix: ChangedIterator, sources: Workspace) -> float:
         """How many elements of it make a step. Raises Refused where a cache would change what is learned from."""
         pipeline = self._pipeline_of(change, fix.iterator)
         iterator = self._iterator_of(change, fix)
@@ -276,18 +300,18 @@ class Planner:
         is_shuffled_after = any("Shuffle" in one.short_name for one in above)
         if any("Shuffle" in one.short_name for one in below) and not is_shuffled_after and "order" not in self._allowed:
             raise Refused("a shuffle comes before it: every epoch would have the order of the first; --allow order")
-        self._check_random(below, source)
+        self._check_random(below, sources)
         root_calls = max(pipeline.get_next.count, 1)
         return iterator.calls / root_calls
 
-    def _check_random(self, below: Sequence[TreeIterator], source: Source) -> None:
+    def _check_random(self, below: Sequence[TreeIterator], sources: Workspace) -> None:
         for one in below:
             for name in _dataset_names(one):
                 made = self._made.get(name)
                 if made is None or made.place.method not in ("map", "interleave", "flat_map"):
                     continue
-                is_here = os.path.realpath(made.file) == os.path.realpath(source.path)
-                found = random_name(source, made.place) if is_here else ""
+                source = self._readable(sources, made.file)
+                found = random_name(source, made.place) if source is not None else ""
                 if found:
                     raise Refused(f"line {made.place.line} is random ({found}): every epoch would see the same")
 

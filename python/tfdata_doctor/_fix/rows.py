@@ -19,7 +19,7 @@ def _row(outcome: Outcome, trial: Trial) -> dict[str, Any]:
         "schema": SCHEMA,
         "command": outcome.command,
         "fix": " + ".join(trial.fixes),
-        "place": f"{os.path.basename(trial.file)}:{trial.line}",
+        "place": trial.where,
         "predicted": vars(trial.predicted),
         "measured": {"gain": trial.measured.gain, "low": trial.measured.low, "high": trial.measured.high},
         "before": list(trial.base),

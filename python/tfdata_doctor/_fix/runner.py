@@ -18,6 +18,7 @@ from typing import IO, Optional, TypeVar
 
 from . import jobs
 from .jobs import Answer, Job, Program
+from .notebook import SUFFIX, read_source
 from .overlay import write_texts
 from .source import Source
 
@@ -120,11 +121,18 @@ class Runner:
         """Takes the times of steps. Raises ProgramFailed."""
         return self._run("measure", texts, skip, steps, seconds)
 
-    def look(self, texts: Mapping[str, Source], seconds: float) -> Answer:
+    def look(self, texts: Mapping[str, Source], seconds: float, is_seeded: bool = True) -> Answer:
         """Hashes the first elements of the program's datasets. Raises ProgramFailed."""
-        return self._run("compare", texts, 0, _STEPS_TO_LOOK, seconds)
+        return self._run("compare", texts, 0, _STEPS_TO_LOOK, seconds, is_seeded)
 
-    def _run(self, mode: str, texts: Mapping[str, Source], skip: int, steps: int, seconds: float) -> Answer:
+    def _with_notebook(self, texts: Mapping[str, Source]) -> Mapping[str, Source]:
+        """Python runs no notebook, but its program."""
+        path = os.path.realpath(self._program.name)
+        return texts if not path.endswith(SUFFIX) or path in texts else {**texts, path: read_source(path)}
+
+    def _run(
+        self, mode: str, texts: Mapping[str, Source], skip: int, steps: int, seconds: float, is_seeded: bool = True
+    ) -> Answer:
         self._number += 1
         folder = Path(self._folder, str(self._number))
         folder.mkdir()
@@ -137,8 +145,9 @@ class Runner:
             steps=steps,
             seconds=seconds,
             logdir=str(folder / "logs"),
+            is_seeded=is_seeded,
         )
-        write_texts(job.texts, texts)
+        write_texts(job.texts, self._with_notebook(texts))
         jobs.write(str(folder / "job.json"), job)
         code = (
             f"import sys; sys.path[0] = {_PACKAGE_PARENT!r}; "

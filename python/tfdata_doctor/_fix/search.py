@@ -182,7 +182,7 @@ class Search:
 
     def _try(self, state: _State, candidate: Candidate) -> Optional[_State]:
         """Tries a change, writes down how it went, and gives the program with it where it is kept."""
-        self._progress(f"{candidate.words} at {candidate.line}")
+        self._progress(f"{candidate.words} at {candidate.where}")
         try:
             workspace = state.workspace.with_edits(candidate.edits)
             changed = _State(workspace, state.skip)
@@ -220,6 +220,7 @@ class Search:
                 tuple(rates[1]),
                 not reason,
                 reason,
+                candidate.where,
                 data,
             )
         )
@@ -238,6 +239,8 @@ class Search:
         answer = self._look(changed)
         if CACHES.intersection(candidate.kinds):
             _check_size(answer.caches)
+            if "order" not in self._choices.allowed:
+                _check_random(self._runner.look(changed.workspace.texts, self._run_seconds(), is_seeded=False).caches)
             changed = replace(changed, skip=max(changed.skip, _epoch_steps(answer.caches, candidate.elements_per_step)))
         changed = replace(changed, elements=answer.elements)
         may_reorder = bool(REORDERS.intersection(candidate.kinds))
@@ -338,6 +341,12 @@ def _steps_to_fill(caches: Sequence[Cache], report: Report) -> int:
     pipeline = report.pipelines[0]
     calls = [iterator.calls for iterator in pipeline.iterators if "Cache" in iterator.short_name]
     return _epoch_steps(caches, max(calls, default=0) / max(pipeline.get_next.count, 1))
+
+
+def _check_random(caches: Sequence[Cache]) -> None:
+    """Raises Refused where a cache would keep what is another each time."""
+    if any(cache.repeats is False for cache in caches):
+        raise Refused("what would be cached is random: every epoch would be like the first; --allow order")
 
 
 def _check_size(caches: Sequence[Cache]) -> None:

@@ -59,11 +59,10 @@ class Source:
         starts = [match.end() for match in _LINE_END.finditer(self.text)]
         self._starts = [0, *starts]
 
-    @classmethod
-    def read(cls, path: str) -> Source:
-        """Raises OSError, Refused."""
-        with open(path, "rb") as file:
-            return cls(path, file.read())
+    @property
+    def program(self) -> bytes:
+        """What Python runs."""
+        return self.content
 
     @functools.cached_property
     def line_end(self) -> bytes:

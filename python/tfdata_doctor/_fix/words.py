@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Optional
 
 from .outcome import Outcome, Trial
@@ -42,12 +41,6 @@ def result_words(trial: Trial) -> str:
     if not trial.is_kept:
         return f"not kept: {trial.reason}"
     return "kept" + (f" ({trial.data})" if trial.data.startswith("not compared") else "")
-
-
-def place_words(file: str, line: int) -> str:
-    """train.py:33, from the working directory where it is below it."""
-    path = os.path.relpath(file)
-    return f"{os.path.basename(file) if path.startswith('..') else path}:{line}"
 
 
 def headline(outcome: Outcome) -> str:

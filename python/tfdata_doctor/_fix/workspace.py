@@ -12,6 +12,7 @@ from tfdata_doctor._program import DoctorError
 
 from .edits import Edit, edited
 from .jobs import Program
+from .notebook import read_source
 from .source import Source
 
 
@@ -30,7 +31,7 @@ class Workspace:
         if path in self._changed:
             return self._changed[path]
         if path not in self._originals:
-            self._originals[path] = Source.read(path)
+            self._originals[path] = read_source(path)
         return self._originals[path]
 
     def with_edits(self, edits: Iterable[tuple[str, Edit]]) -> Workspace:

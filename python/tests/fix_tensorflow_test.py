@@ -1,0 +1,92 @@
+"""The whole of `python -m tfdata_doctor fix` with real TensorFlow, on programs whose input waits.
+
+Run by scripts/check-python: a Python with TensorFlow is needed. scripts/fix-accuracy measures more of them.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from . import support
+
+SCRIPTS = Path(__file__).resolve().parent / "fix_scripts"
+
+#: A function that AutoGraph changes, which needs the text of the changed file.
+AUTOGRAPH = '''\
+"""A map with an if, in a chain over several lines."""
+
+import time
+
+import tensorflow as tf
+
+import data
+
+fetch = data.waiting(0.006)
+
+
+def step(x):
+    if x % 2 == 0:
+        x = x + 1
+    return fetch(x)
+
+
+ds = (
+    tf.data.Dataset.range(100_000)
+    # where the time goes
+    .map(step)  # one by one
+    .repeat()
+    .batch(4)
+)
+total = tf.Variable(0, dtype=tf.int64)
+for number, batch in enumerate(ds):
+    total.assign_add(tf.reduce_sum(batch))
+    time.sleep(0.004)
+    if number == 200:
+        break
+'''
+
+
+class FixTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(os.path.realpath(folder.name))
+        for path in SCRIPTS.glob("*.py"):
+            shutil.copy(path, self.folder)
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir(self.folder)
+        subprocess.run(["git", "init", "-q"], check=True)
+
+    def fixed(self, *words):
+        done = support.python("-m", "tfdata_doctor", "fix", "--format=json", "--steps=20", *words, seconds=1200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_map_that_autograph_changes_in_a_chain_over_lines(self):
+        script = self.folder / "autograph.py"
+        script.write_text(AUTOGRAPH)
+        found = self.fixed("--output=fix.patch", "autograph.py")
+        self.assertEqual(script.read_text(), AUTOGRAPH)
+        kept = [trial for trial in found["trials"] if trial["kept"]]
+        self.assertEqual([trial["fixes"] for trial in kept], [["parallel_map:Map"]], found)
+        self.assertEqual(kept[0]["data"], "same")
+        self.assertGreater(kept[0]["measured"]["gain"], 1.3)
+        # Nothing but the argument, and the patch is one that git takes.
+        subprocess.run(["git", "apply", "fix.patch"], check=True)
+        expected = AUTOGRAPH.replace(".map(step)", ".map(step, num_parallel_calls=tf.data.AUTOTUNE)")
+        self.assertEqual(script.read_text(), expected)
+        self.assertEqual(support.python("autograph.py").returncode, 0)
+
+    def test_pipeline_that_is_fine(self):
+        found = self.fixed("fine.py")
+        self.assertEqual((found["trials"], found["patch"]), ([], ""))
+        self.assertEqual(found["stopped"], "the input does not limit")
+
+
+if __name__ == "__main__":
+    unittest.main()
