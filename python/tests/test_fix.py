@@ -14,19 +14,23 @@ import textwrap
 import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from tfdata_doctor import diagnose
 from tfdata_doctor._fix import cli, judge, pages, search
+from tfdata_doctor._fix.caches import CachePlaces
 from tfdata_doctor._fix.edits import Edit, Place
 from tfdata_doctor._fix.elements import difference, is_compared
 from tfdata_doctor._fix.jobs import Answer, Cache, Elements, Program
+from tfdata_doctor._fix.made import MadeAt
 from tfdata_doctor._fix.outcome import Outcome
 from tfdata_doctor._fix.patch import apply, patch_of
 from tfdata_doctor._fix.plan import NotTried, Planner
 from tfdata_doctor._fix.runner import ProgramFailed, Runner
 from tfdata_doctor._fix.search import Choices, Search
-from tfdata_doctor._fix.workspace import Workspace
+from tfdata_doctor._fix.source import Refused, Source, Splice
+from tfdata_doctor._fix.workspace import Workspace, script_of
 from tfdata_doctor._program import DoctorError
 
 from . import support
@@ -209,32 +213,71 @@ class PlanTest(FolderTest):
         self.assertRegex(left.reason, "is not in your repository")
         self.assertEqual((left.file, left.line), (str(self.folder / "src" / "input.py"), 18))
 
-    def cache_after(self, iterator, text=INPUT, allowed=()):
-        """What becomes of a cache after an iterator of the recording."""
-        run = self.recorded(text)
+    def test_cache_that_would_never_be_complete(self):
+        run = self.recorded()
         report = diagnose(run)
         change = report.changes[0]
-        long_name = next(one.long_name for one in report.pipelines[0].iterators if one.long_name.endswith(iterator))
-        fix = type(change.fixes[0])("cache", "cache", long_name, None, None)
+        fix = type(change.fixes[0])("cache", "cache", change.fixes[0].iterator, None, None)
         object.__setattr__(change, "fixes", [fix])
-        planner = Planner(report, str(run), str(self.folder / "train.py"), [str(self.folder)], frozenset(allowed))
-        return next(planner.plan(Workspace()))
+        planner = Planner(report, str(run), str(self.folder / "train.py"), [str(self.folder)], frozenset())
+        self.assertIn("an endless repeat() comes before it", next(planner.plan(Workspace())).reason)
 
-    def test_cache_after_a_shuffle_keeps_the_order_of_the_first_epoch(self):
-        self.assertIn("--allow order", self.cache_after("Filter").reason)
-        candidate = self.cache_after("Filter", allowed=["order"])
-        self.assertEqual(candidate.edits[0][1], Edit("cache", Place(18, "filter")))
-        self.assertGreater(candidate.elements_per_step, 1)
 
-    def test_cache_after_a_random_function_would_freeze_it(self):
-        text = INPUT.replace("dataset.map(augment)", "dataset.map(flip)") + (
-            "\ndef flip(image):\n    return turn(image)\n\n"
-            "def turn(image):\n    return tf.image.random_flip_up_down(image)\n"
-        )
-        self.assertIn("random_flip_up_down", self.cache_after("MapAndBatch", text, ["order"]).reason)
-        self.assertEqual(
-            self.cache_after("MapAndBatch", INPUT, ["order"]).edits[0][1], Edit("cache", Place(20, "batch"))
-        )
+FLIP = """\
+ds = files.shuffle(9)
+ds = ds.map(load)
+ds = ds.map(flip)
+ds = ds.shuffle(9)
+ds = ds.batch(2)
+def flip(image): return turn(image)
+def turn(image): return tf.image.random_flip_up_down(image)
+"""
+
+
+class CachePlaceTest(unittest.TestCase):
+    """Where a cache stands in a chain, from its end to its source: short name, line, work."""
+
+    def place(self, chain, at, is_before=False, may_keep_order=False):
+        iterators = [
+            SimpleNamespace(
+                short_name=name, dataset_name=str(line), id=str(number), parent_id=str(number - 1), self_us=1,
+                function_us=work, calls=10,
+            )
+            for number, (name, line, work) in enumerate(chain)
+        ]  # fmt: skip
+        methods = {1: "shuffle", 2: "map", 3: "map", 4: "shuffle", 5: "batch"}
+        made = {str(line): MadeAt("x.py", Place(line, method)) for line, method in methods.items()}
+        pipeline = SimpleNamespace(iterators=iterators, get_next=SimpleNamespace(count=5))
+        source = Source("x.py", FLIP.encode())
+        places = CachePlaces(pipeline, made, lambda _: source, may_keep_order)
+        return int(places.place(iterators[at], is_before).dataset_name)
+
+    CHAIN = (("Batch", 5, 0), ("Shuffle", 4, 0), ("Map", 2, 90), ("Source", 9, 10))
+
+    def test_before_a_shuffle(self):
+        self.assertEqual(self.place(self.CHAIN, 2), 2)
+        self.assertEqual(self.place(self.CHAIN, 0), 2)
+        self.assertEqual(self.place(self.CHAIN, 0, may_keep_order=True), 5)
+
+    def test_shuffle_of_the_files_is_made_up_for_by_a_later_one(self):
+        chain = (*self.CHAIN[:3], ("Shuffle", 1, 0))
+        self.assertEqual(self.place(chain, 0), 2)
+        with self.assertRaisesRegex(Refused, "--allow order"):
+            self.place((("Batch", 5, 0), ("Map", 2, 90), ("Shuffle", 1, 0)), 0)
+
+    def test_before_a_random_map(self):
+        chain = (("Batch", 5, 0), ("Map", 3, 20), ("Map", 2, 90))
+        self.assertEqual(self.place(chain, 0), 2)
+        self.assertEqual(self.place(chain, 1, is_before=True), 2)
+        with self.assertRaisesRegex(Refused, "line 3 is random .random_flip_up_down."):
+            self.place((("Map", 3, 90), ("Map", 2, 9)), 0)
+
+    def test_place_that_keeps_little_is_not_tried(self):
+        with self.assertRaisesRegex(Refused, "endless"):
+            self.place((("ForeverRepeat", 9, 0), ("Map", 9, 90), ("Map", 2, 10)), 0)
+
+    def test_before_an_endless_repeat(self):
+        self.assertEqual(self.place((("Batch", 5, 0), ("ForeverRepeat", 9, 0), ("Map", 2, 90)), 0), 2)
 
 
 class FakeRunner:
@@ -369,17 +412,25 @@ class SearchTest(PlanTest):
 
 
 class CacheTest(unittest.TestCase):
+    def test_epoch_that_is_longer_than_a_run(self):
+        made = Search(Program("x.py"), Choices(), "x.py", lambda _: None)
+        made._check_epoch(10**9)
+        made.outcome.trials = [SimpleNamespace(base=(10.0, 20.0))]
+        made._check_epoch(1000)
+        with self.assertRaisesRegex(Refused, "takes 500 s"):
+            made._check_epoch(10000)
+
     def test_steps_until_a_cache_is_complete(self):
         self.assertEqual(search._epoch_steps([Cache("x.py", 3, 800)], 8.0), 101)
         self.assertEqual(search._epoch_steps([Cache("x.py", 3, -2)], 8.0), 0)
 
     def test_what_cannot_be_complete(self):
-        with self.assertRaisesRegex(search.Refused, "has no end"):
+        with self.assertRaisesRegex(Refused, "has no end"):
             search._check_size([Cache("x.py", 3, -1)])
-        with self.assertRaisesRegex(search.Refused, "GiB are free"):
+        with self.assertRaisesRegex(Refused, "GiB are free"):
             search._check_size([Cache("x.py", 3, 10**9, 10**6)])
         search._check_size([Cache("x.py", 3, -2, 10**6), Cache("x.py", 3, 10, None)])
-        with self.assertRaisesRegex(search.Refused, "what would be cached is random"):
+        with self.assertRaisesRegex(Refused, "what would be cached is random"):
             search._check_random([Cache("x.py", 3, 10, 1, True), Cache("x.py", 3, 10, 1, False)])
 
 
@@ -425,8 +476,6 @@ class RunnerTest(FolderTest):
         for name, old, new in changes:
             source = Workspace().read(str(self.folder / name))
             at = source.text.index(old)
-            from tfdata_doctor._fix.source import Splice
-
             texts[str(self.folder / name)] = source.changed([Splice(at, old, new)])
         program = Program("program" if is_module else script.name, ("--epochs", "2"), is_module)
         with Runner(program, self.environment) as runner:
@@ -558,6 +607,10 @@ class CommandLineTest(FolderTest):
         self.assertEqual(self.main("--help")[0], 0)
 
     def test_module_is_run_from_the_working_directory(self):
+        for name in ("pack/train.py", "pack/__main__.py", "pack/__init__.py"):
+            self.write(name, "raise ImportError")
+        self.assertEqual(script_of(Program("pack.train", (), True)), str(self.folder / "pack" / "train.py"))
+        self.assertEqual(script_of(Program("pack", (), True)), str(self.folder / "pack" / "__main__.py"))
         self.assertEqual(self.main("-m", "no_such_module")[0], 3)
 
 

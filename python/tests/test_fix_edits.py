@@ -14,7 +14,7 @@ SOURCES = 300
 
 #: Kinds that are tried on each method.
 KINDS = {
-    "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "split_cache", "unordered", "threadpool"],
+    "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "unordered", "threadpool"],
     "batch": ["parallel_batch", "cache", "prefetch"],
     "filter": ["parallel_filter", "filter_first", "cache"],
     "shuffle": ["cache", "prefetch_below"],
@@ -103,10 +103,6 @@ class Expected(ast.NodeTransformer):
 
     def prefetch_below(self, node):
         node.func.value = self.prefetch(node.func.value)
-        return node
-
-    def split_cache(self, node):
-        node.func.value = self.cache(node.func.value)
         return node
 
     def parallel_filter(self, node):

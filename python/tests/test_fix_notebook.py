@@ -86,7 +86,7 @@ class NotebookTest(unittest.TestCase):
             path = Path(os.path.realpath(folder), "train.ipynb")
             code = ["%time\n", "def f():\n", "    return 'as it was'\n", "for _ in tensorflow.dataset(30): pass\n"]
             check = "import inspect; assert 'changed' in inspect.getsource(f), f()"
-            path.write_bytes(notebook("import tensorflow", code, check))
+            path.write_bytes(notebook("import tensorflow\ndisplay(1)", code, check))
             source = read_source(str(path))
             at = source.text.index(b"as it was")
             from tfdata_doctor._fix.source import Splice

@@ -8,6 +8,7 @@ It ends the program as soon as there is enough, by SystemExit, so that the progr
 from __future__ import annotations
 
 import atexit
+import builtins
 import contextlib
 import ctypes
 import os
@@ -25,6 +26,7 @@ from . import jobs
 from .clock import Clock
 from .elements import Looker
 from .jobs import Answer, Job
+from .notebook import SUFFIX
 from .overlay import install_from
 
 #: A program that catches SystemExit, or whose threads go on, is ended all the same.
@@ -79,6 +81,8 @@ class _Run:
     def run(self) -> int:
         program = self.job.program
         self.hooks.install()
+        if program.name.endswith(SUFFIX) and not hasattr(builtins, "display"):
+            builtins.display = lambda *_, **__: None  # type: ignore[attr-defined]
         ended, status = "end", 0
         try:
             execute(program.name, program.arguments, program.is_module)

@@ -188,11 +188,6 @@ def _cache(source: Source, edit: Edit) -> list[Splice]:
     return _one_more(source, edit.place, lambda _: ".cache()")
 
 
-def _cache_below(source: Source, edit: Edit) -> list[Splice]:
-    """A cache of what comes before a map that is random itself."""
-    return [_before(source, _find(source, edit.place), ".cache()")]
-
-
 def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[Splice]:
     """A call after the one that made the dataset, which may also be a function or a class."""
     try:
@@ -342,7 +337,6 @@ EDITS: dict[str, Callable[[Source, Edit], list[Splice]]] = {
     "prefetch": _prefetch,
     "prefetch_below": _prefetch_below,
     "cache": _cache,
-    "split_cache": _cache_below,
     "filter_first": _swap_with_receiver,
     "skip_first": _swap_with_receiver,
     "map_after": _swap_with_next,

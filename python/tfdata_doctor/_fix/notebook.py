@@ -1,4 +1,4 @@
-"""Notebooks as sources: the code of all cells is one text, and changes of it go back into the cells that they are of."""
+"""Notebooks as sources: the code of all cells is one text, and its changes go back into the cells that they are of."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -10,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from tfdata_doctor.lines import FILE_NAME
 from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report
 from tfdata_doctor.report import Iterator as TreeIterator
 
+from .caches import CachePlaces
 from .edits import EDITS, Edit, Place
 from .iterators import remade_lines
+from .made import MadeAt, dataset_names, lines_of
 from .notebook import SUFFIX, cell_of
-from .random_calls import random_name
 from .source import Refused, Source
 from .workspace import Workspace
 
@@ -48,14 +47,6 @@ REORDERS = frozenset({"unordered", "parallel_interleave"})
 CACHES = frozenset({"cache", "split_cache"})
 
 _METHODS = {"parallel_map": ("map",), "parallel_batch": ("batch", "padded_batch"), "parallel_filter": ("filter",)}
-
-
-@dataclass(frozen=True)
-class MadeAt:
-    """A line that made a dataset, as it was named while the program was recorded."""
-
-    file: str
-    place: Place
 
 
 @dataclass(frozen=True)
@@ -126,35 +117,6 @@ def where_of(source: Optional[Source], file: str, line: int) -> str:
     return f"{name}:{line}"
 
 
-def _names_of(run_directory: str) -> dict[str, dict[str, Any]]:
-    try:
-        page = json.loads(Path(run_directory, FILE_NAME).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return dict(page.get("names", {}))
-
-
-def lines_of(run_directory: str) -> dict[str, MadeAt]:
-    """Where datasets were made, by their names."""
-    names = _names_of(run_directory)
-    groups: dict[Any, list[str]] = {}
-    for name, entry in names.items():
-        # Made by one call of a function, in the order of the calls in the line.
-        outer = [(frame["file"], frame["line"]) for frame in entry.get("stack", [])[1:]]
-        groups.setdefault((entry["file"], entry["line"], entry["method"], tuple(outer)), []).append(name)
-    found = {}
-    for (file, line, method, _), members in groups.items():
-        for index, name in enumerate(members):
-            found[name] = MadeAt(file, Place(line, method, index, len(members)))
-    return found
-
-
-def _dataset_names(iterator: TreeIterator) -> list[str]:
-    """Those that the user's calls gave it: TensorFlow fuses several into one."""
-    fused = re.fullmatch(r"fused\((.*)\)", iterator.dataset_name)
-    return fused.group(1).split(",") if fused else [iterator.dataset_name]
-
-
 def _prediction(change: Change) -> Optional[Prediction]:
     gain = change.gain
     return None if gain is None else Prediction(gain.factor, gain.low, gain.high, gain.condition)
@@ -190,25 +152,43 @@ class Planner:
     def _candidate(self, change: Change, words: str, sources: Workspace) -> Candidate:
         if not change.fixes:
             raise Refused(f"it needs a person: {change.text}")
-        edits, code, ratio = [], "", 0.0
+        edits, code, ratio, is_moved = [], "", 0.0, False
         for fix in change.fixes:
-            if fix.kind not in EDITS:
-                raise Refused(f"it needs a person: {change.text}")
             needed = ALLOWED_BY.get(fix.kind)
             if needed and needed not in self._allowed:
                 raise Refused(f"only with --allow {needed}")
+            if fix.kind in CACHES:
+                fix, ratio = self._cache_of(change, fix, sources)
+                is_moved = is_moved or fix.iterator not in {one.iterator for one in change.fixes}
+            if fix.kind not in EDITS:
+                raise Refused(f"it needs a person: {change.text}")
             made = self._made_at(change, fix, sources)
             self._check_file(made.file)
             source = sources.read(made.file)
             code = code or _line_of(source, made.place.line)
-            if fix.kind in CACHES:
-                ratio = self._check_cache(change, fix, sources)
             edits.append((made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)))
         kinds = tuple(fix.kind for fix in change.fixes)
         specs = tuple(fix.fix for fix in change.fixes)
         file, line = edits[0][0], edits[0][1].place.line
         where = where_of(sources.read(file), file, line)
-        return Candidate(words, kinds, tuple(edits), _prediction(change), code, ratio, specs, where)
+        # What the model said is of another place.
+        predicted = None if is_moved else _prediction(change)
+        return Candidate(words, kinds, tuple(edits), predicted, code, ratio, specs, where)
+
+    def _cache_of(
+        self, change: Change, fix: ChangedIterator, sources: Workspace
+    ) -> tuple[ChangedIterator, float]:
+        """The cache at a place where it can stand, and how many elements of it make a step. Raises Refused."""
+        places = CachePlaces(
+            self._pipeline_of(change, fix.iterator),
+            self._made,
+            lambda file: self._readable(sources, file),
+            "order" in self._allowed,
+        )
+        iterator = self._iterator_of(change, fix)
+        place = places.place(iterator, fix.kind == "split_cache")
+        ratio = places.elements_per_step(place)
+        return ChangedIterator(fix.fix, "cache", place.long_name, fix.number, fix.cycle_length), ratio
 
     @staticmethod
     def _readable(sources: Workspace, file: str) -> Optional[Source]:
@@ -243,7 +223,7 @@ class Planner:
             return next(iterator for iterator in pipeline.iterators if iterator.long_name == fix.iterator)
         # The pipeline as a whole: its last transformation that is in the program.
         for iterator in pipeline.iterators:
-            if any(name in self._made for name in _dataset_names(iterator)):
+            if any(name in self._made for name in dataset_names(iterator)):
                 return iterator
         raise Refused("no line of the program is known to make it")
 
@@ -251,7 +231,7 @@ class Planner:
         if fix.kind == "iterate_once":
             return self._remade(sources)
         iterator = self._iterator_of(change, fix)
-        known = [self._made[name] for name in _dataset_names(iterator) if name in self._made]
+        known = [self._made[name] for name in dataset_names(iterator) if name in self._made]
         wanted = _METHODS.get(fix.kind)
         fitting = [made for made in known if wanted is None or made.place.method in wanted]
         if not fitting:
@@ -278,52 +258,11 @@ class Planner:
                 iterator = self._iterator_of(change, fix)
             except Refused:
                 continue
-            for name in _dataset_names(iterator):
+            for name in dataset_names(iterator):
                 if name in self._made:
                     return self._made[name]
         source = self._report.findings[change.finding].source
         return MadeAt(source.file, Place(source.line, "")) if source is not None else None
-
-    def _check_cache(self, change: Change, fix: ChangedIterator, sources: Workspace) -> float:
-        """How many elements of it make a step. Raises Refused where a cache would change what is learned from."""
-        pipeline = self._pipeline_of(change, fix.iterator)
-        iterator = self._iterator_of(change, fix)
-        by_id = {one.id: one for one in pipeline.iterators if one.id is not None}
-        above, parent = [], by_id.get(iterator.parent_id or "")
-        while parent is not None:
-            above.append(parent)
-            parent = by_id.get(parent.parent_id or "")
-        below = _below(pipeline, iterator, includes_it=fix.kind == "cache")
-        for one in below:
-            if one.short_name.startswith("ForeverRepeat"):
-                raise Refused("an endless repeat() comes before it, so the cache would never be complete")
-        is_shuffled_after = any("Shuffle" in one.short_name for one in above)
-        if any("Shuffle" in one.short_name for one in below) and not is_shuffled_after and "order" not in self._allowed:
-            raise Refused("a shuffle comes before it: every epoch would have the order of the first; --allow order")
-        self._check_random(below, sources)
-        root_calls = max(pipeline.get_next.count, 1)
-        return iterator.calls / root_calls
-
-    def _check_random(self, below: Sequence[TreeIterator], sources: Workspace) -> None:
-        for one in below:
-            for name in _dataset_names(one):
-                made = self._made.get(name)
-                if made is None or made.place.method not in ("map", "interleave", "flat_map"):
-                    continue
-                source = self._readable(sources, made.file)
-                found = random_name(source, made.place) if source is not None else ""
-                if found:
-                    raise Refused(f"line {made.place.line} is random ({found}): every epoch would see the same")
-
-
-def _below(pipeline: Pipeline, iterator: TreeIterator, includes_it: bool) -> list[TreeIterator]:
-    """What stands before an iterator."""
-    found, ids = [], {iterator.id}
-    for one in pipeline.iterators:  # parents come before their children
-        if one.parent_id in ids:
-            ids.add(one.id)
-            found.append(one)
-    return [iterator, *found] if includes_it else found
 
 
 def _line_of(source: Source, line: int) -> str:

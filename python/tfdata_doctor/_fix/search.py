@@ -169,10 +169,7 @@ class Search:
             except ProgramFailed as failed:
                 raise DoctorError(f"{failed}\n{failed.output}".strip()) from None
             if not answer.run_directory:
-                raise DoctorError(
-                    f"nothing was recorded: the program took {answer.steps} steps, and the first {state.skip} are for "
-                    "warm-up; give it a longer run, or choose fewer with --steps"
-                )
+                raise DoctorError(_nothing_recorded(answer.steps, state.skip))
             report = diagnose(answer.run_directory)
             skip = max(state.skip, _steps_to_fill(answer.caches, report))
             if skip == state.skip:
@@ -242,6 +239,7 @@ class Search:
             if "order" not in self._choices.allowed:
                 _check_random(self._runner.look(changed.workspace.texts, self._run_seconds(), is_seeded=False).caches)
             changed = replace(changed, skip=max(changed.skip, _epoch_steps(answer.caches, candidate.elements_per_step)))
+            self._check_epoch(changed.skip)
         changed = replace(changed, elements=answer.elements)
         may_reorder = bool(REORDERS.intersection(candidate.kinds))
         if not is_compared(state.elements, answer.elements, may_reorder):
@@ -253,6 +251,13 @@ class Search:
         if state.is_random is None:
             state.is_random = bool(difference(state.elements, self._look(state).elements, False))
         return (NOT_COMPARED_RANDOM if state.is_random else differs), changed
+
+    def _check_epoch(self, skip: int) -> None:
+        """Raises Refused where a run is known to be too short to read a cache. Raises _Spent."""
+        rates = [rate for trial in self.outcome.trials for rate in trial.base]
+        seconds = skip / max(rates) if rates else 0.0
+        if seconds > self._run_seconds():
+            raise Refused(f"the epoch that fills the cache takes {seconds:.0f} s, longer than a run; --budget")
 
     def _measure_in_turn(self, state: _State, changed: _State, words: str) -> tuple[list[float], list[float]]:
         """Rates of both, run in turn. Raises ProgramFailed, Refused."""
@@ -295,6 +300,12 @@ class Search:
                 outcome.before, outcome.after = _median(kept[0].base), _median(kept[-1].changed)
         elif any(trial.base for trial in outcome.trials):
             outcome.before = _median(next(trial.base for trial in outcome.trials if trial.base))
+
+
+def _nothing_recorded(steps: int, skip: int) -> str:
+    if steps == 0:
+        return "nothing was recorded: the program took no elements from datasets, or a tf.function contains its loop"
+    return f"nothing was recorded: the program took {steps} steps, and the first {skip} do not count; give it a longer run"
 
 
 def _why_not(measured: Verdict) -> str:

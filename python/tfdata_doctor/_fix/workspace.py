@@ -62,6 +62,11 @@ def script_of(program: Program) -> str:
     """The file that runs first. Raises DoctorError where there is none."""
     if not program.is_module:
         return os.path.realpath(program.name)
+    # Without importing the package that it is in, where it is below the working directory.
+    path = program.name.replace(".", os.sep)
+    for file in (f"{path}.py", os.path.join(path, "__main__.py")):
+        if os.path.isfile(file):
+            return os.path.realpath(file)
     sys.path.insert(0, os.getcwd())
     try:
         spec = importlib.util.find_spec(program.name)
