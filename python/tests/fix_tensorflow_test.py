@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from tfdata_doctor._fix.jobs import Program
+from tfdata_doctor._fix.runner import Runner
+
 from . import support
 
 SCRIPTS = Path(__file__).resolve().parent / "fix_scripts"
@@ -86,6 +89,19 @@ class FixTest(unittest.TestCase):
         found = self.fixed("fine.py")
         self.assertEqual((found["trials"], found["patch"]), ([], ""))
         self.assertEqual(found["stopped"], "the input does not limit")
+
+    def test_cache_of_what_is_random(self):
+        program = (
+            "import tensorflow as tf\nds = tf.data.Dataset.range(99).shuffle(50).map({}).cache()\nnext(iter(ds))\n"
+        )
+        for function, repeats in (
+            ("lambda x: x + 1", True),  # only the order is another one, which a shuffle after the cache makes up for
+            ("lambda x: tf.cast(x, tf.float32) + tf.random.uniform([])", False),
+        ):
+            (self.folder / "random_or_not.py").write_text(program.format(function))
+            with Runner(Program("random_or_not.py"), {"PYTHONPATH": str(support.ROOT / "python")}) as runner:
+                (cache,) = runner.look({}, 60.0, is_seeded=False).caches
+            self.assertEqual((cache.repeats, cache.elements), (repeats, 99))
 
 
 if __name__ == "__main__":

@@ -91,6 +91,9 @@ class Looker:
             if "numpy" in sys.modules:
                 sys.modules["numpy"].random.seed(_SEED)
             tf.random.set_seed(_SEED)
+        else:
+            # What is random but for its order is looked for.
+            owner.shuffle = _unshuffled(owner.shuffle)
         for kind in (owner, *owner.__subclasses__()):
             if "__iter__" in vars(kind):
                 kind.__iter__ = self._looked_at(kind.__iter__)
@@ -145,6 +148,14 @@ class Looker:
             return iterate(dataset)
 
         return look
+
+
+def _unshuffled(shuffle: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(shuffle)
+    def wrapper(dataset: Any, *_: Any, **__: Any) -> Any:
+        return dataset
+
+    return wrapper
 
 
 def _elements_of(dataset: Any) -> int:

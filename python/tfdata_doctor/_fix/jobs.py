@@ -35,7 +35,7 @@ class Job:
     seconds: float = 600.0
     #: Where the trace goes, of "record".
     logdir: str = ""
-    #: Of "compare": whether what has no seed gets one.
+    #: Of "compare": whether what has no seed gets one; else, shuffles leave the order as it is.
     is_seeded: bool = True
 
 

@@ -305,7 +305,7 @@ class Search:
 def _nothing_recorded(steps: int, skip: int) -> str:
     if steps == 0:
         return "nothing was recorded: the program took no elements from datasets, or a tf.function contains its loop"
-    return f"nothing was recorded: the program took {steps} steps, and the first {skip} do not count; give it a longer run"
+    return f"nothing was recorded: the program took {steps} steps, of which {skip} do not count; give it a longer run"
 
 
 def _why_not(measured: Verdict) -> str:

@@ -51,7 +51,7 @@ def headline(outcome: Outcome) -> str:
         changes = "1 change" if count == 1 else f"{count} changes"
         return (
             f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {changes}: "
-            f"{gain_words(total.gain, total.low, total.high)} as measured in turn, {total.confidence:.0%} sure"
+            f"x{total.gain:.2f} ({total.low:.2f} to {total.high:.2f}, {total.confidence:.0%} confidence)"
         )
     if count and outcome.before is not None and outcome.after is not None:
         return f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {count} changes"
