@@ -86,12 +86,16 @@ class JudgeTest(unittest.TestCase):
         self.assertGreaterEqual(confidence, 0.95)
 
     def test_what_is_faster(self):
-        self.assertTrue(judge.judge([10, 11, 12], [13, 14, 15]).is_faster)
-        self.assertFalse(judge.judge([10, 11, 13], [12, 14, 15]).is_faster)
-        self.assertFalse(judge.judge([100, 101, 102], [103, 104, 105]).is_faster)
-        self.assertTrue(judge.judge([100, 100.1, 100.2, 100.3, 100.4], [104, 104, 104, 104, 104]).is_faster)
-        self.assertTrue(judge.judge([13, 14, 15], [10, 11, 12]).is_slower)
-        self.assertFalse(judge.judge([10, 11], [20, 22]).is_faster)
+        self.assertTrue(judge.judge([10, 11, 12], [13, 14, 15], False).is_faster)
+        self.assertFalse(judge.judge([10, 11, 13], [12, 14, 15], False).is_faster)
+        self.assertFalse(judge.judge([100, 101, 102], [103, 104, 105], False).is_faster)
+        five = [100, 100.1, 100.2, 100.3, 100.4]
+        self.assertTrue(judge.judge(five, [104] * 5, True).is_faster)
+        self.assertFalse(judge.judge(five, [104] * 5, False).is_faster)
+        self.assertFalse(judge.judge(five, [100.25, 120, 120, 120, 120], True).is_faster)
+        self.assertTrue(judge.judge(five, [100.25, 120, 120, 120, 120], False).is_faster)
+        self.assertTrue(judge.judge([13, 14, 15], [10, 11, 12], False).is_slower)
+        self.assertFalse(judge.judge([10, 11], [20, 22], False).is_faster)
 
     def test_thresholds_are_those_of_compare(self):
         page = subprocess.run(
@@ -351,7 +355,7 @@ class SearchTest(PlanTest):
             self.assertIn("No change made it faster", pages.text(outcome))
 
     def test_what_may_be_chance_is_measured_again(self):
-        base, changed = iter([100, 100, 120, 100, 100]), iter([110, 115, 110, 110, 110])
+        base, changed = iter([100, 100, 120, 120, 100]), iter([110, 115, 110, 110, 110])
         outcome, _, runner = self.searched(lambda text: next(changed if text else base))
         self.assertEqual(len(runner.measured), 10)
         self.assertFalse(outcome.trials[0].is_kept)

@@ -21,9 +21,7 @@ Read = Callable[[str], Optional[Source]]
 class CachePlaces:
     """The places of one pipeline. `made` says where datasets were made, `read` gives files that can be read."""
 
-    def __init__(
-        self, pipeline: Pipeline, made: Mapping[str, MadeAt], read: Read, may_keep_order: bool
-    ) -> None:
+    def __init__(self, pipeline: Pipeline, made: Mapping[str, MadeAt], read: Read, may_keep_order: bool) -> None:
         self._pipeline = pipeline
         self._made = made
         self._read = read

@@ -107,7 +107,8 @@ class Looker:
             frame = sys._getframe(1)
             entry = Cache(frame.f_code.co_filename, frame.f_lineno, _elements_of(dataset))
             self._answer.caches.append(entry)
-            if self._is_wanted and not self.is_inside:
+            # Not where elements are compared: a shuffle counts the times over it.
+            if self._is_wanted and not self._is_seeded and not self.is_inside:
                 self._look_at_cached(dataset, entry)
             return cache(dataset, *arguments, **options)
 

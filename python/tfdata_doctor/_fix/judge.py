@@ -69,12 +69,14 @@ def ratio_interval(base: Sequence[float], changed: Sequence[float], most: float 
     return ratios[last], ratios[-1 - last], 1 - 2 * outside / total
 
 
-def judge(base: Sequence[float], changed: Sequence[float]) -> Verdict:
-    """Judges steps per second of runs of both sides, `LEAST_RUNS` or more of each for it to be faster or slower."""
+def judge(base: Sequence[float], changed: Sequence[float], is_strong: bool) -> Verdict:
+    """Judges steps per second of runs of both sides, `LEAST_RUNS` or more of each for it to be faster or slower.
+
+    `is_strong`: as compare does with 5 recordings of each, else as with --weak.
+    """
     gain = statistics.median(changed) / statistics.median(base)
     low, high, confidence = ratio_interval(base, changed)
     runs = min(len(base), len(changed))
-    is_strong = runs >= ENOUGH_RUNS
     least = _MIN_RATIO if is_strong else _WEAK_MIN_RATIO
     significance = (_SIGNIFICANCE if is_strong else _WEAK_SIGNIFICANCE) + _ROUNDING
     above, under = rank_p_value(base, changed), rank_p_value(changed, base)

@@ -175,9 +175,7 @@ class Planner:
         predicted = None if is_moved else _prediction(change)
         return Candidate(words, kinds, tuple(edits), predicted, code, ratio, specs, where)
 
-    def _cache_of(
-        self, change: Change, fix: ChangedIterator, sources: Workspace
-    ) -> tuple[ChangedIterator, float]:
+    def _cache_of(self, change: Change, fix: ChangedIterator, sources: Workspace) -> tuple[ChangedIterator, float]:
         """The cache at a place where it can stand, and how many elements of it make a step. Raises Refused."""
         places = CachePlaces(
             self._pipeline_of(change, fix.iterator),

@@ -188,7 +188,7 @@ class Search:
         except (Refused, ProgramFailed) as failed:
             self._note(candidate, None, ((), ()), str(failed), "")
             return None
-        measured = judge.judge(base_rates, rates)
+        measured = self._judged(base_rates, rates)
         reason = ""
         if not measured.is_faster:
             reason = _why_not(measured)
@@ -233,13 +233,14 @@ class Search:
         """Whether the first elements are the same. Raises Refused where a cache cannot work, ProgramFailed."""
         if state.elements is None:
             state.elements = self._look(state).elements
-        answer = self._look(changed)
         if CACHES.intersection(candidate.kinds):
-            _check_size(answer.caches)
+            caches = self._runner.look(changed.workspace.texts, self._run_seconds(), is_seeded=False).caches
+            _check_size(caches)
             if "order" not in self._choices.allowed:
-                _check_random(self._runner.look(changed.workspace.texts, self._run_seconds(), is_seeded=False).caches)
-            changed = replace(changed, skip=max(changed.skip, _epoch_steps(answer.caches, candidate.elements_per_step)))
+                _check_random(caches)
+            changed = replace(changed, skip=max(changed.skip, _epoch_steps(caches, candidate.elements_per_step)))
             self._check_epoch(changed.skip)
+        answer = self._look(changed)
         changed = replace(changed, elements=answer.elements)
         may_reorder = bool(REORDERS.intersection(candidate.kinds))
         if not is_compared(state.elements, answer.elements, may_reorder):
@@ -251,6 +252,9 @@ class Search:
         if state.is_random is None:
             state.is_random = bool(difference(state.elements, self._look(state).elements, False))
         return (NOT_COMPARED_RANDOM if state.is_random else differs), changed
+
+    def _judged(self, base: Sequence[float], changed: Sequence[float]) -> Verdict:
+        return judge.judge(base, changed, self._choices.runs >= judge.ENOUGH_RUNS)
 
     def _check_epoch(self, skip: int) -> None:
         """Raises Refused where a run is known to be too short to read a cache. Raises _Spent."""
@@ -277,7 +281,7 @@ class Search:
                 return rates
             if pair < runs:
                 continue
-            measured = judge.judge(*rates)
+            measured = self._judged(*rates)
             if measured.is_faster or measured.gain < _PROMISING or runs >= judge.ENOUGH_RUNS:
                 return rates
             # What is promising is measured until the test can tell smaller differences.
@@ -294,7 +298,7 @@ class Search:
             original = _State(state.workspace.without_changes(), state.skip)
             try:
                 base, changed = self._measure_in_turn(original, state, "before and after")
-                outcome.total = judge.judge(base, changed)
+                outcome.total = self._judged(base, changed)
                 outcome.before, outcome.after = _median(base), _median(changed)
             except (_Spent, ProgramFailed, Refused):
                 outcome.before, outcome.after = _median(kept[0].base), _median(kept[-1].changed)
