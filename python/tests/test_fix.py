@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from tfdata_doctor import diagnose
-from tfdata_doctor._fix import cli, judge, pages, search
+from tfdata_doctor._fix import cli, judge, pages, runner, search
 from tfdata_doctor._fix.caches import CachePlaces
 from tfdata_doctor._fix.edits import Edit, Place
 from tfdata_doctor._fix.elements import difference, is_compared
@@ -542,6 +542,12 @@ class RunnerTest(FolderTest):
         for text, said in (("import sys\nsys.exit('no data')\n", "no data"), ("import os\nos._exit(7)\n", "status 7")):
             with self.assertRaisesRegex(ProgramFailed, said):
                 self.run_with(text)
+
+    def test_program_that_hangs_is_killed(self):
+        script = self.write("program.py", "import threading\nthreading.Event().wait()\n")
+        with mock.patch.object(runner, "_GRACE_SECONDS", 0.5), Runner(Program(str(script)), self.environment) as made:
+            with self.assertRaisesRegex(ProgramFailed, "it hung: no answer after 1 s"):
+                made.measure({}, 2, 5, 0.5)
 
     def test_recording(self):
         answer = self.run_with(PROGRAM, mode="record", steps=5)

@@ -20,17 +20,16 @@ from .report import Report
 BATCHES = (11, 30)
 
 
-def execute(script: str, arguments: Sequence[str], is_module: bool) -> None:
-    """Runs it as Python would, in this process."""
+def execute(script: str, arguments: Sequence[str], is_module: bool) -> object:
+    """Runs it as Python would, in this process. Returns what it made, which lives as long as the caller keeps it."""
     before = sys.argv[:], sys.path[:]
     sys.argv = [script, *arguments]
     try:
         if is_module:
             sys.path.insert(0, os.getcwd())
-            runpy.run_module(script, run_name="__main__", alter_sys=True)
-        else:
-            sys.path.insert(0, str(Path(script).resolve().parent))
-            runpy.run_path(script, run_name="__main__")
+            return runpy.run_module(script, run_name="__main__", alter_sys=True)
+        sys.path.insert(0, str(Path(script).resolve().parent))
+        return runpy.run_path(script, run_name="__main__")
     finally:
         sys.argv, sys.path = before
 

@@ -44,6 +44,7 @@ class _Run:
         self.names = LineNames(job.mode == "record")
         self.recorder = self._recorder()
         self.hooks = Hooks(self.recorder, self._on_tensorflow)
+        self.made: object = None
 
     def _recorder(self) -> Recorder:
         if self.job.mode != "record":
@@ -85,7 +86,8 @@ class _Run:
             builtins.display = lambda *_, **__: None  # type: ignore[attr-defined]
         ended, status = "end", 0
         try:
-            execute(program.name, program.arguments, program.is_module)
+            # An iterator that goes away may wait for a Python function that waits for this thread.
+            self.made = execute(program.name, program.arguments, program.is_module)
         except SystemExit as left:
             if left.code not in (None, 0) and not self.answer.ended:
                 ended, status = "error", left.code if isinstance(left.code, int) else 1
@@ -114,8 +116,9 @@ def main(path: str) -> None:
     install_from(job.texts)
     _die_with_parent()
     status = 1
+    run = _Run(job)
     try:
-        status = _Run(job).run()
+        status = run.run()
     except BaseException:
         traceback.print_exc()
     _leave(status)

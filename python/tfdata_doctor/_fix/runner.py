@@ -30,7 +30,7 @@ _KEPT_BYTES = 16384
 #: Of a program that is run for its data, which are read before its steps.
 _STEPS_TO_LOOK = 3
 #: For what comes before the first step, such as importing TensorFlow, and after the last.
-_GRACE_SECONDS = 120.0
+_GRACE_SECONDS = 90.0
 
 
 class ProgramFailed(Exception):  # noqa: N818  (of the user's program, which is for the caller to judge)
@@ -164,7 +164,7 @@ class Runner:
         process.stdout.close()
         answer = jobs.read_answer(job.answer)
         if answer is None and status is None:
-            raise ProgramFailed(f"it took no steps in {seconds:.0f} s", tail.text())
+            raise ProgramFailed(f"it hung: no answer after {seconds + _GRACE_SECONDS:.0f} s", tail.text())
         if answer is None or answer.ended == "error":
             said = _last_line(tail.text())
             raise ProgramFailed(f"the program ended with status {status}" + (f": {said}" if said else ""), tail.text())
