@@ -545,9 +545,10 @@ class RunnerTest(FolderTest):
 
     def test_program_that_hangs_is_killed(self):
         script = self.write("program.py", "import threading\nthreading.Event().wait()\n")
-        with mock.patch.object(runner, "_GRACE_SECONDS", 0.5), Runner(Program(str(script)), self.environment) as made:
-            with self.assertRaisesRegex(ProgramFailed, "it hung: no answer after 1 s"):
-                made.measure({}, 2, 5, 0.5)
+        patched = mock.patch.object(runner, "_GRACE_SECONDS", 0.5)
+        hung = self.assertRaisesRegex(ProgramFailed, "it hung: no answer after 1 s")
+        with patched, hung, Runner(Program(str(script)), self.environment) as made:
+            made.measure({}, 2, 5, 0.5)
 
     def test_recording(self):
         answer = self.run_with(PROGRAM, mode="record", steps=5)
