@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
@@ -10,8 +12,14 @@
 namespace doctor::rules::autotune_limited {
 namespace {
 
-/// AUTOTUNE would enlarge a buffer that runs empty, but the RAM budget is used up.
-std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share, Examiner& examiner) {
+/// AUTOTUNE would enlarge a buffer that runs empty, but the RAM budget is used up: the stages before the prefetch are
+/// fast enough on average, where it pauses.
+std::optional<Finding> check_buffer(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<double> share = producer_share(ranked);
+  if (!examiner.holds("there is a prefetch at the end", share.has_value()) ||
+      !examiner.at_most(share_of("producer_share", *share), "max_producer_share")) {
+    return std::nullopt;
+  }
   const IteratorId id = ranked.pipeline.prefetch;
   examiner.is_about(id);
   if (!examiner.holds("AUTOTUNE sizes the buffer of the prefetch at the end", is_autotuned(ranked[id]) == true)) {
@@ -30,7 +38,7 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
       "The prefetch at the end runs empty, and AUTOTUNE cannot enlarge its buffer: the pipeline already buffers {:.0f} "
       "MB of elements, and the RAM budget is {:.0f} MB",
       buffered, *budget);
-  finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", share),
+  finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", *share),
                       share_of("ram_budget_used", buffered / *budget)};
   finding.advice = {{"Give tf.data more memory, or buffer smaller elements (memory-heavy-order).",
                      "options = tf.data.Options()\n"
@@ -112,6 +120,8 @@ Finding parallelism_finding(const RankedPipeline& ranked, IteratorId id, std::in
 }
 
 std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<double> share = producer_share(ranked);
+  if (share && !examiner.at_least(share_of("producer_share", *share), "min_producer_share")) return std::nullopt;
   const IteratorId id = parallel_stage_of(ranked);
   const bool is_tuned = id != kNoIterator && is_autotuned(ranked[id]) == true;
   if (!examiner.holds("AUTOTUNE chooses the parallelism of the culprit", is_tuned)) {
@@ -138,17 +148,13 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   return parallelism_finding(ranked, id, *parallelism, highest, *in_use);
 }
 
-std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  // Where the prefetch pauses the stages before it are fast enough on average: the buffer is the limit.
-  const std::optional<double> share = producer_share(ranked);
-  if (share && examiner.at_most(share_of("producer_share", *share), "max_producer_share")) {
-    return check_prefetch(ranked, *share, examiner);
-  }
-  return check_parallelism(ranked, examiner);
-}
-
+/// Two questions, each with a threshold of its own: moving one of them never gives the pipeline to the other.
 RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
+  RuleResult result = for_each_culprit(context, Waits::bound, check_parallelism);
+  RuleResult buffers = for_each_culprit(context, Waits::bound, check_buffer);
+  std::move(buffers.findings.begin(), buffers.findings.end(), std::back_inserter(result.findings));
+  std::move(buffers.inquiries.begin(), buffers.inquiries.end(), std::back_inserter(result.inquiries));
+  return result;
 }
 
 }  // namespace
@@ -169,6 +175,9 @@ Rule rule() {
            {"max_producer_share", 0.75, "share",
             "the prefetch at the end counts as pausing with a full buffer up to this time to make an element, as a "
             "share of the time between two GetNext calls; as in autotune-off"},
+           {"min_producer_share", 0.75, "share",
+            "the stages before a prefetch at the end count as too slow from this time to make an element on, as the "
+            "same share"},
            shared_threshold("min_budget_used", "ram_budget_used",
                             "minimum size of all buffers of the pipeline, as a share of the RAM budget: then AUTOTUNE "
                             "has no room left. Chosen: the runtime rounds each buffer down to whole megabytes"),

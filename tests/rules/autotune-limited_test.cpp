@@ -58,6 +58,7 @@ TEST_CASE("autotune-limited: thresholds") {
   check_thresholds(
       kRule,
       {{"max_producer_share", 0.1, [](double share) { return bursts_of_large_elements(kRamBudget, share); }, at_most},
+       {"min_producer_share", 0.1, [](double share) { return limited_map(4).makes_elements_in(share); }, at_least},
        {"max_utilization", 0.1, [](double share) { return limited_map(16, share); }, at_most},
        {"max_computing_share", 0.1, [](double share) { return limited_map(2, share * 2 * 0.9 / 4); }, at_most},
        {"min_share_in_ops", 0.1, [](double share) { return limited_map(4, 0.1, share); }, at_least},
