@@ -17,6 +17,7 @@
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
 #include "trace/event_kind.h"
+#include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
 #include "trace/source_lines.h"
 #include "tree/build_tree.h"
@@ -73,9 +74,13 @@ class RunReader {
   };
 
   std::vector<Outcome> read() {
+    pairs_ = timed(timings_, work_, "open", [&] { return find_recording_pairs(files_, work_); });
     FileProgress progress(work_.progress, files_);
     for (std::size_t index = 0; index < files_.size(); ++index) {
       progress.begin_file(index);
+      const bool is_read_with_another =
+          std::any_of(pairs_.begin(), pairs_.end(), [&](const RecordingPair& pair) { return pair.other == index; });
+      if (is_read_with_another) continue;
       if (Result<void> read = read_file(index); !read) outcomes_[index].error = std::move(read.error());
       progress.end_file(files_[index]);
     }
@@ -101,8 +106,7 @@ class RunReader {
   };
 
   Result<void> read_file(std::size_t index) {
-    Result<std::unique_ptr<ByteSource>> source =
-        timed(timings_, work_, "open", [&] { return open_source(files_[index]); });
+    Result<std::unique_ptr<ByteSource>> source = timed(timings_, work_, "open", [&] { return open_recording(index); });
     if (!source) return Unexpected(std::move(source.error()));
     const Result<const Format*> format = timed(timings_, work_, "read", [&] { return format_of(**source); });
     if (!format) return Unexpected(format.error());
@@ -111,6 +115,7 @@ class RunReader {
         timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, read_options(index)); });
     if (!trace) return Unexpected(trace.error());
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
+    name_files_of_pair(index, *trace);
     SecondReading again;
     if (wants_second_reading(**format, *trace)) {
       const auto detail =
@@ -123,6 +128,34 @@ class RunReader {
     if (is_without_history(index)) outcomes_[index].host->history_limit = options_.largest_with_history;
     add_source_lines(lines_beside(files_[index]), *outcomes_[index].host);
     return {};
+  }
+
+  const RecordingPair* pair_of(std::size_t index) const {
+    const auto pair =
+        std::find_if(pairs_.begin(), pairs_.end(), [&](const RecordingPair& one) { return one.input == index; });
+    return pair == pairs_.end() ? nullptr : &*pair;
+  }
+
+  /// The file, and what another profiler recorded of the same process.
+  Result<std::unique_ptr<ByteSource>> open_recording(std::size_t index) const {
+    Result<std::unique_ptr<ByteSource>> source = open_source(files_[index]);
+    const RecordingPair* const pair = pair_of(index);
+    if (!source || pair == nullptr) return source;
+    Result<std::unique_ptr<ByteSource>> other = open_source(files_[pair->other]);
+    if (!other) return other;
+    return join_sources(std::move(*source), std::move(*other), pair->shift_ns);
+  }
+
+  void name_files_of_pair(std::size_t index, Trace& trace) const {
+    const RecordingPair* const pair = pair_of(index);
+    if (pair == nullptr || trace.files.empty()) return;
+    std::error_code error;  // the size is for information
+    TraceFile other = trace.files.front();
+    other.path = files_[pair->other];
+    const std::uintmax_t bytes = std::filesystem::file_size(other.path, error);
+    other.bytes = error ? 0 : bytes;
+    trace.files.front().bytes -= std::min(trace.files.front().bytes, other.bytes);
+    trace.files.push_back(std::move(other));
   }
 
   /// The hosts of a run share a folder.
@@ -263,6 +296,7 @@ class RunReader {
   const WorkOptions& work_;
   const AnalysisOptions& options_;
   std::vector<StageTiming>& timings_;
+  std::vector<RecordingPair> pairs_;
   std::vector<Outcome> outcomes_;     ///< indexed as the files
   std::optional<FolderLines> lines_;  ///< those read last
   std::vector<Joined> joined_;        ///< one for each format that is joined

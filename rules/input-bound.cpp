@@ -2,6 +2,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/judgement.h"
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 
@@ -33,6 +34,7 @@ std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  if (!ranked.pipeline.next_of.empty()) return advice_about_loader(ranked.pipeline.next_of);
   if (!ranked.has_culprit()) {
     return {
         {"The trace shows that GetNext is slow, but not why: record it with the profiler of TF 2 (host tracer level "

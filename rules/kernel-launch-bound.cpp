@@ -53,7 +53,7 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
 }
 
 RuleResult check(const RuleContext& context) {
-  return for_each_host_with_devices(context, check_device);
+  return for_each_host_with_gpus(context, check_device);
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
 
@@ -22,10 +25,12 @@ std::optional<Finding> check_trace(const RuleContext& context, Examiner& examine
     return std::nullopt;
   }
   Finding finding;
-  finding.message = "The trace shows no tf.data iterator and no GetNext call";
+  const std::string framework = foreign_framework(measurements);
+  finding.message = fmt::format("The trace{} shows no tf.data iterator and no GetNext call",
+                                framework.empty() ? "" : ", which is " + framework + "'s,");
   for (const HostMeasurement& host : measurements.hosts)
     finding.evidence.push_back(number_of("events", host.event_count, "events"));
-  finding.advice = advice();
+  finding.advice = framework.empty() ? advice() : advice_for_framework(framework);
   return finding;
 }
 

@@ -20,7 +20,7 @@ class WrittenEvents {
     EventLine& line = lines_.emplace_back();
     line.plane = &owner;
     line.name = name;
-    line.kind = kind_of_line(name);
+    line.kind = kind_of_line(owner, name);
     line.index = lines_.size() - 1;
     return line;
   }

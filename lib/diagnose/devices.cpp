@@ -45,6 +45,16 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
   return result;
 }
 
+RuleResult for_each_host_with_gpus(const RuleContext& context, const DeviceCheck& check) {
+  return for_each_host_with_devices(
+      context,
+      [&](const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) -> std::optional<Finding> {
+        if (device.is_gpu()) return check(host, device, examiner);
+        examiner.does_not_apply("the device is not a GPU");
+        return std::nullopt;
+      });
+}
+
 double share_of_window(const DeviceActivity& device, Picoseconds part) {
   return share_of_time(part, device.length());
 }

@@ -16,6 +16,9 @@ using DeviceCheck = std::function<std::optional<Finding>(const HostMeasurement&,
 /// Asks about the devices of every host. Misses its evidence where the trace names devices but shows no kernel on them.
 RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCheck& check);
 
+/// The same for rules about GPUs, which say nothing of other devices.
+RuleResult for_each_host_with_gpus(const RuleContext& context, const DeviceCheck& check);
+
 /// Whether any host of the run has a device, by the trace.
 bool shows_devices(const Measurements& measurements);
 

@@ -10,6 +10,7 @@
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
+#include "diagnose/unread_devices.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
@@ -270,6 +271,7 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
       judgement.pipelines.back().pipeline = index;
     }
   }
+  doubt_unread_devices(measurements, judgement);
   doubt_torn_pipelines(measurements, judgement);
   rank(measurements, judgement.pipelines);
   if (judgement.pipelines.empty()) {

@@ -67,10 +67,11 @@ struct Confidence {
   /// That the pipeline is the same where nobody records it: a profiler that takes much of each step shows another one.
   double tracing = 1;
   double window = 1;  ///< where nobody waits: that stalls which come seldom would have shown in so many calls
+  double device = 1;  ///< where somebody waits: that no device, whose work the trace does not show, works meanwhile
 
   /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs besides waits.
   double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit * load * window * tracing; }
+  double total() const { return in_level() * culprit * load * window * tracing * device; }
 };
 
 /// What the input takes from a training on the same cores, whether it waits or not.

@@ -38,11 +38,21 @@ class ByteSource {
   virtual std::uint64_t stored_position() const = 0;
 
   virtual bool is_compressed() const = 0;
+
+  /// Files that follow one another in it; see join_sources().
+  virtual std::size_t part_count() const { return 1; }
+  /// What the clock of the file that holds this byte must be moved by to be that of the first one.
+  virtual std::int64_t clock_shift_ns(std::uint64_t /*position*/) const { return 0; }
 };
 
 /// Opens a file, or standard input for "-". Compression is recognised by content, not by name: gzip is inflated, with
 /// any number of members. Errors: missing, unreadable, a directory.
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+
+/// One source of the bytes of two, the second after the first: formats whose documents may be put one after another
+/// (protobuf messages) are read as one. `shift_ns` is added to the times of the second file.
+std::unique_ptr<ByteSource> join_sources(std::unique_ptr<ByteSource> first, std::unique_ptr<ByteSource> second,
+                                         std::int64_t shift_ns);
 
 /// The same over bytes in memory, which must outlive the source: for tests and fuzzing, no disk involved.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name);

@@ -7,6 +7,7 @@
 
 #include "base/intervals.h"
 #include "base/ranks.h"
+#include "measure/dispatched_work.h"
 
 namespace doctor {
 namespace {
@@ -68,6 +69,11 @@ void share_out(Waits& waits) {
   }
 }
 
+/// Whether the consumer waits in more than its calls.
+bool waits_beside_calls(const PipelineMeasurement& pipeline) {
+  return pipeline.remade.has_value() || !pipeline.next_frames.empty();
+}
+
 Waits whole_waits(const PipelineMeasurement& pipeline) {
   const std::span<const Interval> calls = std::span(pipeline.calls).subspan(pipeline.warmup_count);
   Waits waits = {calls, {calls.begin(), calls.end()}, {}};
@@ -77,8 +83,13 @@ Waits whole_waits(const PipelineMeasurement& pipeline) {
       if (wait.start >= calls.front().start) waits.spans.push_back(wait);
     }
   }
+  if (!calls.empty()) {
+    for (const Interval frame : pipeline.next_frames) {
+      if (frame.end > calls.front().start) waits.spans.push_back(frame);
+    }
+  }
   waits.spans = merged(std::move(waits.spans));
-  if (pipeline.remade) share_out(waits);
+  if (waits_beside_calls(pipeline)) share_out(waits);
   return waits;
 }
 
@@ -143,12 +154,15 @@ std::vector<Picoseconds> gaps_after(const PipelineMeasurement& pipeline, const W
 }
 
 /// The steady calls, each with the time until the next one.
-std::vector<Beat> beats_of_calls(const PipelineMeasurement& pipeline, const Waits& waits) {
+std::vector<Beat> beats_of_calls(const Trace& trace, const PipelineMeasurement& pipeline, const Waits& waits) {
   std::vector<Picoseconds> gaps = gaps_after(pipeline, waits);
   if (gaps.empty()) return {};
   // What the consumer did after the last call lies after the window. In a short one that call must not be lost: it may
   // be the first that waited. So it counts as if the consumer had gone on as usual.
   gaps.push_back(median(gaps));
+  // What it dispatched goes on when it is done with the last step: a step takes as long as its results.
+  const Picoseconds ahead = work_after(trace.program_runs, waits.calls.back().end + gaps.back());
+  for (Picoseconds& gap : gaps) gap += ahead / static_cast<Picoseconds>(gaps.size());
   std::vector<Beat> beats;
   beats.reserve(waits.calls.size());
   for (std::size_t index = 0; index < waits.calls.size(); ++index) {
@@ -172,7 +186,7 @@ Shares shares_of(const Trace& trace, std::span<const StepMarker> markers, const 
                  const Waits& waits) {
   const std::vector<Beat> steps = beats_of_steps(markers, waits);
   const std::optional<double> step_share = share_of_steps(steps);
-  std::vector<Beat> beats = beats_of_calls(pipeline, waits);
+  std::vector<Beat> beats = beats_of_calls(trace, pipeline, waits);
   if (!steps.empty() && has_untraced_steps(trace)) beats = steps;
   Shares shares;
   // A TF1 timeline of one call is one session run, so its window is a step.
@@ -266,8 +280,9 @@ void measure_exposed_waits(const Trace& trace, std::span<const StepMarker> marke
   const Interval window = {waits.spans.front().start, waits.spans.back().end};
   const std::vector<Interval> idle = gaps_in(window, computing);
   waits.spans = intersected(waits.spans, idle);
-  if (pipeline.remade) share_out(waits);
-  for (std::size_t index = 0; index < waits.calls.size() && !pipeline.remade; ++index) {
+  const bool is_shared_out = waits_beside_calls(pipeline);
+  if (is_shared_out) share_out(waits);
+  for (std::size_t index = 0; index < waits.calls.size() && !is_shared_out; ++index) {
     std::vector<Interval> exposed;
     clip(waits.calls[index], idle, exposed);
     waits.of_calls[index] = total_length(exposed);

@@ -74,6 +74,7 @@ class HostMeasurer {
   std::uint32_t iteration_of(const RootCall& call) const;
   const PipelineMaking* making_of(const RootCall& call) const;
   void find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
+  void find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;
@@ -98,6 +99,7 @@ void HostMeasurer::describe_trace() {
   result_.devices = trace_.devices;
   result_.event_count = trace_.event_count;
   result_.iterator_event_count = trace_.iterator_event_count;
+  result_.framework = trace_.framework;
   result_.recorded_ns = recording_start();
   result_.mentions_tf_data = mentions_tf_data();
   result_.window = trace_.window.end - trace_.window.start;
@@ -309,6 +311,22 @@ void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& 
   pipeline.iteration_starts.clear();
 }
 
+/// A call belongs to the frame that holds it; another pipeline's calls have frames of their own.
+void HostMeasurer::find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
+  if (trace_.next_frames.empty()) return;
+  if (group.root == kNoIterator && trace_.iterator_event_count == 0) {
+    pipeline.next_of = trace_.strings[trace_.next_frames.front().loader];
+    return;
+  }
+  auto call = pipeline.calls.begin();
+  for (const NextFrame& frame : trace_.next_frames) {
+    while (call != pipeline.calls.end() && call->start < frame.span.start) ++call;
+    if (call == pipeline.calls.end()) break;
+    if (call->end <= frame.span.end) pipeline.next_frames.push_back(frame.span);
+  }
+  pipeline.next_frames = merged(std::move(pipeline.next_frames));
+}
+
 PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
   PipelineMeasurement pipeline;
   pipeline.root = group.root;
@@ -328,6 +346,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     latencies.push_back(span.end - span.start);
   }
   find_remaking(group, pipeline);
+  find_next_frames(group, pipeline);
   pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
   const std::vector<StepMarker>& markers =
       pipeline.calls.size() == 1 && trace_.steps.empty() ? unmarked_steps_ : trace_.steps;

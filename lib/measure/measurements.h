@@ -156,11 +156,11 @@ struct CacheFill {
 /// A pipeline that is made anew for every step or two, as `next(iter(dataset))` in a loop does: each time its iterators
 /// are made, its buffers are empty and its threads begin from nothing.
 struct RemadeIterator {
-  std::size_t times = 0;        ///< that it was made in the window
-  Picoseconds making = 0;       ///< of that: in MakeIterator
-  Picoseconds first_calls = 0;  ///< and in the first GetNext call of each
-  Picoseconds releasing = 0;    ///< and until its threads had ended when Python let go of it
-  Picoseconds span = 0;         ///< from the first making to the end of the last call
+  std::size_t times = 0;                ///< that it was made in the window
+  Picoseconds making = 0;               ///< of that: in MakeIterator
+  Picoseconds first_calls = 0;          ///< and in the first GetNext call of each
+  Picoseconds releasing = 0;            ///< and until its threads had ended when Python let go of it
+  Picoseconds span = 0;                 ///< from the first making to the end of the last call
   std::vector<Interval> between_calls;  ///< makings and releases after the first call; sorted and disjoint
 
   /// The part of the time that making it anew takes.
@@ -237,6 +237,11 @@ struct PipelineMeasurement {
   /// belongs to no step. Ascending, never 0. Empty where it is made anew for every step: that belongs to the step.
   std::vector<std::size_t> iteration_starts;
   std::optional<RemadeIterator> remade;
+  /// Python's frames of next() that hold the calls, sorted and disjoint; empty where none was recorded. The consumer
+  /// waits in them, for the runtime before and after the call as well.
+  std::vector<Interval> next_frames;
+  /// Where the calls are such frames themselves, since nothing of the loader was recorded: "tf.data", "Grain".
+  std::string next_of;
   std::size_t warmup_count = 0;  ///< the first calls[0..warmup_count) are warm-up
   Picoseconds total = 0;         ///< sum of all latencies
   Picoseconds median = 0;        ///< of the steady latencies
@@ -301,6 +306,7 @@ struct HostMeasurement {
   DeviceProfile device_profile;  ///< what they did; empty if that was not read
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
+  std::string framework;          ///< that recorded the trace: "JAX", "PyTorch"; empty: TensorFlow, or unknown
   std::int64_t recorded_ns = 0;   ///< nanoseconds since 1970 where the recording began; 0 if the trace does not say
   bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
   std::int64_t origin_ns = 0;  ///< of the trace, where times of spans count from: nanoseconds on the clock of its file

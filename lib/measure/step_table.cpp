@@ -30,6 +30,7 @@ Activities activities_of(const HostMeasurement& host) {
     at(StepPart::device_compute_32) = devices.compute_32;
     at(StepPart::output) = devices.copy_to_host;
     at(StepPart::device_to_device) = devices.between_devices;
+    at(StepPart::copy_wait) = devices.copy_wait;
     input.insert(input.end(), devices.copy_to_device.begin(), devices.copy_to_device.end());
     at(StepPart::kernel_launch) = host.profile->host.launch;
     at(StepPart::compilation) = host.profile->host.compile;
@@ -96,6 +97,17 @@ std::vector<StepMeasurement> steps_of_cadence(const PipelineMeasurement& pipelin
   return steps;
 }
 
+/// From the start of a run to that of the next; the last ends with its run.
+std::vector<StepMeasurement> steps_of_programs(std::span<const Interval> runs) {
+  std::vector<StepMeasurement> steps;
+  for (std::size_t index = 0; index < runs.size(); ++index) {
+    StepMeasurement& step = steps.emplace_back();
+    step.span = {runs[index].start, index + 1 < runs.size() ? runs[index + 1].start : runs[index].end};
+    step.number = static_cast<std::int64_t>(index) + 1;
+  }
+  return steps;
+}
+
 /// The spans of the markers that lie in no other.
 std::vector<Interval> outer_markers(std::span<const StepMarker> markers) {
   std::vector<Interval> outer;
@@ -154,6 +166,10 @@ StepTable measure_steps(const HostMeasurement& host) {
       table.steps = std::move(cadence);
       table.source = StepSource::cadence;
     }
+  }
+  if (table.steps.empty() && host.profile && host.profile->program_runs.size() >= kFewestMarkers) {
+    table.steps = steps_of_programs(host.profile->program_runs);
+    table.source = StepSource::programs;
   }
   if (table.steps.empty()) table.source = StepSource::none;
   const Activities activities = activities_of(host);

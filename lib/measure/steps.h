@@ -16,15 +16,16 @@ namespace doctor {
 enum class StepPart : std::uint8_t {
   device_compute_16,  ///< kernels in 16-bit precision
   device_compute_32,
-  output,            ///< copies from the device
+  output,            ///< copies from the device, its outfeed
   device_to_device,  ///< copies between devices and collective operations
-  input,             ///< the consumer waits in GetNext, or data are copied to the device
+  copy_wait,         ///< a device waits for a copy that goes on beside its ops (TPU: `copy-done`)
+  input,             ///< the consumer waits in GetNext, data are copied to the device, or it waits for its infeed
   kernel_launch,     ///< the host starts kernels and copies on a device, or prepares to (HostActivity::launch)
   compilation,
   host_compute,  ///< ops of the job on the host
   other,         ///< nothing of these: Python, the runtime, waiting
 };
-inline constexpr std::size_t kStepPartCount = 9;
+inline constexpr std::size_t kStepPartCount = 10;
 
 /// How the steps of a trace were determined.
 enum class StepSource : std::uint8_t {
@@ -34,6 +35,7 @@ enum class StepSource : std::uint8_t {
   cadence,       ///< from one GetNext call to the next: the trace has no markers
   /// Likewise, though there are markers: they leave the GetNext calls out, and with them the wait.
   cadence_beside_markers,
+  programs,  ///< runs of the program of XLA that takes most of a device's time: there is nothing else
 };
 
 struct StepMeasurement {

@@ -54,11 +54,32 @@ CopyStatistics* DeviceRecorder::statistics_of(GpuActivity activity) {
   }
 }
 
-void DeviceRecorder::add(Interval span, const GpuEvent& event) {
+void DeviceRecorder::extend_window(Interval span) {
   if (!has_events_) result_.window = span;
   has_events_ = true;
   result_.window = {std::min(result_.window.start, span.start), std::max(result_.window.end, span.end)};
+}
+
+void DeviceRecorder::add_module(Interval span) {
+  modules_.add(span);
+}
+
+void DeviceRecorder::add_unread(Interval span) {
+  extend_window(span);
+  ++result_.unread_count;
+  others_.add(span);
+}
+
+void DeviceRecorder::add(Interval span, const GpuEvent& event) {
+  extend_window(span);
   if (event.activity == GpuActivity::kernel) return add_kernel(span, event);
+  if (event.activity == GpuActivity::infeed) return infeed_.add(span);
+  if (event.activity == GpuActivity::outfeed) return outfeed_.add(span);
+  if (event.activity == GpuActivity::copy_wait) {
+    copy_wait_.add(span);
+    computing_.add(span);
+    return;
+  }
   CopyStatistics* const copies = statistics_of(event.activity);
   if (copies == nullptr) return others_.add(span);
   ++copies->count;
@@ -84,6 +105,14 @@ void DeviceRecorder::add_kernel(Interval span, const GpuEvent& event) {
 }
 
 DeviceActivity DeviceRecorder::finish(std::string name) {
+  // Without ops all that is known is when programs ran; what they waited for is not.
+  if (!has_events_) {
+    for (const Interval span : modules_.take()) {
+      extend_window(span);
+      computing_.add(span);
+      others_.add(span);
+    }
+  }
   result_.name = std::move(name);
   result_.median_kernel = kernel_lengths_.median();
   const std::vector<Interval> kernels = kernels_.take();
@@ -97,6 +126,12 @@ DeviceActivity DeviceRecorder::finish(std::string name) {
     if (copy == GpuActivity::copy_to_device) {
       result_.uncovered_copies_to_device = time - total_length(intersected(spans, kernels));
     }
+    busy.insert(busy.end(), spans.begin(), spans.end());
+  }
+  for (const auto& [set, time] : {std::pair(&infeed_, &result_.infeed), std::pair(&outfeed_, &result_.outfeed),
+                                  std::pair(&copy_wait_, &result_.copy_wait)}) {
+    const std::vector<Interval> spans = set->take();
+    *time = total_length(spans);
     busy.insert(busy.end(), spans.begin(), spans.end());
   }
   const std::vector<Interval> others = others_.take();

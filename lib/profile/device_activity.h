@@ -42,11 +42,22 @@ struct DeviceActivity {
   CopyStatistics to_host;
   CopyStatistics on_device;
   CopyStatistics between_devices;
+  // Of devices without streams, whose ops show it; each moment once.
+  Picoseconds infeed = 0;     ///< waits for the host's data, or takes it
+  Picoseconds outfeed = 0;    ///< hands data to the host
+  Picoseconds copy_wait = 0;  ///< waits for copies that go on beside it
+
   Picoseconds uncovered_copies_to_device = 0;  ///< in which the host's data was copied and no kernel ran
 
-  /// When it computed: kernels other than collectives, which wait for other devices. Disjoint and sorted.
+  /// When it computed: kernels other than collectives, which wait for other devices. Where it waits for a copy that its
+  /// own program began, that is its program's time, too. Disjoint and sorted.
   std::vector<Interval> computing;
+  std::uint64_t unread_count = 0;  ///< events of which it is not known what the device did
 
+  /// Whether it did something of which all that is known is that it computed, perhaps, or did not.
+  bool is_unread() const { return unread_count > 0 && computing.empty(); }
+
+  bool is_gpu() const { return name.starts_with("/device:GPU"); }
   Picoseconds length() const { return window.end - window.start; }
   Picoseconds idle() const { return length() - busy; }
 };
@@ -55,6 +66,12 @@ struct DeviceActivity {
 class DeviceRecorder {
  public:
   void add(Interval span, const GpuEvent& event);
+
+  /// A program of XLA ran.
+  void add_module(Interval span);
+
+  /// Nothing is known of what it did: neither a kernel, a copy nor housekeeping.
+  void add_unread(Interval span);
 
   DeviceActivity finish(std::string name);
 
@@ -73,6 +90,7 @@ class DeviceRecorder {
     std::uint64_t total_ = 0;
   };
 
+  void extend_window(Interval span);
   void add_kernel(Interval span, const GpuEvent& event);
   CopyStatistics* statistics_of(GpuActivity activity);
 
@@ -83,6 +101,10 @@ class DeviceRecorder {
   SpanSet kernels_;
   SpanSet computing_;
   SpanSet others_;
+  SpanSet modules_;
+  SpanSet infeed_;
+  SpanSet outfeed_;
+  SpanSet copy_wait_;
 };
 
 }  // namespace doctor

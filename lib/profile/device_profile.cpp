@@ -4,9 +4,20 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "profile/xla_op.h"
+#include "trace/chrome_threads.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
+namespace {
+
+/// Whether nothing but a guess says what the device did: an event of a line that is neither a stream nor holds ops.
+bool is_unread(const TraceEvent& event, const GpuEvent& understood) {
+  if (understood.activity != GpuActivity::other || is_xla_op_line(*event.line)) return false;
+  return !event.line->name.starts_with("Stream #") && event.line->plane->title.empty();
+}
+
+}  // namespace
 
 std::vector<Interval> computing_of(const DeviceProfile& profile) {
   std::vector<Interval> computing;
@@ -26,16 +37,23 @@ void DeviceProfiler::begin(const EventHeader& header) {
 DeviceRecorder* DeviceProfiler::recorder_of(const EventLine& line) {
   const auto [found, is_new] = recorders_.try_emplace(&line, nullptr);
   if (!is_new) return found->second;
-  if (const std::optional<std::string> device = device_of_stream(line)) found->second = &devices_[*device];
+  if (is_xla_module_line(line)) {
+    if (const std::optional<std::string> device = accelerator_of(line.plane->name)) found->second = &devices_[*device];
+  } else if (const std::optional<std::string> device = device_of_stream(line)) {
+    found->second = &devices_[*device];
+  }
   return found->second;
 }
 
 void DeviceProfiler::take(const TraceEvent& event) {
   DeviceRecorder* const device = recorder_of(*event.line);
   if (device == nullptr) return;
-  const GpuEvent gpu = understand_gpu_event(event);
   const Picoseconds start = event.start + shift_;
-  device->add({start, start + event.duration}, gpu);
+  const Interval span = {start, start + event.duration};
+  if (is_xla_module_line(*event.line)) return device->add_module(span);
+  const GpuEvent gpu = understand_gpu_event(event);
+  if (is_unread(event, gpu)) return device->add_unread(span);
+  device->add(span, gpu);
   if (gpu.activity == GpuActivity::kernel) kernels_.add(event, gpu);
 }
 

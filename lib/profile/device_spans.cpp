@@ -8,9 +8,13 @@ SpanSet* DeviceSpansBuilder::set_of(const GpuEvent& event) {
       if (event.is_collective) return &between_devices_;
       return event.is_half_precision ? &compute_16_ : &compute_32_;
     case GpuActivity::copy_to_device:
+    case GpuActivity::infeed:
       return &copy_to_device_;
     case GpuActivity::copy_to_host:
+    case GpuActivity::outfeed:
       return &copy_to_host_;
+    case GpuActivity::copy_wait:
+      return &copy_wait_;
     case GpuActivity::copy_on_device:
     case GpuActivity::copy_between_devices:
       return &between_devices_;
@@ -27,8 +31,8 @@ void DeviceSpansBuilder::take(const TraceEvent& event) {
 }
 
 DeviceSpans DeviceSpansBuilder::finish() {
-  return {compute_16_.take(), compute_32_.take(), copy_to_device_.take(), copy_to_host_.take(),
-          between_devices_.take()};
+  return {compute_16_.take(),   compute_32_.take(), copy_to_device_.take(),
+          copy_to_host_.take(), copy_wait_.take(),  between_devices_.take()};
 }
 
 }  // namespace doctor

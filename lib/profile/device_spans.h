@@ -11,10 +11,11 @@ namespace doctor {
 
 /// When any device of a host does what a step's time is broken down by. Each list is disjoint and sorted.
 struct DeviceSpans {
-  std::vector<Interval> compute_16;      ///< kernels in 16-bit floating point
-  std::vector<Interval> compute_32;      ///< other kernels, but for collective operations
-  std::vector<Interval> copy_to_device;  ///< from the host
-  std::vector<Interval> copy_to_host;
+  std::vector<Interval> compute_16;       ///< kernels in 16-bit floating point
+  std::vector<Interval> compute_32;       ///< other kernels, but for collective operations
+  std::vector<Interval> copy_to_device;   ///< from the host, or the device waits for its infeed
+  std::vector<Interval> copy_to_host;     ///< or its outfeed
+  std::vector<Interval> copy_wait;        ///< an op waits for a copy that goes on beside it
   std::vector<Interval> between_devices;  ///< copies on and between devices, and collective operations
 };
 
@@ -31,6 +32,7 @@ class DeviceSpansBuilder final : public EventSink {
   SpanSet compute_32_;
   SpanSet copy_to_device_;
   SpanSet copy_to_host_;
+  SpanSet copy_wait_;
   SpanSet between_devices_;
 };
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/xla_op.h"
 #include "trace/json_number.h"
 
 namespace doctor {
@@ -25,6 +26,11 @@ std::string_view name_of_step(const TraceEvent& step) {
 }  // namespace
 
 void DeviceStepsBuilder::take(const TraceEvent& event) {
+  if (is_xla_module_line(*event.line) && run_count_ < kMostRuns) {
+    ++run_count_;
+    programs_[event.line->plane->name][std::string(event.name)].push_back(
+        {event.start, event.start + event.duration});
+  }
   if (event.line->kind != LineKind::steps || event.line->plane->kind != PlaneKind::device) return;
   DeviceStep& step = steps_.emplace_back();
   step.device = event.line->plane->name;
@@ -44,6 +50,23 @@ std::vector<DeviceStep> DeviceStepsBuilder::finish() {
     return std::tie(a.span.start, a.device, a.span.end) < std::tie(b.span.start, b.device, b.span.end);
   });
   return std::exchange(steps_, {});
+}
+
+std::vector<Interval> DeviceStepsBuilder::take_program_runs() {
+  std::vector<Interval> longest;
+  Picoseconds most = 0;
+  if (!programs_.empty()) {
+    for (auto& [name, runs] : programs_.begin()->second) {
+      Picoseconds time = 0;
+      for (const Interval run : runs) time += run.end - run.start;
+      if (time <= most) continue;
+      most = time;
+      longest = std::move(runs);
+    }
+  }
+  programs_.clear();
+  std::sort(longest.begin(), longest.end(), [](Interval a, Interval b) { return a.start < b.start; });
+  return longest;
 }
 
 }  // namespace doctor

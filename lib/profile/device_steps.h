@@ -24,7 +24,8 @@ struct DeviceStep {
   bool is_host_number = false;
 };
 
-/// Gathers the steps that the lines "Steps" of devices show, which the profiler derives from what each step launched.
+/// Gathers the steps that the lines "Steps" of devices show, which the profiler derives from what each step launched; and
+/// when XLA's programs run on devices without streams, one of which is the step.
 class DeviceStepsBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
@@ -32,8 +33,16 @@ class DeviceStepsBuilder final : public EventSink {
   /// All steps of all devices, sorted by start, then by device.
   std::vector<DeviceStep> finish();
 
+  /// The runs, sorted by start, of the program that takes most of the time of the first device; empty afterwards.
+  std::vector<Interval> take_program_runs();
+
  private:
+  /// Of these the first are kept: more than enough to show steps.
+  static constexpr std::size_t kMostRuns = std::size_t{1} << 18;
+
   std::vector<DeviceStep> steps_;
+  std::map<std::string, std::map<std::string, std::vector<Interval>>> programs_;  ///< runs by device, by name
+  std::size_t run_count_ = 0;
 };
 
 }  // namespace doctor

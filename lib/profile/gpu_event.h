@@ -10,7 +10,7 @@
 
 namespace doctor {
 
-/// What a GPU does in an event of one of its streams.
+/// What a GPU does in an event of one of its streams, and another device in an op.
 enum class GpuActivity : std::uint8_t {
   other,  ///< memory that is set or allocated, and what the profiler does itself
   kernel,
@@ -18,6 +18,10 @@ enum class GpuActivity : std::uint8_t {
   copy_to_host,          ///< from the device
   copy_on_device,        ///< within one device
   copy_between_devices,  ///< peer to peer
+  // Of ops of XLA, which run on the device's own cores:
+  infeed,     ///< it waits for the host's data, or takes it
+  outfeed,    ///< it hands data to the host
+  copy_wait,  ///< it waits for a copy that goes on beside it
 };
 
 using Dimensions = std::array<std::uint32_t, 3>;
@@ -51,7 +55,9 @@ struct GpuEvent {
   bool is_half_precision = false;           ///< 16-bit floating point
   bool is_collective = false;               ///< NCCL: exchanges data with other devices, and waits for them
 
-  bool is_copy() const { return activity != GpuActivity::other && activity != GpuActivity::kernel; }
+  bool is_copy() const {
+    return activity >= GpuActivity::copy_to_device && activity <= GpuActivity::copy_between_devices;
+  }
 };
 
 /// The device whose own work the events of a line are ("/device:GPU:0"); nothing for lines that hold something else or
@@ -59,7 +65,7 @@ struct GpuEvent {
 /// schedules on the device.
 std::optional<std::string> device_of_stream(const EventLine& line);
 
-/// Understands an event of a line for which device_of_stream() names a device.
+/// Understands an event of a line for which device_of_stream() names a device: of a stream, or an op of XLA.
 GpuEvent understand_gpu_event(const TraceEvent& event);
 
 /// The op that launched an event of a stream, with its type: "model/dense/MatMul:MatMul"; empty if the trace does not

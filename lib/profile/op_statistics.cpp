@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profile/gpu_event.h"
+#include "profile/xla_op.h"
 #include "text/utf8.h"
 #include "trace/string_table.h"
 
@@ -65,17 +66,24 @@ std::optional<OpName> parse_op_name(std::string_view event_name) {
   return std::nullopt;
 }
 
-std::uint32_t OpTableBuilder::op_of(const OpName& name, bool is_on_device) {
+std::uint32_t OpTableBuilder::op_of(const OpName& name, bool is_on_device, std::string_view framework_op) {
   constexpr std::size_t kMostOps = std::size_t{1} << 16;  // more than any model has: no file fills the memory with ops
   constexpr OpName kOthers = {"…", "…"};
-  if (std::max(name.name.size(), name.type.size()) > kLongestName) {
-    return op_of({shortened_name(name.name), shortened_name(name.type)}, is_on_device);
+  if (std::max({name.name.size(), name.type.size(), framework_op.size()}) > kLongestName) {
+    return op_of({shortened_name(name.name), shortened_name(name.type)}, is_on_device, shortened_name(framework_op));
   }
   key_.assign(is_on_device ? "D" : "H").append(name.type).append(1, ':').append(name.name);
+  if (!framework_op.empty()) key_.append(1, '\0').append(framework_op);
   const bool is_one_too_many = table_.ops.size() >= kMostOps && name.name != kOthers.name && !ids_.contains(key_);
   if (is_one_too_many) return op_of(kOthers, is_on_device);
   const auto [place, is_new] = ids_.try_emplace(key_, static_cast<std::uint32_t>(table_.ops.size()));
-  if (is_new) table_.ops.push_back({std::string(name.name), std::string(name.type), is_on_device, 0, 0, 0});
+  if (is_new) {
+    OpStatistics& op = table_.ops.emplace_back();
+    op.name = name.name;
+    op.type = name.type;
+    op.is_on_device = is_on_device;
+    op.framework_op = framework_op;
+  }
   return place->second;
 }
 
@@ -90,6 +98,7 @@ void OpTableBuilder::take(const TraceEvent& event) {
 /// kernel after another: nothing nests.
 void OpTableBuilder::take_on_device(const TraceEvent& event) {
   if (!device_of_stream(*event.line)) return;
+  if (is_xla_op_line(*event.line)) return take_xla_op(event);
   const Picoseconds end = event.start + event.duration;
   const auto [device, is_first] = devices_.try_emplace(event.line->plane->index, Interval{event.start, end});
   if (!is_first) {
@@ -105,8 +114,18 @@ void OpTableBuilder::take_on_device(const TraceEvent& event) {
   statistics.self += event.duration;
 }
 
-/// Adds up the ops of one thread.
-void OpTableBuilder::add_thread(std::vector<Run>& runs) {
+/// Ops of XLA nest: a `while` holds what runs in it.
+void OpTableBuilder::take_xla_op(const TraceEvent& event) {
+  const XlaOp op = parse_xla_op(event);
+  const std::uint32_t index = op_of({op.name, op.category}, true, op.framework_op);
+  OpStatistics& statistics = table_.ops[index];
+  if (statistics.source.empty()) statistics.source = shortened_name(op.source);
+  statistics.flops += op.flops;
+  statistics.bytes += op.bytes;
+  xla_lines_[event.line->index].push_back({op.start, op.duration, index});
+}
+
+Picoseconds OpTableBuilder::add_thread(std::vector<Run>& runs) {
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
     return std::pair(a.start, b.duration) < std::pair(b.start, a.duration);
   });
@@ -124,18 +143,24 @@ void OpTableBuilder::add_thread(std::vector<Run>& runs) {
     open.emplace_back(end, run.op);
     last_end = std::max(last_end, end);
   }
-  table_.host_time += last_end - runs.front().start;
+  return last_end - runs.front().start;
 }
 
 void OpTableBuilder::end_line(const EventLine& line) {
-  const auto thread = threads_.find(line.index);
-  if (thread == threads_.end()) return;
-  add_thread(thread->second);
-  threads_.erase(thread);
+  if (const auto thread = threads_.find(line.index); thread != threads_.end()) {
+    table_.host_time += add_thread(thread->second);
+    threads_.erase(thread);
+  }
+  if (const auto ops = xla_lines_.find(line.index); ops != xla_lines_.end()) {
+    table_.device_time += add_thread(ops->second);
+    xla_lines_.erase(ops);
+  }
 }
 
 void OpTableBuilder::end_file() {
-  for (auto& [line, runs] : threads_) add_thread(runs);
+  for (auto& [line, runs] : threads_) table_.host_time += add_thread(runs);
+  for (auto& [line, runs] : xla_lines_) table_.device_time += add_thread(runs);
+  xla_lines_.clear();
   for (const auto& [plane, span] : devices_) table_.device_time += span.end - span.start;
   threads_.clear();
   devices_.clear();

@@ -32,6 +32,11 @@ struct OpStatistics {
   std::uint64_t occurrences = 0;
   Picoseconds total = 0;  ///< ops that it calls on its thread included
   Picoseconds self = 0;   ///< of that: in no other op on its thread
+  // Of ops of XLA, whose name is that in the HLO ("fusion.3") and whose type its category; empty or 0 if unknown.
+  std::string framework_op = {};  ///< "jit(f)/jit(main)/add"
+  std::string source = {};        ///< "train.py:37"
+  double flops = 0;               ///< of all runs
+  double bytes = 0;               ///< of memory that all runs read and write
 };
 
 /// The ops of one trace.
@@ -60,15 +65,18 @@ class OpTableBuilder final : public EventSink {
     std::uint32_t op = 0;
   };
 
-  std::uint32_t op_of(const OpName& name, bool is_on_device);
+  std::uint32_t op_of(const OpName& name, bool is_on_device, std::string_view framework_op = {});
   void take_on_device(const TraceEvent& event);
-  void add_thread(std::vector<Run>& runs);
+  void take_xla_op(const TraceEvent& event);
+  /// Adds up the ops of one thread; returns the time from its first op to the end of its last.
+  Picoseconds add_thread(std::vector<Run>& runs);
 
   OpTable table_;
   std::unordered_map<std::string, std::uint32_t> ids_;  ///< by side, type and name
   std::string key_;
-  std::map<std::size_t, std::vector<Run>> threads_;  ///< of the host, by EventLine::index
-  std::map<std::size_t, Interval> devices_;          ///< by EventPlane::index: from the first event to the last
+  std::map<std::size_t, std::vector<Run>> threads_;    ///< of the host, by EventLine::index
+  std::map<std::size_t, std::vector<Run>> xla_lines_;  ///< likewise, of devices
+  std::map<std::size_t, Interval> devices_;            ///< by EventPlane::index: from the first event to the last
 };
 
 }  // namespace doctor

@@ -20,6 +20,7 @@ struct Profile {
   DeviceSpans devices;
   std::vector<DeviceStep> device_steps;  ///< sorted by start
   std::vector<DeviceFeed> device_feeds;  ///< by device
+  std::vector<Interval> program_runs;    ///< on a device without streams, of the program that takes most of its time
   MemoryProfile memory;
   ElementTypes element_types;
 };

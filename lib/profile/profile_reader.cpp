@@ -53,19 +53,27 @@ class ProfileReader::Sink final : public EventSink {
 
   Profile finish(std::int64_t origin_ns) {
     const Picoseconds shift = time_since_origin(origin_ns_.value_or(origin_ns), origin_ns);
-    Profile profile = {table_of_ops_.finish(), host_.finish(),        devices_.finish(),      device_steps_.finish(),
-                       device_feeds_.finish(), memory_.finish(shift), element_types_.finish()};
+    Profile profile;
+    profile.ops = table_of_ops_.finish();
+    profile.host = host_.finish();
+    profile.devices = devices_.finish();
+    profile.device_steps = device_steps_.finish();
+    profile.program_runs = device_steps_.take_program_runs();
+    profile.device_feeds = device_feeds_.finish();
+    profile.memory = memory_.finish(shift);
+    profile.element_types = element_types_.finish();
     const auto move = [&](Interval& span) { span = {span.start + shift, span.end + shift}; };
     HostActivity& host = profile.host;
     DeviceSpans& devices = profile.devices;
     for (std::vector<Interval>* const list :
          {&host.compute, &host.launch, &host.compile, &host.xla, &host.output, &devices.compute_16, &devices.compute_32,
-          &devices.copy_to_device, &devices.copy_to_host, &devices.between_devices}) {
+          &devices.copy_to_device, &devices.copy_to_host, &devices.copy_wait, &devices.between_devices}) {
       for (Interval& interval : *list) move(interval);
     }
     for (HostStep& step : host.steps) move(step.span);
     for (FunctionTracing& tracing : host.tracings) move(tracing.span);
     for (DeviceStep& step : profile.device_steps) move(step.span);
+    for (Interval& run : profile.program_runs) move(run);
     for (DeviceFeed& feed : profile.device_feeds) {
       for (Interval& span : feed.spans) move(span);
     }

@@ -123,7 +123,7 @@ Result<void> load_steps(QueryDatabase& database, const TraceHost& of) {
                                 device_compute_16, device_compute_32, other}) {
       rows.time(step[part]);
     }
-    rows.boolean(!step.is_boundary).end_row();
+    rows.boolean(!step.is_boundary).time(step[copy_wait]).end_row();
   }
   return rows.finish();
 }
@@ -133,7 +133,8 @@ Result<void> load_ops(QueryDatabase& database, const TraceHost& of) {
   if (!of.host.profile) return {};
   for (const OpStatistics& op : of.host.profile->ops.ops) {
     of.begin_row(rows).text(op.is_on_device ? "device" : "host").text(op.type).text(op.name);
-    rows.integer(static_cast<std::int64_t>(op.occurrences)).time(op.total).time(op.self).end_row();
+    rows.integer(static_cast<std::int64_t>(op.occurrences)).time(op.total).time(op.self);
+    rows.text(op.framework_op).text(op.source).real(op.flops).real(op.bytes).end_row();
   }
   return rows.finish();
 }

@@ -121,6 +121,7 @@ const QueryTable kSteps = {
         {"device_compute_32_us", real, false, "us", ""},
         {"other_us", real, false, "us", ""},
         {"is_counted", boolean, false, "", "0: the first and the last of many, which averages leave out"},
+        {"copy_wait_us", real, false, "us", "a TPU waits for copies beside its ops"},
     }};
 
 const QueryTable kOps = {"ops",
@@ -134,6 +135,10 @@ const QueryTable kOps = {"ops",
                              {"occurrences", integer, false, "", ""},
                              {"total_us", real, false, "us", "ops that it calls included"},
                              {"self_us", real, false, "us", "of that: in no other op on its thread"},
+                             {"framework_op", text, false, "", "of an op of XLA: `jit(f)/jit(main)/add`; else empty"},
+                             {"source", text, false, "", "of an op of XLA: `train.py:37`; else empty"},
+                             {"flops", real, false, "", "of all runs; 0 if the trace does not say"},
+                             {"bytes_accessed", real, false, "bytes", "likewise"},
                          }};
 
 const QueryTable kKernels = {"kernels",

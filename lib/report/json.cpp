@@ -43,6 +43,11 @@ OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& devic
   json["on_device"] = copies_json(device.on_device);
   json["between_devices"] = copies_json(device.between_devices);
   json["uncovered_host_to_device_us"] = known_time(device.uncovered_copies_to_device);
+  if (!device.is_gpu()) {
+    json["infeed_us"] = to_microseconds(device.infeed);
+    json["outfeed_us"] = to_microseconds(device.outfeed);
+    json["copy_wait_us"] = to_microseconds(device.copy_wait);
+  }
   return json;
 }
 

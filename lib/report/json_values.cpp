@@ -50,11 +50,13 @@ OrderedJson elsewhere_json(const PipelineMeasurement& pipeline) {
 
 /// The parts whose product is the confidence in the pipeline's level and culprit.
 OrderedJson confidence_json(const Confidence& confidence) {
-  return {
+  OrderedJson json = {
       {"total", confidence.total()},     {"side", confidence.side},       {"calls", confidence.calls},
       {"coverage", confidence.coverage}, {"culprit", confidence.culprit}, {"load", confidence.load},
       {"window", confidence.window},     {"tracing", confidence.tracing},
   };
+  if (confidence.device < 1) json["device"] = confidence.device;
+  return json;
 }
 
 OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator) {

@@ -15,20 +15,33 @@ struct OpCost {
   std::uint64_t occurrences = 0;
   Picoseconds total = 0;
   Picoseconds self = 0;
+  std::string_view framework_op;
+  std::string_view source;
+  double flops = 0;
+  double bytes = 0;
 };
+
+/// What distinguishes rows: type, name and, of ops of XLA, the framework's op.
+using OpKey = std::tuple<std::string_view, std::string_view, std::string_view>;
 
 /// The ops of one side (hosts or devices) of all hosts.
 struct Side {
-  std::map<std::pair<std::string_view, std::string_view>, OpCost> ops;  ///< by type and name
-  Picoseconds time = 0;                                                 ///< idle time included
+  std::map<OpKey, OpCost> ops;
+  Picoseconds time = 0;  ///< idle time included
   Picoseconds self = 0;
 };
 
 void add(const OpStatistics& op, OpGrouping by, Side& side) {
-  const std::string_view name = by == OpGrouping::name ? std::string_view(op.name) : std::string_view();
-  OpCost& sum = side.ops[{op.type, name}];
+  const bool is_by_name = by == OpGrouping::name;
+  const std::string_view name = is_by_name ? std::string_view(op.name) : std::string_view();
+  const std::string_view framework_op = is_by_name ? std::string_view(op.framework_op) : std::string_view();
+  OpCost& sum = side.ops[{op.type, name, framework_op}];
   sum.type = op.type;
   sum.name = name;
+  sum.framework_op = framework_op;
+  if (is_by_name) sum.source = op.source;
+  sum.flops += op.flops;
+  sum.bytes += op.bytes;
   sum.occurrences += op.occurrences;
   sum.total += op.total;
   sum.self += op.self;
@@ -40,13 +53,28 @@ Picoseconds average(Picoseconds time, std::uint64_t count) {
   return count == 0 ? 0 : time / static_cast<Picoseconds>(count);
 }
 
-void add_rows(const Side& side, std::string_view where, const OpsChoice& choice, DataTable& table) {
+/// What is known of ops of XLA alone. Empty or unknown of others.
+void add_xla_cells(const OpCost& op, OpGrouping by, std::vector<Cell>& row) {
+  if (by == OpGrouping::name) {
+    row.emplace_back(std::string(op.framework_op));
+    row.emplace_back(std::string(op.source));
+  }
+  for (const double number : {op.flops, op.bytes}) {
+    row.emplace_back();
+    if (number > 0) row.back() = static_cast<std::int64_t>(std::min(number, 9e18));
+  }
+}
+
+void add_rows(const Side& side, std::string_view where, const OpsChoice& choice, bool has_xla, DataTable& table) {
   std::vector<OpCost> ops;
   ops.reserve(side.ops.size() + 1);
   for (const auto& [key, op] : side.ops) ops.push_back(op);
   if (choice.with_idle && side.time > side.self) {
     const Picoseconds idle = side.time - side.self;
-    ops.push_back({"IDLE", choice.by == OpGrouping::name ? "IDLE" : "", 0, idle, idle});
+    OpCost& cost = ops.emplace_back();
+    cost.type = "IDLE";
+    if (choice.by == OpGrouping::name) cost.name = "IDLE";
+    cost.total = cost.self = idle;
   }
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.self > b.self; });
   const auto whole =
@@ -61,8 +89,18 @@ void add_rows(const Side& side, std::string_view where, const OpsChoice& choice,
     row.insert(row.end(), {static_cast<std::int64_t>(op.occurrences), op.total, average(op.total, op.occurrences),
                            op.self, average(op.self, op.occurrences), static_cast<double>(op.self) / whole,
                            static_cast<double>(so_far) / whole});
+    if (has_xla) add_xla_cells(op, choice.by, row);
     table.rows.push_back(std::move(row));
   }
+}
+
+/// Whether any op has what only ops of XLA have: on other devices and hosts there are no columns for it.
+bool has_xla_ops(const Measurements& measurements) {
+  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), [](const HostMeasurement& host) {
+    return host.profile &&
+           std::any_of(host.profile->ops.ops.begin(), host.profile->ops.ops.end(),
+                       [](const OpStatistics& op) { return !op.framework_op.empty() || op.flops > 0 || op.bytes > 0; });
+  });
 }
 
 }  // namespace
@@ -91,8 +129,17 @@ DataTable ops_table(const Measurements& measurements, const OpsChoice& choice) {
                                              {"average_self_us", "average self", ColumnKind::time, false, 4},
                                              {"self_share", "share", ColumnKind::share},
                                              {"cumulative_self_share", "so far", ColumnKind::share, false, 2}});
-  add_rows(device, "device", choice, table);
-  add_rows(host, "host", choice, table);
+  const bool has_xla = has_xla_ops(measurements);
+  if (has_xla && choice.by == OpGrouping::name) {
+    table.columns.push_back({"framework_op", "framework's op", ColumnKind::text, false, 1});
+    table.columns.push_back({"source", "source", ColumnKind::text, false, 2});
+  }
+  if (has_xla) {
+    table.columns.push_back({"flops", "flops", ColumnKind::count, false, 5});
+    table.columns.push_back({"bytes_accessed", "bytes", ColumnKind::count, false, 5});
+  }
+  add_rows(device, "device", choice, has_xla, table);
+  add_rows(host, "host", choice, has_xla, table);
   return table;
 }
 

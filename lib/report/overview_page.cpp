@@ -132,7 +132,7 @@ double part_ms(const StepSummary& summary, StepPart part) {
 }
 
 OrderedJson breakdown_json(const StepSummary& summary) {
-  return {
+  OrderedJson breakdown = {
       {"compilation", part_ms(summary, StepPart::compilation)},
       {"output", part_ms(summary, StepPart::output)},
       {"input", part_ms(summary, StepPart::input)},
@@ -141,6 +141,8 @@ OrderedJson breakdown_json(const StepSummary& summary) {
       {"device_to_device", part_ms(summary, StepPart::device_to_device)},
       {"device_compute", part_ms(summary, StepPart::device_compute_16) + part_ms(summary, StepPart::device_compute_32)},
       {"other", part_ms(summary, StepPart::other)}};
+  if (const double wait = part_ms(summary, StepPart::copy_wait); wait > 0) breakdown["copy_wait"] = wait;
+  return breakdown;
 }
 
 /// Null without device compute.
@@ -189,7 +191,7 @@ const std::vector<BarPart>& bar_parts() {
       {"█", "device compute", {StepPart::device_compute_16, StepPart::device_compute_32}},
       {"▒", "input", {StepPart::input}},
       {"▓", "host compute and launch", {StepPart::host_compute, StepPart::kernel_launch, StepPart::compilation}},
-      {"·", "other", {StepPart::output, StepPart::device_to_device, StepPart::other}}};
+      {"·", "other", {StepPart::output, StepPart::device_to_device, StepPart::copy_wait, StepPart::other}}};
   return parts;
 }
 
@@ -246,6 +248,7 @@ constexpr std::array<PartWords, kStepPartCount> kPartWords = {{{StepPart::compil
                                                                {StepPart::kernel_launch, "kernel launch"},
                                                                {StepPart::host_compute, "host compute"},
                                                                {StepPart::device_to_device, "device to device"},
+                                                               {StepPart::copy_wait, "device waits for copies"},
                                                                {StepPart::device_compute_16, "device compute 16-bit"},
                                                                {StepPart::device_compute_32, "device compute 32-bit"},
                                                                {StepPart::other, "all others"}}};

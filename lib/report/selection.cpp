@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
 #include "diagnose/user_code.h"
@@ -228,7 +229,9 @@ std::uint64_t event_count(const Measurements& measurements) {
 std::string reason_without_verdict(const Measurements& measurements, const Judgement& judgement) {
   const std::uint64_t events = event_count(measurements);
   if (judgement.status == VerdictStatus::no_input_pipeline) {
-    return fmt::format("none of the {} is from tf.data", format_count(events, "event"));
+    const std::string framework = foreign_framework(measurements);
+    const std::string whose = framework.empty() ? "" : " of this trace, which is " + framework + "'s,";
+    return fmt::format("none of the {}{} is from tf.data", format_count(events, "event"), whose);
   }
   if (const std::string tear = describe_torn_files(measurements); !tear.empty()) return tear;
   if (events == 0) return "no event with a time could be read";

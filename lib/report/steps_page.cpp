@@ -1,9 +1,11 @@
 #include "report/steps_page.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace doctor {
 namespace {
@@ -24,10 +26,23 @@ constexpr std::array<PartColumn, kStepPartCount> kParts = {{
     {StepPart::kernel_launch, "kernel_launch", "kernel_launch_us", "launch", 4},
     {StepPart::host_compute, "host_compute", "host_compute_us", "host compute", 1},
     {StepPart::device_to_device, "device_to_device", "device_to_device_us", "dev. to dev.", 6},
+    {StepPart::copy_wait, "copy_wait", "copy_wait_us", "copy wait", 5},
     {StepPart::device_compute_16, "device_compute_16", "device_compute_16_us", "device 16 bit", 2},
     {StepPart::device_compute_32, "device_compute_32", "device_compute_32_us", "device 32 bit", 1},
     {StepPart::other, "other", "other_us", "other", 3},
 }};
+
+/// Only devices with ops of XLA wait for copies in them: elsewhere there is no such column.
+std::vector<PartColumn> shown_parts(const Measurements& measurements) {
+  std::vector<PartColumn> parts(kParts.begin(), kParts.end());
+  const bool has_copy_wait =
+      std::any_of(measurements.hosts.begin(), measurements.hosts.end(), [](const HostMeasurement& host) {
+        return std::any_of(host.steps.steps.begin(), host.steps.steps.end(),
+                           [](const StepMeasurement& step) { return step[StepPart::copy_wait] > 0; });
+      });
+  if (!has_copy_wait) std::erase_if(parts, [](const PartColumn& part) { return part.part == StepPart::copy_wait; });
+  return parts;
+}
 
 }  // namespace
 
@@ -47,6 +62,8 @@ std::string_view to_word(StepSource source) {
     case StepSource::cadence:
     case StepSource::cadence_beside_markers:
       return "get_next_cadence";
+    case StepSource::programs:
+      return "program_runs";
     case StepSource::none:
       break;
   }
@@ -63,6 +80,9 @@ std::string_view describe(StepSource source) {
       return "the trace has no step markers, or two at most: a step is the time from one GetNext call to the next";
     case StepSource::cadence_beside_markers:
       return "next() is called outside of the step marker: steps run from one GetNext to the next";
+    case StepSource::programs:
+      return "the trace has neither step markers nor GetNext calls: a step is from one run to the next of the program "
+             "of XLA that takes most of the device's time";
     case StepSource::none:
       break;
   }
@@ -91,7 +111,8 @@ DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
                    {"step", "step", ColumnKind::rank},
                    {"start_us", "start", ColumnKind::time, false, 7},
                    {"duration_us", "duration", ColumnKind::time}};
-  for (const PartColumn& part : kParts)
+  const std::vector<PartColumn> parts = shown_parts(measurements);
+  for (const PartColumn& part : parts)
     table.columns.push_back({part.key, part.title, ColumnKind::time, true, part.spare});
   table.columns.push_back({"input_share", "input", ColumnKind::share});
   table.columns.push_back({"counted", "counted", ColumnKind::flag, false, 3});
@@ -100,7 +121,7 @@ DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
       if (table.rows.size() >= most_rows) return table;
       std::vector<Cell> row = {host_name(host), {}, step.span.start - host.window_start, step.duration()};
       if (step.number) row[1] = *step.number;
-      for (const PartColumn& part : kParts) row.emplace_back(step[part.part]);
+      for (const PartColumn& part : parts) row.emplace_back(step[part.part]);
       row.emplace_back();
       if (step.duration() > 0) {
         row.back() = static_cast<double>(step[StepPart::input]) / static_cast<double>(step.duration());

@@ -5,6 +5,7 @@
 
 #include "diagnose/caching.h"
 #include "diagnose/devices.h"
+#include "diagnose/loaders.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
 #include "diagnose/throughput_words.h"
@@ -87,6 +88,9 @@ void add_calls(const PipelineView& worst, TextPage& page) {
 
 void add_culprit(const PipelineView& worst, TextPage& page) {
   if (worst.judgement.culprit == kNoIterator) {
+    if (const std::string loader = describe_loader(worst.host, worst.pipeline); !loader.empty()) {
+      return page.row("culprit", "unknown: " + loader);
+    }
     if (worst.pipeline.root == kNoIterator) page.row("culprit", "unknown: the trace shows nothing inside of GetNext");
     return;
   }
@@ -194,12 +198,20 @@ void add_devices(const Measurements& measurements, TextPage& page) {
     for (const DeviceActivity& other : host.device_profile.devices) count += other.kernel_count > 0 ? 1 : 0;
   }
   if (main == nullptr) return;
-  std::string text = fmt::format("{}: {} of kernels ({})", main->name, format_time(main->kernels),
-                                 format_count(main->kernel_count, "kernel"));
+  std::string text =
+      fmt::format("{}: {} of {} ({})", main->name, format_time(main->kernels), main->is_gpu() ? "kernels" : "ops",
+                  format_count(main->kernel_count, main->is_gpu() ? "kernel" : "op"));
   if (is_aligned)
     text +=
         fmt::format(", busy {} of {}", format_share(share_of_window(*main, main->busy)), format_time(main->length()));
-  if (count > 1) text += fmt::format("; {} with kernels in all", format_count(count, "device"));
+  for (const auto& [time, words] :
+       {std::pair(main->copy_wait, "waits for copies beside its ops"), std::pair(main->infeed, "waits for its infeed"),
+        std::pair(main->outfeed, "waits for its outfeed")}) {
+    if (time > 0) text += fmt::format(", {} {}", words, format_share(share_of_window(*main, time)));
+  }
+  if (count > 1) {
+    text += fmt::format("; {} with {} in all", format_count(count, "device"), main->is_gpu() ? "kernels" : "ops");
+  }
   page.row("device", text);
 }
 

@@ -41,6 +41,8 @@ bool uses_arguments(EventKind kind) {
     case EventKind::region_stop:
     case EventKind::release:
     case EventKind::op:
+    case EventKind::next_frame:
+    case EventKind::program_run:
     case EventKind::compilation:
     case EventKind::output:
       return false;

@@ -228,7 +228,7 @@ const EventLine& EventReading::line_of(ChromeThread& thread) {
     EventLine& line = lines_.emplace_back();
     line.plane = &plane_of(*thread.process);
     line.name = thread.name();
-    line.kind = kind_of_line(line.name);
+    line.kind = kind_of_line(*line.plane, line.name);
     line.id = thread.id;
     line.index = lines_.size() - 1;
   }

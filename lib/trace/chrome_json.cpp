@@ -47,6 +47,7 @@ class ChromeReading {
   void keep_derived_step(ChromeThread& thread, const ChromeEvent& event);
   void add_derived_steps();
   void drop(const char* fault);
+  void note_framework(std::string_view event_name);
   LaneId lane_of(ChromeThread& thread);
 
   ChromeThreads& threads_;
@@ -87,6 +88,12 @@ void ChromeReading::drop(const char* fault) {
   builder_.count_other(1);
 }
 
+/// Asked until it is known: any of its events tells.
+void ChromeReading::note_framework(std::string_view event_name) {
+  std::string& known = builder_.trace().framework;
+  if (known.empty()) known = framework_of_event(event_name);
+}
+
 void ChromeReading::take(const ChromeEvent& event) {
   ChromeThread& thread = threads_.thread(event.process, event.thread);
   if (!thread.process->is_host || thread.is_derived) return builder_.count_other(1);
@@ -111,6 +118,7 @@ void ChromeReading::take(const ChromeEvent& event) {
       kept.kind = EventKind::step;
       has_markers_ = true;
     } else {
+      note_framework(event.name);
       return builder_.count_other(1);
     }
   }
@@ -119,6 +127,10 @@ void ChromeReading::take(const ChromeEvent& event) {
   if (kept.kind == EventKind::produce || kept.kind == EventKind::consume) kept.id = arguments.element_id.value_or(0);
   if (kept.kind == EventKind::step) kept.id = static_cast<std::uint64_t>(*arguments.step_number);
   if (kept.kind == EventKind::op) kept.subject = static_cast<std::uint32_t>(builder_.intern(op_type_of(name)));
+  if (kept.kind == EventKind::next_frame) {
+    kept.subject = static_cast<std::uint32_t>(builder_.intern(loader_of_frame(name)));
+    note_framework(name);
+  }
   if (const char* const fault = time_fault(event.start, event.duration)) return drop(fault);
   if (kept.kind == EventKind::region_queued) {
     if (arguments.closure != 0) queue_.queued(arguments.closure, event.start);

@@ -18,6 +18,25 @@ bool is_get_next(std::string_view name) {
   return name.starts_with("IteratorGetNext");
 }
 
+/// Frames as Python's tracer in JAX and TensorFlow names them ("$dataset_ops.py:4775 __next__") and as PyTorch's does
+/// ("torch/utils/data/dataloader.py(630): __next__"), which also marks each element that a loop takes.
+struct Loader {
+  std::string_view file;
+  std::string_view library;
+};
+
+constexpr std::string_view kTorchLoader = "PyTorch's DataLoader";
+constexpr std::string_view kTorchElement = "enumerate(DataLoader)#";
+
+constexpr std::array<Loader, 8> kLoaders = {{{"dataset_ops.py", "tf.data"},
+                                             {"iterator_ops.py", "tf.data"},
+                                             {"input_lib.py", "tf.data"},
+                                             {"data_loader.py", "Grain"},
+                                             {"dataset.py", "Grain"},
+                                             {"lazy_dataset.py", "Grain"},
+                                             {"prefetch.py", "Grain"},
+                                             {"dataloader.py", kTorchLoader}}};
+
 constexpr std::string_view kTracing = "tf.function-graph_building";
 
 /// Stages of XLA on any device, as versions 2.2 to 2.21 name them.
@@ -53,6 +72,22 @@ bool is_compilation(std::string_view name) {
 constexpr std::string_view kEagerOp = "EagerLocalExecute: ";
 
 }  // namespace
+
+std::string_view loader_of_frame(std::string_view name) {
+  if (name.starts_with(kTorchElement)) return kTorchLoader;
+  if (!name.ends_with(" __next__")) return {};
+  if (!name.starts_with('$')) return name.find("torch/utils/data/dataloader.py(") == 0 ? kTorchLoader : "";
+  const std::string_view file = name.substr(1, name.find(':') - 1);
+  const auto found =
+      std::find_if(kLoaders.begin(), kLoaders.end(), [&](const Loader& loader) { return loader.file == file; });
+  return found == kLoaders.end() ? std::string_view{} : found->library;
+}
+
+std::string_view framework_of_event(std::string_view name) {
+  if (name.starts_with("PjitFunction(")) return "JAX";
+  if (name.starts_with("aten::") || name.starts_with(kTorchElement)) return "PyTorch";
+  return {};
+}
 
 bool is_tracing(std::string_view name) {
   return name == kTracing;
@@ -108,6 +143,8 @@ EventKind classify_event(std::string_view name) {
     const bool is_output = name.starts_with(kEagerOp) && is_output_op(name.substr(kEagerOp.size()));
     return is_output ? EventKind::output : EventKind::other;
   }
+  if (!loader_of_frame(name).empty()) return EventKind::next_frame;
+  if (name.starts_with("ThunkExecutor::Execute")) return EventKind::program_run;
   const std::string_view type = op_type_of(name);
   if (is_get_next(type)) return EventKind::get_next;
   if (!type.empty()) return EventKind::op;

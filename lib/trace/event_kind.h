@@ -25,6 +25,8 @@ enum class EventKind : std::uint8_t {
   op,                 ///< `node_name:OpType`
   compilation,        ///< a tf.function is traced to a graph, or XLA compiles; see is_tracing()
   output,             ///< an op that writes summaries or checkpoints, run eagerly; see is_output_op()
+  next_frame,         ///< Python's frame of next() on an iterator of a loader; see loader_of_frame()
+  program_run,        ///< XLA runs a program, or a part of one, on the CPU
   step,               ///< a step marker (it has the argument `step_num`, or its line says so)
 };
 
@@ -42,6 +44,12 @@ bool is_loop_iterator(std::string_view long_name);
 inline bool is_for_second_reading(EventKind kind) {
   return kind == EventKind::compilation || kind == EventKind::output;
 }
+
+/// The library whose elements a frame of kind `next_frame` takes: "tf.data", "Grain", "PyTorch's DataLoader".
+std::string_view loader_of_frame(std::string_view name);
+
+/// The framework whose profiler alone writes events of this name: "JAX", "PyTorch"; empty for all others.
+std::string_view framework_of_event(std::string_view name);
 
 /// Whether an event of kind `compilation` is the tracing of a Python function to a graph.
 bool is_tracing(std::string_view name);

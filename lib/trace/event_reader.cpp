@@ -10,11 +10,23 @@ namespace doctor {
 namespace {
 
 /// Lines that XProf derives for devices and, without device planes, for the host: their time is that of other lines.
-constexpr std::array<std::string_view, 8> kDerivedLines = {
-    "TensorFlow Ops", "TensorFlow Name Scope", "XLA Ops",    "XLA Modules", "Async XLA Ops",
-    "Framework Ops",  "Framework Name Scope",  "Source code"};
+constexpr std::array<std::string_view, 9> kDerivedLines = {
+    "TensorFlow Ops", "TensorFlow Name Scope", "XLA Ops",     "XLA Modules",        "Async XLA Ops",
+    "Framework Ops",  "Framework Name Scope",  "Source code", "Sparse Core Modules"};
 
-constexpr std::string_view kStepLine = "Steps";
+/// Of devices without streams: what is said of ops, of copies beside them and of the runtime. None is work of a core
+/// beyond its ops. Source: tsl/profiler/utils/xplane_schema.h, and a trace of four TPUs.
+constexpr std::array<std::string_view, 6> kLinesBesideOps = {
+    "XLA TraceMe", "Overlay", "Launch Stats", "_counters_", "Host Offload Ops", "Tensor Core Sync Flag"};
+
+constexpr std::array<std::string_view, 2> kOwnOps = {"XLA Ops", "Sparse Core Ops"};
+
+constexpr std::array<std::string_view, 2> kStepLines = {"Steps", "Sparse Core Steps"};
+
+template <std::size_t kCount>
+bool is_one_of(std::string_view name, const std::array<std::string_view, kCount>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -60,14 +72,24 @@ Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns)
 }
 
 LineKind kind_of_line(std::string_view name) {
-  if (name == kStepLine) return LineKind::steps;
-  const bool is_derived = std::find(kDerivedLines.begin(), kDerivedLines.end(), name) != kDerivedLines.end();
-  return is_derived ? LineKind::derived : LineKind::activity;
+  if (is_one_of(name, kStepLines)) return LineKind::steps;
+  return is_one_of(name, kDerivedLines) ? LineKind::derived : LineKind::activity;
+}
+
+LineKind kind_of_line(const EventPlane& plane, std::string_view name) {
+  const bool has_streams = plane.kind != PlaneKind::device || plane.name.starts_with("/device:GPU");
+  if (has_streams) return kind_of_line(name);
+  if (is_one_of(name, kOwnOps)) return LineKind::activity;
+  return is_one_of(name, kLinesBesideOps) ? LineKind::derived : kind_of_line(name);
 }
 
 std::string_view without_encoded_arguments(std::string_view name) {
   // "worker #3" is a name as it stands.
   return name.ends_with('#') ? name.substr(0, name.find('#')) : name;
+}
+
+bool is_whole_device(std::string_view name) {
+  return kind_of_plane(name) == PlaneKind::device && name.find(" SparseCore ") == std::string_view::npos;
 }
 
 PlaneKind kind_of_plane(std::string_view name) {

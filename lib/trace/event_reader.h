@@ -121,8 +121,12 @@ struct EventTotals {
 /// away.
 Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns);
 
-/// Whether a line of this name repeats others' time or holds steps.
+/// Whether a line of this name repeats others' time or holds steps, whatever plane it is in.
 LineKind kind_of_line(std::string_view name);
+
+/// The same of a line of this plane. Of a GPU, XLA's lines repeat what the streams show; other devices have no streams:
+/// there ops of XLA are the device's own work.
+LineKind kind_of_line(const EventPlane& plane, std::string_view name);
 
 /// The name of an event without the arguments of a TraceMe that the runtime left in it: "Iterator::Map" of
 /// "Iterator::Map#id=1,parent_id=2#" (tsl/profiler/utils/parse_annotation.cc).
@@ -130,5 +134,9 @@ std::string_view without_encoded_arguments(std::string_view name);
 
 /// What a plane of an XSpace is, by its name.
 PlaneKind kind_of_plane(std::string_view name);
+
+/// Whether a plane of this name is a device, and no part of one: the sparse cores of a TPU have planes of their own
+/// ("/device:TPU:0 SparseCore 1").
+bool is_whole_device(std::string_view name);
 
 }  // namespace doctor

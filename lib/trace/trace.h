@@ -153,6 +153,13 @@ struct OpCall {
   StringId type{};          ///< "MatMul"
 };
 
+/// Python's frame of next() on an iterator of a loader: the consumer waits in it, whatever records the loader.
+struct NextFrame {
+  Interval span;
+  LaneId lane{};
+  StringId loader{};  ///< see loader_of_frame()
+};
+
 /// A step of training as a marker in the trace delimits it.
 struct StepMarker {
   Picoseconds start = 0;
@@ -175,6 +182,9 @@ struct Lane {
   ChunkedVector<OpCall> ops;
   ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran
 };
+
+/// Of the runs of XLA's programs the first are kept.
+inline constexpr std::size_t kMostProgramRuns = std::size_t{1} << 18;
 
 /// A closure that was put into the queue of a thread pool until a thread of it took it.
 struct QueuedClosure {
@@ -227,6 +237,9 @@ struct Trace {
   std::uint64_t compile_and_output_count = 0;
   std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
   std::vector<LongRelease> releases;             ///< sorted by start
+  std::vector<NextFrame> next_frames;            ///< outermost ones, sorted by start
+  std::vector<Interval> program_runs;            ///< of XLA on the CPU; the first kMostProgramRuns, sorted by start
+  std::string framework;                         ///< that recorded it: "JAX", "PyTorch"; empty: TensorFlow, or unknown
   QueueSample queue;                             ///< how long closures waited for a thread of a pool
   std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them
   Loss loss;

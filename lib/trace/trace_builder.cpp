@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace doctor {
@@ -312,6 +313,14 @@ void TraceBuilder::add_leaf(const Place& place, const LaneEvent& event) {
       if (event.duration < kShortestLongRelease) break;
       trace_.releases.push_back({{event.start, event.start + event.duration}, place.lane});
       break;
+    case EventKind::next_frame:
+      trace_.next_frames.push_back(
+          {{event.start, event.start + event.duration}, place.lane, static_cast<StringId>(event.subject)});
+      break;
+    case EventKind::program_run:
+      if (trace_.program_runs.size() >= kMostProgramRuns) break;
+      trace_.program_runs.push_back({event.start, event.start + event.duration});
+      break;
     case EventKind::step:
       trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
       break;
@@ -348,6 +357,34 @@ void TraceBuilder::finish_lanes() {
   }
 }
 
+/// An iterator of Python often takes its elements from another one (NumpyIterator): the outermost is the consumer's.
+void TraceBuilder::keep_outermost_frames() {
+  std::stable_sort(trace_.next_frames.begin(), trace_.next_frames.end(), [](const NextFrame& a, const NextFrame& b) {
+    return std::tuple(a.lane, a.span.start, b.span.end) < std::tuple(b.lane, b.span.start, a.span.end);
+  });
+  std::vector<NextFrame> outermost;
+  for (const NextFrame& frame : trace_.next_frames) {
+    const bool is_inside =
+        !outermost.empty() && outermost.back().lane == frame.lane && frame.span.start < outermost.back().span.end;
+    if (!is_inside) outermost.push_back(frame);
+  }
+  std::stable_sort(outermost.begin(), outermost.end(),
+                   [](const NextFrame& a, const NextFrame& b) { return a.span.start < b.span.start; });
+  trace_.next_frames = std::move(outermost);
+}
+
+/// What records JAX or PyTorch records nothing of tf.data, Grain or a DataLoader but that Python waits for it: then its
+/// frames are the consumer's calls.
+void TraceBuilder::take_frames_for_calls() {
+  const bool has_calls = std::any_of(trace_.lanes.begin(), trace_.lanes.end(),
+                                     [](const Lane& lane) { return !lane.get_next_calls.empty(); });
+  if (has_calls) return;
+  for (const NextFrame& frame : trace_.next_frames) {
+    ChunkedVector<GetNextCall>& calls = trace_.lanes[index_of(frame.lane)].get_next_calls;
+    calls.push_back({PackedSpan(frame.span.start, frame.span.end - frame.span.start), 0, 0});
+  }
+}
+
 Trace TraceBuilder::finish() {
   lane_ids_.clear();
   finish_lanes();
@@ -355,6 +392,10 @@ Trace TraceBuilder::finish() {
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
   std::stable_sort(trace_.releases.begin(), trace_.releases.end(),
                    [](const LongRelease& a, const LongRelease& b) { return a.span.start < b.span.start; });
+  std::sort(trace_.program_runs.begin(), trace_.program_runs.end(),
+            [](Interval a, Interval b) { return std::pair(a.start, a.end) < std::pair(b.start, b.end); });
+  keep_outermost_frames();
+  if (trace_.iterator_event_count == 0) take_frames_for_calls();
   keep_makings_of_pipelines();
   trace_.instances = instances_.take(trace_.loss);
   if (window_.start <= window_.end) trace_.window = window_;

@@ -111,6 +111,8 @@ class TraceBuilder {
   static void close(Lane& tables, const OpenEvent& event);
   void finish_lanes();
   void keep_makings_of_pipelines();
+  void keep_outermost_frames();
+  void take_frames_for_calls();
   void add_row(const Place& place, const LaneEvent& event, OpenEvent& opened);
   void add_leaf(const Place& place, const LaneEvent& event);
 

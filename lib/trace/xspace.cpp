@@ -198,7 +198,8 @@ void XSpaceReader::doubt_planes(const NameReader& names) {
   const auto hosts = std::count_if(planes_.begin(), planes_.end(), [](const PlaneNames& plane) {
     return plane.name == kThreadsPlane && plane.event_name_count > 0;
   });
-  if (hosts > 1 && repeated.empty()) {
+  const auto recorders = static_cast<std::ptrdiff_t>(source_.part_count());
+  if (hosts > recorders && repeated.empty()) {
     loss().add("hosts_merged", static_cast<std::uint64_t>(hosts - 1));
     loss().notes.push_back(
         fmt::format("{}: holds the threads of {} hosts as if they were one: files were appended to one another. "
@@ -351,10 +352,29 @@ StringId XSpaceReader::text_of(const PlaneNames& plane, const WireField& value) 
   return referred == nullptr ? StringId{} : builder_.intern(referred->name);
 }
 
+/// Several profilers of one process name its host, and mark its steps, each for itself.
+void drop_repeats(Trace& trace) {
+  std::vector<std::string> hosts;
+  for (std::string& host : trace.hosts) {
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(std::move(host));
+  }
+  trace.hosts = std::move(hosts);
+  std::vector<StepMarker> steps;
+  for (const StepMarker& step : trace.steps) {
+    const bool is_repeat = !steps.empty() && steps.back().number == step.number && step.start < steps.back().end();
+    if (is_repeat) {
+      steps.back().duration = std::max(steps.back().end(), step.end()) - steps.back().start;
+    } else {
+      steps.push_back(step);
+    }
+  }
+  trace.steps = std::move(steps);
+}
+
 Result<Trace> XSpaceReader::read() {
   read_names();
   for (const PlaneNames& plane : planes_) {
-    if (plane.is_device()) builder_.trace().devices.push_back(plane.name);
+    if (is_whole_device(plane.name)) builder_.trace().devices.push_back(plane.name);
     if (plane.is_host() && plane.event_name_count == 0 && !loss().complete()) {
       loss().add("planes_without_names");
       loss().notes.push_back(
@@ -366,6 +386,7 @@ Result<Trace> XSpaceReader::read() {
   if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
   read_events();
   Trace trace = builder_.finish();
+  if (source_.part_count() > 1) drop_repeats(trace);
   doubt_iterators(trace);
   trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();

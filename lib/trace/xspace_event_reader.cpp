@@ -49,7 +49,7 @@ class MetadataReader final : public PlaneVisitor {
   void plane_name(std::string_view name) override {
     planes.back().plane.name = name;
     planes.back().plane.kind = kind_of_plane(name);
-    if (planes.back().plane.kind == PlaneKind::device) header.devices.emplace_back(name);
+    if (is_whole_device(name)) header.devices.emplace_back(name);
   }
 
   void event_metadata(std::string_view entry) override {
@@ -114,7 +114,7 @@ void EventWalk::begin_line(const LinePart& part) {
   EventLine& line = lines_.emplace_back();
   line.plane = &metadata_.planes[part.plane].plane;
   line.name = part.line_name;
-  line.kind = kind_of_line(line.name);
+  line.kind = kind_of_line(*line.plane, line.name);
   line.id = part.line_id;
   line.index = part.line;
 }

@@ -151,7 +151,8 @@ bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, c
   event.id = stats_.id.value_or(0);
   if (name.kind == EventKind::produce || name.kind == EventKind::consume) event.id = stats_.element_id;
   if (wants_closure) event.id = stats_.closure;
-  if (name.kind == EventKind::op) event.subject = static_cast<std::uint32_t>(index_of(name.subject));
+  if (name.kind == EventKind::op || name.kind == EventKind::next_frame)
+    event.subject = static_cast<std::uint32_t>(index_of(name.subject));
   if (name.kind == EventKind::other && stats_.has_step_number) {
     // Whatever its name: user code names its steps.
     event.kind = EventKind::step;

@@ -36,6 +36,10 @@ void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& bui
     plane.iterators.push_back(event.subject);
   }
   if (event.kind == EventKind::op) event.subject = builder.intern(op_type_of(name));
+  if (event.kind == EventKind::next_frame) event.subject = builder.intern(loader_of_frame(name));
+  if (const std::string_view framework = framework_of_event(name); !framework.empty()) {
+    builder.trace().framework = framework;
+  }
   plane.events[id] = event;
 }
 

@@ -42,6 +42,7 @@ class PlaneWalk {
   PlaneVisitor& visitor_;
   Loss& loss_;
   XSpaceClock clock_;
+  std::int64_t shift_ns_ = 0;  ///< of the clock of the file that holds the plane
   std::size_t plane_count_ = 0;
   std::size_t host_name_count_ = 0;
   bool is_host_ = false;  ///< the plane is a host
@@ -83,6 +84,7 @@ void PlaneWalk::walk_file() {
       continue;
     }
     is_host_ = false;
+    shift_ns_ = source_.clock_shift_ns(stream_.position());
     visitor_.begin_plane();
     walk_plane(end);
     if (!stream_.skip_to(end)) return end_inside_plane(end);
@@ -173,6 +175,7 @@ void PlaneWalk::walk_line(std::uint64_t end) {
 }
 
 void PlaneWalk::note_line(std::int64_t timestamp_ns) {
+  timestamp_ns = shifted(timestamp_ns, shift_ns_);
   clock_.first_ns = clock_.is_set ? std::min(clock_.first_ns, timestamp_ns) : timestamp_ns;
   const bool is_first = is_host_ ? !clock_.is_of_host : !clock_.is_set;
   if (is_first) clock_.origin_ns = timestamp_ns;
@@ -191,6 +194,11 @@ bool PlaneWalk::skip_to(std::uint64_t end) {
 }
 
 }  // namespace
+
+std::int64_t shifted(std::int64_t timestamp_ns, std::int64_t shift_ns) {
+  std::int64_t moved = 0;
+  return __builtin_add_overflow(timestamp_ns, shift_ns, &moved) ? timestamp_ns : moved;
+}
 
 XSpaceClock walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss) {
   return PlaneWalk(source, work, visitor, loss).walk();

@@ -33,6 +33,9 @@ struct XSpaceClock {
   std::int64_t first_ns = 0;   ///< the earliest
 };
 
+/// A timestamp of a file moved to the clock of another one. A damaged one stays what it is.
+std::int64_t shifted(std::int64_t timestamp_ns, std::int64_t shift_ns);
+
 /// The first walk over an XSpace: names stand after the events that they name. Events are skipped. Damage outside of
 /// lines is entered into `loss`, with a note.
 XSpaceClock walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss);

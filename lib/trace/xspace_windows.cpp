@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "trace/event_reader.h"
+#include "trace/xspace_walk.h"
 #include "trace/xspace_wire.h"
 
 namespace doctor {
@@ -122,6 +123,7 @@ bool XSpaceWindows::take_file_field(const Field& field, EventWindow& window) {
     return true;
   }
   ++plane_count_;
+  shift_ns_ = source_.clock_shift_ns(stream_.position());
   plane_end_ = end;
   level_ = Level::plane;
   return true;
@@ -176,7 +178,7 @@ void XSpaceWindows::add_event(const Field& field, EventWindow& window) {
   if (!line_has_events_) {
     line_has_events_ = true;
     ++line_count_;
-    line_start_ = time_since_origin(line_timestamp_ns_, origin_ns_);
+    line_start_ = time_since_origin(shifted(line_timestamp_ns_, shift_ns_), origin_ns_);
   }
   const bool continues = !window.parts.empty() && window.parts.back().end == field.place;
   if (!continues) {

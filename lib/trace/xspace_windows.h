@@ -47,7 +47,11 @@ class XSpaceWindows {
   /// `planes` has an entry for each plane of the file, those that are missing are skipped. Times count from
   /// `origin_ns`.
   XSpaceWindows(ByteSource& source, std::vector<PlaneUse> planes, std::int64_t origin_ns, std::size_t window_size)
-      : planes_(std::move(planes)), origin_ns_(origin_ns), stream_(source, window_size), source_name_(source.name()) {}
+      : planes_(std::move(planes)),
+        origin_ns_(origin_ns),
+        source_(source),
+        stream_(source, window_size),
+        source_name_(source.name()) {}
 
   /// Fills `window`, whose buffers are used again; false at the end, when the window is empty.
   bool take(EventWindow& window);
@@ -78,6 +82,8 @@ class XSpaceWindows {
 
   std::vector<PlaneUse> planes_;
   std::int64_t origin_ns_;
+  const ByteSource& source_;
+  std::int64_t shift_ns_ = 0;  ///< of the clock of the file that holds the plane
   WireStream stream_;
   std::string source_name_;
   Level level_ = Level::file;

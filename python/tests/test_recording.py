@@ -43,6 +43,20 @@ class ProfileTest(RecordingTest):
         step = [[["begin", "train", number], work, ["end", number]] for number in (3, 4, 5)]
         self.assertEqual(log, [work, work, ["start", options], *step[0], *step[1], *step[2], ["stop"], *[work] * 4])
 
+    def test_both_profilers_record_where_jax_is_used(self):
+        result, log, _ = self.record(
+            "import jax\n" + LOOP + "with tfdata_doctor.profile(logs, steps=2, warmup=1, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(5): pass\n"
+            "result = sorted(path.name for path in recording.run_directory.iterdir())"
+        )
+        self.assertEqual(result, ["host.jax.xplane.pb", "host.xplane.pb"])
+        options = {"host_tracer_level": 2, "python_tracer_level": 0, "device_tracer_level": 0}
+        step = [
+            [["begin", "train", number], ["begin jax", number], ["end jax", number], ["end", number]] for number in (2, 3)
+        ]
+        self.assertEqual(log, [["start", options], ["start jax", 0], *step[0], *step[1], ["stop jax"], ["stop"]])
+        self.assertEqual([path.name for path in Path(self.logs).iterdir()], ["plugins"])
+
     def test_report_is_printed_at_the_end(self):
         done = support.python(
             "-c",

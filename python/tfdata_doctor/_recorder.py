@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
+from ._jax import JaxProfiler
 from ._program import DoctorError
 from .lines import SourceLines, name_datasets
 
@@ -76,7 +77,8 @@ class Recorder:
         self._names = names
         self._is_recording = False
         self._was_recording = False
-        self._marker: Any = None
+        self._marker: Optional[ExitStack] = None
+        self._jax = JaxProfiler()
         self._thread: Optional[int] = None
         self._traces_before: set[tuple[Path, int]] = set()
 
@@ -106,7 +108,7 @@ class Recorder:
     def end_step(self) -> None:
         """Ends the marker: what follows, such as an evaluation, is in no step."""
         if self._marker is not None and not self._is_other_thread():
-            self._marker.__exit__(None, None, None)
+            self._marker.close()
             self._marker = None
 
     def end_epoch(self, is_step: bool = True) -> None:  # noqa: ARG002
@@ -123,8 +125,9 @@ class Recorder:
 
         self._traces_before = _traces(self.logdir)
         # 2: what tf.data records. Python's calls would only slow down what is measured.
+        # Devices can be recorded by one profiler at a time: where JAX is used, they are JAX's.
         options = tf.profiler.experimental.ProfilerOptions(
-            host_tracer_level=2, python_tracer_level=0, device_tracer_level=1
+            host_tracer_level=2, python_tracer_level=0, device_tracer_level=0 if self._jax.is_wanted() else 1
         )
         self._was_recording = True
         try:
@@ -132,6 +135,7 @@ class Recorder:
         except tf.errors.AlreadyExistsError:
             raise DoctorError("another profiler is running in this process: nothing was recorded") from None
         self._is_recording = True
+        self._jax.start(os.fspath(self.logdir))
         self._thread = threading.get_ident()
 
     def stop(self) -> None:
@@ -142,8 +146,10 @@ class Recorder:
 
         self.end_step()
         self._is_recording = False
+        self._jax.stop()
         tf.profiler.experimental.stop()
         written = _traces(self.logdir) - self._traces_before
+        self._jax.keep(max(path for path, _ in written).parent if written else None)
         if not written:
             raise DoctorError(f"the profiler wrote no trace below {os.fspath(self.logdir)}")
         run = max(path for path, _ in written).parent
@@ -159,5 +165,6 @@ class Recorder:
             return
         import tensorflow as tf
 
-        self._marker = tf.profiler.experimental.Trace("train", step_num=self.step, _r=1)
-        self._marker.__enter__()
+        self._marker = ExitStack()
+        self._marker.enter_context(tf.profiler.experimental.Trace("train", step_num=self.step, _r=1))
+        self._marker.enter_context(self._jax.marker("train", self.step))

@@ -21,12 +21,13 @@ struct PartOfStep {
   std::string_view look;
 };
 
-constexpr std::array<PartOfStep, 9> kParts = {{{"input_us", "input", "waits"},
+constexpr std::array<PartOfStep, 10> kParts = {{{"input_us", "input", "waits"},
                                                {"host_compute_us", "ops on the host", "s2"},
                                                {"kernel_launch_us", "kernel launch", "s3"},
                                                {"device_compute_16_us", "device, 16 bits", "runs"},
                                                {"device_compute_32_us", "device, 32 bits", "s4"},
                                                {"device_to_device_us", "between devices", "s5"},
+                                               {"copy_wait_us", "device waits for copies", "s5"},
                                                {"compilation_us", "compilation", "hot"},
                                                {"output_us", "output", "other"},
                                                {"other_us", "everything else", "gap"}}};

@@ -1,0 +1,75 @@
+#include "diagnose/loaders.h"
+
+#include <fmt/format.h>
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kTfData = "tf.data";
+constexpr std::string_view kGrain = "Grain";
+
+/// TensorFlow's profiler records tf.data, JAX's everything else.
+Advice record_both() {
+  return {
+      "Record with both profilers at once: tf.data is in TensorFlow's trace alone, JAX in JAX's. This does, and reads "
+      "them as one:",
+      "python -m tfdata_doctor train.py"};
+}
+
+}  // namespace
+
+std::string foreign_framework(const Measurements& measurements) {
+  std::string framework;
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (host.event_count == 0) continue;
+    if (host.framework.empty()) return {};
+    framework = host.framework;
+  }
+  return framework;
+}
+
+std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  if (pipeline.next_of.empty()) return {};
+  const std::string recorder = host.framework.empty() ? "the trace" : "the trace, which is " + host.framework + "'s,";
+  return fmt::format("{} shows how long the loop waits in next() of {}, and nothing inside of it", recorder,
+                     pipeline.next_of);
+}
+
+std::vector<Advice> advice_about_loader(const std::string& loader) {
+  if (loader == kTfData) return {record_both()};
+  if (loader == kGrain) {
+    return {{"Make elements in worker processes, ahead of the loop.",
+             "dataset = dataset.mp_prefetch(grain.MultiprocessingOptions(num_workers=8))  # or worker_count=8"},
+            {"Grain says itself which of its transformations takes the time.",
+             "grain.config.update('py_debug_mode', True)  # before the dataset is made"}};
+  }
+  return {
+      {"Make batches in worker processes, ahead of the loop.",
+       "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
+       "                                     persistent_workers=True, pin_memory=True)"},
+      {"What a batch costs shows without workers: with num_workers=0 its Python runs in the thread that is recorded.",
+       "with torch.profiler.profile(with_stack=True) as profiler: ..."}};
+}
+
+std::vector<Advice> advice_for_framework(const std::string& framework) {
+  if (framework == "JAX") {
+    Advice advice = record_both();
+    advice.text = "If the job reads with tf.data: r" + advice.text.substr(1);
+    return {advice,
+            {"If it reads with another loader: record Python's calls as well, which show how long the loop waits in "
+             "next().",
+             "options = jax.profiler.ProfileOptions()\n"
+             "options.python_tracer_level = 1\n"
+             "jax.profiler.start_trace(logdir, profiler_options=options)"}};
+  }
+  return {
+      {"This tool reads input pipelines of tf.data. Of a DataLoader it can say how long the loop waits for it, where "
+       "the "
+       "trace has the loop over it: record some whole steps, the loader's next() included.",
+       "with torch.profiler.profile() as profiler:\n"
+       "  for batch, _ in zip(loader, range(30)):\n"
+       "    train_step(batch)\n"
+       "profiler.export_chrome_trace('trace.json')"}};
+}
+
+}  // namespace doctor

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/work.h"
+
+namespace doctor {
+
+/// Two files of one process: TensorFlow's profiler recorded its input pipeline, and JAX's everything else at the same
+/// time. Each has the events of its own library alone, on a clock of its own.
+struct RecordingPair {
+  std::size_t input = 0;      ///< index of the file that shows tf.data
+  std::size_t other = 0;      ///< index of the other one
+  std::int64_t shift_ns = 0;  ///< what its times must be moved by to be those of the first one
+};
+
+/// Finds them among the files of a run. What they have in common sets their clocks against each other: markers of the
+/// same steps, else the GetNext calls of one file in the frames of next() of the other; when they began does not (it is
+/// off by up to hundreds of milliseconds). Files that have neither in common are not of one process. Of many files none
+/// is asked, since a run of many hosts has one of each.
+std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> files, const WorkOptions& work);
+
+}  // namespace doctor

@@ -1,0 +1,226 @@
+// Two profilers' files of one process: read as one host, on one clock; and what a file of another framework shows
+// alone.
+
+#include "trace/recording_pairs.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "diagnose/catalog.h"
+#include "pipeline.h"
+#include "report/report.h"
+#include "temporary_directory.h"
+#include "written_tpu_traces.h"
+
+namespace doctor::recording_pairs_test {
+namespace {
+
+constexpr int kSteps = 40;
+constexpr double kStepUs = 2000;
+constexpr std::int64_t kApartNs = 179'000'000;  ///< of the two clocks
+
+struct Job {
+  double wait_us = 1000;  ///< of each step, in GetNext
+  double beside_us = 10;  ///< in next(), before and after GetNext each
+  double compute_us = 0;  ///< of XLA on the CPU for each step; it begins with the first dispatch
+  bool has_markers = true;
+  bool has_frames = false;
+  double step_us = kStepUs;
+};
+
+/// What TensorFlow's profiler records.
+SyntheticTrace input_of(const Job& job) {
+  SyntheticTrace trace;
+  for (int step = 0; step < kSteps; ++step) {
+    const double start = 1000 + step * job.step_us;
+    if (job.has_markers) trace.add("python", "train", start, job.step_us - 1).ids["step_num"] = 7 + step;
+    const double call = start + job.beside_us;
+    trace.add("python", "IteratorGetNextOp::DoCompute", call, job.wait_us);
+    trace.iterator("python", "Iterator::Root", 1, 0, call + 1, job.wait_us - 2);
+    trace.iterator("python", "Iterator::Root::Map", 2, 1, call + 2, job.wait_us - 4);
+  }
+  return trace;
+}
+
+/// What JAX's profiler records.
+SyntheticTrace rest_of(const Job& job) {
+  SyntheticTrace trace;
+  for (int step = 0; step < kSteps; ++step) {
+    const double start = 1000 + step * job.step_us;
+    if (job.has_markers) trace.add("main", "train", start + 1, job.step_us - 1).ids["step_num"] = 7 + step;
+    if (job.has_frames) {
+      trace.add("main", "$dataset_ops.py:4775 __next__", start, job.wait_us + 2 * job.beside_us);
+      trace.add("main", "$iterator_ops.py:824 __next__", start + 1, job.wait_us + 2 * job.beside_us - 2);
+    }
+    trace.add("main", "PjitFunction(step)", start + job.wait_us + 2 * job.beside_us + 1, 50);
+    if (job.compute_us > 0) {
+      trace.add("tf_XLAPjRtCpuClient/1", "ThunkExecutor::Execute", 2100 + step * job.compute_us, job.compute_us - 1);
+    }
+  }
+  return trace;
+}
+
+std::string apart(xspace::XSpace space) {
+  for (xspace::XPlane& plane : *space.mutable_planes()) {
+    for (xspace::XLine& line : *plane.mutable_lines()) line.set_timestamp_ns(line.timestamp_ns() - kApartNs);
+  }
+  return space.SerializeAsString();
+}
+
+struct Files {
+  TemporaryDirectory directory;
+  std::vector<std::string> paths;
+
+  Files(const std::string& input, const std::string& rest) {
+    paths = {directory.write("host.jax.xplane.pb", rest), directory.write("host.xplane.pb", input)};
+  }
+  explicit Files(const Job& job) : Files(input_of(job).to_xspace(), apart(rest_of(job).to_message())) {}
+};
+
+Analysis analyzed(const Files& files) {
+  return diagnose_files(files.paths, {.rules = all_rules()});
+}
+
+const PipelineMeasurement& pipeline_of(const Analysis& analysis) {
+  REQUIRE(analysis.measurements.hosts.size() == 1);
+  REQUIRE(!analysis.measurements.hosts[0].pipelines.empty());
+  return analysis.measurements.hosts[0].pipelines[0];
+}
+
+TEST_CASE("two files of one process are found by the markers of their steps, whatever their clocks say") {
+  const Files files{Job{}};
+  const std::vector<RecordingPair> pairs = find_recording_pairs(files.paths, {});
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].input == 1);
+  CHECK(pairs[0].other == 0);
+  CHECK(pairs[0].shift_ns == doctest::Approx(kApartNs).epsilon(0.0001));
+}
+
+TEST_CASE("without markers the calls of one file are in the frames of the other") {
+  Job job;
+  job.has_markers = false;
+  job.has_frames = true;
+  job.wait_us = 700;
+  const Files files{job};
+  const std::vector<RecordingPair> pairs = find_recording_pairs(files.paths, {});
+  REQUIRE(pairs.size() == 1);
+  CHECK(pairs[0].shift_ns == doctest::Approx(kApartNs).epsilon(0.0002));
+}
+
+TEST_CASE("files that have nothing in common are two hosts") {
+  Job job;
+  const std::string input = input_of(job).to_xspace();
+  job.has_markers = false;
+  const Files files(input, apart(rest_of(job).to_message()));
+  CHECK(find_recording_pairs(files.paths, {}).empty());
+  CHECK(analyzed(files).measurements.hosts.size() == 2);
+}
+
+TEST_CASE("two files of TensorFlow are two hosts, whatever markers they have") {
+  const std::string input = input_of({}).to_xspace();
+  const Files files(input, input);
+  CHECK(find_recording_pairs(files.paths, {}).empty());
+}
+
+TEST_CASE("the two are one host, with the steps of both once") {
+  const Analysis analysis = analyzed(Files{Job{}});
+  const HostMeasurement& host = analysis.measurements.hosts.at(0);
+  CHECK(pipeline_of(analysis).cadence.share == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(host.files.size() == 2);
+  CHECK(host.hosts == std::vector<std::string>{"host-1"});
+  CHECK(host.step_markers.size() == kSteps);
+  CHECK(host.loss.complete());
+  CHECK(analysis.diagnosis.judgement.status == VerdictStatus::input_bound);
+}
+
+TEST_CASE("a device in one file hides the waits in the other") {
+  TpuTrace rest(rest_of({}).to_message());
+  for (int step = 0; step < kSteps; ++step) rest.op(1000 + step * kStepUs, kStepUs, {});
+  const Files files(input_of({}).to_xspace(), apart(rest.to_message()));
+  const Analysis analysis = analyzed(files);
+  REQUIRE(pipeline_of(analysis).exposed.has_value());
+  CHECK(pipeline_of(analysis).input_share() < 0.01);
+  CHECK(analysis.diagnosis.judgement.status == VerdictStatus::healthy);
+}
+
+TEST_CASE("the consumer waits in next(), not in GetNext alone") {
+  Job job;
+  job.has_frames = true;
+  job.wait_us = 100;
+  job.beside_us = 250;
+  CHECK(pipeline_of(analyzed(Files{job})).cadence.share == doctest::Approx(0.3).epsilon(0.03));
+  job.has_frames = false;
+  CHECK(pipeline_of(analyzed(Files{job})).cadence.share == doctest::Approx(0.05).epsilon(0.03));
+}
+
+TEST_CASE("a step of a loop that runs ahead of XLA takes as long as XLA") {
+  Job job;
+  job.step_us = 1100;
+  job.compute_us = 10000;  // the loop is done after 44 ms, its steps after 400
+  const double share = pipeline_of(analyzed(Files{job})).cadence.share;
+  CHECK(share == doctest::Approx(0.1).epsilon(0.05));
+  job.compute_us = 900;
+  CHECK(pipeline_of(analyzed(Files{job})).cadence.share > 0.85);
+}
+
+/// A trace without tf.data of a loop that waits in frames of this name.
+Analysis with_frames_alone(const std::string& frame, double wait_us, const std::string& other_event) {
+  SyntheticTrace trace;
+  for (int step = 0; step < kSteps; ++step) {
+    const double start = 1000 + step * kStepUs;
+    trace.add("main", frame, start, wait_us);
+    trace.add("main", other_event, start + wait_us, 10);
+  }
+  const TemporaryDirectory directory;
+  return diagnose_files(std::vector<std::string>{directory.write("alone.xplane.pb", trace.to_xspace())},
+                        {.rules = all_rules()});
+}
+
+std::string report_of(const Analysis& analysis) {
+  return render_text(analysis.measurements, analysis.diagnosis, {});
+}
+
+bool says(const Analysis& analysis, const std::string& words) {
+  return report_of(analysis).find(words) != std::string::npos;
+}
+
+TEST_CASE("frames of next() alone show how much a loop of JAX waits, and what to record") {
+  const Analysis bound = with_frames_alone("$dataset_ops.py:4775 __next__", 1460, "PjitFunction(step)");
+  CHECK(bound.diagnosis.judgement.status == VerdictStatus::input_bound);
+  CHECK(bound.diagnosis.judgement.confidence < 0.7);
+  CHECK(says(bound, "73 %"));
+  CHECK(says(bound, "which is JAX's, shows how long the loop waits in next() of tf.data"));
+  CHECK(says(bound, "python -m tfdata_doctor train.py"));
+  const Analysis healthy = with_frames_alone("$dataset_ops.py:4775 __next__", 40, "PjitFunction(step)");
+  CHECK(healthy.diagnosis.judgement.status == VerdictStatus::healthy);
+}
+
+TEST_CASE("loops over Grain and PyTorch are never told to record with TensorFlow") {
+  for (const auto& [frame, event, name] :
+       {std::tuple("$data_loader.py:410 __next__", "PjitFunction(step)", "Grain"),
+        std::tuple("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "aten::mm", "DataLoader"),
+        std::tuple("torch/utils/data/dataloader.py(630): __next__", "aten::mm", "PyTorch")}) {
+    CAPTURE(frame);
+    const Analysis analysis = with_frames_alone(frame, 1200, event);
+    CHECK(analysis.diagnosis.judgement.status == VerdictStatus::input_bound);
+    CHECK(says(analysis, "60 %"));
+    CHECK(says(analysis, name));
+    CHECK_FALSE(says(analysis, "tf.profiler"));
+    CHECK_FALSE(says(analysis, "TF 2"));
+  }
+}
+
+TEST_CASE("a trace without any loader is called by the framework's name") {
+  const Analysis torch = with_frames_alone("something else", 1200, "aten::mm");
+  CHECK(torch.diagnosis.judgement.status == VerdictStatus::no_input_pipeline);
+  CHECK(says(torch, "PyTorch's"));
+  CHECK_FALSE(says(torch, "tf.profiler"));
+  const Analysis jax = with_frames_alone("something else", 1200, "PjitFunction(step)");
+  CHECK(says(jax, "JAX's"));
+  CHECK(says(jax, "python -m tfdata_doctor"));
+}
+
+}  // namespace
+}  // namespace doctor::recording_pairs_test
