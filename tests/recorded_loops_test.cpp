@@ -51,7 +51,7 @@ std::vector<RecordedLoop> recorded_loops() {
 
 TEST_CASE("recorded loops: verdict, share of the wait and culprit are right, and two files are one host") {
   const std::vector<RecordedLoop> loops = recorded_loops();
-  REQUIRE(loops.size() >= 11);
+  REQUIRE(loops.size() >= 12);
   for (const RecordedLoop& loop : loops) {
     CAPTURE(loop.name);
     const Analysis analysis = diagnose_files(loop.files, {.rules = all_rules()});
@@ -59,7 +59,8 @@ TEST_CASE("recorded loops: verdict, share of the wait and culprit are right, and
     const Judgement& judgement = analysis.diagnosis.judgement;
     CHECK(judgement.status == (loop.is_bound ? VerdictStatus::input_bound : VerdictStatus::healthy));
     REQUIRE(!judgement.pipelines.empty());
-    CHECK(std::abs(judgement.pipelines[0].input_share - loop.wait_share) <= loop.tolerance);
+    const PipelineMeasurement& measured = analysis.measurements.hosts[0].pipelines[judgement.pipelines[0].pipeline];
+    CHECK(std::abs(measured.judged_cadence().share - loop.wait_share) <= loop.tolerance);
     const bool shows_iterators = analysis.measurements.hosts[0].iterator_event_count > 0;
     if (!loop.is_bound || !shows_iterators) continue;
     const IteratorId culprit = judgement.pipelines[0].culprit;
