@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "profile/device_event.h"
 #include "profile/xla_op.h"
 #include "trace/chrome_threads.h"
 #include "trace/event_reader.h"
@@ -51,7 +52,7 @@ void DeviceProfiler::take(const TraceEvent& event) {
   const Picoseconds start = event.start + shift_;
   const Interval span = {start, start + event.duration};
   if (is_xla_module_line(*event.line)) return device->add_module(span);
-  const GpuEvent gpu = understand_gpu_event(event);
+  const GpuEvent gpu = understand_device_event(event);
   if (is_unread(event, gpu)) return device->add_unread(span);
   device->add(span, gpu);
   if (gpu.activity == GpuActivity::kernel) kernels_.add(event, gpu);

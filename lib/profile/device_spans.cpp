@@ -1,5 +1,7 @@
 #include "profile/device_spans.h"
 
+#include "profile/device_event.h"
+
 namespace doctor {
 
 SpanSet* DeviceSpansBuilder::set_of(const GpuEvent& event) {
@@ -26,7 +28,7 @@ SpanSet* DeviceSpansBuilder::set_of(const GpuEvent& event) {
 
 void DeviceSpansBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::device || !device_of_stream(*event.line)) return;
-  SpanSet* const set = set_of(understand_gpu_event(event));
+  SpanSet* const set = set_of(understand_device_event(event));
   if (set != nullptr) set->add({event.start, event.start + event.duration});
 }
 

@@ -28,8 +28,7 @@ std::string_view name_of_step(const TraceEvent& step) {
 void DeviceStepsBuilder::take(const TraceEvent& event) {
   if (is_xla_module_line(*event.line) && run_count_ < kMostRuns) {
     ++run_count_;
-    programs_[event.line->plane->name][std::string(event.name)].push_back(
-        {event.start, event.start + event.duration});
+    programs_[event.line->plane->name][std::string(event.name)].push_back({event.start, event.start + event.duration});
   }
   if (event.line->kind != LineKind::steps || event.line->plane->kind != PlaneKind::device) return;
   DeviceStep& step = steps_.emplace_back();

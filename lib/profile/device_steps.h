@@ -24,8 +24,8 @@ struct DeviceStep {
   bool is_host_number = false;
 };
 
-/// Gathers the steps that the lines "Steps" of devices show, which the profiler derives from what each step launched; and
-/// when XLA's programs run on devices without streams, one of which is the step.
+/// Gathers the steps that the lines "Steps" of devices show, which the profiler derives from what each step launched;
+/// and when XLA's programs run on devices without streams, one of which is the step.
 class DeviceStepsBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 
-#include "profile/xla_op.h"
 #include "text/utf8.h"
 #include "trace/chrome_threads.h"
 
@@ -177,7 +176,6 @@ std::string_view op_of_gpu_event(const TraceEvent& event) {
 }
 
 GpuEvent understand_gpu_event(const TraceEvent& event) {
-  if (is_xla_op_line(*event.line)) return understand_xla_op(event);
   const bool is_timeline = is_timeline_stream(*event.line);
   GpuEvent gpu;
   gpu.name = is_timeline && !event.short_name.empty() ? event.short_name : event.name;

@@ -65,7 +65,7 @@ struct GpuEvent {
 /// schedules on the device.
 std::optional<std::string> device_of_stream(const EventLine& line);
 
-/// Understands an event of a line for which device_of_stream() names a device: of a stream, or an op of XLA.
+/// Understands an event of a line for which device_of_stream() names a device: of a stream.
 GpuEvent understand_gpu_event(const TraceEvent& event);
 
 /// The op that launched an event of a stream, with its type: "model/dense/MatMul:MatMul"; empty if the trace does not
