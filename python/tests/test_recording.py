@@ -47,7 +47,7 @@ class ProfileTest(RecordingTest):
         result, log, _ = self.record(
             "import jax\n" + LOOP + "with tfdata_doctor.profile(logs, steps=2, warmup=1, show=False) as recording:\n"
             "    for _ in tensorflow.dataset(5): pass\n"
-            "result = sorted(path.name for path in recording.run_directory.iterdir())"
+            "result = sorted(path.name for path in recording.run_directory.glob('*.xplane.pb'))"
         )
         self.assertEqual(result, ["host.jax.xplane.pb", "host.xplane.pb"])
         options = {"host_tracer_level": 2, "python_tracer_level": 0, "device_tracer_level": 0}

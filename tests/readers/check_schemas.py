@@ -24,6 +24,15 @@ ANNOTATIONS = {'$schema', '$id', '$defs', 'title', 'description', 'format'}
 UNSEEN = {
     'tfdata-doctor.autotune/1': {'history_limit_bytes'},  # none is that large
     'tfdata-doctor.baseline/1': {'runs.iterators.user_name'},
+    # None is of a device without streams, or input-bound beside a device that was not recorded: tests/tpu_test.cpp.
+    'tfdata-doctor.ops/1': {'op.bytes_accessed', 'op.flops', 'op.framework_op', 'op.source'},
+    'tfdata-doctor.overview/1': {
+        'op.bytes_accessed', 'op.flops', 'op.framework_op', 'op.source', 'overview.breakdown_ms.copy_wait'
+    },
+    'tfdata-doctor.report/2': {
+        'device_activity.copy_wait_us', 'device_activity.infeed_us', 'device_activity.outfeed_us',
+        'pipeline.confidence.device'
+    },
 }
 
 

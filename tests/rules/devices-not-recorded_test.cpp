@@ -34,7 +34,7 @@ TEST_CASE("devices-not-recorded: situations") {
                            {"a thread for it", by_its_thread(), "note"},
                            {"few events", unseen(20), "silent"},
                            {"kernels", with_device(), "silent"},
-                           {"another device", on_tpu(), "silent"},
+                           {"another device", on_tpu(), "note"},
                            {"no device", sequential_map(), "silent"}});
 }
 
@@ -45,6 +45,7 @@ TEST_CASE("devices-not-recorded: thresholds") {
 TEST_CASE("devices-not-recorded: it says how to see what is missing") {
   CHECK(says(kRule, unseen(), "ldconfig -p | grep libcupti"));
   CHECK(says(kRule, unseen(), "NVreg_RestrictProfilingToAdminUsers"));
+  CHECK(says(kRule, on_tpu(), "jax.profiler.start_trace(logdir)"));
 }
 
 }  // namespace
