@@ -10,6 +10,7 @@ int run_diagnose(const Request& request);
 int run_capture(const Request& request);
 int run_show(const Request& request);
 int run_whatif(const Request& request);
+int run_checklist(const Request& request);
 int run_compare(const Request& request);
 int run_baseline(const Request& request);
 int run_batch(const Request& request);

@@ -163,6 +163,7 @@ Rule rule() {
   return {
       .id = "autotune-limited",
       .summary = "AUTOTUNE is on, but the value it chose, or may choose, holds the job up",
+      .follows = {references::kParallelTransformation, references::kThreadingOptions, references::kAutotuneOptions},
       .thresholds =
           {{"max_utilization", 0.55, "share",
             "cores count as idle up to this share of the CPU budget in use during the waits; as in low-parallelism"},

@@ -105,23 +105,25 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {.id = "autotune-off",
-          .summary = "A fixed parallelism or buffer size is smaller than the job needs",
-          .thresholds = {{"max_producer_share", 0.75, "share",
-                          "the prefetch at the end counts as pausing with a full buffer up to this time to make an "
-                          "element, as a share of the time between two GetNext calls. Recorded jobs whose pipeline was "
-                          "the limit measured 0.82 to 1.00, two with bursts 0.64 and 0.67"},
-                         {"max_utilization", 0.75, "share",
-                          "more calls at once have a core to run on up to this share of the CPU budget in use during "
-                          "the waits. Chosen: a quarter of the cores is free, and cpu-saturated begins above it"},
-                         shared_threshold("min_most_calls", "mostly",
-                                          "for `show autotune`: minimum share of the calls that find a buffer empty, "
-                                          "or full, for it to count as mostly so: more often than not"),
-                         shared_threshold("min_often_calls", "often",
-                                          "for `show autotune`: the same for a buffer that is often empty and often "
-                                          "full; one call in five is not an accident of the start")},
-          .check = check,
-          .judges_load = true};
+  return {
+      .id = "autotune-off",
+      .summary = "A fixed parallelism or buffer size is smaller than the job needs",
+      .follows = {references::kPrefetching, references::kParallelTransformation, references::kTransformationDatasets},
+      .thresholds = {{"max_producer_share", 0.75, "share",
+                      "the prefetch at the end counts as pausing with a full buffer up to this time to make an "
+                      "element, as a share of the time between two GetNext calls. Recorded jobs whose pipeline was "
+                      "the limit measured 0.82 to 1.00, two with bursts 0.64 and 0.67"},
+                     {"max_utilization", 0.75, "share",
+                      "more calls at once have a core to run on up to this share of the CPU budget in use during "
+                      "the waits. Chosen: a quarter of the cores is free, and cpu-saturated begins above it"},
+                     shared_threshold("min_most_calls", "mostly",
+                                      "for `show autotune`: minimum share of the calls that find a buffer empty, "
+                                      "or full, for it to count as mostly so: more often than not"),
+                     shared_threshold("min_often_calls", "often",
+                                      "for `show autotune`: the same for a buffer that is often empty and often "
+                                      "full; one call in five is not an accident of the start")},
+      .check = check,
+      .judges_load = true};
 }
 
 }  // namespace doctor::rules::autotune_off

@@ -94,6 +94,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "buffers-near-ram-budget",
           .summary = "The elements in the buffers of a pipeline take nearly all the memory that tf.data may use",
+          .follows = {references::kMemoryFootprint, references::kAutotuneOptions},
           .thresholds = {{"min_budget_share", 0.90, "share",
                           "minimum size of the elements in all buffers of a pipeline, as a share of the RAM budget; "
                           "chosen: AUTOTUNE has no room left"},

@@ -12,6 +12,8 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     return std::nullopt;
   }
   examiner.is_about(fill->iterator);
+  const bool can_be_complete = take_after_cache(ranked.host, fill->iterator) == kNoIterator;
+  if (!examiner.holds("no take() after it ends the epochs before it is complete", can_be_complete)) return std::nullopt;
   Finding finding;
   finding.severity = Severity::note;
   finding.subject = ranked[fill->iterator].long_name;
@@ -21,8 +23,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
       {"What comes before the cache is slow in the first epoch only. Record a later epoch before you change anything: "
        "the other findings may be gone then.",
        "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(steps_per_epoch + 11, steps_per_epoch + 20))"},
-      {"A cache is complete only after a whole pass: with take() after it, or a consumer that stops early, it is "
-       "filled again and again.",
+      {"A cache is complete only after a whole pass: with a consumer that stops early it is filled again and again.",
        std::nullopt}};
   return finding;
 }
@@ -36,6 +37,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "cache-fill",
           .summary = "A cache is being filled in the window: the first epoch is slower than the next",
+          .follows = {references::kCaching, references::kCacheApi},
           .thresholds = {},
           .check = check};
 }

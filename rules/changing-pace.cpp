@@ -55,6 +55,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "changing-pace",
           .summary = "From one call on, GetNext takes longer or shorter than before",
+          .follows = {references::kFastEnough},
           .thresholds = {{"min_difference", 0.05, "share",
                           "minimum change of the share of the time spent in GetNext; at this share XProf calls a job "
                           "moderately input-bound"},

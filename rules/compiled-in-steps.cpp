@@ -41,6 +41,7 @@ Rule rule() {
   return {
       .id = "compiled-in-steps",
       .summary = "XLA compiles again and again while the job goes through its steps",
+      .follows = {references::kXla},
       .thresholds = {{"min_steps", 2, "steps",
                       "minimum steps with a compilation: the first step compiles, and so does a last, smaller batch. "
                       "Chosen"},

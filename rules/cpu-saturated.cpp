@@ -49,6 +49,7 @@ Rule rule() {
   return {
       .id = "cpu-saturated",
       .summary = "A parallel transformation uses all cores and is still too slow",
+      .follows = {references::kCpuUtilization},
       .thresholds = {shared_threshold(
           "min_utilization", "cores_used_up",
           "cores count as used up when at least this share of the CPU budget is in use during the waits. Labelled "

@@ -55,6 +55,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "damaged-trace",
           .summary = "Parts of the trace file are missing or could not be read",
+          .follows = {references::kCollecting},
           .thresholds = {},
           .check = check};
 }

@@ -59,6 +59,7 @@ Rule rule() {
   return {
       .id = "device-idle-for-input",
       .summary = "The device computes nothing while the consumer waits for data",
+      .follows = {references::kFastEnough, references::kBestPractices},
       .thresholds = {{"min_share", 0.20, "share",
                       "minimum share of the time in which the consumer is in GetNext and no device computes that makes "
                       "it a warning; at this share XProf calls a job highly input-bound"},

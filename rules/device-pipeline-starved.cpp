@@ -94,6 +94,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "device-pipeline-starved",
           .summary = "A device waits because its host pipeline, or the hand-over from it, does not keep up",
+          .follows = {references::kIdentifyBottleneck, references::kDistributedInput},
           .thresholds = {{"min_host_share", 0.50, "share",
                           "minimum share of the device pipeline's waits that ends in the host pipeline for that one to "
                           "be the reason; chosen: the larger part. Recordings of two replicas measured 0.89 to 0.91"},

@@ -56,6 +56,7 @@ Rule rule() {
   return {
       .id = "devices-fed-in-turn",
       .summary = "One thread copies the batches to several devices, one after another",
+      .follows = {references::kGpuAnalysis, references::kDistributedInput},
       .thresholds = {{"min_share", 0.05, "share",
                       "minimum share of the steps in which such copies run; XProf counts copies as input, and calls "
                       "a job moderately input-bound at 5 %"},

@@ -82,6 +82,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "devices-not-recorded",
           .summary = "The trace names a device, but shows nothing that ran on it",
+          .follows = {references::kInstallingProfiler},
           .thresholds = {{"min_events", 100, "events",
                           "minimum events of the host: with fewer the window may have ended before the device began. "
                           "Chosen"}},

@@ -85,6 +85,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "filter-drops-most",
           .summary = "A filter throws most elements away, after the work on them that the job waits for",
+          .follows = {references::kTransformationDatasets},
           .thresholds = {{"min_inputs_per_output", 4, "ratio",
                           "minimum number of elements read for each one kept: at four, three quarters of what is made "
                           "upstream are thrown away"}},

@@ -51,6 +51,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "full-precision",
           .summary = "The device computes in 32 bits what it could compute in 16",
+          .follows = {references::kMixedPrecision},
           .thresholds = {{"max_half_share", 0.10, "share",
                           "a job counts as one in 32 bits up to this share of the compute time in 16 bits; XProf "
                           "recommends mixed precision below 10 %"},

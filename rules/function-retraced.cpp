@@ -52,6 +52,7 @@ Rule rule() {
   return {
       .id = "function-retraced",
       .summary = "A tf.function is traced to a graph again and again",
+      .follows = {references::kRetracing},
       .thresholds = {{"min_times", 2, "times",
                       "minimum tracings of one function in the steps, its first one left out. Chosen: a second graph "
                       "for the last, smaller batch is ordinary"},

@@ -48,6 +48,7 @@ Rule rule() {
   return {
       .id = "host-to-device-copy",
       .summary = "The device waits while data is copied to it from the host",
+      .follows = {references::kGpuAnalysis, references::kBestPractices},
       .thresholds = {{"min_share", 0.20, "share",
                       "minimum share of the device's time with a copy to it and no kernel running that makes it a "
                       "warning; XProf counts this time as input, and calls a job highly input-bound at this share"},

@@ -35,6 +35,12 @@ std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (!ranked.pipeline.next_of.empty()) return advice_about_loader(ranked.pipeline.next_of);
+  if (!ranked.has_culprit() && ranked.host.has_session_runs) {
+    return {
+        {"The timeline shows that GetNext is slow, but not why: trace several session runs with "
+         "trace_level=tf.RunOptions.FULL_TRACE, and give all their timelines at once.",
+         std::nullopt}};
+  }
   if (!ranked.has_culprit()) {
     return {
         {"The trace shows that GetNext is slow, but not why: record it with the profiler of TF 2 (host tracer level "
@@ -93,6 +99,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "input-bound",
           .summary = "The consumer waits for data instead of computing",
+          .follows = {references::kAnalysis},
           .thresholds = verdict_thresholds(),
           .check = check,
           .states_verdict = true};

@@ -84,6 +84,7 @@ Rule rule() {
   return {
       .id = "input-takes-cores",
       .summary = "Nobody waits for the input, but it takes cores or Python's lock from the training",
+      .follows = {references::kCpuUtilization, references::kCaching},
       .thresholds = {shared_threshold("min_utilization", "cores_missing",
                                       "minimum share of the cores that is busy with anything at all: then what the "
                                       "input uses is missing elsewhere. The same limit as cpu-saturated"),

@@ -72,6 +72,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "intermittent-stalls",
           .summary = "Most GetNext calls return at once, but some stall, again and again",
+          .follows = {references::kFastEnough},
           .thresholds =
               {{"min_stalls", 3, "calls", "minimum stalled calls; one or two may be noise from the machine"},
                {"min_share", 0.05, "share",

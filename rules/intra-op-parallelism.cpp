@@ -44,6 +44,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "intra-op-parallelism",
           .summary = "Parallel calls fill the cores, and their ops split their work over threads as well",
+          .follows = {references::kCpuUtilization, references::kThreadingOptions},
           .thresholds =
               {{"min_utilization", 0.80, "share",
                 "cores count as used up when at least this share of the CPU budget is in use during the waits; as in "

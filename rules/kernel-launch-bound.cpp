@@ -61,6 +61,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "kernel-launch-bound",
           .summary = "The device idles between short kernels while the host launches the next one",
+          .follows = {references::kGpuAnalysis},
           .thresholds = {{"min_share", 0.03, "share",
                           "minimum share of a step in which no device works while the host launches, or prepares to, "
                           "as 'show overview' has it; XProf calls 3 % of the step moderate"},

@@ -106,6 +106,7 @@ Rule rule() {
   return {
       .id = "low-parallelism",
       .summary = "A parallel transformation is at its limit while cores are idle",
+      .follows = {references::kCpuUtilization, references::kParallelTransformation},
       .thresholds =
           {shared_threshold(
                "max_utilization", "cores_idle",

@@ -90,6 +90,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "memory-heavy-order",
           .summary = "A buffer of large elements takes most of the memory that tf.data may use",
+          .follows = {references::kMemoryFootprint, references::kCaching},
           .thresholds =
               {{"min_budget_share", 0.50, "share",
                 "minimum size of the elements in the buffer, as a share of the RAM budget; chosen: all other buffers, "

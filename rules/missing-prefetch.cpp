@@ -72,6 +72,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "missing-prefetch",
           .summary = "No prefetch at the end: input and compute take turns instead of overlapping",
+          .follows = {references::kArePrefetching, references::kPrefetching},
           .thresholds = {{"max_hidden_share", 0.50, "share",
                           "a prefetch alone can hide up to this share of the time in GetNext, so that the finding "
                           "comes first: as long as there is as much computing as waiting"},

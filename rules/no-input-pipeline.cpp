@@ -43,6 +43,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "no-input-pipeline",
           .summary = "The trace has events, but none of tf.data",
+          .follows = {references::kCollecting},
           .thresholds = {},
           .check = check};
 }

@@ -41,6 +41,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "output-in-steps",
           .summary = "Summaries or checkpoints are written in the steps, and take their time",
+          .follows = {references::kBestPractices},
           .thresholds = {{"min_steps", 2, "steps",
                           "minimum steps in which something is written: a window may hold the one checkpoint of the "
                           "hour. Chosen"},

@@ -40,6 +40,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "python-function",
           .summary = "The function that the job waits for runs Python code, one thread at a time",
+          .follows = {references::kPyFunction},
           .thresholds = {{"min_python_share", 0.5, "share",
                           "minimum share of the function's op time spent in Python ops (PyFunc, EagerPyFunc): at a "
                           "half, Python is what the function mostly does"}},

@@ -41,8 +41,11 @@ RuleResult check(const RuleContext& context) {
 }  // namespace
 
 Rule rule() {
-  return {
-      .id = "python-generator", .summary = "The job waits for a Python generator", .thresholds = {}, .check = check};
+  return {.id = "python-generator",
+          .summary = "The job waits for a Python generator",
+          .follows = {references::kSourceDatasets, references::kGeneratorApi},
+          .thresholds = {},
+          .check = check};
 }
 
 }  // namespace doctor::rules::python_generator

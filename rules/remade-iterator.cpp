@@ -51,6 +51,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "remade-iterator",
           .summary = "The iterator is made anew for every step, so nothing is ever ready",
+          .follows = {references::kBasicMechanics, references::kPrefetching},
           .thresholds =
               {{"min_times", 3, "iterators",
                 "minimum number of times that the window shows it being made: two may be the ends of epochs"},

@@ -53,6 +53,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "sequential-interleave",
           .summary = "An interleave reads one of its datasets at a time while the job waits",
+          .follows = {references::kParallelExtraction, references::kSourceDatasets},
           .thresholds = {{"min_culprit_share", 0.20, "share",
                           "minimum share of the time waited that the slow dataset inside holds. Below a fifth the "
                           "change could not gain more than the verdict's own limit"}},

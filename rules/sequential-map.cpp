@@ -62,6 +62,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "sequential-map",
           .summary = "A map that the job waits for runs one call at a time",
+          .follows = {references::kTransformationDatasets, references::kParallelTransformation},
           .thresholds = {{"min_culprit_share", 0.20, "share",
                           "minimum share of the time waited that the map holds. Below a fifth the change could not "
                           "gain more than the verdict's own limit"},

@@ -40,6 +40,22 @@ Advice parallel_batch(const RankedPipeline& ranked) {
           {{FixKind::parallel_batch, ranked.judgement.culprit, {}, {}}}};
 }
 
+Advice parallel_predicate(const RankedPipeline& ranked) {
+  return {
+      "A filter computes its predicate for one element at a time: compute it in a parallel map, and filter by the "
+      "result.",
+      "dataset = dataset.map(lambda x: (x, predicate(x)), num_parallel_calls=tf.data.AUTOTUNE)\n"
+      "dataset = dataset.filter(lambda x, keep: keep).map(lambda x, keep: x)",
+      {{FixKind::parallel_filter, ranked.judgement.culprit, {}, {}}}};
+}
+
+/// What makes the step itself faster, without copies of the pipeline.
+std::optional<Advice> advice_for_step(const RankedPipeline& ranked) {
+  const std::string_view kind = kind_of(ranked.culprit());
+  if (kind == "Batch") return parallel_batch(ranked);
+  return kind == "Filter" ? std::optional(parallel_predicate(ranked)) : std::nullopt;
+}
+
 bool has_files(const RankedPipeline& ranked) {
   const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
@@ -67,7 +83,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
     std::vector<Advice> advice = {
         {"Run several copies of the pipeline, each on its share of the data, and interleave them.",
          code_without_files(call)}};
-    if (kind_of(ranked.culprit()) == "Batch") advice.insert(advice.begin(), parallel_batch(ranked));
+    if (std::optional<Advice> first = advice_for_step(ranked)) advice.insert(advice.begin(), *std::move(first));
     return advice;
   }
   std::vector<Advice> advice = {
@@ -76,9 +92,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
        "read twice and others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be "
        "smaller.",
        std::nullopt}};
-  if (kind_of(ranked.culprit()) == "Batch") {
-    advice.insert(advice.begin(), parallel_batch(ranked));
-  }
+  if (std::optional<Advice> first = advice_for_step(ranked)) advice.insert(advice.begin(), *std::move(first));
   return advice;
 }
 
@@ -104,6 +118,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "sequential-only-transformation",
           .summary = "The job waits for a transformation that runs on one thread, such as filter or batch",
+          .follows = {references::kTransformationDatasets},
           .thresholds = {},
           .check = check};
 }

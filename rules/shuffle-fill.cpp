@@ -46,6 +46,7 @@ Rule rule() {
   return {
       .id = "shuffle-fill",
       .summary = "A shuffle buffer is filled in the window: the first elements come late",
+      .follows = {references::kShuffling, references::kShuffleApi},
       .thresholds =
           {{"min_duration", 1000, "us",
             "minimum time that filling takes to be worth mentioning: what a first call must take to count as warm-up"}},

@@ -10,8 +10,8 @@ namespace doctor::rules::slow_source {
 namespace {
 
 constexpr const char* kCautions =
-    "Have several files, each so large that opening it costs little compared with reading it. Leave out "
-    "deterministic=False if the order of the elements must be the same in every run.";
+    "Have several files, each so large that opening it costs little compared with reading it. Keep the "
+    "order (leave out what makes it not deterministic) where it must be the same in every run.";
 
 bool is_read_in_parallel(const RankedPipeline& ranked) {
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
@@ -46,18 +46,42 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
           {kCautions, std::nullopt}};
 }
 
+/// Reading in parallel does not make a listing shorter.
+std::vector<Advice> advice_for_listing() {
+  return {{"Listing the files takes the time, not reading them: list them once, before training, and read their names "
+           "from a manifest.",
+           "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
+           "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
+           "\n"
+           "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"},
+          {"Have fewer and larger files: each name costs its share of a request, and each file is opened anew.",
+           std::nullopt}};
+}
+
+/// What the client of tf.data service can change; its workers have traces of their own.
+std::vector<Advice> advice_for_service() {
+  return {
+      {"The elements come from tf.data service. If its workers are busy, add some: profile one to see what holds it "
+       "up. If they are not, take more elements at once, and leave compression out where the network is fast.",
+       "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
+       "    processing_mode='distributed_epoch', service=service,\n"
+       "    max_outstanding_requests=32, compression=None))"},
+      {"processing_mode='distributed_epoch' has each element made once, by one of the workers; with "
+       "'parallel_epochs' each worker makes all of them, in an order of its own.",
+       std::nullopt}};
+}
+
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (made_by(ranked.host, ranked.judgement.culprit).ends_with("make_csv_dataset")) {
     return {{"Let make_csv_dataset read more files at once; columns that select_columns leaves out are not parsed.",
              "dataset = tf.data.experimental.make_csv_dataset(\n"
              "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)"}};
   }
+  if (kind_of(ranked.culprit()) == "MatchingFiles") return advice_for_listing();
   const std::string_view reader = reader_expression(ranked.culprit());
   if (!reader.empty()) return advice_for_files(ranked, reader);
   const Source source = dataset_kind(ranked.culprit()).source;
-  if (source == Source::service) {
-    return {{"The elements come from tf.data service: profile its workers, or add some.", std::nullopt}};
-  }
+  if (source == Source::service) return advice_for_service();
   if (source == Source::python) {
     return {
         {"A Python generator makes one element at a time: python-generator says what to do instead.", std::nullopt}};
@@ -92,6 +116,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "slow-source",
           .summary = "The job waits for a source dataset: reading or making the raw data",
+          .follows = {references::kSourceDatasets, references::kParallelExtraction},
           .thresholds = {},
           .check = check};
 }

@@ -85,6 +85,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "slow-transformation",
           .summary = "The job waits for one transformation of the pipeline",
+          .follows = {references::kTransformationDatasets, references::kCaching},
           .thresholds = {},
           .check = check};
 }

@@ -76,6 +76,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "straggling-host",
           .summary = "One host waits for its input much longer than the others, and holds the whole job up",
+          .follows = {references::kMultiWorker},
           .thresholds = straggler_thresholds(),
           .check = check,
           .compares_hosts = true};

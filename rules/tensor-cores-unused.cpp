@@ -50,6 +50,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "tensor-cores-unused",
           .summary = "Ops that could run on TensorCores run on kernels that do not use them",
+          .follows = {references::kGpuAnalysis, references::kMixedPrecision},
           .thresholds = {{"min_eligible_share", 0.20, "share",
                           "minimum share of the kernel time in ops that could run on TensorCores; chosen: below a "
                           "fifth even a doubled speed gains less than a tenth"},

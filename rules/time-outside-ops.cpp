@@ -55,6 +55,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "time-outside-ops",
           .summary = "A large part of the step passes in nothing that TensorFlow records: Python, callbacks, files",
+          .follows = {references::kGpuAnalysis},
           .thresholds = {{"min_share", 0.15, "share",
                           "minimum share of the average step in none of the other parts of 'show overview' (all "
                           "others); XProf calls 15 % high"},

@@ -70,6 +70,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "truncated-window",
           .summary = "The recorded window is too short to show what the job waits for",
+          .follows = {references::kCollecting},
           .thresholds = {{"max_unseen_share", 0.30, "share",
                           "maximum share of the time waited that may be hidden by events cut off by the window. With "
                           "more, what is hidden could outweigh the culprit"}},

@@ -63,6 +63,7 @@ RuleResult check(const RuleContext& context) {
 Rule rule() {
   return {.id = "uncached-repeat",
           .summary = "The work that the job waits for is done again in every epoch",
+          .follows = {references::kCaching, references::kCpuUtilization},
           .thresholds = {{"min_epochs", 2, "epochs",
                           "minimum number of epochs in the window for a warning: one alone does not show that work is "
                           "done again, and gives a note"}},

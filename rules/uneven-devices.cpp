@@ -113,6 +113,7 @@ Rule rule() {
   return {
       .id = "uneven-devices",
       .summary = "One device has more to compute than the others, which wait for it",
+      .follows = {references::kGpuAnalysis, references::kDistributedInput},
       .thresholds = {{"min_share", 0.05, "share",
                       "minimum share of the time that even work would save; chosen: below it the other devices do not "
                       "gain a step in twenty"},

@@ -79,6 +79,7 @@ Rule rule() {
   return {
       .id = "unvectorized-map",
       .summary = "A map calls its function for every element, and the calls cost more than their work",
+      .follows = {references::kVectorizing},
       .thresholds = {{"min_calls", 50, "calls",
                       "minimum number of calls of the function per batch, else per GetNext; chosen: fewer cannot cost "
                       "much by themselves"},

@@ -74,6 +74,20 @@ TEST_CASE("every rule says in one line what it finds, and every threshold what i
   }
 }
 
+TEST_CASE("every rule names the pages of TensorFlow that its advice follows") {
+  for (const CatalogEntry& entry : rule_catalog()) {
+    CAPTURE(entry.rule.id);
+    REQUIRE_FALSE(entry.rule.follows.empty());
+    std::set<std::string_view> urls;
+    for (const Reference& reference : entry.rule.follows) {
+      CHECK(reference.url.starts_with("https://www.tensorflow.org/"));
+      CHECK(reference.url.find(' ') == std::string_view::npos);
+      CHECK_FALSE(reference.title.empty());
+      CHECK_MESSAGE(urls.insert(reference.url).second, reference.url, " is named twice");
+    }
+  }
+}
+
 TEST_CASE("exactly one rule states the verdict, by its thresholds") {
   std::size_t count = 0;
   for (const CatalogEntry& entry : rule_catalog()) {

@@ -28,6 +28,7 @@ ProblemReport sample_report() {
     report.rules.push_back(
         {id, std::string("About ") + id, std::string("# ") + id + "\n\nWhat it is.\nAll of it.\n\n## A"});
   }
+  report.rules[2].url = "https://www.tensorflow.org/guide/data_performance_analysis";
   report.problems.resize(3);
   Problem& first = report.problems[0];
   first.rule = "slow-source";
@@ -79,7 +80,8 @@ TEST_CASE("SARIF has what GitHub asks of each result") {
   CHECK(rules[2]["shortDescription"]["text"] == "About slow-source");
   CHECK(rules[2]["fullDescription"]["text"] == "What it is. All of it.");
   CHECK(rules[2]["help"]["markdown"] == "# slow-source\n\nWhat it is.\nAll of it.\n\n## A");
-  CHECK_FALSE(rules[2].contains("helpUri"));
+  CHECK(rules[2]["helpUri"] == "https://www.tensorflow.org/guide/data_performance_analysis");
+  CHECK_FALSE(rules[1].contains("helpUri"));
   REQUIRE(run["results"].size() == 3);
   const Json& result = run["results"][0];
   CHECK(result["ruleId"] == "slow-source");

@@ -448,11 +448,17 @@ TEST_CASE("a tree that is very deep stays readable and is walked without recursi
 }
 
 TEST_CASE("a rule's page ends with the thresholds in force") {
-  const CatalogEntry entry{{"slow-thing", "A thing is slow", {{"min_share", 0.2, "share", "from here on it is slow"}}},
+  const CatalogEntry entry{{"slow-thing",
+                            "A thing is slow",
+                            {references::kAnalysis},
+                            {{"min_share", 0.2, "share", "from here on it is slow"}}},
                            "# slow-thing\n"};
   const ThresholdSettings settings = {{"slow-thing", {{"min_share", 0.4}}}};
   const std::string text = render_rule_text(entry, settings);
   CHECK(text.starts_with("# slow-thing\n"));
+  CHECK(holds(text,
+              "## Read more\n- Analyze tf.data performance with the TF Profiler\n"
+              "  https://www.tensorflow.org/guide/data_performance_analysis\n"));
   CHECK(holds(text, "min_share = 40 % (default 20 %)"));
   CHECK(holds(text, "--set slow-thing.min_share=0.4"));
   CHECK(holds(render_rule_text(entry, {}), "min_share = 20 %\n"));

@@ -15,6 +15,7 @@ enum class Command {
   capture,
   show,
   whatif,
+  checklist,
   compare,
   baseline,
   batch,

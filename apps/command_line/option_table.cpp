@@ -11,20 +11,22 @@ namespace {
 
 using enum Command;
 
-constexpr CommandSet kTraceReaders = {diagnose, show, whatif, convert, query, explain};
+constexpr CommandSet kTraceReaders = {diagnose, show, whatif, checklist, convert, query, explain};
 // `config` takes every setting, because it shows what they come to.
-constexpr CommandSet kTraceSettings = {diagnose, capture, show,  whatif,  compare,
+constexpr CommandSet kTraceSettings = {diagnose, capture, show,  whatif,  checklist, compare,
                                        baseline, convert, query, explain, config};
-constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif,  compare, baseline,
-                                        convert,  batch,   query, explain, config};
-constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  compare, baseline,
-                                        convert,  batch,   query, explain, rules,   config};
+constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif, checklist, compare,
+                                        baseline, convert, batch, query,  explain,   config};
+constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  checklist, compare, baseline,
+                                        convert,  batch,   query, explain, rules,     config};
 /// All that read what others may have made; batch and capture have limits of their own.
-constexpr CommandSet kTimedCommands = {diagnose, show, whatif, compare, baseline, convert, fleet, query, explain};
+constexpr CommandSet kTimedCommands = {diagnose, show,    whatif, checklist, compare,
+                                       baseline, convert, fleet,  query,     explain};
 /// On the command line alone, so that no file or variable of others can leave it out.
-constexpr CommandSet kSandboxed = {diagnose, capture, show,  whatif, compare, baseline,
-                                   convert,  batch,   fleet, query,  explain};
-constexpr CommandSet kPrinters = {diagnose, capture, show, whatif, compare, baseline, fleet, explain, rules, config};
+constexpr CommandSet kSandboxed = {diagnose, capture, show,  whatif, checklist, compare,
+                                   baseline, convert, batch, fleet,  query,     explain};
+constexpr CommandSet kPrinters = {diagnose, capture, show,    whatif, checklist, compare,
+                                  baseline, fleet,   explain, rules,  config};
 
 constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
 constexpr std::array<std::string_view, 9> kDiagnosisFormats = {"text",   "json",   "html",     "sarif",     "junit",
@@ -33,6 +35,7 @@ constexpr std::array<std::string_view, 8> kReportFormats = {"text",  "json",   "
                                                             "junit", "gitlab", "github", "markdown"};
 constexpr std::array<std::string_view, 4> kTableFormats = {"text", "json", "html", "csv"};
 constexpr std::array<std::string_view, 5> kRowFormats = {"text", "json", "html", "csv", "markdown"};
+constexpr std::array<std::string_view, 3> kListFormats = {"text", "json", "markdown"};
 constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
 
@@ -51,13 +54,13 @@ const std::vector<OptionEntry> kTraceOptions = {
      .kind = ValueKind::text,
      .help = "Take only this host of a run of several: the name of its machine or of its file, as 'show hosts' lists "
              "them",
-     .commands = {diagnose, show, whatif, explain}},
+     .commands = {diagnose, show, whatif, checklist, explain}},
     {.name = "list-runs",
      .help = "List the runs of a log directory, newest first",
-     .commands = {diagnose, show, whatif, convert, explain}},
+     .commands = {diagnose, show, whatif, checklist, convert, explain}},
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
-     .commands = {diagnose, capture, show, whatif, convert, query, explain, config},
+     .commands = {diagnose, capture, show, whatif, checklist, convert, query, explain, config},
      .is_setting = true,
      .key = "timings"},
     {.name = "threads",
@@ -95,7 +98,7 @@ const std::vector<OptionEntry> kTraceOptions = {
      .help =
          "For a program that hands on what others ask: print to standard output alone, read neither a configuration "
          "file nor variables, keep the sandbox, and answer SQL with at most 1,000 rows",
-     .commands = {diagnose, show, whatif, compare, batch, query, explain}},
+     .commands = {diagnose, show, whatif, checklist, compare, batch, query, explain}},
 };
 
 /// What decides whether a diagnosis passes.
@@ -130,7 +133,8 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, capture, show, whatif, compare, baseline, convert, batch, query, explain, config},
+     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, convert, batch, query, explain,
+                  config},
      .repeats = true,
      .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
@@ -174,7 +178,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Do not count findings of this rule; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, capture, show, whatif, compare, baseline, batch, query, config},
+     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, batch, query, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},
@@ -243,6 +247,15 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "format",
      .value_name = "FORMAT",
      .kind = ValueKind::word,
+     .words = kListFormats,
+     .default_text = "text",
+     .help = "How to print it: text, json or markdown",
+     .commands = {checklist},
+     .is_setting = true,
+     .key = "format"},
+    {.name = "format",
+     .value_name = "FORMAT",
+     .kind = ValueKind::word,
      .words = kRowFormats,
      .default_text = "text",
      .help = "How to print it: text, json, html (a page), csv (the causes alone) or markdown",
@@ -296,7 +309,8 @@ const std::vector<OptionEntry> kOutputOptions = {
      .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all (default: standard output)",
-     .commands = {show, whatif, baseline, convert, fleet, query, schema, explain, rules, config, completions, man}},
+     .commands = {show, whatif, checklist, baseline, convert, fleet, query, schema, explain, rules, config, completions,
+                  man}},
     {.name = "color",
      .value_name = "WHEN",
      .kind = ValueKind::word,

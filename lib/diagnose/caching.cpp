@@ -169,9 +169,19 @@ const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline) {
   return largest;
 }
 
+IteratorId take_after_cache(const HostMeasurement& host, IteratorId cache) {
+  const std::vector<IteratorId> above = iterators_above(host, cache);
+  for (const IteratorId id : above) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    if (has_trait(iterator, Trait::repeat)) return kNoIterator;
+    if (iterator.short_name == "FiniteTake") return id;
+  }
+  return kNoIterator;
+}
+
 std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   const CacheFill* const fill = largest_cache_fill(pipeline);
-  if (fill == nullptr) return {};
+  if (fill == nullptr || take_after_cache(host, fill->iterator) != kNoIterator) return {};
   return fmt::format(
       "first epoch: {} is still being filled (its input is read in {} of {}); what stands before it costs nothing from "
       "the second epoch on: record after the first one (profile_batch beyond steps_per_epoch)",

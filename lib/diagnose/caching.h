@@ -34,8 +34,12 @@ std::string size_of_elements(const RankedPipeline& ranked);
 
 /// "first epoch: Dataset.cache is still being filled (its input is read in 158 of 158 calls); what stands before it is
 /// free from the second epoch on: record after the first (profile_batch beyond steps_per_epoch)"; empty if no cache is
-/// being filled.
+/// being filled, or if it is never complete.
 std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// The take() after a cache that ends each epoch before the cache is complete; kNoIterator: none. One after a repeat()
+/// ends no epoch.
+IteratorId take_after_cache(const HostMeasurement& host, IteratorId cache);
 
 /// The cache that is read most among those that are being filled; null if none is.
 const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline);

@@ -6,6 +6,7 @@
 
 #include "diagnose/changes.h"
 #include "diagnose/judgement.h"
+#include "diagnose/spelling.h"
 
 namespace doctor {
 namespace {
@@ -42,6 +43,15 @@ HostComparison compare_by_rules(const Measurements& measurements, const Judgemen
                                                 : values_in_force(comparing->id, thresholds, settings));
 }
 
+/// Advice about no host in particular is for the first one: hosts of a run have one version.
+void spell_for_host(const Measurements& measurements, Finding& finding) {
+  const std::size_t host = finding.host.value_or(0);
+  if (host >= measurements.hosts.size()) return;
+  const RecordedVersion version = recorded_version(measurements.hosts[host]);
+  for (Advice& advice : finding.advice) spell_for(version, advice);
+  for (Advice& advice : finding.without_gain) spell_for(version, advice);
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
@@ -62,6 +72,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
       finding.rule = rule.id;
       finding.states_verdict = rule.states_verdict;
       finding.depends_on_load = rule.judges_load;
+      finding.follows = rule.follows;
       diagnosis.findings.push_back(std::move(finding));
     }
     diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});
@@ -71,6 +82,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
            std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
   predict_gains(throughputs, measurements, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
+  for (Finding& finding : diagnosis.findings) spell_for_host(measurements, finding);
   order_by_changes(diagnosis.findings);
   diagnosis.changes = rank_changes(throughputs, measurements, diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),

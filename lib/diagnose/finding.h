@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "diagnose/reference.h"
 #include "diagnose/suppression.h"
 #include "model/prediction.h"
 
@@ -40,13 +41,17 @@ struct Advice {
   std::optional<Gain> gain = {};  ///< filled in by diagnose(), where there is a model that can be relied upon
   /// Why a change has no gain, as a clause; filled in by diagnose(), and empty where nobody waits.
   std::string no_gain_because = {};
+  /// Which versions of TensorFlow run the code, and what to write in others; filled in by diagnose(). Empty where the
+  /// trace shows that its version does.
+  std::string versions = {};
 };
 
 /// One fault that a rule saw in this trace. Plain data; words for a sink are rendered from it.
 struct Finding {
-  std::string rule;              ///< filled in by diagnose()
-  bool states_verdict = false;   ///< Rule::states_verdict of the rule; filled in by diagnose()
-  bool depends_on_load = false;  ///< Rule::judges_load of the rule; filled in by diagnose()
+  std::string rule;                     ///< filled in by diagnose()
+  bool states_verdict = false;          ///< Rule::states_verdict of the rule; filled in by diagnose()
+  bool depends_on_load = false;         ///< Rule::judges_load of the rule; filled in by diagnose()
+  std::vector<Reference> follows = {};  ///< Rule::follows of the rule; filled in by diagnose()
   Severity severity = Severity::warning;
   std::string subject;  ///< long name of the iterator at fault; empty if it is the whole trace or pipeline
   std::string message;  ///< one sentence with its numbers

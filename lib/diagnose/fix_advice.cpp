@@ -35,7 +35,7 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
                     fmt::format("dataset = dataset.interleave(f, num_parallel_calls={})", calls_of(fix)));
     case FixKind::parallel_batch:
       return advice("Let " + name + " copy the elements of a batch in parallel.",
-                    fmt::format("dataset = dataset.batch(n, num_parallel_calls={})", calls_of(fix)));
+                    fmt::format("dataset = dataset.batch(batch_size, num_parallel_calls={})", calls_of(fix)));
     case FixKind::prefetch:
       return advice("End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                     fmt::format("dataset = dataset.prefetch({})  # the last transformation", calls_of(fix)));

@@ -6,6 +6,7 @@
 #include "diagnose/finding.h"
 #include "diagnose/inquiry.h"
 #include "diagnose/judgement_types.h"
+#include "diagnose/reference.h"
 #include "diagnose/threshold.h"
 #include "measure/measurements.h"
 
@@ -31,7 +32,8 @@ struct RuleResult {
 /// One rule: named for the fault it finds. A pure function over measurements.
 struct Rule {
   std::string_view id;
-  std::string_view summary;  ///< one line for the catalogue
+  std::string_view summary;        ///< one line for the catalogue
+  std::vector<Reference> follows;  ///< the pages that its advice follows, the one to read first before the others
   std::vector<Threshold> thresholds;
   RuleResult (*check)(const RuleContext& context) = nullptr;
   bool states_verdict = false;  ///< its thresholds are verdict_thresholds(): setting them changes the verdict

@@ -127,7 +127,7 @@ struct PhaseMeasurement {
   /// it but where several calls wait at once, whose common time counts once here.
   Picoseconds function_active = 0;
   Picoseconds function_idle = 0;
-  std::vector<OpBeside> beside;  ///< what ran in the idle part, longest first
+  std::vector<OpBeside> beside;  ///< what ran in it; of a bare GetNext of a session run: on the host
 
   /// Threads busy on average during the waits: ops without Python, compute-pool regions and own work of synchronous
   /// iterators. Raw: may exceed the cores, because ops that wait for a core count as busy.

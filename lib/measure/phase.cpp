@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -76,6 +77,7 @@ class PhaseMeasurer {
   void compare_halves();
   void measure_function();
   void describe_function();
+  void describe_session_ops();
   void measure_threads();
 
   const PhaseTools& tools_;
@@ -242,12 +244,35 @@ void PhaseMeasurer::describe_function() {
   });
 }
 
+/// Timelines of session runs may show nothing inside of GetNext, but the ops of the host beside it. Ops of the model
+/// wait for its element: what runs meanwhile is what it may wait for.
+void PhaseMeasurer::describe_session_ops() {
+  std::vector<Interval> waits;
+  for (std::size_t position = 0; position < calls_.size(); ++position) waits.push_back(call(position).span);
+  waits = merged(std::move(waits));
+  std::map<StringId, std::vector<Interval>> parts;
+  for (const Lane& lane : tools_.trace.lanes) {
+    for (std::size_t index = 0; index < lane.ops.size(); ++index) {
+      const OpCall& op = lane.ops[index];
+      if (tools_.op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
+      clip({op.span.start(), op.span.end()}, waits, parts[op.type]);
+    }
+  }
+  for (auto& [type, spans] : parts) {
+    const Picoseconds time = total_length(merged(std::move(spans)));
+    if (time > 0) sums_.measured.phase.beside.push_back({kNoIterator, std::string(tools_.trace.strings[type]), time});
+  }
+  std::sort(sums_.measured.phase.beside.begin(), sums_.measured.phase.beside.end(),
+            [](const OpBeside& a, const OpBeside& b) { return a.time != b.time ? a.time > b.time : a.op < b.op; });
+}
+
 MeasuredPhase PhaseMeasurer::measure() {
   if (calls_.empty()) return std::move(sums_.measured);
   measure_function();
   compare_halves();
   measure_threads();
   describe_function();
+  if (root_ == kNoIterator && !tools_.trace.lanes_are_threads) describe_session_ops();
   return std::move(sums_.measured);
 }
 

@@ -122,6 +122,7 @@ std::string add_changes(const Measurements& measurements, const Diagnosis& diagn
              fmt::format("{} [{}]", with_place(line, is_code, place_of(measurements, diagnosis.judgement, shown)),
                          shown.finding.rule));
     if (shown.advice.gain) page.row("", describe_gain(*shown.advice.gain));
+    if (!shown.advice.versions.empty()) page.row("", shown.advice.versions);
     // The first change is written out, however long it is: the rest of the report is short.
     if (index == 0 && shown.advice.code && !is_code) page.lines("", *shown.advice.code);
   }

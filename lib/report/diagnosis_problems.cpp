@@ -114,8 +114,9 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   report.verdict = verdict_words(diagnosis.judgement.status);
   report.summary = summarize(measurements, diagnosis.judgement);
   for (const CatalogEntry& entry : context.catalog) {
+    const std::string url(entry.rule.follows.empty() ? std::string_view() : entry.rule.follows.front().url);
     report.rules.push_back(
-        {std::string(entry.rule.id), std::string(entry.rule.summary), std::string(entry.page), Severity::warning});
+        {std::string(entry.rule.id), std::string(entry.rule.summary), std::string(entry.page), Severity::warning, url});
   }
   for (const Finding& finding : diagnosis.findings) {
     report.problems.push_back(problem_of(measurements, diagnosis.judgement, finding, context));

@@ -131,7 +131,8 @@ OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
                       {"code", code},
                       {"predicted_speedup", speedup},
                       {"gain", gain_json(item.gain)},
-                      {"no_gain_because", text_or_null(item.no_gain_because)}});
+                      {"no_gain_because", text_or_null(item.no_gain_because)},
+                      {"versions", text_or_null(item.versions)}});
   }
   OrderedJson json = {
       {"rule", finding.rule},        {"severity", to_word(finding.severity)},
@@ -139,6 +140,7 @@ OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
       {"message", finding.message},  {"evidence", std::move(evidence)},
       {"advice", std::move(advice)},
   };
+  json["follows"] = references_json(finding.follows);
   if (finding.suppressed) {
     const std::optional<std::chrono::year_month_day>& expires = finding.suppressed->expires;
     json["suppressed"] = {{"reason", finding.suppressed->reason},

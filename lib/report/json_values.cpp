@@ -119,6 +119,12 @@ OrderedJson beside_json(const HostMeasurement& host, const PhaseMeasurement& pha
 
 }  // namespace
 
+OrderedJson references_json(std::span<const Reference> references) {
+  OrderedJson json = OrderedJson::array();
+  for (const Reference& reference : references) json.push_back({{"title", reference.title}, {"url", reference.url}});
+  return json;
+}
+
 OrderedJson source_json(const SourceLine* place) {
   if (place == nullptr) return nullptr;
   return {{"file", place->file}, {"line", place->line}, {"code", text_or_null(place->code)}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "diagnose/finding.h"
 #include "report/selection.h"
@@ -12,6 +13,8 @@ namespace doctor {
 
 /// `source` of an iterator or a finding; null where the line is not known.
 OrderedJson source_json(const SourceLine* place);
+/// The pages that advice follows: [{"title", "url"}, ...].
+OrderedJson references_json(std::span<const Reference> references);
 
 /// One entry of `iterators`. `critical` is its time on the critical path of the pipeline it is listed under.
 OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical);

@@ -49,23 +49,6 @@ std::string table_row(const Problem& problem, bool with_host) {
                      text(problem.message, kLongestCell));
 }
 
-/// A block of code in a fence that is longer than any run of backticks in it.
-std::string code_block(std::string_view lines) {
-  std::size_t fence = 3;
-  std::size_t run = 0;
-  for (const char c : lines) {
-    run = c == '`' ? run + 1 : 0;
-    fence = std::max(fence, run + 1);
-  }
-  std::string block = std::string(fence, '`') + "python\n";
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    block += clip(escape_for_terminal(lines.substr(0, end)), kLongestCodeLine) + "\n";
-    lines.remove_prefix(std::min(end + 1, lines.size()));
-  }
-  return block + std::string(fence, '`') + "\n\n";
-}
-
 /// A foldable section: what was measured, what to do.
 std::string details_of(const Problem& problem) {
   const std::string subject = clip(escape_for_terminal(problem.subject), kLongestCell);
@@ -79,7 +62,7 @@ std::string details_of(const Problem& problem) {
   if (!problem.host.empty() || !problem.evidence.empty()) section += "\n";
   for (const Advice& advice : problem.advice) {
     section += text(advice.text) + "\n\n";
-    if (advice.code) section += code_block(*advice.code);
+    if (advice.code) section += markdown_code_block(*advice.code, kLongestCodeLine);
     if (advice.gain) section += text(describe_gain(*advice.gain)) + "\n\n";
   }
   return section + "</details>\n\n";

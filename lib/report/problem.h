@@ -21,6 +21,7 @@ struct ProblemRule {
   std::string title;                      ///< one line
   std::string page;                       ///< its whole page as Markdown; may be empty
   Severity severity = Severity::warning;  ///< of its problems, unless one says otherwise
+  std::string url = {};                   ///< of the public page that its advice follows; empty: none
 };
 
 /// A place in the repository that a problem is shown at.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/json_values.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
@@ -66,6 +67,7 @@ OrderedJson rule_json(const CatalogEntry& entry, const ThresholdSettings& settin
     });
   }
   OrderedJson json = {{"rule", entry.rule.id}, {"summary", entry.rule.summary}};
+  json["follows"] = references_json(entry.rule.follows);
   json["thresholds"] = std::move(thresholds);
   if (with_page) json["page"] = entry.page;
   return json;
@@ -84,6 +86,8 @@ std::string render_rule_text(const CatalogEntry& entry, const ThresholdSettings&
   const Rule& rule = entry.rule;
   std::string text = width ? refilled(entry.page, *width) : std::string(entry.page);
   if (!text.ends_with('\n')) text += '\n';
+  text += "\n## Read more\n";
+  for (const Reference& reference : rule.follows) text += fmt::format("- {}\n  {}\n", reference.title, reference.url);
   if (rule.thresholds.empty()) return text;
   const ThresholdValues in_force = values_in_force(rule.id, rule.thresholds, settings);
   text += "\n## Thresholds\n";

@@ -46,6 +46,7 @@ OrderedJson rule_json(const ProblemRule& rule) {
   // The pages are ours, not foreign: their Markdown is kept.
   json["help"] = {{"text", rule.page.empty() ? rule.title : rule.page}};
   if (!rule.page.empty()) json["help"]["markdown"] = rule.page;
+  if (!rule.url.empty()) json["helpUri"] = rule.url;
   json["defaultConfiguration"] = {{"level", to_word(rule.severity)}};
   json["properties"] = {{"tags", {"performance", "tf.data"}}};
   return json;

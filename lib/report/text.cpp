@@ -310,8 +310,13 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
     for (const Advice& advice : finding.advice) {
       page.row("do", advice.text);
       if (advice.code) page.lines("code", *advice.code);
+      if (!advice.versions.empty()) page.row("versions", advice.versions);
       if (advice.gain) page.row("gain", describe_gain(*advice.gain));
       if (!advice.no_gain_because.empty()) page.row("gain", "not predicted: " + advice.no_gain_because);
+    }
+    for (const Reference& reference : finding.follows) {
+      page.row("see", reference.title);
+      page.command("", reference.url);
     }
     for (const Advice& advice : finding.without_gain) {
       page.row("no gain", advice.code && advice.code->find('\n') == std::string::npos ? *advice.code : advice.text);

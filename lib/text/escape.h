@@ -25,6 +25,9 @@ std::string escape_for_markdown(std::string_view text);
 /// Text as a code span of the same Markdown, also within a table's cell; empty text stays empty.
 std::string markdown_code(std::string_view text);
 
+/// Lines of Python as a block of code, each cut after `longest_line` columns, with an empty line after it.
+std::string markdown_code_block(std::string_view lines, std::size_t longest_line);
+
 /// The message of a workflow command of GitHub Actions (`::error::MESSAGE`).
 std::string escape_for_github(std::string_view text);
 

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "text/columns.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -130,6 +131,23 @@ std::string markdown_code(std::string_view text) {
   if (shown.empty()) return {};
   const bool is_simple = shown.find_first_of("`|") == std::string::npos && shown.front() != ' ' && shown.back() != ' ';
   return is_simple ? '`' + shown + '`' : html_code(shown);
+}
+
+std::string markdown_code_block(std::string_view lines, std::size_t longest_line) {
+  // The fence is longer than any run of backticks in it.
+  std::size_t fence = 3;
+  std::size_t run = 0;
+  for (const char c : lines) {
+    run = c == '`' ? run + 1 : 0;
+    fence = std::max(fence, run + 1);
+  }
+  std::string block = std::string(fence, '`') + "python\n";
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    block += clip(escape_for_terminal(lines.substr(0, end)), longest_line) + "\n";
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return block + std::string(fence, '`') + "\n\n";
 }
 
 std::string escape_for_github(std::string_view text) {

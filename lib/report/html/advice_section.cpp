@@ -101,6 +101,9 @@ void add_advice_section(const PageDocuments& documents, HtmlWriter& page) {
     page.open("li");
     page.element("p", text_of(*advice.advice, "text"));
     if (const std::string code = text_of(*advice.advice, "code"); !code.empty()) add_code(code, page);
+    if (const std::string versions = text_of(*advice.advice, "versions"); !versions.empty()) {
+      page.element("p", {{"class", "muted"}}, versions);
+    }
     add_gain(advice, most_gain(shown), page);
     page.open("p", {{"class", "muted"}});
     const std::string rule = text_of(*advice.finding, "rule");
@@ -110,6 +113,7 @@ void add_advice_section(const PageDocuments& documents, HtmlWriter& page) {
       page.text(fmt::format(" ({}:{})", text_of(*source, "file"), number_of(*source, "line")));
     }
     page.close();
+    add_references(*advice.finding, page);
     page.close();
   }
   page.close();

@@ -101,6 +101,7 @@ void add_finding(const OrderedJson& finding, const PageDocuments& documents, Htm
     page.element("p", text_of(advice, "text"));
     if (const std::string code = text_of(advice, "code"); !code.empty()) add_code(code, page);
   }
+  add_references(finding, page);
   page.element("h4", "What was measured");
   add_evidence(finding, page);
   if (const OrderedJson* const explanation = documents.find("explanation_" + rule)) add_questions(*explanation, page);

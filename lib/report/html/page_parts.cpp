@@ -92,6 +92,18 @@ PageTable table_of(std::string summary, const OrderedJson& rows) {
   return table;
 }
 
+void add_references(const OrderedJson& finding, HtmlWriter& page) {
+  const OrderedJson& references = list_of(finding, "follows");
+  if (references.empty()) return;
+  page.open("p", {{"class", "muted"}});
+  page.text("See ");
+  for (const OrderedJson& reference : references) {
+    if (&reference != &references.front()) page.text(", ");
+    page.element("a", {{"href", text_of(reference, "url")}}, text_of(reference, "title"));
+  }
+  page.close();
+}
+
 void add_code(std::string_view code, HtmlWriter& page) {
   page.open("div", {{"class", "code"}});
   page.open("pre", {{"tabindex", "0"}});

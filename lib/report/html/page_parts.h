@@ -40,6 +40,9 @@ std::string words_of(std::string_view key, const OrderedJson& value);
 /// A key as the title of a column: "total_us" is "total".
 std::string title_of(std::string_view key);
 
+/// Links to the pages that the advice of a finding follows. Nothing is loaded from there.
+void add_references(const OrderedJson& finding, HtmlWriter& page);
+
 /// Code with a button that copies it.
 void add_code(std::string_view code, HtmlWriter& page);
 

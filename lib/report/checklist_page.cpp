@@ -1,0 +1,264 @@
+#include "report/checklist_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/cores.h"
+#include "diagnose/dataset_words.h"
+#include "diagnose/pipelines.h"
+#include "diagnose/suppress.h"
+#include "diagnose/throughput_words.h"
+#include "diagnose/user_code.h"
+#include "report/json_values.h"
+#include "report/pipeline_text.h"
+#include "report/selection.h"
+#include "text/escape.h"
+#include "text/json_page.h"
+#include "text/numbers.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kLongestCodeLine = 200;
+
+/// The words of the schema are those of to_word(); they never change.
+enum class Answer { yes, no, partly, unknown };
+
+/// A question of the guide, answered. Texts may hold foreign text.
+struct ChecklistItem {
+  std::string_view question;
+  Reference see;  ///< the guide's section that asks it
+  Answer answer = Answer::unknown;
+  std::string words = {};                  ///< the answer in a sentence
+  std::vector<std::string> evidence = {};  ///< what it rests on
+  std::vector<std::string> rules = {};     ///< that found something about it
+  std::vector<Advice> advice = {};         ///< what to do about it
+};
+
+std::string_view to_word(Answer answer) {
+  switch (answer) {
+    case Answer::yes:
+      return "yes";
+    case Answer::no:
+      return "no";
+    case Answer::partly:
+      return "partly";
+    case Answer::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// Adds the findings of these rules about the pipeline, with the first advice of each.
+void add_findings(const Diagnosis& diagnosis, const PipelineView& view, std::initializer_list<std::string_view> rules,
+                  ChecklistItem& item) {
+  for (const Finding& finding : findings_that_count(diagnosis.findings)) {
+    const bool is_asked_for = std::find(rules.begin(), rules.end(), finding.rule) != rules.end();
+    const bool is_elsewhere = finding.pipeline && &diagnosis.judgement.pipelines[*finding.pipeline] != &view.judgement;
+    if (!is_asked_for || is_elsewhere) continue;
+    item.rules.push_back(finding.rule);
+    item.evidence.push_back(finding.message);
+    if (!finding.advice.empty()) item.advice.push_back(finding.advice.front());
+  }
+}
+
+ChecklistItem is_fast_enough(const PipelineView& view) {
+  ChecklistItem item = {"Is your tf.data pipeline producing data fast enough?", references::kFastEnough};
+  item.evidence.push_back("GetNext: " + describe_calls(view.pipeline));
+  switch (view.judgement.level) {
+    case InputLevel::bound:
+      item.answer = Answer::no;
+      item.words = "the training waits for its input";
+      break;
+    case InputLevel::mild:
+      item.answer = Answer::partly;
+      item.words = "the training waits for its input now and then";
+      break;
+    case InputLevel::not_bound:
+      item.answer = Answer::yes;
+      item.words = "the input is not the bottleneck: the other answers are for information";
+      break;
+    case InputLevel::unknown:
+      item.words = "the trace shows too little to tell: " + view.judgement.doubt;
+      return item;
+  }
+  item.evidence.push_back(input_part(view.pipeline, view.judgement));
+  return item;
+}
+
+ChecklistItem is_prefetching(const Diagnosis& diagnosis, const PipelineView& view) {
+  ChecklistItem item = {"Are you prefetching data?", references::kArePrefetching};
+  const PipelineMeasurement& pipeline = view.pipeline;
+  if (pipeline.root == kNoIterator) {
+    item.words = "the trace shows nothing inside of GetNext";
+    return item;
+  }
+  add_findings(diagnosis, view, {"missing-prefetch", "remade-iterator"}, item);
+  if (pipeline.prefetch == kNoIterator) {
+    const IteratorId last = pipeline.outermost != kNoIterator ? pipeline.outermost : pipeline.root;
+    item.answer = Answer::no;
+    item.words = describe(view.host, last) + " runs inside of GetNext, while the training waits";
+    return item;
+  }
+  const IteratorMeasurement& prefetch = view.host.iterators[index_of(pipeline.prefetch)];
+  item.answer = Answer::yes;
+  item.words =
+      is_injected(prefetch) ? "TF inserted a prefetch at the end of the pipeline" : "the pipeline ends with a prefetch";
+  item.evidence.push_back(prefetch.long_name);
+  return item;
+}
+
+ChecklistItem uses_cpu(const Diagnosis& diagnosis, const PipelineView& view) {
+  ChecklistItem item = {"Are you reaching high CPU utilization?", references::kCpuUtilization};
+  add_findings(diagnosis, view,
+               {"cpu-saturated", "input-takes-cores", "intra-op-parallelism", "low-parallelism", "autotune-limited",
+                "uncached-repeat"},
+               item);
+  if (const std::string cores = describe_cores(view); !cores.empty()) item.evidence.push_back("cores: " + cores);
+  const std::optional<double> utilization = cpu_utilization(view.pipeline, view.phase());
+  if (!utilization) {
+    item.words = why_cores_are_unknown(view.host);
+    return item;
+  }
+  constexpr double kNearLimit = 0.9;  // "approaching the resource limit" in the guide, which gives no number
+  const bool is_high = *utilization >= kNearLimit;
+  item.answer = is_high ? Answer::yes : Answer::no;
+  item.words = is_high ? "the cores are the limit: avoid computation, cache it, or move it off this host"
+                       : "cores are idle while the training waits: more can be done at once";
+  if (view.judgement.level == InputLevel::not_bound)
+    item.words = fmt::format("{} of the cores are busy while GetNext is called", format_share(*utilization));
+  return item;
+}
+
+/// The walk of the guide from the outermost transformation to the source: what each holds of the waits.
+ChecklistItem where_is_bottleneck(const PipelineView& view) {
+  ChecklistItem item = {"Where is the bottleneck?", references::kIdentifyBottleneck};
+  if (view.judgement.culprit == kNoIterator) {
+    item.words = "the trace does not show it";
+    return item;
+  }
+  const bool is_waited_for = names_culprit(view.judgement);
+  item.answer = is_waited_for ? Answer::yes : Answer::no;
+  const std::string name = describe_culprit(view.host, view.pipeline, view.judgement);
+  if (!is_waited_for) {
+    item.words = "nobody waits; the busiest is " + name;
+  } else if (sets_pace(view.judgement)) {
+    item.words = name + " " + view.judgement.culprit_reason;
+  } else {
+    item.words = fmt::format("{}, with {} of the wait", name, format_share(view.judgement.culprit_share));
+  }
+  item.evidence.push_back(describe_place(view));
+  if (const std::string function = describe_function(view); !function.empty()) item.evidence.push_back(function);
+  item.evidence.push_back(view.culprit().long_name);
+  return item;
+}
+
+ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& view) {
+  const bool has_culprit = view.judgement.culprit != kNoIterator;
+  const bool is_source = has_culprit && view.culprit().is_source;
+  ChecklistItem item = {"How is it addressed?",
+                        is_source ? references::kSourceDatasets : references::kTransformationDatasets};
+  if (!has_culprit || !names_culprit(view.judgement)) {
+    item.words = "there is nothing to address in the input";
+    return item;
+  }
+  item.answer = Answer::yes;
+  item.words = is_source ? "a source: read in parallel, from files that are large enough to be worth opening"
+                         : "a transformation: run it in parallel, cache it, or run copies of the pipeline on shards";
+  for (const Change& change : diagnosis.changes) {
+    const Finding& finding = diagnosis.findings[change.finding];
+    const bool is_here = finding.pipeline && &diagnosis.judgement.pipelines[*finding.pipeline] == &view.judgement;
+    if (!is_here || finding.suppressed || change.instead_of) continue;
+    item.rules.push_back(finding.rule);
+    item.advice.push_back(finding.advice[change.advice]);
+  }
+  if (item.advice.empty()) add_findings(diagnosis, view, {"slow-source", "slow-transformation", "input-bound"}, item);
+  return item;
+}
+
+std::vector<ChecklistItem> checklist_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& views) {
+  if (views.empty()) return {};
+  const PipelineView& view = views.front();
+  return {is_fast_enough(view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view), where_is_bottleneck(view),
+          how_to_address_it(diagnosis, view)};
+}
+
+OrderedJson item_json(const ChecklistItem& item) {
+  OrderedJson advice = OrderedJson::array();
+  for (const Advice& each : item.advice) {
+    advice.push_back({{"text", each.text},
+                      {"code", or_null(each.code)},
+                      {"gain", gain_json(each.gain)},
+                      {"versions", text_or_null(each.versions)}});
+  }
+  OrderedJson json = {{"question", item.question}, {"answer", to_word(item.answer)}, {"words", item.words}};
+  json["evidence"] = item.evidence;
+  json["rules"] = item.rules;
+  json["advice"] = std::move(advice);
+  json["see"] = references_json({&item.see, 1}).front();
+  return json;
+}
+
+}  // namespace
+
+std::string render_checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  OrderedJson items = OrderedJson::array();
+  for (const ChecklistItem& item : checklist_of(diagnosis, views)) items.push_back(item_json(item));
+  OrderedJson page = {{"schema", "tfdata-doctor.checklist/1"}, {"tool", tool_json()}};
+  page["pipeline"] =
+      views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front().judgement, views.front().pipeline));
+  page["host"] = views.empty() ? OrderedJson(nullptr) : OrderedJson(host_name(views.front().host));
+  page["items"] = std::move(items);
+  return to_text(page);
+}
+
+std::string render_checklist_text(const Measurements& measurements, const Diagnosis& diagnosis,
+                                  const TextStyle& style) {
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  TextPage page(style.color, style.width);
+  if (views.empty()) {
+    page.headline("NO ANSWERS", reason_without_verdict(measurements, diagnosis.judgement), Tone::unsure);
+    return page.take();
+  }
+  std::size_t number = 0;
+  for (const ChecklistItem& item : checklist_of(diagnosis, views)) {
+    if (number > 0) page.empty_line();
+    page.row(fmt::format("{}", ++number), item.question);
+    page.row(to_word(item.answer), item.words);
+    if (style.detail == Detail::verdict) continue;
+    for (const std::string& evidence : item.evidence) page.row("because", evidence);
+    for (const Advice& advice : item.advice) {
+      page.row("do", advice.text);
+      if (advice.code) page.lines("", *advice.code);
+      if (!advice.versions.empty()) page.row("", advice.versions);
+      if (advice.gain) page.row("", describe_gain(*advice.gain));
+    }
+    page.command("see", item.see.url);
+  }
+  return page.take();
+}
+
+std::string render_checklist_markdown(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  if (views.empty()) return escape_for_markdown(reason_without_verdict(measurements, diagnosis.judgement)) + "\n";
+  std::string text = "# tf.data checklist\n";
+  std::size_t number = 0;
+  for (const ChecklistItem& item : checklist_of(diagnosis, views)) {
+    text += fmt::format("\n## {}. [{}]({})\n\n**{}**: {}\n\n", ++number, item.question, item.see.url,
+                        to_word(item.answer), escape_for_markdown(item.words));
+    for (const std::string& evidence : item.evidence) text += "- " + escape_for_markdown(evidence) + "\n";
+    for (const Advice& advice : item.advice) {
+      text += "\n" + escape_for_markdown(advice.text) + "\n\n";
+      if (advice.code) text += markdown_code_block(*advice.code, kLongestCodeLine);
+    }
+  }
+  return text;
+}
+
+}  // namespace doctor

@@ -1,0 +1,124 @@
+"""Every piece of code that a rule advises, executed with real TensorFlow: scripts/check-python runs it."""
+
+import contextlib
+import tempfile
+import unittest
+from pathlib import Path
+
+import tensorflow as tf
+
+from .snippets import all_snippets
+
+
+def _files(folder):
+    """Names of files as a user has them: records, and CSV with a line of titles."""
+    names = []
+    for number in range(4):
+        name = str(folder / f"part-{number}.tfrecord")
+        with tf.io.TFRecordWriter(name) as writer:
+            for _ in range(8):
+                writer.write(tf.train.Example().SerializeToString())
+        (folder / f"part-{number}.csv").write_text("a,b\n" + "1,2\n" * 8)
+        names.append(name)
+    return names
+
+
+def _model():
+    model = tf.keras.Sequential([tf.keras.layers.Input([2]), tf.keras.layers.Dense(1)])
+    model.compile(loss="mse", optimizer="sgd")
+    return model
+
+
+def names_for(code, folder, service):
+    """What the user's names in the code are: the simplest things that fit."""
+    files = _files(folder)
+    dataset = tf.data.Dataset.from_tensor_slices(tf.reshape(tf.range(64.0), [32, 2]))
+    same = lambda *values: values[0] if len(values) == 1 else values  # noqa: E731
+    makes_dataset = lambda *values: tf.data.Dataset.from_tensors(values[0])  # noqa: E731
+    first_length = lambda x: tf.shape(x)[0]  # noqa: E731
+    has_dataset_of_files = "filenames.interleave" in code
+    return {
+        "tf": tf,
+        "dataset": dataset,
+        "source": lambda: dataset,
+        "f": makes_dataset if "interleave(f" in code or "flat_map(f" in code else same,
+        **dict.fromkeys(
+            ["function", "f_in_tf_ops", "f_on_batches", "f_of_batches", "load", "augment", "decode", "decode_image"], same
+        ),
+        **dict.fromkeys(["parse", "time_consuming", "memory_consuming", "preprocess"], same),
+        "predicate": lambda x: tf.reduce_all(x >= 0, axis=-1),
+        "length": first_length,
+        "element_length": first_length,
+        **dict.fromkeys(["boundaries", "bucket_boundaries"], [3]),
+        **dict.fromkeys(["batch_sizes", "bucket_batch_sizes"], [2, 2]),
+        "class_func": lambda x: tf.cast(x[0], tf.int32) % 2,
+        "target_dist": [0.5, 0.5],
+        "key_func": lambda x: tf.constant(0, tf.int64),
+        "reduce_func": lambda key, window: window.batch(2),
+        "filenames": tf.data.Dataset.from_tensor_slices(files) if has_dataset_of_files else files,
+        "filename": str(folder / "cache" / "new"),
+        "file_pattern": str(folder / ("*.csv" if "csv" in code else "*.tfrecord")),
+        "filenames_to_dataset": lambda names: names.interleave(tf.data.TFRecordDataset),
+        "manifest": str(folder / "manifest.txt"),
+        "generate": lambda: [tf.train.Example()],
+        "parts": [0, 1],
+        "dataset_of_part": lambda part: dataset,
+        "data": tf.range(100),
+        "series": tf.range(100),
+        "make": lambda: dataset,
+        "window_size": 5,
+        "count": 40,
+        **dict.fromkeys(["n", "batch_size", "calls", "cores", "NUM_SHARDS", "steps", "steps_per_epoch"], 4),
+        "buffer_size": 16,
+        "ram_bytes": 2**30,
+        "step": 0,
+        "batch": tf.zeros([4, 2]),
+        "train_step": lambda *_: None,
+        "images": tf.zeros([2, 8, 8, 3], tf.uint8),
+        "device": "/cpu:0",
+        "strategy": tf.distribute.OneDeviceStrategy("/cpu:0"),
+        "model": _model(),
+        "optimizer": tf.keras.optimizers.SGD(),
+        "checkpoint": tf.train.Checkpoint(),
+        "path": str(folder / "checkpoint"),
+        "service": service,
+        **dict.fromkeys(["logdir", "log_dir"], str(folder / "logs")),
+        "session": None,
+    }
+
+
+def execute(code, folder, service):
+    """Runs the code, and takes an element of the dataset that it makes."""
+    (folder / "cache").mkdir()
+    names = names_for(code, folder, service)
+    before = names["dataset"]
+    try:
+        exec(compile(code, "advice", "exec"), names)  # noqa: S102
+        made = names["dataset"]
+        if made is not before:
+            next(iter(made))
+    finally:
+        tf.keras.mixed_precision.set_global_policy("float32")
+        if "profiler.experimental.start" in code:
+            with contextlib.suppress(tf.errors.UnavailableError):  # stopped by the code itself
+                tf.profiler.experimental.stop(save=False)
+
+
+class SnippetsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        service = tf.data.experimental.service
+        cls.dispatcher = service.DispatchServer()
+        address = cls.dispatcher.target.split("://")[1]
+        cls.worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
+
+    def test_every_snippet_runs(self):
+        snippets = all_snippets()
+        self.assertGreater(len(snippets), 80)
+        for code, path in snippets.items():
+            with self.subTest(path=str(path), code=code), tempfile.TemporaryDirectory() as folder:
+                execute(code, Path(folder), self.dispatcher.target)
+
+
+if __name__ == "__main__":
+    unittest.main()
