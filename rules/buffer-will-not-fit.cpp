@@ -35,34 +35,36 @@ Growth largest_growth(const RankedPipeline& ranked, const std::vector<ElementBuf
   return largest;
 }
 
-Advice advice_for(const IteratorMeasurement& buffer) {
+/// `why` is what the report shows beside the code.
+Advice advice_for(const IteratorMeasurement& buffer, const std::string& why) {
   if (has_trait(buffer, Trait::shuffle)) {
     return {"Shuffle what is small (file names, serialized records) before it is decoded, or with a smaller buffer.",
-            "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"};
+            fmt::format("dataset = dataset.shuffle(buffer_size)  # {}", why)};
   }
   if (kind_of(buffer) == "Prefetch") {
     return {"Prefetch fewer elements, or let tf.data keep the buffer within its budget.",
-            "dataset = dataset.prefetch(tf.data.AUTOTUNE)"};
+            fmt::format("dataset = dataset.prefetch(tf.data.AUTOTUNE)  # {}", why)};
   }
   return {"Work on fewer elements at once: each call keeps its result until it is taken.",
-          "dataset = dataset.map(f, num_parallel_calls=calls)  # fewer calls"};
+          fmt::format("dataset = dataset.map(f, num_parallel_calls=calls)  # {}", why)};
 }
 
 Finding finding_for(const RankedPipeline& ranked, const Growth& growth, const AutotuneBudget& memory, double free) {
   const IteratorId id = growth.buffer->iterator;
   Finding finding;
   finding.subject = ranked[id].long_name;
+  const std::string full = format_bytes(*growth.buffer->full_bytes);
+  const std::string left = format_bytes(static_cast<std::uint64_t>(free * kBytesPerMegabyte));
   finding.message = fmt::format(
-      "{} will take {} when it is full ({} of {} each; {} now), and the machine has {} left of {}",
-      describe(ranked.host, id), format_bytes(*growth.buffer->full_bytes),
-      format_count(*growth.buffer->limit, "element"), format_bytes(*growth.buffer->element_bytes),
-      format_bytes(*growth.buffer->bytes), format_bytes(static_cast<std::uint64_t>(free * kBytesPerMegabyte)),
+      "{} will take {} when it is full ({} of {}, {} now), and the machine has {} left of {}",
+      describe(ranked.host, id), full, format_count(*growth.buffer->limit, "element"),
+      format_bytes(*growth.buffer->element_bytes), format_bytes(*growth.buffer->bytes), left,
       format_bytes(static_cast<std::uint64_t>(static_cast<double>(*memory.machine_ram_mb) * kBytesPerMegabyte)));
   finding.evidence = {{"when_full", growth.full, "MB"},
                       {"held", growth.held, "MB"},
                       {"free", free, "MB"},
                       share_of("share_of_free", growth.to_come() / free)};
-  finding.advice = {advice_for(ranked[id])};
+  finding.advice = {advice_for(ranked[id], fmt::format("full, it takes {}; {} are left", full, left))};
   return finding;
 }
 

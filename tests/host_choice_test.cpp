@@ -140,6 +140,7 @@ TEST_CASE("every command that shows a run takes it") {
                                                  {"show", "ops"},
                                                  {"show", "kernels"},
                                                  {"whatif"},
+                                                 {"checklist"},
                                                  {"explain", "input-bound"}}) {
     CAPTURE(command.back());
     Names wanted = command;

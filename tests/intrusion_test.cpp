@@ -54,6 +54,7 @@ TEST_CASE("whoever takes a command over has its input and its output, and nothin
       {"show", "calls", trace},
       {"show", "timeline", trace},
       {"whatif", trace},
+      {"checklist", trace},
       {"compare", other, "--", trace},
       {"compare", "--baseline", folder / "baseline.json", trace, "-o", out},
       {"convert", trace, "--format", "csv", "-o", out},

@@ -339,6 +339,7 @@ TEST_CASE("--require-sandbox fails before a trace is read where a part of the sa
   const std::vector<std::vector<std::string>> commands = {{trace, "--fail-on", "never"},
                                                           {"show", "tree", trace},
                                                           {"whatif", trace},
+                                                          {"checklist", trace},
                                                           {"compare", trace, "--", trace},
                                                           {"convert", trace, "--format", "csv"},
                                                           {"query", "SELECT 1", trace},

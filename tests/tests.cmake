@@ -119,6 +119,8 @@ if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/python)
     set_tests_properties(python_${name} PROPERTIES ENVIRONMENT "${python_environment}")
   endforeach()
+  add_test(NAME coverage_page COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/coverage --check
+                                      $<TARGET_FILE:tfdata-doctor>)
   foreach(name style tensorflow wheel)
     add_test(NAME python_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-python --prepared ${name}
                                          $<TARGET_FILE:tfdata-doctor>)

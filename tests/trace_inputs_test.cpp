@@ -206,6 +206,25 @@ TEST_CASE("what holds no traces says what it holds and what to do") {
   CHECK(list_runs(directory / "many/1").error().what == "cannot be read: Not a directory");
 }
 
+TEST_CASE("folders of traces below one that is no log directory are named") {
+  const TemporaryDirectory directory;
+  directory.write("all/2024/a.xplane.pb", "");
+  directory.write("all/2025/b.xplane.pb", "");
+  const Error error = refusal(directory / "all");
+  CHECK(contains(error.what, "holds no run of its own, but trace files in " + (directory / "all/2024")));
+  CHECK(contains(error.next, "tfdata-doctor batch " + (directory / "all")));
+}
+
+TEST_CASE("paths of other storage get the command that pipes them, and a program the one that records it") {
+  CHECK(refusal("gs://bucket/h.xplane.pb").next == "pipe it: gsutil cat gs://bucket/h.xplane.pb | tfdata-doctor -");
+  CHECK(refusal("s3://bucket/a b.pb").next == "pipe it: aws s3 cp 's3://bucket/a b.pb' - | tfdata-doctor -");
+  CHECK(refusal("hf://datasets/x/y.pb").what == "is not a path of this machine");
+  const TemporaryDirectory directory;
+  const std::string program = directory.write("train.py", "import tensorflow");
+  CHECK(refusal(program).what == "is a program, not a trace");
+  CHECK(refusal(program).next == "record it with python -m tfdata_doctor " + program);
+}
+
 TEST_CASE("no recording is read twice, whatever it is called") {
   const TemporaryDirectory directory;
   const std::string trace = directory.write("a/h.xplane.pb", "trace of h");

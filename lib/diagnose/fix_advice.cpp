@@ -31,8 +31,12 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
       return advice("Let " + name + " work on several elements at once.",
                     fmt::format("dataset = dataset.map(f, num_parallel_calls={})", calls_of(fix)));
     case FixKind::parallel_interleave:
+      // More calls than datasets in the cycle are an error.
       return advice("Let " + name + " work on several datasets at once.",
-                    fmt::format("dataset = dataset.interleave(f, num_parallel_calls={})", calls_of(fix)));
+                    fix.parallelism ? fmt::format("dataset = dataset.interleave(f, cycle_length={0}, "
+                                                  "num_parallel_calls={0})",
+                                                  *fix.parallelism)
+                                    : "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)");
     case FixKind::parallel_batch:
       return advice("Let " + name + " copy the elements of a batch in parallel.",
                     fmt::format("dataset = dataset.batch(batch_size, num_parallel_calls={})", calls_of(fix)));

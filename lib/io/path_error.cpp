@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -12,6 +13,8 @@
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "text/escape.h"
 
 namespace doctor {
 namespace {
@@ -63,7 +66,28 @@ std::string nearest_name(const fs::path& directory, const std::string& name) {
   return nearest;
 }
 
+/// How to pipe what other storage holds: "gsutil cat gs://bucket/x | tfdata-doctor -". Empty for a path of this
+/// machine.
+std::string command_that_reads(const std::string& path) {
+  constexpr std::array<std::array<std::string_view, 3>, 4> kStorages = {{{"gs://", "gsutil cat ", ""},
+                                                                         {"s3://", "aws s3 cp ", " -"},
+                                                                         {"hdfs://", "hdfs dfs -cat ", ""},
+                                                                         {"abfs://", "hdfs dfs -cat ", ""}}};
+  for (const auto& [scheme, before, after] : kStorages) {
+    if (path.starts_with(scheme)) {
+      return std::string(before) + shell_word(path) + std::string(after) + " | tfdata-doctor -";
+    }
+  }
+  return {};
+}
+
 Error missing_path(const std::string& path) {
+  if (const std::string command = command_that_reads(path); !command.empty()) {
+    return {"is not a path of this machine", path, std::nullopt, "pipe it: " + command};
+  }
+  if (path.starts_with("hf://")) {
+    return {"is not a path of this machine", path, std::nullopt, "download the file first, with the program hf"};
+  }
   Error error{"no such file or directory", path, std::nullopt, {}};
   fs::path given(path);
   if (!given.has_filename() && given.has_relative_path()) given = given.parent_path();  // "logs/" names "logs"

@@ -18,6 +18,7 @@
 #include "io/path_error.h"
 #include "io/repeated_files.h"
 #include "io/trace_folder.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {
@@ -57,6 +58,7 @@ struct FoundRun {
 struct Search {
   std::vector<FoundRun> found;
   std::size_t unreadable_folders = 0;
+  std::vector<std::string> other_folders = {};  ///< with traces, but not where a run of a log directory is
 };
 
 struct PendingFolder {
@@ -85,6 +87,8 @@ Search search_runs(const fs::path& log_directory) {
       Run run{here.full.filename().string(), here.path.string(), most_complete_files(here.path, folder->traces)};
       const std::int64_t change = newest_change(run.files);
       search.found.push_back({std::move(run), change});
+    } else if (!folder->traces.empty()) {
+      search.other_folders.push_back(here.path.string());
     }
     if (here.depth == kDeepestFolder) continue;
     for (const std::string& name : folder->folders) {
@@ -94,6 +98,7 @@ Search search_runs(const fs::path& log_directory) {
       linked.push_back({here.path / name, here.full / name, here.depth + 1});
     }
   }
+  std::sort(search.other_folders.begin(), search.other_folders.end());
   std::sort(search.found.begin(), search.found.end(), [](const FoundRun& left, const FoundRun& right) {
     return std::tie(right.newest_change, right.run.name, right.run.directory) <
            std::tie(left.newest_change, left.run.name, left.run.directory);
@@ -118,6 +123,11 @@ std::string contents(const TraceFolder& folder) {
 }
 
 Error no_traces(const std::string& directory, const TraceFolder& folder, const Search& search) {
+  if (!search.other_folders.empty()) {
+    return {"holds no run of its own, but trace files in " + listed(search.other_folders), directory, std::nullopt,
+            "name one of these folders, or diagnose all traces, each by itself: tfdata-doctor batch " +
+                shell_word(directory)};
+  }
   std::string what =
       "holds no trace files (*.xplane.pb, *.trace.json[.gz], timeline_*.json), here or in plugins/profile/ below: " +
       contents(folder);
@@ -168,6 +178,9 @@ Result<std::vector<std::string>> resolve_path(const std::string& path, const std
   if (path == "-") return std::vector<std::string>{path};
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return Unexpected(path_error(path, errno));
+  if (path.ends_with(".py")) {
+    return fail("is a program, not a trace", path, "record it with python -m tfdata_doctor " + shell_word(path));
+  }
   if (!S_ISDIR(status.st_mode)) return std::vector<std::string>{path};
   return resolve_directory(path, run);
 }

@@ -112,6 +112,7 @@ std::string add_changes(const Measurements& measurements, const Diagnosis& diagn
   const std::vector<ShownChange> all = changes_that_count(diagnosis);
   const std::vector<ShownChange> changes = detail == Detail::full ? all : first_of(all);
   std::string first_rule;
+  std::string versions;  // of the row above: said once for rows that agree
   if (changes.empty()) add_hints(measurements, diagnosis, page, first_rule);
   for (std::size_t index = 0; index < changes.size(); ++index) {
     const ShownChange& shown = changes[index];
@@ -122,9 +123,10 @@ std::string add_changes(const Measurements& measurements, const Diagnosis& diagn
              fmt::format("{} [{}]", with_place(line, is_code, place_of(measurements, diagnosis.judgement, shown)),
                          shown.finding.rule));
     if (shown.advice.gain) page.row("", describe_gain(*shown.advice.gain));
-    if (!shown.advice.versions.empty()) page.row("", shown.advice.versions);
     // The first change is written out, however long it is: the rest of the report is short.
     if (index == 0 && shown.advice.code && !is_code) page.lines("", *shown.advice.code);
+    if (!shown.advice.versions.empty() && shown.advice.versions != versions) page.row("", shown.advice.versions);
+    versions = shown.advice.versions;
   }
   if (all.size() > changes.size()) {
     page.row("do", fmt::format("{} more with -v", format_count(all.size() - changes.size(), "change")));

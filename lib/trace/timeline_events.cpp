@@ -81,6 +81,9 @@ void TimelineReader::take(const ChromeEvent& event) {
     (name == kGetNextOp ? events_.get_next_ops : events_.other_get_next).push_back(interval);
   } else if (kind == EventKind::op) {
     ops_.push_back({{interval, events_.strings.intern(name)}, event.process});
+  } else if (kind == EventKind::other && !arguments.op.empty()) {
+    const std::string node = fmt::format("{}:{}", arguments.name, arguments.op);
+    nodes_.push_back({{interval, events_.strings.intern(node)}, event.process});
   }
 }
 
@@ -92,6 +95,9 @@ void TimelineReader::end_file(const ByteSource& source) {
   }
   for (const PlacedOp& placed : ops_) {
     if (!accelerator_of(process_names_[placed.process])) events_.ops.push_back(placed.op);
+  }
+  for (const PlacedOp& placed : nodes_) {
+    if (!accelerator_of(process_names_[placed.process])) host_nodes_.push_back(placed.op);
   }
   for (const auto& [start, process] : sources_) {
     const std::string& name = process_names_[process];
@@ -107,6 +113,7 @@ Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {
   time_count_ = 0;
   process_names_.clear();
   ops_.clear();
+  nodes_.clear();
   sources_.clear();
   JsonReadOptions options;
   options.work = work;
@@ -128,6 +135,8 @@ Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {
 
 TimelineEvents TimelineReader::take_events() {
   events_.origin_ns = origin_.nanoseconds();
+  // Beside iterators they would be taken for ops of their functions; most are of the model.
+  if (events_.calls.empty()) events_.ops.insert(events_.ops.end(), host_nodes_.begin(), host_nodes_.end());
   const StringTable& strings = events_.strings;
   const auto by_span = [](Interval span) { return std::tuple(span.start, -span.end); };
   sort_and_unite(events_.get_next_ops, by_span);

@@ -90,6 +90,7 @@ class TimelineReader {
   TimeOrigin origin_;
   std::string name_text_;
   std::string op_text_;
+  std::vector<TimelineOp> host_nodes_;  ///< of all files
 
   // Of the file that is read.
   struct PlacedOp {
@@ -100,6 +101,7 @@ class TimelineReader {
   std::uint64_t time_count_ = 0;  ///< events with a time
   std::map<std::uint64_t, std::string> process_names_;
   std::vector<PlacedOp> ops_;
+  std::vector<PlacedOp> nodes_;  ///< events of nodes, which are named by their type alone
   std::vector<std::pair<Picoseconds, std::uint64_t>> sources_;  ///< start and process of a partition's first op
 };
 

@@ -7,8 +7,9 @@ import unittest
 from . import support
 from .snippets import all_snippets
 
-#: The first version that has a name of the API, or an argument of it where that came later; from TensorFlow's public API
-#: reference and release notes. Methods of datasets begin with a dot. 1.15 is the oldest version that is asked about.
+#: The first version that has a name of the API, or an argument of it where that came later; from the public API
+#: reference of TensorFlow and its release notes. Methods of datasets begin with a dot. 1.15 is the oldest version that
+#: is asked about.
 _OLD = (1, 15)
 SINCE = {
     "tf.data.AUTOTUNE": (2, 4),

@@ -298,6 +298,16 @@ class Advice:
     gain: Optional[Gain]
     predicted_speedup: Optional[float] = None
     no_gain_because: Optional[str] = None
+    #: Which versions of TensorFlow run the code; None where the trace shows that its version does.
+    versions: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A public page that advice follows."""
+
+    title: str
+    url: str
 
 
 @dataclass(frozen=True)
@@ -355,6 +365,7 @@ class Finding:
     advice: list[Advice]
     suppressed: Optional[Suppressed] = None
     source: Optional[SourceLine] = None
+    follows: list[Reference] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
