@@ -125,8 +125,8 @@ ChecklistItem uses_cpu(const Diagnosis& diagnosis, const PipelineView& view) {
     item.words = why_cores_are_unknown(view.host);
     return item;
   }
-  constexpr double kNearLimit = 0.9;  // "approaching the resource limit" in the guide, which gives no number
-  const bool is_high = *utilization >= kNearLimit;
+  // "Approaching the resource limit" in the guide, which gives no number.
+  const bool is_high = *utilization >= diagnosis.thresholds["cores_used_up"];
   item.answer = is_high ? Answer::yes : Answer::no;
   item.words = is_high ? "the cores are the limit: avoid computation, cache it, or move it off this host"
                        : "cores are idle while the training waits: more can be done at once";

@@ -41,6 +41,7 @@ def commands():
         yield ['diagnose', trace]
         yield from (['show', page, trace] for page in PAGES)
         yield ['whatif', trace]
+        yield ['checklist', trace]
     for trace in (EXAMPLE, STEADY, BUSY):
         yield ['whatif', '--plan', trace]
         yield ['whatif', '--fix', 'parallel_map', '--fix', 'prefetch', trace]
