@@ -43,8 +43,8 @@ TEST_CASE("the questions are those of the guide, in its order, each with its pla
   }
 }
 
-TEST_CASE("a naive pipeline waits, does not prefetch, and has something to address") {
-  const Json items = items_of("guide_naive.xplane.pb");
+TEST_CASE("a pipeline that waits and does not prefetch has something to address") {
+  const Json items = items_of("seed_example1.xplane.pb");
   CHECK(items[0]["answer"] == "no");
   CHECK(items[1]["answer"] == "no");
   CHECK(items[3]["answer"] == "yes");
