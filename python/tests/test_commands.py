@@ -195,6 +195,16 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
 
+    def test_import_loads_no_module_of_the_package(self):
+        # What a name needs is loaded when the name is used: an import alone costs next to nothing.
+        code = (
+            "import sys; before = set(sys.modules); import tfdata_doctor\n"
+            "print(sorted(set(sys.modules) - before - {'__future__'}))\n"
+            "missing = [n for n in (*tfdata_doctor.__all__, 'lines', 'report') if not hasattr(tfdata_doctor, n)]\n"
+            "print(missing, set(tfdata_doctor.__all__) <= set(dir(tfdata_doctor)), hasattr(tfdata_doctor, 'absent'))"
+        )
+        self.assertEqual(support.python("-c", code).stdout, "['tfdata_doctor']\n[] True False\n")
+
     def test_importing_it_imports_nothing_large(self):
         code = "import sys, tfdata_doctor; print([m for m in ('tensorflow', 'pandas', 'numpy') if m in sys.modules])"
         self.assertEqual(support.python("-c", code).stdout, "[]\n")

@@ -9,19 +9,23 @@
 Only what records needs TensorFlow. The work is done by the program tfdata-doctor, which comes with this package.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-from ._commands import Rows, compare, diagnose, explain, query, whatif
-from ._keras import Callback
-from ._profile import Profile, profile
-from ._program import DoctorError
-from ._script import run
-from .lines import name_datasets, start_naming, stop_naming
-from .report import Comparison, Report, WhatIf
-
+# Not typing's: importing typing would cost more than all the rest of this module. Type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from . import lines, report
+    from ._commands import Rows, compare, diagnose, explain, query, whatif
     from ._fix.api import fix
     from ._fix.outcome import Outcome
+    from ._keras import Callback
+    from ._profile import Profile, profile
+    from ._program import DoctorError
+    from ._script import run
+    from .lines import name_datasets, start_naming, stop_naming
+    from .report import Comparison, Report, WhatIf
 
 __all__ = [
     "Callback",
@@ -45,20 +49,38 @@ __all__ = [
     "whatif",
 ]
 
+# Where the names above come from: each module is imported when one of its names is used, since `import tfdata_doctor`
+# stands in scripts and notebooks that may never come to it.
+_MODULES = {
+    "_commands": ("Rows", "compare", "diagnose", "explain", "query", "whatif"),
+    "_fix.api": ("fix",),
+    "_fix.outcome": ("Outcome",),
+    "_keras": ("Callback",),
+    "_profile": ("Profile", "profile"),
+    "_program": ("DoctorError",),
+    "_script": ("run",),
+    "lines": ("name_datasets", "start_naming", "stop_naming"),
+    "report": ("Comparison", "Report", "WhatIf"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
 
 def __getattr__(name: str) -> Any:
-    # Nobody who only reads or records needs what these import.
-    if name == "fix":
-        from ._fix.api import fix
-
-        return fix
-    if name == "Outcome":
-        from ._fix.outcome import Outcome
-
-        return Outcome
     # The program's, which is the one source: scripts/wheel takes the package's from there, too.
     if name == "__version__":
         from ._program import run_program
 
         return run_program(["--version"])[1].split()[-1]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    if name in ("lines", "report"):
+        return import_module(f".{name}", __name__)
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    globals()[name] = value  # the next time it is found without this function
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF, "lines", "report", "__version__"})
