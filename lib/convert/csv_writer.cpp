@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -27,19 +24,22 @@ class CsvWriter final : public EventWriter {
 
  private:
   void begin_document();
-  void add_text(std::string_view value) { output().text.append(csv_field(value)) += ','; }
-  void add_number(std::int64_t value) { fmt::format_to(std::back_inserter(output().text), "{},", value); }
+  void add_text(std::string_view value) {
+    append_csv_field(output().text, value);
+    output().text += ',';
+  }
   void add_time(Picoseconds value) {
     append_microseconds(output().text, value);
     output().text += ',';
   }
   void add_token(const std::optional<std::uint64_t>& value) {
-    if (value) fmt::format_to(std::back_inserter(output().text), "{}", *value);
+    if (value) append_integer(output().text, *value);
     output().text += ',';
   }
 
   bool has_begun_ = false;
   const EventFile* file_ = nullptr;
+  ThreadPrefix thread_;
   std::string arguments_;
 };
 
@@ -52,23 +52,29 @@ void CsvWriter::begin_document() {
 
 void CsvWriter::add(const TraceEvent& event) {
   const EventColumns columns = columns_of(*file_, event);
-  add_text(columns.file);
-  add_text(columns.host);
-  add_text(columns.process);
-  add_text(columns.thread);
-  add_number(columns.pid);
-  add_number(columns.tid);
+  output().text += thread_.of(columns, [&](std::string& prefix) {
+    for (const std::string_view text : {columns.file, columns.host, columns.process, columns.thread}) {
+      append_csv_field(prefix, text);
+      prefix += ',';
+    }
+    for (const std::int64_t number : {columns.pid, columns.tid}) {
+      append_integer(prefix, number);
+      prefix += ',';
+    }
+  });
   add_text(columns.name);
   add_text(columns.long_name);
   add_text(columns.op_type);
-  add_number(columns.origin_ns);
+  append_integer(output().text, columns.origin_ns);
+  output().text += ',';
   add_time(columns.start);
   add_time(columns.duration);
   add_token(columns.iterator_id);
   add_token(columns.parent_id);
   arguments_.clear();
   append_arguments(arguments_, {}, event.arguments);
-  output().text.append(csv_field(arguments_)) += '\n';
+  append_csv_field(output().text, arguments_);
+  output().text += '\n';
   output().end_piece();
 }
 

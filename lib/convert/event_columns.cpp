@@ -37,4 +37,15 @@ EventColumns columns_of(const EventFile& file, const TraceEvent& event) {
   return columns;
 }
 
+void ThreadPrefix::begin(const EventColumns& columns) {
+  has_begun_ = true;
+  file_ = columns.file;
+  host_ = columns.host;
+  process_ = columns.process;
+  thread_ = columns.thread;
+  pid_ = columns.pid;
+  tid_ = columns.tid;
+  spelled_.clear();
+}
+
 }  // namespace doctor

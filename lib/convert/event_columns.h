@@ -36,4 +36,35 @@ inline constexpr std::string_view kEventColumnNames[] = {
 /// The columns of an event. Views live as long as the event and the file.
 EventColumns columns_of(const EventFile& file, const TraceEvent& event);
 
+/// What the rows of a thread begin with: the columns up to `tid`, which are the same in each of them. Events come
+/// thread by thread, so it is spelled once for many.
+class ThreadPrefix {
+ public:
+  /// Those columns as `spell(std::string& out)` appends them.
+  template <typename Spell>
+  const std::string& of(const EventColumns& columns, const Spell& spell) {
+    if (!is_of(columns)) {
+      begin(columns);
+      spell(spelled_);
+    }
+    return spelled_;
+  }
+
+ private:
+  bool is_of(const EventColumns& columns) const {
+    return has_begun_ && columns.thread == thread_ && columns.tid == tid_ && columns.pid == pid_ &&
+           columns.process == process_ && columns.host == host_ && columns.file == file_;
+  }
+  void begin(const EventColumns& columns);
+
+  bool has_begun_ = false;
+  std::string file_;
+  std::string host_;
+  std::string process_;
+  std::string thread_;
+  std::int64_t pid_ = 0;
+  std::int64_t tid_ = 0;
+  std::string spelled_;
+};
+
 }  // namespace doctor

@@ -1,13 +1,11 @@
 #include "convert/event_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
+#include <list>
 #include <set>
 
 #include "text/json_page.h"
@@ -46,17 +44,14 @@ void append_microseconds(std::string& out, Picoseconds time) {
   const std::uint64_t size = time < 0 ? 0 - static_cast<std::uint64_t>(time) : static_cast<std::uint64_t>(time);
   constexpr auto kUnit = static_cast<std::uint64_t>(kPicosecondsPerMicrosecond);
   if (time < 0) out += '-';
-  const fmt::format_int whole(size / kUnit);
-  out.append(whole.data(), whole.size());
-  std::uint64_t fraction = size % kUnit;
+  append_integer(out, size / kUnit);
+  const std::uint64_t fraction = size % kUnit;
   if (fraction == 0) return;
-  std::array<char, 7> digits{'.', '0', '0', '0', '0', '0', '0'};
-  for (std::size_t place = digits.size() - 1; place > 0; --place, fraction /= 10) {
-    digits[place] = static_cast<char>('0' + fraction % 10);
-  }
+  const fmt::format_int digits(kUnit + fraction);  // "1000345": the digits of the fraction with their zeros in front
   std::size_t length = digits.size();
-  while (digits[length - 1] == '0') --length;
-  out.append(digits.data(), length);
+  while (digits.data()[length - 1] == '0') --length;
+  out += '.';
+  out.append(digits.data() + 1, length - 1);
 }
 
 void append_value(std::string& out, const EventArgument& argument) {
@@ -64,16 +59,12 @@ void append_value(std::string& out, const EventArgument& argument) {
     case ArgumentType::text:
       out += argument.text;
       return;
-    case ArgumentType::integer: {
-      const fmt::format_int number(argument.integer);
-      out.append(number.data(), number.size());
+    case ArgumentType::integer:
+      append_integer(out, argument.integer);
       return;
-    }
-    case ArgumentType::unsigned_integer: {
-      const fmt::format_int number(argument.unsigned_integer);
-      out.append(number.data(), number.size());
+    case ArgumentType::unsigned_integer:
+      append_integer(out, argument.unsigned_integer);
       return;
-    }
     case ArgumentType::real:
       fmt::format_to(std::back_inserter(out), "{}", argument.real);
       return;
@@ -89,7 +80,7 @@ void append_arguments(std::string& out, std::string_view long_name, std::span<co
     out += "\"long_name\":";
     append_json_string(out, long_name);
   }
-  std::deque<std::string> numbered;  // `used` points into it
+  std::list<std::string> numbered;  // `used` points into it; allocates nothing while it is empty
   std::size_t position = 0;
   for (const EventArgument& argument : arguments) {
     if (out.back() != '{') out += ',';

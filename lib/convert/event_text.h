@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <concepts>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +13,12 @@
 namespace doctor {
 
 // How events are spelled in every output format. All functions append to `out`.
+
+/// An integer in decimal.
+void append_integer(std::string& out, std::integral auto value) {
+  const fmt::format_int digits(value);
+  out.append(digits.data(), digits.size());
+}
 
 /// Microseconds, exact to the picosecond: "-12.000345", "7".
 void append_microseconds(std::string& out, Picoseconds time);

@@ -1,6 +1,3 @@
-#include <fmt/format.h>
-
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -24,66 +21,75 @@ class NdjsonWriter final : public EventWriter {
   void end_document() override {}
 
  private:
-  void add_key(std::string_view key);
   void add_text(std::string_view key, std::string_view value);
-  void add_number(std::string_view key, std::int64_t value);
   void add_time(std::string_view key, Picoseconds value);
   void add_token(std::string_view key, const std::optional<std::uint64_t>& value);
 
   const EventFile* file_ = nullptr;
+  ThreadPrefix thread_;
 };
 
-void NdjsonWriter::add_key(std::string_view key) {
-  std::string& text = output().text;
-  text += text.empty() || text.back() == '\n' ? "{\"" : ",\"";
-  text.append(key).append("\":");
+/// Appends the key of a member that is not the first.
+void add_key(std::string& out, std::string_view key) {
+  out += ",\"";
+  out.append(key).append("\":");
+}
+
+void append_thread(std::string& out, const EventColumns& columns) {
+  out += "{\"file\":";
+  append_json_string(out, columns.file);
+  add_key(out, "host");
+  append_json_string(out, columns.host);
+  add_key(out, "process");
+  append_json_string(out, columns.process);
+  add_key(out, "thread");
+  append_json_string(out, columns.thread);
+  add_key(out, "pid");
+  append_integer(out, columns.pid);
+  add_key(out, "tid");
+  append_integer(out, columns.tid);
 }
 
 void NdjsonWriter::add_text(std::string_view key, std::string_view value) {
-  add_key(key);
+  add_key(output().text, key);
   append_json_string(output().text, value);
 }
 
-void NdjsonWriter::add_number(std::string_view key, std::int64_t value) {
-  add_key(key);
-  const fmt::format_int digits(value);
-  output().text.append(digits.data(), digits.size());
-}
-
 void NdjsonWriter::add_time(std::string_view key, Picoseconds value) {
-  add_key(key);
+  add_key(output().text, key);
   append_microseconds(output().text, value);
 }
 
 void NdjsonWriter::add_token(std::string_view key, const std::optional<std::uint64_t>& value) {
-  add_key(key);
-  if (value) {
-    fmt::format_to(std::back_inserter(output().text), "\"{}\"", *value);
-  } else {
-    output().text += "null";
+  std::string& text = output().text;
+  add_key(text, key);
+  if (!value) {
+    text += "null";
+    return;
   }
+  text += '"';
+  append_integer(text, *value);
+  text += '"';
 }
 
 void NdjsonWriter::add(const TraceEvent& event) {
   const EventColumns columns = columns_of(*file_, event);
-  add_text("file", columns.file);
-  add_text("host", columns.host);
-  add_text("process", columns.process);
-  add_text("thread", columns.thread);
-  add_number("pid", columns.pid);
-  add_number("tid", columns.tid);
+  std::string& text = output().text;
+  text += thread_.of(columns, [&](std::string& prefix) { append_thread(prefix, columns); });
   add_text("name", columns.name);
   add_text("long_name", columns.long_name);
   add_text("op_type", columns.op_type);
-  add_key("origin_ns");
-  fmt::format_to(std::back_inserter(output().text), "\"{}\"", columns.origin_ns);
+  add_key(text, "origin_ns");
+  text += '"';
+  append_integer(text, columns.origin_ns);
+  text += '"';
   add_time("start_us", columns.start);
   add_time("duration_us", columns.duration);
   add_token("iterator_id", columns.iterator_id);
   add_token("parent_id", columns.parent_id);
-  add_key("args");
-  append_arguments(output().text, {}, event.arguments);
-  output().text += "}\n";
+  add_key(text, "args");
+  append_arguments(text, {}, event.arguments);
+  text += "}\n";
   output().end_piece();
 }
 

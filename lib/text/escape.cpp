@@ -82,22 +82,63 @@ std::string escape_for_terminal(std::string_view text) {
   return escaped;
 }
 
-std::string csv_field(std::string_view text) {
+namespace {
+
+/// What a byte requires of the field that holds it.
+enum CsvNeed : unsigned char { kNothing = 0, kQuotes = 1, kEscapes = 2 };
+
+constexpr std::array<unsigned char, 256> kCsvNeeds = [] {
+  std::array<unsigned char, 256> needs{};
+  for (std::size_t byte = 0; byte < needs.size(); ++byte)
+    needs[byte] = byte >= 0x20 && byte < 0x7f ? kNothing : kEscapes;
+  needs[','] = kQuotes;
+  needs['"'] = kQuotes;
+  return needs;
+}();
+
+bool starts_formula(std::string_view text) {
   constexpr std::string_view kFormulaStarts = "=+-@\t\r";
+  return !text.empty() && kFormulaStarts.find(text.front()) != std::string_view::npos;
+}
+
+/// Appends text in quotes, those within doubled.
+void append_quoted(std::string& out, std::string_view text) {
+  const auto quotes = static_cast<std::size_t>(std::count(text.begin(), text.end(), '"'));
+  const std::size_t begin = out.size();
+  out.resize(begin + text.size() + quotes + 2);
+  char* to = &out[begin];
+  *to++ = '"';
+  for (const char c : text) {
+    *to++ = c;
+    // Written in any case, and kept after a quote only: a branch would be guessed wrong at each.
+    *to = '"';
+    to += c == '"' ? 1 : 0;
+  }
+  *to = '"';
+}
+
+}  // namespace
+
+void append_csv_field(std::string& out, std::string_view text) {
+  unsigned char needs = kNothing;
+  for (const char c : text) needs |= kCsvNeeds[static_cast<unsigned char>(c)];
+  if (needs >= kEscapes || starts_formula(text)) {
+    out += csv_field(text);
+  } else if (needs == kNothing) {
+    out += text;
+  } else {
+    append_quoted(out, text);
+  }
+}
+
+std::string csv_field(std::string_view text) {
   std::string field = escape_for_terminal(text);
-  if (!text.empty() && std::find(kFormulaStarts.begin(), kFormulaStarts.end(), text.front()) != kFormulaStarts.end())
-    field.insert(0, "'");
+  if (starts_formula(text)) field.insert(0, "'");
   // Not find_first_of(): it calls memchr() for each character.
   if (std::none_of(field.begin(), field.end(), [](char c) { return c == ',' || c == '"'; })) return field;
-  std::string quoted = "\"";
-  quoted.reserve(field.size() + field.size() / 4);
-  for (std::size_t at = 0; at < field.size();) {
-    const std::size_t quote = std::min(field.find('"', at), field.size());
-    quoted.append(field, at, quote - at);
-    if (quote < field.size()) quoted += "\"\"";
-    at = quote + 1;
-  }
-  return quoted + '"';
+  std::string quoted;
+  append_quoted(quoted, field);
+  return quoted;
 }
 
 std::string shell_word(std::string_view text) {

@@ -13,6 +13,9 @@ std::string escape_for_terminal(std::string_view text);
 /// front where a spreadsheet would take it for a formula (=, +, -, @, tab or carriage return at the start).
 std::string csv_field(std::string_view text);
 
+/// Appends what csv_field() returns, most of the time without a copy of its own.
+void append_csv_field(std::string& out, std::string_view text);
+
 // Each of the following makes text safe for a terminal first, so that it is one line without control characters.
 
 /// Text of an element or an attribute of XML 1.0, and of HTML. Characters that XML does not have become U+FFFD.
