@@ -1,6 +1,7 @@
 #include "measure/path_walker.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "base/search.h"
@@ -147,23 +148,22 @@ void CriticalPath::Walker::find_makers(Wait& wait) {
 
 void CriticalPath::Walker::add_makers_of(std::uint64_t element, Wait& wait) {
   const std::optional<std::uint64_t> own_id = trace_.instances[index_of(wait.instance)].id;
+  const std::span<const std::uint64_t> ids = forest_.produced_ids;
   const auto made_before_end = [&](std::size_t index) {
+    if (ids[index] != element) return ids[index] < element;
     const ProducedRef ref = forest_.produced[index];
     const Lane& lane = trace_.lanes[index_of(ref.lane)];
     const ProducedElement& produced = lane.produced[ref.index];
-    const std::uint64_t id = produced.element_id.value();
-    if (id != element) return id < element;
     const Picoseconds start = produced.row == kNoRow ? 0 : lane.iterator_calls[produced.row].span.start();
     return start < wait.window.end;
   };
   std::size_t& next = next_produced_[index_of(wait.ref.lane)];
-  next = partition_point_near(forest_.produced.size(), next, made_before_end);
+  next = partition_point_near(ids.size(), next, made_before_end);
   // Backwards from the latest: ids may come again in a long trace, and what ended before the wait cannot explain it.
-  for (std::size_t index = next; index > 0; --index) {
+  for (std::size_t index = next; index > 0 && ids[index - 1] == element; --index) {
     const ProducedRef made = forest_.produced[index - 1];
     const Lane& lane = trace_.lanes[index_of(made.lane)];
     const ProducedElement& produced = lane.produced[made.index];
-    if (produced.element_id.value() != element) break;
     bool ended_before = false;
     if (produced.row != kNoRow) {
       // Element ids are unique within one transformation only.

@@ -210,6 +210,7 @@ class ProducedRun {
     if (!done()) id_ = element_id_of(*trace_, ref_);
   }
   ProducedRef ref() const { return ref_; }
+  std::uint64_t element_id() const { return id_; }
   std::uint32_t end() const { return end_; }
 
   friend bool operator<(const ProducedRun& a, const ProducedRun& b) {
@@ -229,6 +230,7 @@ void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
   std::size_t count = 0;
   for (const Lane& lane : trace.lanes) count += lane.produced.size();
   forest.produced.reserve(count);
+  forest.produced_ids.reserve(count);
   const std::size_t most_runs = trace.lanes.size() + count / 64;
   std::vector<ProducedRun> runs;
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
@@ -239,7 +241,10 @@ void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
     }
   }
   if (runs.size() <= most_runs) {
-    visit_merged(std::move(runs), [&](const ProducedRun& run) { forest.produced.push_back(run.ref()); });
+    visit_merged(std::move(runs), [&](const ProducedRun& run) {
+      forest.produced.push_back(run.ref());
+      forest.produced_ids.push_back(run.element_id());
+    });
     return;
   }
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
@@ -249,6 +254,7 @@ void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
   }
   std::sort(forest.produced.begin(), forest.produced.end(),
             [&](ProducedRef a, ProducedRef b) { return comes_before(trace, a, b); });
+  for (const ProducedRef ref : forest.produced) forest.produced_ids.push_back(element_id_of(trace, ref));
 }
 
 }  // namespace

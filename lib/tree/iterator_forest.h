@@ -76,6 +76,9 @@ struct IteratorForest {
   std::vector<RootCall> root_calls;       ///< sorted by start
   std::vector<CallRef> loose_root_calls;  ///< calls of roots outside of GetNext ops, sorted by start
   std::vector<ProducedRef> produced;      ///< sorted by element id, then by start of the call that fetched the input
+  /// The element ids of `produced`, beside one another: searches for one would otherwise wait for memory three times at
+  /// each step, for the reference, the lane and its row.
+  std::vector<std::uint64_t> produced_ids;
 
   /// Whether both may be of one time that their pipeline was iterated: no call waits for work of another epoch.
   bool is_same_iteration(InstanceId a, InstanceId b) const {
