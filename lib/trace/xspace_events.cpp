@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "trace/xspace_usual_event.h"
 #include "trace/xspace_wire.h"
 
 namespace doctor {
@@ -31,6 +32,8 @@ class WindowDecoder {
  private:
   void add_event(const PlaneNames& plane, Picoseconds line_start, std::string_view bytes);
   bool decode_event(const PlaneNames& plane, WireMessage message, const EventName& name, LaneEvent& event);
+  bool decode_usual_event(const PlaneNames& plane, std::string_view rest, const EventName& name, LaneEvent& event);
+  void finish_event(const EventName& name, const EventTimes& times, LaneEvent& event);
   void take_usual_stats(const PlaneNames& plane, WireMessage& message);
   bool take_number(StatRole role, std::string_view bytes, std::size_t size);
   bool decode_stat(const PlaneNames& plane, std::string_view bytes);
@@ -41,13 +44,10 @@ class WindowDecoder {
 
   DecodedEvents& decoded_;
   bool with_history_;
+  const char* readable_end_ = nullptr;  ///< of the bytes that hold the events of the line
   EventStats stats_;
   unsigned wanted_ = 0;  ///< roles of statistics whose values are read with the event that is decoded, as bits
 };
-
-constexpr unsigned bit_of(StatRole role) {
-  return 1u << static_cast<unsigned>(role);
-}
 
 constexpr unsigned kAlwaysWanted =
     bit_of(StatRole::id) | bit_of(StatRole::parent_id) | bit_of(StatRole::element_id) | bit_of(StatRole::step_number);
@@ -96,6 +96,7 @@ void read_attributes(RawSighting& instance) {
 
 void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes) {
   WireMessage events(bytes);
+  readable_end_ = bytes.data() + bytes.size();
   for (WireField event; events.next(event);) add_event(plane, line.line_start, event.bytes());
   if (decoded_.runs.empty() ? !decoded_.events.empty() : decoded_.runs.back().end != decoded_.events.size()) {
     decoded_.runs.push_back({&line, decoded_.events.size()});
@@ -113,7 +114,9 @@ void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start, s
     return;
   }
   LaneEvent event;
-  if (!decode_event(plane, message, name, event)) return decoded_.loss.add("events_malformed");
+  if (!decode_usual_event(plane, message.rest(), name, event) && !decode_event(plane, message, name, event)) {
+    return decoded_.loss.add("events_malformed");
+  }
   event.start += line_start;
   const char* const fault = event.kind == EventKind::other ? nullptr : time_fault(event.start, event.duration);
   if (fault != nullptr) decoded_.loss.add(fault);
@@ -133,37 +136,66 @@ void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start, s
   decoded_.events.push_back(event);
 }
 
+/// Roles of statistics whose values are read with an event of this kind, as bits. Many others carry ids of closures,
+/// too.
+constexpr unsigned wanted_of(EventKind kind) {
+  const bool wants_closure = kind == EventKind::region_queued || kind == EventKind::region_start;
+  return kAlwaysWanted | (wants_closure ? bit_of(StatRole::closure) : 0);
+}
+
 bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, const EventName& name,
                                  LaneEvent& event) {
   stats_ = {};
-  // Many others carry ids of closures too.
-  const bool wants_closure = name.kind == EventKind::region_queued || name.kind == EventKind::region_start;
-  wanted_ = kAlwaysWanted | (wants_closure ? bit_of(StatRole::closure) : 0);
+  wanted_ = wanted_of(name.kind);
   EventTimes times;
   const bool is_whole = read_event(
       message, times, [&](WireMessage& rest) { take_usual_stats(plane, rest); },
       [&](std::string_view stat) { return decode_stat(plane, stat); });
   if (!is_whole) return false;
+  finish_event(name, times, event);
+  return true;
+}
+
+/// An event from its times, and from what its statistics say.
+[[gnu::always_inline]] inline void WindowDecoder::finish_event(const EventName& name, const EventTimes& times,
+                                                               LaneEvent& event) {
   event.start = times.offset;
   event.duration = times.duration;
   event.name_length = name.length;
   event.kind = name.kind;
   event.id = stats_.id.value_or(0);
   if (name.kind == EventKind::produce || name.kind == EventKind::consume) event.id = stats_.element_id;
-  if (wants_closure) event.id = stats_.closure;
-  if (name.kind == EventKind::op || name.kind == EventKind::next_frame)
+  if (name.kind == EventKind::region_queued || name.kind == EventKind::region_start) event.id = stats_.closure;
+  if (name.kind == EventKind::op || name.kind == EventKind::next_frame) {
     event.subject = static_cast<std::uint32_t>(index_of(name.subject));
+  }
   if (name.kind == EventKind::other && stats_.has_step_number) {
     // Whatever its name: user code names its steps.
     event.kind = EventKind::step;
     event.id = static_cast<std::uint64_t>(stats_.step_number);
   }
+}
+
+/// The same of an event as profilers write it. False: it is not one, and nothing was taken.
+[[gnu::always_inline]] inline bool WindowDecoder::decode_usual_event(const PlaneNames& plane, std::string_view rest,
+                                                                     const EventName& name, LaneEvent& event) {
+  UsualEvent usual;
+  if (!read_usual_event(rest, readable_end_, plane.stat_roles, wanted_of(name.kind), usual)) return false;
+  const UsualStats& stats = usual.stats;
+  stats_ = {stats.find(StatRole::id),
+            stats.find(StatRole::parent_id),
+            stats.has(StatRole::step_number),
+            static_cast<std::int64_t>(stats[StatRole::step_number]),
+            stats[StatRole::element_id],
+            stats[StatRole::closure],
+            usual.signature};
+  finish_event(name, usual.times, event);
   return true;
 }
 
 /// Whether the value of a statistic is read with each event. Of an attribute only the signature is noted for now.
 inline bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
-  if (role == StatRole::attribute) stats_.signature = (stats_.signature ^ id) * 0x100'0000'01b3u;  // FNV-1a
+  if (role == StatRole::attribute) stats_.signature = signature_with(stats_.signature, id);
   return (wanted_ & bit_of(role)) != 0;
 }
 

@@ -69,21 +69,29 @@ struct EventTimes {
   Picoseconds duration = 0;
 };
 
+/// The times that an event's fields hold.
+inline EventTimes event_times(std::uint64_t offset, std::uint64_t duration) {
+  // An offset beyond the range of a trace must not wrap around when the line's start is added.
+  return {std::clamp(static_cast<Picoseconds>(offset), 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart),
+          static_cast<Picoseconds>(duration)};
+}
+
 /// Reads the times of an event. Its statistics go to `take_stat(bytes)`, which is false where they are damaged; `skip(
 /// message)` may go over fields that nobody wants. False: the event is damaged.
 template <typename Skip, typename TakeStat>
 [[gnu::always_inline]] inline bool read_event(WireMessage event, EventTimes& times, Skip skip, TakeStat take_stat) {
+  std::uint64_t offset = 0;
+  std::uint64_t duration = 0;
   for (WireField field; skip(event), event.next(field);) {
     if (field.is(xspace_field::kStat, WireType::bytes)) {
       if (!take_stat(field.bytes())) return false;
     } else if (field.is(xspace_field::kOffset, WireType::varint)) {
-      times.offset = field.as_signed();
+      offset = field.number;
     } else if (field.is(xspace_field::kDuration, WireType::varint)) {
-      times.duration = field.as_signed();
+      duration = field.number;
     }
   }
-  // An offset beyond the range of a trace must not wrap around when the line's start is added.
-  times.offset = std::clamp(times.offset, 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart);
+  times = event_times(offset, duration);
   return !event.is_damaged();
 }
 
