@@ -160,4 +160,9 @@ void return_large_blocks() {
   static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kLargeBlock));
 }
 
+void keep_small_blocks() {
+  constexpr int kMostKept = 32 << 20;
+  static_cast<void>(::mallopt(M_TRIM_THRESHOLD, kMostKept));
+}
+
 }  // namespace doctor

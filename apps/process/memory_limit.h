@@ -49,4 +49,8 @@ void use_small_thread_stacks();
 /// to 32 MiB once one was freed, between others that still live: 12 % of the memory of a trace with 500,000 iterators.
 void return_large_blocks();
 
+/// From here on smaller blocks stay with the process when they are freed, up to 32 MiB of them: what works on one small
+/// trace after another would otherwise give pages back and have them cleared again, some seventy for each.
+void keep_small_blocks();
+
 }  // namespace doctor

@@ -20,6 +20,7 @@
 
 #include "io/file_io.h"
 #include "process/descriptors.h"
+#include "process/memory_limit.h"
 
 namespace doctor {
 namespace {
@@ -208,6 +209,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
 void WorkerPool::run_worker(int requests, int replies, int last_words) {
   if (last_words >= 0) ::dup2(last_words, STDERR_FILENO);
   close_all_but(requests, replies, limits_.kept);
+  keep_small_blocks();
   // A Ctrl-C is for the parent, which ends all workers.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);

@@ -37,7 +37,7 @@ std::string_view kind_of(const IteratorMeasurement& iterator) {
 }
 
 const DatasetKind& dataset_kind(const IteratorMeasurement& iterator) {
-  return dataset_kind(iterator.short_name);
+  return iterator.kind != nullptr ? *iterator.kind : dataset_kind(iterator.short_name);
 }
 
 bool has_trait(const IteratorMeasurement& iterator, Trait trait) {

@@ -202,6 +202,15 @@ void judge_without_pipelines(const Measurements& measurements, double min_confid
   if (judgement.confidence >= min_confidence) judgement.status = VerdictStatus::no_input_pipeline;
 }
 
+/// Of the pipelines that rules about culprits look at.
+void name_culprits(const Measurements& measurements, std::vector<PipelineJudgement>& pipelines) {
+  for (PipelineJudgement& judgement : pipelines) {
+    const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
+    if (judgement.culprit == kNoIterator || !(is_slow || judgement.phase == Phase::warmup)) continue;
+    judgement.culprit_name = describe(measurements.hosts[judgement.host], judgement.culprit);
+  }
+}
+
 }  // namespace
 
 std::vector<Threshold> verdict_thresholds() {
@@ -274,6 +283,7 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
   doubt_unread_devices(measurements, judgement);
   doubt_torn_pipelines(measurements, judgement);
   rank(measurements, judgement.pipelines);
+  name_culprits(measurements, judgement.pipelines);
   if (judgement.pipelines.empty()) {
     judge_without_pipelines(measurements, thresholds["min_confidence"], judgement);
     return judgement;

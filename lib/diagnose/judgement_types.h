@@ -95,6 +95,8 @@ struct PipelineJudgement {
   bool sets_call_aside = false;  ///< whether it is the latter
   Phase phase = Phase::steady;
   IteratorId culprit = kNoIterator;
+  /// The culprit as describe() names it, once for the many rules that ask. Empty where nobody waits.
+  std::string culprit_name;
   /// Of the time waited in the phase: held by the culprit itself (0 for background).
   double culprit_share = 0;
   ChosenBy chosen_by = ChosenBy::waits;

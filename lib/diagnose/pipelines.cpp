@@ -27,6 +27,10 @@ std::string cost_part(const PipelineJudgement& judgement) {
                      judgement.cost.speedup_without_input);
 }
 
+std::string name_of_culprit(const HostMeasurement& host, const PipelineJudgement& judgement) {
+  return judgement.culprit_name.empty() ? describe(host, judgement.culprit) : judgement.culprit_name;
+}
+
 /// Adds what a rule asked about one more pipeline. Of more than are read, only what is new is kept: that there is a
 /// finding, or that evidence is missing.
 void keep_inquiry(Inquiry inquiry, bool is_first_to_miss, std::vector<Inquiry>& inquiries) {
@@ -55,7 +59,7 @@ std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgem
 std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const PipelineJudgement& judgement) {
   constexpr std::size_t kOpsThatTellApart = 2;
-  std::string words = describe(host, judgement.culprit);
+  std::string words = name_of_culprit(host, judgement);
   if (!is_one_of_several(host, judgement.culprit)) return words;
   const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;
   for (std::size_t index = 0; index < std::min(kOpsThatTellApart, ops.size()); ++index) {
@@ -93,7 +97,7 @@ bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner
 }
 
 std::string culprit_is(const RankedPipeline& ranked, std::string_view kind) {
-  return fmt::format("the culprit, {}, is {}", describe(ranked.host, ranked.judgement.culprit), kind);
+  return fmt::format("the culprit, {}, is {}", name_of_culprit(ranked.host, ranked.judgement), kind);
 }
 
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {

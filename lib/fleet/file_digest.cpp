@@ -3,8 +3,8 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <memory>
 #include <system_error>
-#include <vector>
 
 #include "base/sha256.h"
 #include "fleet/trace_row.h"
@@ -24,12 +24,12 @@ Result<std::string> sha256_of_file(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return Unexpected(path_error(path, errno));
   Sha256 sha256;
-  std::vector<char> piece(kPieceSize);
+  const auto piece = std::make_unique_for_overwrite<char[]>(kPieceSize);  // not cleared
   while (true) {
-    const ssize_t count = read_some(file.number(), piece.data(), piece.size());
+    const ssize_t count = read_some(file.number(), piece.get(), kPieceSize);
     if (count < 0) return fail("cannot be read: " + std::system_category().message(errno), path);
     if (count == 0) break;
-    sha256.add({piece.data(), static_cast<std::size_t>(count)});
+    sha256.add({piece.get(), static_cast<std::size_t>(count)});
   }
   return sha256.finish();
 }

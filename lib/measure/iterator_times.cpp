@@ -50,6 +50,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   IteratorMeasurement measured;
   measured.long_name = iterator.long_name;
   measured.short_name = iterator.short_name;
+  measured.kind = &dataset_kind(iterator.short_name);
   measured.dataset_name = iterator.dataset_name;
   measured.id = trace.instances[index_of(iterator.instances.front())].id;
   measured.parent_id = trace.instances[index_of(iterator.instances.front())].parent_id;
@@ -58,7 +59,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   measured.children = iterator.children;
   measured.depth = iterator.depth;
   measured.is_async = iterator.is_async;
-  measured.is_source = dataset_kind(iterator.short_name).is_source();
+  measured.is_source = measured.kind->is_source();
   for (const Attribute& attribute : iterator.attributes) {
     AttributeValue value{std::string(trace.strings[attribute.name]), std::nullopt, {}};
     if (attribute.is_number) {

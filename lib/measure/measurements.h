@@ -22,6 +22,7 @@
 #include "profile/profile.h"
 #include "trace/source_lines.h"
 #include "trace/trace.h"
+#include "tree/dataset_kinds.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
@@ -58,6 +59,9 @@ struct FunctionOp {
 struct IteratorMeasurement {
   std::string long_name;
   std::string short_name;
+  /// What is known about the kind of dataset that `short_name` says; null where that is still to be looked up, see
+  /// dataset_kind().
+  const DatasetKind* kind = nullptr;
   std::string dataset_name;
   /// Where the user wrote it, or the parts that TF fused, in the order of her code; see add_source_lines().
   std::vector<SourceLine> source_lines;

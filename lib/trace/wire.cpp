@@ -1,6 +1,7 @@
 #include "trace/wire.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace doctor {
@@ -21,8 +22,20 @@ std::uint64_t read_fixed(std::string_view bytes) {
   return value;
 }
 
+namespace {
+
+/// Small files need no large window, and clearing one takes longer than reading them. Only a guess: what is compressed,
+/// or still grows, may turn out to be larger.
+std::size_t window_size_for(const ByteSource& source, std::size_t wanted) {
+  constexpr std::uint64_t kLeast = std::uint64_t{4} << 10;
+  if (source.is_compressed()) return wanted;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(wanted, std::max(kLeast, source.stored_size())));
+}
+
+}  // namespace
+
 WireStream::WireStream(ByteSource& source, std::size_t window_size)
-    : source_(source), window_size_(window_size), window_(window_size) {}
+    : source_(source), window_size_(window_size_for(source, window_size)), window_(window_size_) {}
 
 void WireStream::fill(std::size_t count) {
   if (available() >= count || source_ended_) return;
