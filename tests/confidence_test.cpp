@@ -136,6 +136,39 @@ TEST_CASE("one long call among many never makes a job input-bound, and healthy o
   }
 }
 
+TEST_CASE("one long call tips the scales where the other calls leave the side open") {
+  MeasuredPipeline open = with_calls(14, 0.18);
+  open.pipeline().trimmed_cadence.error = 0.06;
+  open.pipeline().trimmed_cadence.without_call = 2;
+  open.pipeline().cadence.share = 0.35;
+  open.pipeline().cadence.error = 0.13;
+  const Judged tipped = judged(open);
+  CHECK(tipped.judgement.status == VerdictStatus::input_bound);
+  CHECK(tipped.pipeline.input_share == doctest::Approx(0.35));
+  CHECK_FALSE(tipped.pipeline.sets_call_aside);
+  CHECK(tipped.judgement.confidence < 0.7);
+  CHECK(tipped.pipeline.doubt.starts_with("one of 14 GetNext calls decides: "));
+
+  open.pipeline().trimmed_cadence.share = 0.1;
+  CHECK(judged(open).judgement.status != VerdictStatus::input_bound);
+}
+
+TEST_CASE("steps that are late beside a working input lower the confidence that it costs nothing") {
+  MeasuredPipeline healthy = bound(0.05);
+  PipelineMeasurement& pipeline = healthy.pipeline();
+  pipeline.cpu_budget = 2;
+  pipeline.input_load = InputLoad{{0, kPicosecondsPerSecond}, kPicosecondsPerSecond, 0, 1};
+  PipelineJudgement judgement = judged(healthy).pipeline;
+  const ThresholdValues thresholds(judgement_thresholds(), {});
+  const double sure = confidence_of(pipeline, judgement, thresholds).total();
+  judgement.late_share = 0.15;
+  judgement.confidence = confidence_of(pipeline, judgement, thresholds);
+  CHECK(judgement.confidence.total() < 0.7 * sure);
+  CHECK(weakest_part(pipeline, judgement, thresholds).starts_with("steps are late for 15 % of the time"));
+  pipeline.input_load->busy /= 100;
+  CHECK(confidence_of(pipeline, judgement, thresholds).total() == sure);
+}
+
 TEST_CASE("a share near the limit is a verdict where the calls are alike, whoever the culprit is") {
   MeasuredPipeline disputed = bound(0.3);
   disputed.pipeline().steady.culprits_of_halves[1] = disputed.id_of("BatchV2");

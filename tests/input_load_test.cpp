@@ -16,8 +16,9 @@ namespace {
 
 constexpr double kStep = 1000;
 
-/// Root > Prefetch > Map(f) > Range: f runs `op` for a half of each step on another thread, the model MatMul on "pool".
-SyntheticTrace busy_input(const std::string& op, int calls = 10) {
+/// Root > Prefetch > Map(f) > Range: f runs `op` for a half of each step on another thread, the model its own on
+/// "pool".
+SyntheticTrace busy_input(const std::string& op, int calls = 10, const std::string& op_of_model = "MatMul") {
   SyntheticTrace trace;
   for (int call = 0; call < calls; ++call) {
     const double start = kStep + call * kStep;
@@ -32,7 +33,7 @@ SyntheticTrace busy_input(const std::string& op, int calls = 10) {
     trace.add("runner", "f/PartitionedCall:PartitionedCall", start + 111, 790);  // what it contains counts, not itself
     trace.add("runner", "f/" + op + ":" + op, start + 112, 500);
     trace.add("pool", "ExecutorState::Process", start + 20, 960).ids["id"] = 1000 + id;
-    trace.add("pool", "model/MatMul:MatMul", start + 20, 950);
+    trace.add("pool", "model/" + op_of_model + ":" + op_of_model, start + 20, 950);
   }
   return trace;
 }
@@ -59,6 +60,14 @@ TEST_CASE("Python of the input is told apart: it may sleep") {
   REQUIRE(host.pipelines[0].input_load.has_value());
   CHECK(host.pipelines[0].input_load->python_share() == doctest::Approx(0.5));
   CHECK(host.pipelines[0].input_load->cores() < 0.02);
+}
+
+TEST_CASE("a step that waits in Python keeps no core busy") {
+  const auto second_step = [](const std::string& op_of_model) {
+    return measured(busy_input("DecodeJpeg", 10, op_of_model)).cycles.consumers.at(0).steps.at(1);
+  };
+  CHECK(second_step("MatMul").busy == doctest::Approx(960));
+  CHECK(second_step("PyFunc").busy == doctest::Approx(10));
 }
 
 TEST_CASE("of a long trace the first calls are measured") {

@@ -227,6 +227,15 @@ TEST_CASE("a cache says whether an epoch ended and how large it is") {
   CHECK(whole.cache->megabytes == 20);  // 10 elements of 2 MB an epoch
 }
 
+TEST_CASE("a replay that is cut off goes through the sample first") {
+  const TimedPipeline pipeline(10, 2);
+  const Programs programs = compile(pipeline.model().host[0], pipeline.model().sample(), {}, true);
+  CHECK(replay(programs, {.events = 60, .events_for_sample = 60}).end_step < 20);
+  const Replay whole = replay(programs, {.events = 60, .events_for_sample = 10'000});
+  CHECK(whole.end_step > 20);
+  CHECK(whole.events < 10'000);
+}
+
 TEST_CASE("the stage that gains most without its work limits the throughput") {
   const TimedPipeline pipeline(10, 2);
   const PipelineModel model = pipeline.model();

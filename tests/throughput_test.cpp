@@ -91,6 +91,16 @@ TEST_CASE("without a model that reproduces the rate nothing is said to cost step
   CHECK(pipeline.cost().takes == InputCost::Takes::nothing);
 }
 
+TEST_CASE("steps that are late beside the usual ones are the loop's own time, ops left out") {
+  TimedPipeline pipeline(2, 10);
+  std::vector<ConsumerStep>& steps = pipeline.host().cycles.consumers.front().steps;
+  CHECK(Throughput(pipeline.host()).late_share() == 0);
+  for (std::size_t step = 0; step < steps.size(); step += 2) steps[step].gap += 5000;
+  CHECK(Throughput(pipeline.host()).late_share() == doctest::Approx(0.2).epsilon(0.01));
+  for (std::size_t step = 0; step < steps.size(); step += 2) steps[step].busy += 5000;
+  CHECK(Throughput(pipeline.host()).late_share() == 0);
+}
+
 Diagnosis diagnosis_of(const std::string& trace, const ThresholdSettings& thresholds = {}) {
   const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + trace;
   return diagnose_files(std::vector<std::string>{file}, {.rules = all_rules(), .thresholds = thresholds}).diagnosis;

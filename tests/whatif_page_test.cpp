@@ -124,6 +124,11 @@ TEST_CASE("what the model does not reproduce, and what recording distorted, is s
   CHECK(has(predicted.text(),
             "caution: the model does not reproduce the measured rate (model 13.5, measured 9 steps/s)"));
   CHECK(has(render_whatif_markdown(predicted.view()), "orders of magnitude"));
+  predicted.host().tells_gains = false;
+  CHECK(has(predicted.text(), "so what a fix gains is not told; --fix KIND gives its order of magnitude"));
+  CHECK_FALSE(has(predicted.text(), "no fix gains"));
+  CHECK_FALSE(has(render_whatif_markdown(predicted.view()), "no fix gains"));
+  predicted.host().tells_gains = true;
   CHECK_FALSE(has(predicted.text(), "recording the trace"));
   predicted.host().is_distorted = true;
   CHECK(has(predicted.text(), "caution: recording the trace itself took a large part of each step"));

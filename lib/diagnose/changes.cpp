@@ -33,12 +33,15 @@ enum class Rank {
   setting,    ///< not predicted: an argument or one more call in the chain
   gain_if,    ///< predicted, on a condition that the trace does not show
   rewrite,    ///< not predicted: another function, files of another kind, or what depends on a condition
-  unproven,   ///< a cache, predicted, where the trace shows no end of an epoch
+  unproven,   ///< a cache where the trace shows no end of an epoch
 };
 
-/// Whether a gain is of a cache that may never be complete: the trace shows no end of an epoch.
-bool is_unproven(const Gain& gain) {
-  return gain.then.cache && !gain.then.cache->saw_epoch_end;
+/// Whether advice is a cache that may never be complete: the trace shows no end of an epoch.
+bool is_unproven(const HostMeasurement& host, const Advice& advice) {
+  return std::any_of(advice.fixes.begin(), advice.fixes.end(), [&](const Fix& fix) {
+    const bool is_cache = fix.kind == FixKind::cache || fix.kind == FixKind::split_cache;
+    return is_cache && !shows_epoch_end(host, fix.iterator);
+  });
 }
 
 /// Whether a fix is an argument or a call in the chain that needs no condition. Copies in parallel may cost as much as
@@ -60,10 +63,10 @@ bool is_setting(const Fix& fix) {
 }
 
 Rank rank_of(const Finding& finding, const Advice& advice) {
+  if (advice.is_unproven) return Rank::unproven;
   const bool is_split = std::any_of(advice.fixes.begin(), advice.fixes.end(),
                                     [](const Fix& fix) { return fix.kind == FixKind::split_cache; });
   if (is_split) return Rank::rewrite;  // its gain takes half of the function for what a cache can keep
-  if (advice.gain && is_unproven(*advice.gain)) return Rank::unproven;
   if (advice.gain) return advice.gain->then.condition == Condition::none ? Rank::sure_gain : Rank::gain_if;
   const bool are_settings = !advice.fixes.empty() && std::all_of(advice.fixes.begin(), advice.fixes.end(), is_setting);
   return are_settings || finding.is_easy ? Rank::setting : Rank::rewrite;
@@ -133,6 +136,7 @@ std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const HostMeasu
     std::optional<Advice> advice = advice_for(host, fix);
     if (!advice) continue;
     advice->gain = throughput.gain_of(advice->fixes);
+    advice->is_unproven = is_unproven(host, *advice);
     if (advice->gain->factor() >= std::max(least_gain, kClearGain)) added.push_back(*std::move(advice));
   }
   return added;
@@ -190,7 +194,7 @@ std::vector<Change> changes_by_place(const std::vector<Finding>& findings) {
   for (std::size_t finding = 0; finding < findings.size(); ++finding) {
     for (std::size_t advice = 0; advice < findings[finding].advice.size(); ++advice) {
       const std::optional<Place> place = place_of(findings[finding], findings[finding].advice[advice]);
-      if (place) placed.push_back({*place, {finding, advice, {}, {}}});
+      if (place) placed.push_back({*place, {finding, advice, {}, {}, false}});
     }
   }
   std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -240,6 +244,7 @@ void predict_gains(Throughputs& throughputs, const Measurements& measurements, c
     const HostMeasurement& host = measurements.hosts[judged.host];
     const PipelineMeasurement& pipeline = host.pipelines[judged.pipeline];
     Throughput& throughput = throughputs[judged.host];
+    for (Advice& advice : finding.advice) advice.is_unproven = is_unproven(host, advice);
     if (!is_slow(judged)) continue;
     const bool has_model = throughput.tells_gains_of(pipeline);
     for (Advice& advice : finding.advice) {
@@ -299,6 +304,7 @@ std::vector<Change> rank_changes(Throughputs& throughputs, const Measurements& m
       continue;
     }
     Change& change = changes.emplace_back(next);
+    change.is_unproven = rank_of(findings[next.finding], advice) == Rank::unproven;
     const auto before = std::find_if(changes.begin(), changes.end() - 1,
                                      [&](const Change& other) { return is_like(other, is_alternative_to); });
     if (before != changes.end() - 1) {

@@ -18,6 +18,9 @@ struct Change {
   /// What it brings together with all changes before it that need no condition and are no alternative; none for the
   /// first of them, for the others, and where the model does not know one of them.
   std::optional<Gain> together;
+  /// A cache of which the trace does not show that it would ever be complete: it saw no end of an epoch. Such changes
+  /// come after all others, and are told apart from them: they may bring nothing.
+  bool is_unproven = false;
 };
 
 /// Whether advice with the gain `a` comes before advice with the gain `b`: what depends on nothing that the trace does

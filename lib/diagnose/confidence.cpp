@@ -45,11 +45,18 @@ constexpr double kDoubtOfPythonLock = 0.65;
 /// What is left where nobody waits for long and a model says that the input takes the cores, or Python's lock.
 constexpr double kDoubtOfCost = 0.8;
 
+/// The least that is left where steps are late beside a working input: they may be late for reasons of their own.
+constexpr double kLeastOfLateSteps = 0.6;
+
 constexpr double kDoubtOfRival = 0.85;  ///< the same where a stage below the culprit is as busy as it
 
 /// Jobs that stall every 20 steps are common (a file, a large batch, a checkpoint). So many calls without a stall halve
 /// the doubt that there is none: a window of 20 calls is not sure (0.7) yet, one of 40 is.
 constexpr double kCallsOfSeldomStall = 7;
+
+/// Without its longest call, a job leaves open on which side of the limit it is if the probability of being above is at
+/// least this: a third, as for a verdict at all.
+constexpr double kLeavesOpen = 0.33;
 
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtWithoutCulprit =
@@ -86,15 +93,31 @@ double share_with_warmup(const PipelineMeasurement& pipeline) {
   return waited / std::max(warmup + steady, 1.0);
 }
 
-/// A single slow call may be an outlier, and may as well be what the job is like, so that both shares must be on one
-/// side.
+/// That the share is above the limit, without the longest call and with it.
+struct Sides {
+  double trimmed = 0;
+  double untrimmed = 0;
+
+  /// The call may be an outlier, and may as well be what the job is like: one is as likely as the other.
+  double either() const { return (trimmed + untrimmed) / 2; }
+};
+
+Sides sides_of(const PipelineMeasurement& pipeline, double limit) {
+  return {probability_of_more(pipeline, pipeline.judged_trimmed_cadence(), limit),
+          probability_of_more(pipeline, pipeline.judged_cadence(), limit)};
+}
+
+/// A single slow call may be an outlier, so both shares must be on one side, unless the other calls leave the side
+/// open.
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {
-  const double trimmed = probability_of_more(pipeline, pipeline.judged_trimmed_cadence(), thresholds["min_share"]);
-  const double untrimmed = probability_of_more(pipeline, pipeline.judged_cadence(), thresholds["min_share"]);
+  const auto [trimmed, untrimmed] = sides_of(pipeline, thresholds["min_share"]);
   const double limit = thresholds["min_latency"];
   const double latency =
       probability_above(to_microseconds(pipeline.trimmed_mean), kErrorOfLatency * limit, pipeline.cadence.beats, limit);
   const bool stalls_again = pipeline.stalls && pipeline.stalls->are_recurring;
+  if (is_bound && is_tipped_by_one_call(pipeline, thresholds)) {
+    return std::min(Sides{trimmed, untrimmed}.either(), latency);
+  }
   if (is_bound) return std::min({stalls_again ? 1.0 : trimmed, untrimmed, latency});
   // Calls that are short but take a large share of short steps are judged by their latency.
   if (pipeline.input_share() >= thresholds["min_share"]) return 1 - latency;
@@ -146,9 +169,28 @@ std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::st
                      format_share(all.share), format_share(with_drift(all.error)), format_share(min_share));
 }
 
+/// Whether the input keeps so much of the cores busy that it may make the training loop wait for one.
+bool may_delay_steps(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
+  const std::optional<CoresInUse> cores = cores_in_use(pipeline);
+  return cores && cores->of_input >= thresholds["min_cores_taken"];
+}
+
+/// That steps which are late beside a working input are not so by its doing, to an amount that makes the job
+/// input-bound together with the waits.
+double confidence_in_steps(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                           const ThresholdValues& thresholds) {
+  if (!may_delay_steps(pipeline, thresholds)) return 1;
+  const CadenceShare& waited = pipeline.judged_cadence();
+  const auto is_below = [&](double share) {
+    return 1 - probability_above(share, with_drift(waited.error), waited.beats, thresholds["min_share"]);
+  };
+  const double without_delays = is_below(waited.share);
+  return without_delays > 0 ? is_below(waited.share + judgement.late_share) / without_delays : 1;
+}
+
 /// On a host whose own cores train, an input that nobody waits for may cost steps all the same: at most the part of the
 /// cores that it keeps busy while all of them are in use.
-double confidence_in_load(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
+double confidence_in_cores(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
   const std::optional<CoresInUse> cores = cores_in_use(pipeline);
   if (!pipeline.input_load) return 1;
   const double taken = cores && cores->all >= thresholds["cores_missing"] ? cores->of_input : 0;
@@ -156,7 +198,13 @@ double confidence_in_load(const PipelineMeasurement& pipeline, const ThresholdVa
   return std::min(1 - taken, lock);
 }
 
-std::string doubt_about_load(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
+std::string doubt_about_load(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                             const ThresholdValues& thresholds) {
+  if (confidence_in_steps(pipeline, judgement, thresholds) < confidence_in_cores(pipeline, thresholds)) {
+    return fmt::format(
+        "steps are late for {} of the time while the input works on the same cores: that may be its doing",
+        format_share(judgement.late_share));
+  }
   const CoresInUse cores = cores_in_use(pipeline).value_or(CoresInUse{});
   if (cores.all < thresholds["cores_missing"]) {
     return fmt::format(
@@ -169,8 +217,9 @@ std::string doubt_about_load(const PipelineMeasurement& pipeline, const Threshol
 
 }  // namespace
 
-std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline,
+std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds) {
+  const Confidence& confidence = judgement.confidence;
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
   const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing});
   const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
@@ -181,7 +230,7 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
       return fmt::format("recording slowed the job down: without it, it would be about {:.1f} times as fast",
                          1 / confidence.tracing);
     }
-    if (of_rest == confidence.load) return doubt_about_load(pipeline, thresholds);
+    if (of_rest == confidence.load) return doubt_about_load(pipeline, judgement, thresholds);
     if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
   }
@@ -194,6 +243,13 @@ std::string weakest_part(const Confidence& confidence, const PipelineMeasurement
                        format_share(1 - confidence.coverage));
   }
   return doubt_about_share(pipeline, calls, thresholds["min_share"]);
+}
+
+bool is_tipped_by_one_call(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
+  const double limit = thresholds["min_share"];
+  if (pipeline.judged_trimmed_cadence().share >= limit || pipeline.judged_cadence().share < limit) return false;
+  const Sides sides = sides_of(pipeline, limit);
+  return sides.trimmed >= kLeavesOpen && sides.either() > 0.5;
 }
 
 double probability_above(double estimate, double error, std::size_t observations, double limit) {
@@ -210,7 +266,8 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   const double calls = static_cast<double>(pipeline.steady.call_count) + (pipeline.is_one_step ? kWorthOfWholeStep : 0);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) {
-    confidence.load = confidence_in_load(pipeline, thresholds);
+    confidence.load = std::min(confidence_in_cores(pipeline, thresholds),
+                               std::max(kLeastOfLateSteps, confidence_in_steps(pipeline, judgement, thresholds)));
     // What is said of one step is not said of others.
     confidence.window = pipeline.is_one_step ? 1 : calls / (calls + kCallsOfSeldomStall);
     return confidence;

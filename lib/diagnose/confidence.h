@@ -13,9 +13,14 @@ namespace doctor {
 Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds);
 
-/// Why the confidence is not higher, as a clause for a person: its smallest part. `thresholds`: those of the verdict.
-std::string weakest_part(const Confidence& confidence, const PipelineMeasurement& pipeline,
+/// Why the confidence of a judgement is not higher, as a clause for a person: its smallest part. `thresholds`: those of
+/// the verdict.
+std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds);
+
+/// Whether the longest call, which alone decides nothing, tips the scales: without it the other calls leave open on
+/// which side of the limit the share is, with it the job is more likely input-bound than not.
+bool is_tipped_by_one_call(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds);
 
 /// The probability that a quantity with this estimate, standard error and number of observations is above `limit`:
 /// Student's t with observations - 1 degrees of freedom.

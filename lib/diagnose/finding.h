@@ -44,6 +44,9 @@ struct Advice {
   /// Which versions of TensorFlow run the code, and what to write in others; filled in by diagnose(). Empty where the
   /// trace shows that its version does.
   std::string versions = {};
+  /// It keeps elements in a cache, and the trace shows no end of an epoch, before which that is never read from; filled
+  /// in by diagnose().
+  bool is_unproven = false;
 };
 
 /// One fault that a rule saw in this trace. Plain data; words for a sink are rendered from it.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 
@@ -15,6 +18,32 @@ std::string calls_of(const Fix& fix) {
 /// A fix that stands beside an iterator of TensorFlow's helpers can be made; one of the iterator itself cannot.
 bool changes_iterator(FixKind kind) {
   return kind != FixKind::cache && kind != FixKind::prefetch_below;
+}
+
+/// What stands before an iterator and spoils a cache after it: a repeat without an end, or a shuffle of elements.
+IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) {
+  const std::vector<IteratorId> below = iterators_below(host, iterator);
+  const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) {
+    const DatasetKind& kind = dataset_kind(host.iterators[index_of(id)]);
+    return kind.has(Trait::endless) || (kind.has(Trait::shuffle) && !shuffles_file_names(host, id));
+  });
+  return found == below.end() ? kNoIterator : *found;
+}
+
+Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
+  const std::string name = describe(host, fix.iterator);
+  const IteratorId spoiler = spoils_cache_after(host, fix.iterator);
+  if (spoiler == kNoIterator) {
+    return {"Cache what comes out of " + name + ": from the second epoch on nothing before it runs again.",
+            "dataset = dataset.cache()  # after " + name,
+            {fix}};
+  }
+  const std::string stands = describe(host, spoiler);
+  const bool shuffles = dataset_kind(host.iterators[index_of(spoiler)]).has(Trait::shuffle);
+  return {fmt::format("Do the work of {} before {}, and cache it there: a cache after {}.", name, stands,
+                      shuffles ? "both would keep one order for all epochs" : "both would never be complete"),
+          fmt::format("dataset = dataset.map(f).cache()  # before {}; f must not be random", stands),
+          {fix}};
 }
 
 }  // namespace
@@ -50,8 +79,7 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
       return advice("Let what comes before " + name + " work on a thread of its own.",
                     fmt::format("dataset = dataset.prefetch({})  # before {}", calls_of(fix), name));
     case FixKind::cache:
-      return advice("Cache what comes out of " + name + ": from the second epoch on nothing before it runs again.",
-                    "dataset = dataset.cache()  # after " + name);
+      return advice_to_cache_after(host, fix);
     case FixKind::filter_first:
       return advice("Filter before the map, so that no work is done on elements that are dropped.",
                     "dataset = dataset.filter(predicate).map(f, num_parallel_calls=tf.data.AUTOTUNE)");

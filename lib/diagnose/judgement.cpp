@@ -27,7 +27,7 @@ InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
 void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, PipelineJudgement& judgement) {
   if (pipeline.calls.empty()) return;
   const double all = pipeline.judged_cadence().share;
-  const double robust = pipeline.input_share();
+  const double robust = is_tipped_by_one_call(pipeline, thresholds) ? all : pipeline.input_share();
   judgement.level = level_of_share(robust, thresholds);
   judgement.sets_call_aside = judgement.level != level_of_share(all, thresholds);
   judgement.input_share = judgement.sets_call_aside ? robust : all;
@@ -153,11 +153,14 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   judged.limit = limit_of(host, pipeline, judged, thresholds);
   if (judged.level == InputLevel::unknown) return judged;
+  if (throughput != nullptr && judged.level == InputLevel::not_bound && throughput->takes_from(pipeline)) {
+    judged.late_share = throughput->late_share();
+  }
   if (throughput != nullptr && judged.level != InputLevel::not_bound) {
     judged.slowdown_by_tracing = throughput->slowdown_by_tracing();
   }
   judged.confidence = confidence_of(pipeline, judged, thresholds);
-  judged.doubt = weakest_part(judged.confidence, pipeline, thresholds);
+  judged.doubt = weakest_part(pipeline, judged, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
   return judged;
 }

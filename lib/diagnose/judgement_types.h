@@ -112,6 +112,9 @@ struct PipelineJudgement {
   double steps_per_s_without_input = 0;  ///< and if every element were ready
   /// How many times as fast the pipeline is where nobody records it, by the model; 1 where there is none.
   double slowdown_by_tracing = 1;
+  /// Of the time: by how much the consumer's own steps are longer than the shortest quarter of them, ops on this host
+  /// left out. Where the input works at the same time, they may wait for its cores.
+  double late_share = 0;
   JudgedLimit limit;
   Confidence confidence;  ///< in level and culprit together
   std::string doubt;      ///< why the confidence is not higher, as a clause; empty if no call was seen

@@ -9,7 +9,7 @@ namespace doctor {
 namespace {
 
 /// Enough for the steady state of any pipeline; a diagnosis must not take longer because of its model.
-constexpr ReplayLimits kQuickReplay = {.events = 5'000};
+constexpr ReplayLimits kQuickReplay = {.events = 5'000, .events_for_sample = 20'000};
 constexpr std::size_t kRankedStages = 5;
 /// Gains of stages that are closer cannot be distinguished. Source: the same for the truth of labelled traces, where a
 /// stage is made free.
@@ -21,12 +21,29 @@ bool is_member(const PipelineMeasurement& pipeline, IteratorId iterator) {
 
 }  // namespace
 
+double Throughput::late_share() const {
+  constexpr std::size_t kFewestSteps = 8;
+  if (sample().consumers.empty() || sample().consumers.front().steps.size() < kFewestSteps) return 0;
+  std::vector<double> rests;
+  double time = 0;
+  for (const ConsumerStep& step : sample().consumers.front().steps) {
+    rests.push_back(std::max(0.0, step.gap - step.busy));
+    time += to_microseconds(step.call.end - step.call.start) + step.gap;
+  }
+  std::nth_element(rests.begin(), rests.begin() + static_cast<std::ptrdiff_t>(rests.size() / 4), rests.end());
+  const double usual = rests[rests.size() / 4];
+  double late = 0;
+  for (const double rest : rests) late += std::max(0.0, rest - usual);
+  return time > 0 ? late / time : 0;
+}
+
 const PipelineModel* Throughput::model() {
   if (!model_) model_ = model_of(*host_, kQuickReplay);
   return model_->is_reliable() ? &*model_ : nullptr;
 }
 
 bool Throughput::takes_from(const PipelineMeasurement& pipeline) const {
+  if (sample().consumers.empty()) return false;
   const IteratorId root = sample().consumers.front().root;
   return !pipeline.feeds_another && pipeline.root != kNoIterator && (root == pipeline.root || root == kNoIterator);
 }

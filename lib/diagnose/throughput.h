@@ -21,9 +21,14 @@ class Throughput {
   explicit Throughput(const HostMeasurement& host) : host_(&host) {}
 
   const CycleSample& sample() const { return host_->cycles; }
+  /// Of the consumer's time: by how much what it does between its calls is longer than in the shortest quarter of the
+  /// steps, ops on this host left out. A device, or a step that sleeps, takes the same time in each; 0 of few steps.
+  double late_share() const;
   /// Null where there is none, or where it does not reproduce the rate that was measured, so that only the waits count.
   const PipelineModel* model();
-  /// Whether the model's consumer takes elements of this pipeline, and perhaps of others in turn.
+  /// Whether the sample's consumer takes elements of this pipeline, and perhaps of others in turn.
+  bool takes_from(const PipelineMeasurement& pipeline) const;
+  /// Whether there is a model, and of this pipeline.
   bool is_about(const PipelineMeasurement& pipeline);
   /// Whether there is a model of this pipeline that tells gains, in ranges that are wider the less it reproduces the
   /// rate: it need not be good enough for model().
@@ -43,8 +48,6 @@ class Throughput {
   std::vector<Fix> candidates() const;
 
  private:
-  bool takes_from(const PipelineMeasurement& pipeline) const;
-
   const HostMeasurement* host_;
   std::optional<PipelineModel> model_;
   std::optional<std::vector<StageGain>> stages_;

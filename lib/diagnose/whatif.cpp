@@ -21,7 +21,7 @@ class HostPredictor {
   }
 
   bool exists() const { return model_.exists(); }
-  void fill(HostPredictions& result) const;
+  void fill(const Diagnosis& diagnosis, HostPredictions& result) const;
   Result<PredictedFixes> asked() const;
 
  private:
@@ -71,15 +71,38 @@ void sort_by_gain(std::vector<PredictedFixes>& fixes, double now) {
   });
 }
 
+/// The place of a fix in the one ranking of the report; after all others if it is not there.
+std::size_t place_in_report(const Diagnosis& diagnosis, std::size_t host, const Fix& fix) {
+  const auto has_fix = [&](const Change& change) {
+    const Finding& finding = diagnosis.findings[change.finding];
+    const std::vector<Fix>& fixes = finding.advice[change.advice].fixes;
+    return finding.host == host && std::any_of(fixes.begin(), fixes.end(), [&](const Fix& other) {
+             return other.kind == fix.kind && other.iterator == fix.iterator;
+           });
+  };
+  const auto found = std::find_if(diagnosis.changes.begin(), diagnosis.changes.end(), has_fix);
+  return static_cast<std::size_t>(found - diagnosis.changes.begin());
+}
+
+/// One ranking: what the report names first comes first here, within those that depend on as much.
+void order_as_report(const Diagnosis& diagnosis, std::size_t host, double now, std::vector<PredictedFixes>& fixes) {
+  const auto key = [&](const PredictedFixes& fix) {
+    return std::pair(doubts_about(fix.prediction, now), place_in_report(diagnosis, host, fix.fixes.front()));
+  };
+  std::stable_sort(fixes.begin(), fixes.end(),
+                   [&](const PredictedFixes& a, const PredictedFixes& b) { return key(a) < key(b); });
+}
+
 bool changes_same(const Fix& a, const Fix& b) {
   if (a.kind == b.kind) return a.iterator == b.iterator;
   const auto is_of_map = [](FixKind kind) { return kind == FixKind::parallel_map || kind == FixKind::vectorize; };
   return a.iterator == b.iterator && is_of_map(a.kind) && is_of_map(b.kind);
 }
 
-/// Adds the fix with the largest gain until none gains anything.
+/// Adds the fix with the largest gain until none gains anything; of those that gain about the same, the first one.
 std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates) const {
   constexpr std::size_t kMostSteps = 4;
+  constexpr double kAboutSame = 1.1;
   std::vector<PredictedFixes> steps;
   PredictedFixes current;
   double rate = rate_now();
@@ -90,7 +113,7 @@ std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<Pred
       const auto is_same = [&](const Fix& other) { return changes_same(other, fix); };
       if (std::any_of(current.fixes.begin(), current.fixes.end(), is_same)) continue;
       PredictedFixes next = with(current, fix);
-      if (!best || next.prediction.estimate > best->prediction.estimate) best = std::move(next);
+      if (!best || next.prediction.estimate > kAboutSame * best->prediction.estimate) best = std::move(next);
     }
     if (!best || best->prediction.estimate < kLeastGain * rate) break;
     rate = best->prediction.estimate;
@@ -134,18 +157,21 @@ FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) const {
   return plan;
 }
 
-void HostPredictor::fill(HostPredictions& result) const {
+void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) const {
   result.measured = model_.measured;
   result.now = rate_now();
   result.fit = model_.fit;
   result.is_reliable = model_.is_reliable();
+  result.tells_gains = model_.tells_gains();
   result.is_distorted = tracing_slowdown(model_) > kDistortion;
   result.limited_by = now_ ? now_->then_limited_by : model_.now.limited_by;
   result.without_input = predict_ceiling();
+  if (!result.tells_gains) return;
   for (const Fix& fix : candidate_fixes(model_, machine_.pool_threads)) {
     result.fixes.push_back({{fix}, {}, predict_on_machine(std::span(&fix, 1))});
   }
   sort_by_gain(result.fixes, rate_now());
+  if (!request_.is_changed()) order_as_report(diagnosis, result.host, rate_now(), result.fixes);
   std::vector<PredictedFixes> useful;
   for (const PredictedFixes& fix : result.fixes) {
     if (fix.prediction.condition == Condition::none) useful.push_back(fix);
@@ -231,7 +257,7 @@ Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measureme
       continue;
     }
     host.pipeline = pipeline_of(measurements, diagnosis.judgement, index);
-    predictor.fill(host);
+    predictor.fill(diagnosis, host);
     if (!request.fixes.empty()) {
       Result<PredictedFixes> asked = predictor.asked();
       if (asked) {

@@ -38,7 +38,9 @@ struct HostPredictions {
   double now = 0;                       ///< of the model: without the cost of tracing
   double fit = 0;                       ///< see PipelineModel::fit
   bool is_reliable = false;             ///< the model reproduces the trace
-  bool is_distorted = false;            ///< recording took so much of each step that the trace shows another pipeline
+  /// Whether the model is near enough to the trace for gains of fixes; else only `asked` has one.
+  bool tells_gains = true;
+  bool is_distorted = false;  ///< recording took so much of each step that the trace shows another pipeline
   Bottleneck limited_by;
   Prediction without_input;              ///< the ceiling of all fixes
   std::vector<PredictedFixes> fixes;     ///< one fix each, by gain; those without gain at the end

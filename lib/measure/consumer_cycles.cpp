@@ -55,24 +55,30 @@ class BusyTime {
 };
 
 /// When each thread of this host works on what is not the input's: ops, and the executor's spans of other functions.
+/// Python that a step calls is left out: it mostly waits there, for a device, a server or the interpreter's lock.
 std::vector<std::vector<Interval>> find_other_work(const Trace& trace, const FunctionCosts& functions,
                                                    const std::vector<OpKind>& op_kinds, Interval window) {
   std::vector<std::vector<Interval>> of_lanes;
   for (const Lane& lane : trace.lanes) {
     if (trace.strings[lane.name].find("tf_data") != std::string_view::npos) continue;
     std::vector<Interval> times;
-    const auto add = [&](PackedSpan span) {
-      if (span.end() > window.start && span.start() < window.end) times.push_back({span.start(), span.end()});
+    std::vector<Interval> python;
+    const auto add = [&](PackedSpan span, std::vector<Interval>& to) {
+      if (span.end() > window.start && span.start() < window.end) to.push_back({span.start(), span.end()});
     };
     for (std::size_t op = 0; op < lane.ops.size() && lane.ops[op].span.start() < window.end; ++op) {
-      if (op_kinds[index_of(lane.ops[op].type)] == OpKind::wrapper) continue;
-      if (!functions.by_id.contains(lane.ops[op].function_id.value())) add(lane.ops[op].span);
+      const OpKind kind = op_kinds[index_of(lane.ops[op].type)];
+      if (kind == OpKind::wrapper || functions.by_id.contains(lane.ops[op].function_id.value())) continue;
+      add(lane.ops[op].span, kind == OpKind::python ? python : times);
     }
     for (std::size_t span = 0; span < lane.executor_spans.size(); ++span) {
       const ExecutorSpan& executor = lane.executor_spans[span];
-      if (!functions.by_id.contains(executor.function_id.value())) add(executor.span);
+      if (!functions.by_id.contains(executor.function_id.value())) add(executor.span, times);
     }
-    if (!times.empty()) of_lanes.push_back(merged(std::move(times)));
+    if (times.empty()) continue;
+    times = merged(std::move(times));
+    if (!python.empty()) times = intersected(times, gaps_in(window, merged(std::move(python))));
+    of_lanes.push_back(std::move(times));
   }
   return of_lanes;
 }

@@ -49,10 +49,14 @@ class CandidateFinder {
   }
 
   void add_prefetch() {
-    const IteratorId root = model_.sample().consumers.front().root;
+    const std::vector<ConsumerStep>& steps = model_.sample().consumers.front().steps;
+    const auto is_taken_from = [&](const PipelineMeasurement& pipeline) {
+      return pipeline.root != kNoIterator && std::any_of(steps.begin(), steps.end(), [&](const ConsumerStep& step) {
+               return step.root == pipeline.root;
+             });
+    };
     for (const PipelineMeasurement& pipeline : host_.pipelines) {
-      if (pipeline.root == root && root != kNoIterator && pipeline.prefetch == kNoIterator)
-        add(FixKind::prefetch, kNoIterator);
+      if (pipeline.prefetch == kNoIterator && is_taken_from(pipeline)) return add(FixKind::prefetch, kNoIterator);
     }
   }
 

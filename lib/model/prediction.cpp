@@ -101,19 +101,6 @@ Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const 
   return prediction;
 }
 
-/// Whether the elements of an iterator began anew in the window.
-bool saw_epoch_end(const PipelineModel& model, IteratorId iterator) {
-  const HostMeasurement& host = *model.host;
-  std::vector<IteratorId> members = iterators_below(host, iterator);
-  members.push_back(iterator);
-  const auto has_epochs = [&](IteratorId id) { return host.iterators[index_of(id)].epochs > 1; };
-  if (std::any_of(members.begin(), members.end(), has_epochs)) return true;
-  const IteratorId root = host.iterators[index_of(iterator)].root;
-  const std::vector<ConsumerStep>& steps = model.sample().consumers.front().steps;
-  return std::any_of(steps.begin(), steps.end(),
-                     [&](const ConsumerStep& step) { return step.begins_iteration && step.root == root; });
-}
-
 /// MB of one element of an iterator: of what the nearest buffer above it holds.
 std::optional<double> element_megabytes(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> holders = iterators_above(host, iterator);
@@ -132,7 +119,7 @@ std::optional<CacheOutlook> cache_outlook(const PipelineModel& model, std::span<
   std::optional<CacheOutlook> outlook;
   for (const Fix& fix : fixes) {
     if (fix.kind != FixKind::cache && fix.kind != FixKind::split_cache) continue;
-    const bool ends = saw_epoch_end(model, fix.iterator);
+    const bool ends = shows_epoch_end(*model.host, fix.iterator);
     if (!outlook) outlook = CacheOutlook{true, {}};
     outlook->saw_epoch_end = outlook->saw_epoch_end && ends;
     const IteratorMeasurement& iterator = model.host->iterators[index_of(fix.iterator)];
@@ -157,6 +144,18 @@ void widen_for_split(const PipelineModel& model, std::span<const Fix> fixes, Edi
 }
 
 }  // namespace
+
+bool shows_epoch_end(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> members = iterators_below(host, iterator);
+  members.push_back(iterator);
+  const auto has_epochs = [&](IteratorId id) { return host.iterators[index_of(id)].epochs > 1; };
+  if (std::any_of(members.begin(), members.end(), has_epochs)) return true;
+  if (host.cycles.consumers.empty()) return false;
+  const IteratorId root = host.iterators[index_of(iterator)].root;
+  const std::vector<ConsumerStep>& steps = host.cycles.consumers.front().steps;
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const ConsumerStep& step) { return step.begins_iteration && step.root == root; });
+}
 
 Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit edit, const ReplayLimits& limits) {
   bool runs_python_in_parallel = false;

@@ -35,6 +35,9 @@ struct Prediction {
   double gain(const PipelineModel& model) const { return estimate / model.now.steps_per_s; }
 };
 
+/// Whether elements of an iterator began anew in the window: a cache after it is complete, and read from, only then.
+bool shows_epoch_end(const HostMeasurement& host, IteratorId iterator);
+
 /// What the fixes would come to together. Does nothing that changes no rate: a gain of 1.
 Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, const ReplayLimits& limits = {});
 

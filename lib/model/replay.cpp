@@ -181,8 +181,9 @@ class Simulation {
   Bottleneck bottleneck_of(StageIndex stage, const Buffer& buffer) const;
 
   const Programs& programs_;
-  std::size_t most_events_;
+  const ReplayLimits limits_;
   std::size_t wanted_steps_ = 0;
+  std::size_t steps_of_sample_ = 0;  ///< as many as go through it twice, at most the usual number
   std::vector<Buffer> buffers_;
   std::map<StageIndex, BufferIndex> buffer_of_;
   std::vector<BufferIndex> buffer_of_action_;  ///< indexed as the actions
@@ -213,7 +214,7 @@ constexpr BufferIndex kOfConsumer = std::numeric_limits<BufferIndex>::max();
 constexpr BufferIndex kOfOtherConsumer = kOfConsumer - 1;
 
 Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
-    : programs_(programs), most_events_(limits.events), free_pool_threads_(programs.pool_threads) {
+    : programs_(programs), limits_(limits), free_pool_threads_(programs.pool_threads) {
   for (const auto& [stage, producer] : programs.producers) {
     buffer_of_[stage] = static_cast<BufferIndex>(buffers_.size());
     Buffer& buffer = buffers_.emplace_back();
@@ -240,7 +241,9 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     thread.consumer = consumer;
     ready_.push_back(add_thread(thread));
     const std::size_t steps = programs.consumers[consumer].steps.size();
-    if (consumer == 0) wanted_steps_ = std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
+    if (consumer != 0) continue;
+    wanted_steps_ = std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
+    steps_of_sample_ = std::min(2 * steps, kUsualSteps);
   }
 }
 
@@ -586,7 +589,10 @@ Bottleneck Simulation::find_bottleneck() const {
 Replay Simulation::run() {
   Replay result;
   if (programs_.consumers.empty()) return result;
-  while (!is_done_ && result.events < most_events_) {
+  const auto may_go_on = [&] {
+    return result.events < (marks_.size() > steps_of_sample_ ? limits_.events : limits_.events_for_sample);
+  };
+  while (!is_done_ && may_go_on()) {
     while (!ready_.empty() && !is_done_) {
       const ThreadIndex thread = ready_.front();
       ready_.pop_front();

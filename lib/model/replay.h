@@ -38,9 +38,11 @@ struct Replay {
   Bottleneck limited_by;
 };
 
-/// How far a replay goes.
+/// How far a replay goes. One that is cut off counts as far as it went.
 struct ReplayLimits {
-  std::size_t events = 400'000;  ///< at most; a replay that is cut off counts as far as it went
+  std::size_t events = 400'000;  ///< at most, once it went through the sample twice
+  /// At most, until then: few steps of a pipeline with many elements in each are not its steady state.
+  std::size_t events_for_sample = 400'000;
 };
 
 /// Lets the threads run against each other in simulated time: cores are shared equally among all that need one, the

@@ -54,8 +54,9 @@ std::vector<ShownChange> first_of(const std::vector<ShownChange>& changes) {
   return shown;
 }
 
-/// "do 1", "do 2"; "or" for an alternative.
+/// "do 1", "do 2"; "or" for an alternative; "perhaps" for what may bring nothing.
 std::string label_of(const std::vector<ShownChange>& changes, std::size_t index) {
+  if (changes[index].change.is_unproven) return "perhaps";
   if (changes[index].change.instead_of) return "or";
   const auto number = std::count_if(changes.begin(), changes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
                                     [](const ShownChange& shown) { return !shown.change.instead_of; });

@@ -166,10 +166,12 @@ OrderedJson fixes_json(const Measurements& measurements, const Finding& finding,
   return fixes;
 }
 
-/// The one ranking of what to change, best first: the order of the text report.
-OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+/// The one ranking of what to change, best first: the order of the text report. Those that may bring nothing are the
+/// last ones, and have an array of their own.
+OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diagnosis, bool are_unproven) {
   OrderedJson changes = OrderedJson::array();
   for (const Change& change : diagnosis.changes) {
+    if (change.is_unproven != are_unproven) continue;
     const Finding& finding = diagnosis.findings[change.finding];
     const Advice& advice = finding.advice[change.advice];
     changes.push_back({{"rule", finding.rule},
@@ -244,7 +246,10 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
   page["hosts_compared"] = hosts_json(diagnosis.hosts, views);
   page["pipelines"] = std::move(pipelines);
   page["findings"] = std::move(findings);
-  page["changes"] = changes_json(measurements, diagnosis);
+  page["changes"] = changes_json(measurements, diagnosis, /*are_unproven=*/false);
+  if (OrderedJson unproven = changes_json(measurements, diagnosis, /*are_unproven=*/true); !unproven.empty()) {
+    page["unproven_changes"] = std::move(unproven);
+  }
   page["not_evaluated"] = std::move(not_evaluated);
   if (!diagnosis.settings_note.empty()) page["settings_note"] = diagnosis.settings_note;
   if (!diagnosis.budgets.empty()) {

@@ -205,7 +205,7 @@ std::string host_text(const WhatIfHost& host, const TextStyle& style) {
   if (host.predicted.asked) add_asked_fixes(*host.predicted.asked, page);
   if (has_asked && !host.predicted.asked) page.line("the pipelines of this host cannot be changed so");
   if (host.predicted.plan) add_plan(*host.predicted.plan, page);
-  if (!has_asked && !host.predicted.plan) add_fixes(style.detail, page);
+  if (!has_asked && !host.predicted.plan && host.predicted.tells_gains) add_fixes(style.detail, page);
   return page.take();
 }
 
@@ -280,7 +280,7 @@ std::string render_whatif_markdown(const WhatIfView& view) {
     paragraph(ceiling_line(host));
     if (host.gap()) paragraph(gap_line(host));
     for (const std::string& caution : whatif_cautions(host)) paragraph(caution);
-    if (!is_tabled(host)) continue;
+    if (!is_tabled(host) || (!host.predicted.tells_gains && !host.predicted.asked)) continue;
     DataTable table;
     table.columns = {{"fix", "fix", ColumnKind::any},
                      {"gain", "gain", ColumnKind::text},

@@ -264,7 +264,12 @@ std::string gap_line(const WhatIfHost& host) {
 std::vector<std::string> whatif_cautions(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
   std::vector<std::string> cautions;
-  if (!predicted.is_reliable) {
+  if (!predicted.tells_gains) {
+    cautions.push_back(
+        fmt::format("caution: the model does not reproduce the measured rate (model {}, measured {} steps/s), so what "
+                    "a fix gains is not told; --fix KIND gives its order of magnitude",
+                    rate_words(predicted.fit * predicted.measured), rate_words(predicted.measured)));
+  } else if (!predicted.is_reliable) {
     cautions.push_back(
         fmt::format("caution: the model does not reproduce the measured rate (model {}, measured {} steps/s): the "
                     "numbers are orders of magnitude",

@@ -66,7 +66,8 @@ def _timed(*arguments: str) -> list[str]:
 def _diagnose(paths: list[str]) -> Answer:
     raw = json.loads(_run("diagnose", *_timed("--format=json"), paths=paths))
     text = _run("diagnose", *_timed("-v"), paths=paths)
-    return text, {key: raw[key] for key in ("verdict", "findings", "changes", "not_evaluated")}
+    keys = ("verdict", "findings", "changes", "unproven_changes", "not_evaluated")
+    return text, {key: raw[key] for key in keys if key in raw}
 
 
 def _whatif(paths: list[str], fix: Optional[list[str]] = None, plan: bool = False) -> Answer:

@@ -438,6 +438,7 @@ class Report(Document):
     findings: list[Finding]
     changes: list[Change]
     not_evaluated: list[NotEvaluated]
+    unproven_changes: list[Change] = field(default_factory=list)
     settings_note: Optional[str] = None
     budgets: list[Budget] = field(default_factory=list)
 

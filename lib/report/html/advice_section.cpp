@@ -18,26 +18,29 @@ struct ShownAdvice {
   const OrderedJson* finding = nullptr;
   const OrderedJson* advice = nullptr;
   std::string pointer;  ///< of the advice, into the page's data
+  bool is_unproven = false;
 };
 
 /// The changes in the order of the report; where there is none, the first sentence of each finding.
 std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
   std::vector<ShownAdvice> shown;
   const OrderedJson& findings = list_of(report, "findings");
-  for (const OrderedJson& change : list_of(report, "changes")) {
-    if (shown.size() == kMostAdvice || change["suppressed"] == true) continue;
-    const auto finding = static_cast<std::size_t>(number_of(change, "finding"));
-    const auto advice = static_cast<std::size_t>(number_of(change, "advice"));
-    if (finding >= findings.size() || advice >= list_of(findings[finding], "advice").size()) continue;
-    shown.push_back({&findings[finding], &list_of(findings[finding], "advice")[advice],
-                     fmt::format("/report/findings/{}/advice/{}", finding, advice)});
+  for (const std::string_view list : {"changes", "unproven_changes"}) {
+    for (const OrderedJson& change : list_of(report, list)) {
+      if (shown.size() == kMostAdvice || is_true(change, "suppressed")) continue;
+      const auto finding = static_cast<std::size_t>(number_of(change, "finding"));
+      const auto advice = static_cast<std::size_t>(number_of(change, "advice"));
+      if (finding >= findings.size() || advice >= list_of(findings[finding], "advice").size()) continue;
+      shown.push_back({&findings[finding], &list_of(findings[finding], "advice")[advice],
+                       fmt::format("/report/findings/{}/advice/{}", finding, advice), list == "unproven_changes"});
+    }
   }
   if (!shown.empty()) return shown;
   for (std::size_t finding = 0; finding < findings.size() && shown.size() < kMostAdvice; ++finding) {
     const OrderedJson& list = list_of(findings[finding], "advice");
     const bool counts = find_value(findings[finding], "suppressed") == nullptr;
     if (list.empty() || text_of(findings[finding], "severity") == "note" || !counts) continue;
-    shown.push_back({&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding)});
+    shown.push_back({&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding), false});
   }
   return shown;
 }
@@ -99,6 +102,7 @@ void add_advice_section(const PageDocuments& documents, HtmlWriter& page) {
   page.open("ol", {{"class", "advice"}});
   for (const ShownAdvice& advice : shown) {
     page.open("li");
+    if (advice.is_unproven) page.element("p", "This may bring nothing: the trace shows no end of an epoch.");
     page.element("p", text_of(*advice.advice, "text"));
     if (const std::string code = text_of(*advice.advice, "code"); !code.empty()) add_code(code, page);
     if (const std::string versions = text_of(*advice.advice, "versions"); !versions.empty()) {

@@ -136,7 +136,7 @@ class Planner:
 
     def plan(self, sources: Workspace) -> Iterator[Candidate | NotTried]:
         """What to try, best first, and what not."""
-        for change in self._report.changes:
+        for change in (*self._report.changes, *self._report.unproven_changes):
             if change.suppressed:
                 continue
             words = " + ".join(WORDS.get(fix.kind, fix.kind) for fix in change.fixes)

@@ -1,0 +1,119 @@
+// One ranking: the report and whatif name the same first fix, and a cache that may never be complete is never first.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "diagnose/catalog.h"
+#include "diagnose/fix_advice.h"
+#include "diagnose/whatif.h"
+#include "model/prediction.h"
+#include "pipeline.h"
+
+namespace doctor::one_ranking_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<Analysis>& recorded() {
+  static const std::vector<Analysis> kAnalyses = [] {
+    std::vector<std::string> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces")) {
+      const std::string name = entry.path().filename();
+      if (name.ends_with(".pb") || name.ends_with(".gz")) files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<Analysis> analyses;
+    for (const std::string& file : files) {
+      analyses.push_back(diagnose_files(std::vector<std::string>{file}, {.rules = all_rules()}));
+    }
+    return analyses;
+  }();
+  return kAnalyses;
+}
+
+const Advice& advice_of(const Diagnosis& diagnosis, const Change& change) {
+  return diagnosis.findings[change.finding].advice[change.advice];
+}
+
+/// The first change that gains something without a condition; nullptr without one.
+const Advice* first_sure_change(const Diagnosis& diagnosis) {
+  for (const Change& change : diagnosis.changes) {
+    const Advice& advice = advice_of(diagnosis, change);
+    if (advice.gain && advice.gain->then.condition == Condition::none) return &advice;
+  }
+  return nullptr;
+}
+
+bool holds(const std::vector<Fix>& fixes, const Fix& fix) {
+  return std::any_of(fixes.begin(), fixes.end(),
+                     [&](const Fix& one) { return one.kind == fix.kind && one.iterator == fix.iterator; });
+}
+
+TEST_CASE("the report, whatif and a plan name the same first fix") {
+  std::size_t compared = 0;
+  for (const Analysis& analysis : recorded()) {
+    CAPTURE(analysis.measurements.hosts.front().files.front().path);
+    const Advice* const first = first_sure_change(analysis.diagnosis);
+    if (first == nullptr) continue;
+    const auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, {.wants_plan = true});
+    REQUIRE(hosts);
+    const HostPredictions& host = hosts->front();
+    REQUIRE_FALSE(host.fixes.empty());
+    CHECK(holds(first->fixes, host.fixes.front().fixes.front()));
+    if (host.plan && !host.plan->steps.empty()) {
+      CHECK(holds(first->fixes, host.plan->steps.front().fixes.front()));
+    }
+    ++compared;
+  }
+  CHECK(compared > 10);
+}
+
+TEST_CASE("a cache without an end of an epoch comes after all other changes") {
+  std::size_t unproven = 0;
+  for (const Analysis& analysis : recorded()) {
+    const HostMeasurement& host = analysis.measurements.hosts.front();
+    CAPTURE(host.files.front().path);
+    bool is_last = false;
+    for (const Change& change : analysis.diagnosis.changes) {
+      const std::vector<Fix>& fixes = advice_of(analysis.diagnosis, change).fixes;
+      const bool may_bring_nothing = std::any_of(fixes.begin(), fixes.end(), [&](const Fix& fix) {
+        const bool is_cache = fix.kind == FixKind::cache || fix.kind == FixKind::split_cache;
+        return is_cache && !shows_epoch_end(host, fix.iterator);
+      });
+      CHECK(change.is_unproven == may_bring_nothing);
+      if (is_last) CHECK(may_bring_nothing);
+      is_last = is_last || may_bring_nothing;
+      unproven += may_bring_nothing ? 1 : 0;
+    }
+  }
+  CHECK(unproven > 3);
+}
+
+TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elements") {
+  HostMeasurement host;
+  for (const char* const name : {"Root", "Map", "Shuffle", "TFRecord"}) {
+    IteratorMeasurement iterator;
+    iterator.short_name = name;
+    iterator.long_name = name;
+    const auto id = static_cast<IteratorId>(host.iterators.size());
+    if (!host.iterators.empty()) {
+      iterator.parent = static_cast<IteratorId>(host.iterators.size() - 1);
+      host.iterators.back().children.push_back(id);
+    }
+    host.iterators.push_back(iterator);
+  }
+  const Fix cache{FixKind::cache, IteratorId{1}, {}, {}};
+  CHECK(advice_for(host, cache)->code ==
+        "dataset = dataset.map(f).cache()  # before Dataset.shuffle; f must not be random");
+  host.iterators[2].short_name = "ForeverRepeat";
+  CHECK(advice_for(host, cache)->text.find("never be complete") != std::string::npos);
+  host.iterators[2].short_name = "Take";
+  CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after Dataset.map");
+}
+
+}  // namespace
+}  // namespace doctor::one_ranking_test
