@@ -58,9 +58,7 @@ std::string page_in_format(const Analysis& analysis, OutputFormat format, const 
 }  // namespace
 
 Result<DiagnosisOptions> diagnosis_options(const Request& request) {
-  Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::prometheus},
-                     /*reports_problems=*/true);
+  Result<OutputOptions> output = output_options(request);
   if (!output) return Unexpected(output.error());
   Result<std::optional<ProblemLocation>> source = source_file_of(request);
   if (!source) return Unexpected(source.error());

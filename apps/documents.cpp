@@ -65,19 +65,21 @@ Result<void> write_document(const OutputTarget& target, const DocumentRenderer& 
 
 }  // namespace
 
-Result<OutputOptions> output_options(const Request& request, std::vector<OutputFormat> formats, bool reports_problems) {
+Result<OutputOptions> output_options(const Request& request) {
   OutputOptions output;
+  std::vector<OutputFormat> formats = formats_of(request);
+  const bool reports_problems = std::find(formats.begin(), formats.end(), OutputFormat::sarif) != formats.end();
   if (find_option(request.command, "color") != nullptr) output.color = static_cast<ColorChoice>(request.word("color"));
   output.quiet = request.is_set("quiet");
   output.verbose = request.is_set("verbose");
   if (reports_problems && !request.set_by_file.empty()) {
     output.settings_note = request.config_file.value_or("") + ": " + request.set_by_file;
   }
-  if (reports_problems) {
-    formats.insert(formats.end(), {OutputFormat::sarif, OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github,
-                                   OutputFormat::markdown});
-  }
-  OutputRequest wanted = {request.given("format"), {}, std::move(formats), step_summary()};
+  OutputRequest wanted = {request.given("format"),
+                          {},
+                          std::move(formats),
+                          step_summary(),
+                          request.command == Command::show ? "page" : "command"};
   for (const GivenValue& path : request.values.all("output")) wanted.outputs.push_back(path.text);
   Result<std::vector<OutputTarget>> targets = choose_outputs(wanted);
   if (!targets) return Unexpected(targets.error());

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,11 +29,10 @@ struct OutputOptions {
   const std::string& path() const { return targets.front().path; }
 };
 
-/// Takes --format, --output, --color, --quiet and --verbose, as far as the command has them. `formats` are those that
-/// it can write; one that reports problems has those for CI too, and can write several documents. Errors: a format that
-/// the command does not have, two documents for one place, several documents of a command that writes one.
-Result<OutputOptions> output_options(const Request& request, std::vector<OutputFormat> formats,
-                                     bool reports_problems = false);
+/// Takes --format, --output, --color, --quiet and --verbose, as far as the command has them. One that reports problems
+/// can write several documents. Errors: a format that there is not (formats_of()), two documents for one place, several
+/// documents of a command that writes one.
+Result<OutputOptions> output_options(const Request& request);
 
 /// What a command found, as a document of one of the formats that are wanted. Errors: there is no such document.
 using DocumentRenderer = std::function<Result<std::string>(OutputFormat)>;

@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "report/rules_page.h"
 #include "report/selection.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -95,9 +96,19 @@ AnalysisOptions html_page_needs() {
 
 std::string title_of_traces(const Measurements& measurements) {
   if (measurements.hosts.empty()) return "tfdata-doctor";
-  const std::string name = name_of_files(measurements.hosts.front());
-  const std::string base = name.substr(name.rfind('/') + 1);
-  return measurements.hosts.size() == 1 ? base : base + " and its other hosts";
+  constexpr std::string_view kRuns = "plugins/profile/";
+  const HostMeasurement& first = measurements.hosts.front();
+  const std::string& path = first.files.front().path;
+  const std::size_t run = path.rfind(kRuns);
+  const std::size_t end = path.rfind('/');
+  const bool has_run = run != std::string::npos && end >= run + kRuns.size();
+  const std::string before =
+      has_run ? path.substr(run + kRuns.size(), end - run - kRuns.size()) + " / " : std::string();
+  const std::size_t others = measurements.hosts.size() - 1;
+  if (others > 0) return before + format_count(others + 1, "host");
+  // A machine has a name that says less than that of its file, if that is all there is.
+  return before +
+         (has_run || first.hosts.empty() ? host_name(first) : name_of_files(first) + " on " + host_name(first));
 }
 
 std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds) {
@@ -119,8 +130,11 @@ std::string render_comparison_html(const std::string& json, const ComparedPaths&
   return render_html(std::move(documents), "Comparison");
 }
 
-std::string render_document_html(std::string_view name, const std::string& json, std::string_view title) {
-  return render_html({{std::string(name), OrderedJson::parse(json)}}, title);
+std::string render_document_html(std::string_view name, const std::string& json, std::string_view title,
+                                 const std::string& text) {
+  std::vector<PageDocument> documents = {{std::string(name), OrderedJson::parse(json)}};
+  if (!text.empty()) documents.push_back({"text", text});
+  return render_html(std::move(documents), title);
 }
 
 }  // namespace doctor

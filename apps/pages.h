@@ -32,7 +32,8 @@ struct ShowOptions {
 struct Page {
   std::string_view name;
   std::string_view summary;
-  bool has_csv = false;
+  std::span<const OutputFormat> formats;
+  bool is_drawn = false;      ///< as pictures, on a page for a browser; else its text stands there
   bool needs_tf_data = true;  ///< has nothing to show of a trace without tf.data
 
   /// What the page needs beyond a diagnosis.

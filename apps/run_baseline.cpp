@@ -28,7 +28,7 @@ Result<BaselineOptions> baseline_options(const Request& request, const std::stri
   BaselineOptions options = {request.argument("FILE"), reading_options(request), {}};
   const std::string usage = "tfdata-doctor baseline " + action + " FILE";
   if (action == "add" && options.reading.traces.empty()) return fail("no trace given", {}, usage + " TRACE...");
-  Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  Result<OutputOptions> output = output_options(request);
   if (!output) return Unexpected(output.error());
   options.output = *std::move(output);
   if (options.file.empty()) return fail("baseline needs a FILE", {}, usage);

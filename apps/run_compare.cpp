@@ -47,8 +47,7 @@ Result<void> take_sides(const Request& request, CompareOptions& options) {
 
 Result<CompareOptions> compare_options(const Request& request) {
   CompareOptions options;
-  Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::html}, /*reports_problems=*/true);
+  Result<OutputOptions> output = output_options(request);
   if (!output) return Unexpected(output.error());
   options.output = *std::move(output);
   Result<std::optional<ProblemLocation>> source = source_file_of(request);

@@ -84,7 +84,7 @@ std::string settings_json(const std::vector<SettingInForce>& settings, const std
 int run_config(const Request& request) {
   if (const Result<std::string> action = word_argument(request, "ACTION"); !action) return fail_with(action.error());
   const std::vector<SettingInForce> settings = settings_in_force(request);
-  const Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  const Result<OutputOptions> output = output_options(request);
   // Settings may name a format that this page does not have; it is shown as text then.
   const GivenValue* const format = request.values.find("format");
   const bool is_for_others = format != nullptr && format->origin != Origin::command_line;

@@ -40,7 +40,7 @@ int explain_traces(const Request& request, const OutputOptions& output, const Ru
 int run_explain(const Request& request) {
   const std::string name = request.argument("RULE");
   if (name.empty()) return fail_with({"explain needs the name of a rule", {}, {}, "'tfdata-doctor rules' lists them"});
-  const Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   if (request.all("TRACE").empty())
     return print_page(rule_page(request, name, output->format(), page_width(*output)), output->path());
@@ -50,7 +50,7 @@ int run_explain(const Request& request) {
 }
 
 int run_rules(const Request& request) {
-  const Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
+  const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   const std::vector<CatalogEntry> catalog = rule_catalog();
   return print_page(output->format() == OutputFormat::json ? render_rules_json(catalog, {}, /*with_pages=*/false)

@@ -40,8 +40,7 @@ int run_fleet(const Request& request) {
   if (files.empty()) {
     return fail_with({"fleet needs the files of rows that batch wrote", {}, {}, "see 'tfdata-doctor fleet --help'"});
   }
-  const Result<OutputOptions> output = output_options(
-      request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});
+  const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
   if (const Result<void> entered =

@@ -51,15 +51,12 @@ Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
 
 int run_list_runs(const Request& request) {
   if (request.all("TRACE").empty()) return fail_with({"no directory given", {}, {}, "see 'tfdata-doctor --help'"});
-  // The formats of `convert` are those of events.
-  const bool is_about_events = request.command == Command::convert;
-  const Result<OutputOptions> output = output_options(request, {OutputFormat::text, OutputFormat::json});
-  if (!output && !is_about_events) return fail_with(output.error());
+  const Result<OutputOptions> output = output_options(request);
+  if (!output) return fail_with(output.error());
   const Result<std::vector<Run>> runs = runs_of(request.all("TRACE"));
   if (!runs) return fail_with(runs.error());
-  const bool is_json = output && output->format() == OutputFormat::json;
-  return print_page(is_json ? runs_json(*runs) : runs_text(*runs), output ? output->path() : request.text("output"),
-                    is_json);
+  const bool is_json = output->format() == OutputFormat::json;
+  return print_page(is_json ? runs_json(*runs) : runs_text(*runs), output->path(), is_json);
 }
 
 }  // namespace doctor

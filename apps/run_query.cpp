@@ -208,8 +208,7 @@ Result<bool> ask(const QueryOptions& options) {
 }  // namespace
 
 int run_query(const Request& request) {
-  Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::csv, OutputFormat::markdown});
+  Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   if (request.is_set("schema")) return print_page(tables_text(page_width(*output)), output->path());
   if (request.is_set("examples")) return print_page(examples_text(), output->path());

@@ -22,14 +22,6 @@ std::string list_of_pages(std::span<const std::string_view> names) {
   return list;
 }
 
-std::vector<std::string_view> pages_with_csv() {
-  std::vector<std::string_view> names;
-  for (const Page& page : pages()) {
-    if (page.has_csv) names.push_back(page.name);
-  }
-  return names;
-}
-
 /// The page, which must take all options that were given. Errors: no such page, an option of others.
 Result<const Page*> find_page_for(const Request& request) {
   const std::string name = request.argument("PAGE");
@@ -40,9 +32,6 @@ Result<const Page*> find_page_for(const Request& request) {
     if (is_for_page(*option, name) || request.values.find(option->name) == nullptr) continue;
     return fail(fmt::format("unknown option '{}' of show {}", flag_of(*option), name), {},
                 "it is for " + list_of_pages(option->pages));
-  }
-  if (request.text("format") == "csv" && !page->has_csv) {
-    return fail("no csv output for this page", "--format", list_of_pages(pages_with_csv()) + " can be written as CSV");
   }
   return page;
 }
@@ -68,6 +57,16 @@ ShowOptions options_of_html(ShowOptions options) {
   return options;
 }
 
+/// What a page shows as its text: as many rows, and no name of a folder.
+ShowOptions options_of_text(ShowOptions options) {
+  constexpr std::size_t kColumns = 120;
+  options.format = OutputFormat::text;
+  options.style = {};
+  options.style.width = kColumns;
+  options.style.rerun = "TRACE";
+  return options;
+}
+
 }  // namespace
 
 int run_show(const Request& request) {
@@ -75,17 +74,18 @@ int run_show(const Request& request) {
   if (!page) return fail_with(page.error());
   const Result<ReadingOptions> reading = reading_options_with_traces(request);
   if (!reading) return fail_with(reading.error());
-  std::vector<OutputFormat> formats = {OutputFormat::text, OutputFormat::json, OutputFormat::html};
-  if ((*page)->has_csv) formats.push_back(OutputFormat::csv);
-  const Result<OutputOptions> output = output_options(request, std::move(formats));
+  const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   ShowOptions options = show_options(request, *output);
   const bool is_html = options.format == OutputFormat::html;
   if (is_html) options = options_of_html(options);
   const auto render = [&](const Analysis& analysis, OutputFormat) -> Result<std::string> {
     Result<std::string> text = (*page)->render(options, analysis);
-    return text && is_html ? render_document_html((*page)->name, *text, title_of_traces(analysis.measurements))
-                           : std::move(text);
+    if (!text || !is_html) return text;
+    const Result<std::string> shown =
+        (*page)->is_drawn ? Result<std::string>() : (*page)->render(options_of_text(options), analysis);
+    if (!shown) return shown;
+    return render_document_html((*page)->name, *text, title_of_traces(analysis.measurements), *shown);
   };
   // Numbers are shown, nothing is judged: findings do not count here.
   const auto judge = [&](const Analysis& analysis) {

@@ -94,8 +94,7 @@ std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextS
 int run_whatif(const Request& request) {
   Result<ReadingOptions> reading = reading_options_with_traces(request);
   if (!reading) return fail_with(reading.error());
-  const Result<OutputOptions> output = output_options(
-      request, {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv, OutputFormat::markdown});
+  const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   const WhatIfRequest wanted = whatif_request(request);
   const double min_gain = parse_factor(request.text("min-gain")).value_or(kLeastGain);

@@ -34,12 +34,12 @@ int run(int count, char** values) {
   }
   if (const Answer* const answer = std::get_if<Answer>(&*parsed)) return print_page(answer->text, {});
   const Request& request = std::get<Request>(*parsed);
-  // Those of batch and capture are about a trace and a host.
-  const bool is_about_all = request.command != Command::batch && request.command != Command::capture;
-  if (const std::size_t seconds = request.number("timeout").value_or(0); is_about_all && seconds > 0) {
+  const CommandEntry& command = entry_of(request.command);
+  const std::size_t seconds = request.number("timeout").value_or(0);
+  if (!command.is_timed_by_part && seconds > 0) {
     limit_time(std::chrono::seconds(seconds));
   }
-  return request.is_set("list-runs") ? run_list_runs(request) : entry_of(request.command).run(request);
+  return request.is_set("list-runs") ? run_list_runs(request) : command.run(request);
 }
 
 }  // namespace

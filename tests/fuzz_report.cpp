@@ -54,8 +54,9 @@ void render_problems_for_ci(const Analysis& analysis, unsigned which, FuzzBytes&
 
 ShowOptions show_options(const Page& page, FuzzBytes& bytes) {
   ShowOptions options;
-  constexpr std::array kFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv};
-  options.format = kFormats[bytes.below(page.has_csv ? 3 : 2)];
+  std::vector<OutputFormat> formats(page.formats.begin(), page.formats.end());
+  std::erase(formats, OutputFormat::html);  // drawn from the JSON
+  options.format = formats[bytes.below(formats.size())];
   const unsigned choice = bytes.byte();
   if ((choice & 1U) != 0) options.call = 1 + choice / 64;
   if ((choice & 2U) != 0) options.step = choice / 64;

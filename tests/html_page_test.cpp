@@ -257,6 +257,44 @@ TEST_CASE("the numbers on a page are those of its data, and the data those of th
   CHECK(Json::parse(raw["data"].front())["report"] == report);
 }
 
+TEST_CASE("a window is drawn as waiting where a call overlaps it, and nowhere else") {
+  const auto call = [](double start, double latency) {
+    return OrderedJson{
+        {"number", 1}, {"start_us", start}, {"latency_us", latency}, {"stretches", OrderedJson::array()}};
+  };
+  OrderedJson window = {{"kind", "typical_steps"}, {"number", 2}, {"start_us", 100}, {"duration_us", 100}};
+  window["calls"] = {call(80, 30), call(105, 15), call(190, 40)};  // before, over the end of that, beyond the window
+  window["lanes"] = OrderedJson::array();
+  const OrderedJson timeline = {
+      {"pipelines", {{{"id", "0:0"}, {"stages", OrderedJson::array()}, {"windows", OrderedJson::array({window})}}}}};
+  const std::string page = render_html({{"timeline", timeline}}, "one");
+  CHECK(page.find("waits 30 us of 100 us") != std::string::npos);
+}
+
+TEST_CASE("no folder is in a page, not in its sentences either") {
+  const OrderedJson report = {
+      {"verdict", {{"status", "inconclusive"}, {"summary", "/home/someone/logs/host.pb: cut off at byte 7"}}},
+      {"trace",
+       {{"files", {{{"path", "/home/someone/logs/host.pb"}}}}, {"loss_notes", {"/home/someone/logs/host.pb: x"}}}}};
+  const std::string page = render_html({{"report", report}}, "one");
+  CHECK(page.find("someone") == std::string::npos);
+  CHECK(page.find("host.pb: cut off at byte 7") != std::string::npos);
+}
+
+TEST_CASE("where there is nothing to judge a page says nothing of how sure that is; a doubt makes it grey") {
+  OrderedJson verdict = {{"status", "healthy"}, {"input_share", nullptr}, {"confidence", 0.9}, {"summary", ""}};
+  const auto page = [&] {
+    return render_html({{"report", {{"verdict", verdict}, {"trace", OrderedJson::object()}}}}, "x");
+  };
+  CHECK(page().find("onfidence ") == std::string::npos);
+  verdict["input_share"] = 0.01;
+  CHECK(page().find("class=\"verdict good\"") != std::string::npos);
+  verdict["confidence"] = 0.3;
+  verdict["doubt"] = "one step only";
+  CHECK(page().find("class=\"verdict good\"") == std::string::npos);
+  CHECK(page().find("because of this: one step only") != std::string::npos);
+}
+
 TEST_CASE("a page says where the values over time of a large file are left out") {
   const OrderedJson autotune = {{"history_limit_bytes", 256'000'000}, {"pipelines", OrderedJson::array()}};
   const std::string page = render_html({{"autotune", autotune}}, "large");

@@ -6,10 +6,13 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "command_line/command_line.h"
+#include "command_line/command_table.h"
+#include "command_line/completion.h"
 #include "command_line/option_table.h"
 #include "command_line/setting_sources.h"
 #include "command_line/settings_in_force.h"
@@ -57,8 +60,7 @@ class Job {
 
   /// How `show` or a report is printed.
   OutputOptions output(const std::vector<std::string>& arguments) const {
-    const Result<OutputOptions> output =
-        output_options(request(arguments), {OutputFormat::text, OutputFormat::json, OutputFormat::csv});
+    const Result<OutputOptions> output = output_options(request(arguments));
     REQUIRE(output);
     return *output;
   }
@@ -220,7 +222,38 @@ TEST_CASE("a format that a command does not have is left to those that have it")
   CHECK(job.output({"x.pb"}).format() == OutputFormat::text);
   CHECK_FALSE(job.request({"convert", "x.pb"}).given("format"));
   CHECK(in_force(job.request({"config", "show"}), "format") == "csv from " + job.file() + ":1");
-  CHECK_FALSE(output_options(job.request({"x.pb", "--format", "csv"}), {OutputFormat::text}));
+  CHECK(job.output({"x.pb", "--list-runs"}).format() == OutputFormat::text);
+  CHECK_FALSE(output_options(job.request({"x.pb", "--format", "csv"})));
+}
+
+TEST_CASE("what completion offers as a format is taken, and a setting of another format is ignored") {
+  std::vector<std::vector<std::string>> commands;
+  for (const CommandEntry& command : command_table()) {
+    const OptionEntry* const format = find_option(command.command, "format");
+    const bool is_plain = command.command != Command::show && command.command != Command::convert;
+    if (format != nullptr && is_plain) commands.push_back({std::string(command.name)});
+  }
+  for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page)});
+  commands.push_back({"diagnose", "--list-runs"});
+  for (const std::vector<std::string>& words : commands) {
+    CAPTURE(words);
+    std::vector<std::string> line = words;
+    line.insert(line.end(), {"--format", ""});
+    std::istringstream offered(completions_of(line));
+    std::vector<std::string> formats;
+    for (std::string word; std::getline(offered, word);) formats.push_back(word);
+    CHECK(formats.size() >= 2);
+    for (const std::string_view format :
+         {"text", "json", "csv", "sarif", "junit", "gitlab", "github", "markdown", "prometheus", "html"}) {
+      CAPTURE(format);
+      const bool is_offered = std::find(formats.begin(), formats.end(), format) != formats.end();
+      line.back() = format;
+      const Job plain("");
+      CHECK(output_options(plain.request(line)).has_value() == is_offered);
+      const Job set("format = \"" + std::string(format) + "\"\n");
+      CHECK(to_word(set.output(words).format()) == (is_offered ? format : "text"));
+    }
+  }
 }
 
 TEST_CASE("every command has an entry, and no two options of a command share a name or a letter") {

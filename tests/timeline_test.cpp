@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 
+#include "base/intervals.h"
 #include "measure/function_owners.h"
 #include "measure/iterator_times.h"
 #include "measure/measure.h"
@@ -99,6 +100,19 @@ void check_lane(const TimelineLane& lane, const TimelineWindow& window) {
   CHECK(lane.time == work);
 }
 
+/// How long any of the calls waits inside the window.
+Picoseconds waited_in(Interval window, const std::vector<Interval>& calls) {
+  return total_length(intersected(merged(calls), std::vector<Interval>{window}));
+}
+
+/// What is drawn as waiting is what the table of calls says; what is left out is counted.
+void check_waits(const PipelineMeasurement& pipeline, const TimelineWindow& window) {
+  std::vector<Interval> drawn;
+  for (const WindowCall& call : window.calls) drawn.push_back(call.span);
+  const Picoseconds waited = waited_in(window.span, pipeline.calls);
+  CHECK((waited_in(window.span, drawn) == waited) == (window.calls_left_out == 0));
+}
+
 void check_windows(const PipelineMeasurement& pipeline) {
   std::size_t longest = 0;
   for (const TimelineWindow& window : pipeline.timelines) {
@@ -106,6 +120,7 @@ void check_windows(const PipelineMeasurement& pipeline) {
       CHECK(call.span == pipeline.calls[call.number - 1]);
       check_call(call);
     }
+    if (window.kind != WindowKind::longest_call) check_waits(pipeline, window);
     CHECK(window.lanes.size() <= kMostTimelineLanes);
     for (const TimelineLane& lane : window.lanes) check_lane(lane, window);
     if (window.kind == WindowKind::longest_call && longest++ > 0) CHECK(window.lanes.empty());
@@ -249,6 +264,22 @@ TEST_CASE("a window shows who worked on which thread, waited for or not") {
   CHECK(median.number == 5);
   CHECK(median.span.end - median.span.start == 20 * kUs);
   CHECK(lanes_of(host, median) == "Root:self 2 on main");
+}
+
+TEST_CASE("the time before a call shows the calls of that time, and no more than it can have") {
+  PipelineMeasurement pipeline;
+  const auto lead_of = [&](std::size_t call) {
+    TimelineRequest request;
+    request.call = call;
+    const ChosenWindow window = choose_windows({}, pipeline, request).front();
+    CHECK(window.calls_left_out == 0);
+    return fmt::format("{} to {}: {}", window.span.start, window.span.end, window.calls.size());
+  };
+  for (Picoseconds call = 0; call < 40; ++call) pipeline.calls.push_back({call * 10, call * 10 + 8});
+  pipeline.calls.push_back({400, 500});
+  CHECK(lead_of(1) == "0 to 8: 1");
+  CHECK(lead_of(3) == "12 to 28: 2");
+  CHECK(lead_of(41) == "298 to 500: 11");  // 300 would be as much as it lasts, but the 12th call before it ends here
 }
 
 TEST_CASE("one call or one step may be asked for") {

@@ -33,6 +33,19 @@ constexpr ExitMeaning kFailedPlainly = {kExitFailure,
 constexpr ExitMeaning kPrinted = {kExitClean, "printed"};
 constexpr ExitMeaning kNotPrinted = {kExitFailure, "wrong usage, or output that could not be written"};
 
+const std::vector<OutputFormat> kPageFormats = {OutputFormat::text, OutputFormat::json};
+const std::vector<OutputFormat> kTableFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::html,
+                                                 OutputFormat::csv, OutputFormat::markdown};
+const std::vector<OutputFormat> kRowFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv,
+                                               OutputFormat::markdown};
+/// Of what reports problems.
+const std::vector<OutputFormat> kReportFormats = {OutputFormat::text,   OutputFormat::json,    OutputFormat::html,
+                                                  OutputFormat::sarif,  OutputFormat::junit,   OutputFormat::gitlab,
+                                                  OutputFormat::github, OutputFormat::markdown};
+const std::vector<OutputFormat> kDiagnosisFormats = {
+    OutputFormat::text,  OutputFormat::json,   OutputFormat::html,   OutputFormat::prometheus, OutputFormat::sarif,
+    OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown};
+
 const ArgumentEntry kTraces = {"TRACE", ArgumentKind::path, "Trace files, -, a run directory or a log directory",
                                /*repeats=*/true};
 
@@ -50,6 +63,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_diagnose,
      .summary = "Say what holds the input pipeline back (the default command)",
      .usage = "[OPTIONS] TRACE...",
+     .formats = kDiagnosisFormats,
      .arguments = {kTraces},
      .examples = {{"logs/", "the newest run of a TensorBoard log directory"},
                   {"host.xplane.pb -v", "one trace file, with all evidence"},
@@ -67,6 +81,8 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_capture,
      .summary = "Take a trace from a running job, and diagnose it",
      .usage = "HOST:PORT[,HOST:PORT...] [OPTIONS]",
+     .formats = kDiagnosisFormats,
+     .is_timed_by_part = true,
      .arguments = {{"HOST:PORT", ArgumentKind::text,
                     "Where the hosts of a job listen: each ran tf.profiler.experimental.server.start(PORT)"}},
      .examples = {{"capture localhost:6009", "two seconds of a job on this machine"},
@@ -84,6 +100,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_show,
      .summary = "Show the numbers of a diagnosis",
      .usage = "PAGE [OPTIONS] TRACE...",
+     .csv_holds = "some pages",
      .arguments = {{"PAGE", ArgumentKind::word, "Which numbers", false, page_names()}, kTraces},
      .examples = {{"show overview logs/", "step time and what it goes to"},
                   {"show calls --top 3 host.xplane.pb", "the three longest slow GetNext calls"},
@@ -99,6 +116,8 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_whatif,
      .summary = "Predict what fixes would gain, from a model of the pipeline",
      .usage = "[OPTIONS] TRACE...",
+     .formats = kTableFormats,
+     .csv_holds = "a row for each fix",
      .arguments = {kTraces},
      .examples = {{"whatif logs/", "every fix that is known, by its gain"},
                   {"whatif --fix parallel_map:Map,p=8 --fix prefetch logs/", "two fixes together"},
@@ -114,6 +133,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_checklist,
      .summary = "Answer the questions of TensorFlow's guide to tf.data analysis, in its order",
      .usage = "[OPTIONS] TRACE...",
+     .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::markdown},
      .arguments = {kTraces},
      .examples = {{"checklist logs/", "each question with its answer and what it rests on"},
                   {"checklist --format markdown logs/", "for a report"}},
@@ -126,6 +146,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_compare,
      .summary = "Say whether candidate recordings are slower than base recordings, and where",
      .usage = "[OPTIONS] BASE... -- CANDIDATE...",
+     .formats = kReportFormats,
      .arguments = {{"BASE... -- CANDIDATE", ArgumentKind::path,
                     "Recordings: trace files, run directories, directories of them, baselines", /*repeats=*/true}},
      .examples = {{"compare main/ -- branch/", "two directories of recordings"},
@@ -141,6 +162,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_baseline,
      .summary = "Keep small summaries of recordings for later comparisons",
      .usage = "add|show|prune FILE [OPTIONS] [TRACE...]",
+     .formats = kPageFormats,
      .arguments = {{"ACTION", ArgumentKind::word, "What to do: add, show or prune", false, {"add", "show", "prune"}},
                    {"FILE", ArgumentKind::path,
                     "The baseline: JSON to commit where a new one ends in .json, else SQLite"},
@@ -155,6 +177,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_batch,
      .summary = "Diagnose many traces, each by itself: a row of NDJSON each",
      .usage = "[OPTIONS] TRACE...",
+     .is_timed_by_part = true,
      .arguments = {{"TRACE", ArgumentKind::path, "Trace files, -, directories that are searched at any depth",
                     /*repeats=*/true}},
      .examples = {{"batch -o rows.ndjson traces/", "every trace below a directory"},
@@ -187,6 +210,8 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_fleet,
      .summary = "Rank what holds many stored traces up, from the rows of batch",
      .usage = "[OPTIONS] RESULTS...",
+     .formats = kTableFormats,
+     .csv_holds = "the causes alone",
      .arguments = {{"RESULTS", ArgumentKind::path, "Files of rows (NDJSON, also gzip), - for standard input",
                     /*repeats=*/true}},
      .examples = {{"fleet rows.ndjson", "causes by the hours that they cost"},
@@ -199,6 +224,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_query,
      .summary = "Ask in SQL about traces, or about what batch wrote about them",
      .usage = "SQL [OPTIONS] TRACE...",
+     .formats = kRowFormats,
      .arguments = {{"SQL", ArgumentKind::text, "One statement that reads; - takes it from standard input"}, kTraces},
      .examples = {{"query 'select verdict, culprit from traces' logs/", "what diagnose says, as a row"},
                   {"query 'select count(*) from traces' rows.ndjson", "about the rows of batch"},
@@ -221,6 +247,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_explain,
      .summary = "Print the page of a rule, or why it fired on a trace or did not",
      .usage = "RULE [OPTIONS] [TRACE...]",
+     .formats = kPageFormats,
      .arguments = {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces},
      .examples = {{"explain slow-source", "what it sees, why it matters, what to do"},
                   {"explain slow-source trace.json.gz", "every question that it asked of a trace"}},
@@ -233,6 +260,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_rules,
      .summary = "List all rules",
      .usage = "[OPTIONS]",
+     .formats = kPageFormats,
      .arguments = {},
      .examples = {{"rules", "a line each"}, {"rules --format json", "with their thresholds"}},
      .exits = {kPrinted, kNotPrinted}},
@@ -244,6 +272,7 @@ const std::vector<CommandEntry> kOwnCommands = {
      .run = run_config,
      .summary = "Show the settings in force and where each comes from",
      .usage = "show [OPTIONS]",
+     .formats = kPageFormats,
      .arguments = {{"ACTION", ArgumentKind::word, "What to do: show", false, {"show"}}},
      .examples = {{"config show", "the settings in this directory"},
                   {"config show --config ci.toml --format json", "those of another file, for programs"}},

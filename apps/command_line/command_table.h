@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "command_line/output_format.h"
+
 namespace doctor {
 
 struct Request;
@@ -37,8 +39,9 @@ class CommandSet {
  public:
   constexpr CommandSet() = default;
   constexpr CommandSet(std::initializer_list<Command> commands) {
-    for (const Command command : commands) bits_ |= 1U << static_cast<unsigned>(command);
+    for (const Command command : commands) add(command);
   }
+  constexpr void add(Command command) { bits_ |= 1U << static_cast<unsigned>(command); }
   constexpr bool has(Command command) const { return (bits_ >> static_cast<unsigned>(command) & 1U) != 0; }
 
  private:
@@ -83,7 +86,10 @@ struct CommandEntry {
   Command command;
   int (*run)(const Request& request);
   std::string_view summary;
-  std::string_view usage;  ///< what follows the name
+  std::string_view usage;                  ///< what follows the name
+  std::vector<OutputFormat> formats = {};  ///< of --format. Each page of `show` has its own; `convert` writes events
+  std::string_view csv_holds = {};         ///< what of the answer a CSV has; empty: all of it
+  bool is_timed_by_part = false;           ///< --timeout is for a trace or a host, not for the whole command
   std::vector<ArgumentEntry> arguments;
   std::vector<CommandExample> examples = {};
   std::string_view notes = {};  ///< what TRACE or the like may be; empty: nothing to add

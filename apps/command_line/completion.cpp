@@ -6,6 +6,7 @@
 
 #include "command_line/command_table.h"
 #include "command_line/option_table.h"
+#include "command_line/request.h"
 #include "command_line/setting_sources.h"
 #include "io/trace_inputs.h"
 #include "model/fix.h"
@@ -100,6 +101,7 @@ struct TypedLine {
   std::vector<std::string> arguments;     ///< after the command
   const OptionEntry* waiting = nullptr;   ///< the option whose value comes next
   bool has_dashes = false;                ///< whether "--" came
+  bool lists_runs = false;                ///< whether --list-runs came
 };
 
 const OptionEntry* option_of(const CommandEntry* command, std::string_view flag) {
@@ -119,6 +121,7 @@ void take_word(const std::string& word, TypedLine& line) {
   } else if (word.size() > 1 && word.front() == '-') {
     const OptionEntry* const option = option_of(line.command, word);
     if (option != nullptr && option->kind != ValueKind::none) line.waiting = option;
+    if (option != nullptr && option->name == "list-runs") line.lists_runs = true;
   } else if (line.command == nullptr && !line.has_dashes && find_command(word) != nullptr) {
     line.command = find_command(word);
   } else {
@@ -150,6 +153,19 @@ void offer_runs(const TypedLine& line, Offer& offer) {
   }
 }
 
+void offer_formats(Command command, const TypedLine& line, Offer& offer) {
+  const OptionEntry* const option = find_option(command, "format");
+  if (option == nullptr) return;
+  if (entry_of(command).formats.empty() && command != Command::show) {  // those of events
+    for (const std::string_view word : option->words) offer.add(word);
+    return;
+  }
+  Request request = {.command = command};
+  if (command == Command::show && !line.arguments.empty()) request.arguments["PAGE"] = {line.arguments.front()};
+  if (line.lists_runs) request.values.add("list-runs", {"true", {}});
+  for (const OutputFormat format : formats_of(request)) offer.add(to_word(format));
+}
+
 /// `option` is of no command yet: then of the default one.
 void offer_values(const OptionEntry& option, const TypedLine& line, Offer& offer) {
   const Command command = line.command == nullptr ? Command::diagnose : line.command->command;
@@ -157,6 +173,7 @@ void offer_values(const OptionEntry& option, const TypedLine& line, Offer& offer
   const OptionEntry& entry = own == nullptr ? option : *own;
   switch (entry.kind) {
     case ValueKind::word:
+      if (entry.name == "format") return offer_formats(command, line, offer);
       for (const std::string_view word : entry.words) offer.add(word);
       break;
     case ValueKind::threshold:

@@ -57,7 +57,8 @@ std::string arguments_part(const CommandEntry& command) {
   if (command.command != Command::show) return command.arguments.empty() ? std::string() : text;
   text += "\nPages:\n";
   for (const Page& page : pages()) {
-    text += term_line(std::string(page.name), std::string(page.summary) + (page.has_csv ? " (csv)" : ""));
+    const bool has_csv = std::find(page.formats.begin(), page.formats.end(), OutputFormat::csv) != page.formats.end();
+    text += term_line(std::string(page.name), std::string(page.summary) + (has_csv ? " (csv)" : ""));
   }
   return text;
 }
@@ -117,7 +118,12 @@ std::string command_help(const CommandEntry& command, std::string_view page) {
   std::string text = std::string(command.summary) + ".\n\nUsage:\n  " + usage_of(command) + "\n";
   text += arguments_part(command) + "\nOptions:\n" + term_line("-h, --help", "Print this help");
   for (const OptionEntry* option : options_of(command.command)) {
-    if (page.empty() || is_for_page(*option, page)) text += option_line(*option);
+    if (!page.empty() && !is_for_page(*option, page)) continue;
+    OptionEntry shown = *option;
+    const bool has_own_formats = option->name == "format" && find_page(page) != nullptr;
+    const std::string formats = has_own_formats ? describe_formats(formats_of(command, page), {}) : std::string();
+    if (has_own_formats) shown.help = formats;
+    text += option_line(shown);
   }
   if (!command.examples.empty()) text += examples_part(command);
   if (!command.notes.empty()) text += "\n" + paragraph_lines(command.notes);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <string>
 
 #include "command_line/command_options.h"
 #include "convert/event_writer.h"
@@ -28,14 +30,6 @@ constexpr CommandSet kSandboxed = {diagnose, capture, show,  whatif, checklist, 
 constexpr CommandSet kPrinters = {diagnose, capture, show,    whatif, checklist, compare,
                                   baseline, fleet,   explain, rules,  config};
 
-constexpr std::array<std::string_view, 2> kPageFormats = {"text", "json"};
-constexpr std::array<std::string_view, 9> kDiagnosisFormats = {"text",   "json",   "html",     "sarif",     "junit",
-                                                               "gitlab", "github", "markdown", "prometheus"};
-constexpr std::array<std::string_view, 8> kReportFormats = {"text",  "json",   "html",   "sarif",
-                                                            "junit", "gitlab", "github", "markdown"};
-constexpr std::array<std::string_view, 4> kTableFormats = {"text", "json", "html", "csv"};
-constexpr std::array<std::string_view, 5> kRowFormats = {"text", "json", "html", "csv", "markdown"};
-constexpr std::array<std::string_view, 3> kListFormats = {"text", "json", "markdown"};
 constexpr std::array<std::string_view, 3> kColors = {"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> kSeverities = {"note", "warning", "error", "never"};
 
@@ -201,79 +195,6 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "format",
      .value_name = "FORMAT",
      .kind = ValueKind::word,
-     .words = kDiagnosisFormats,
-     .default_text = "text",
-     .help = "How to print it: text, json, html (a page), prometheus (metrics) or, for CI, sarif, junit, gitlab, "
-             "github or markdown",
-     .commands = {diagnose, capture},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kReportFormats,
-     .default_text = "text",
-     .help = "How to print it: text, json, html (a page) or, for CI, sarif, junit, gitlab, github or markdown",
-     .commands = {compare},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kPageFormats,
-     .default_text = "text",
-     .help = "How to print it: text or json",
-     .commands = {baseline, explain, rules, config},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kTableFormats,
-     .default_text = "text",
-     .help = "How to print it: text, json, html (a page) or, for some pages, csv",
-     .commands = {show},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kRowFormats,
-     .default_text = "text",
-     .help = "How to print it: text, json, html (a page), csv (a row for each fix) or markdown",
-     .commands = {whatif},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kListFormats,
-     .default_text = "text",
-     .help = "How to print it: text, json or markdown",
-     .commands = {checklist},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kRowFormats,
-     .default_text = "text",
-     .help = "How to print it: text, json, html (a page), csv (the causes alone) or markdown",
-     .commands = {fleet},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kRowFormats,
-     .default_text = "text",
-     .help = "How to print the rows: text, csv, json or markdown",
-     .commands = {query},
-     .is_setting = true,
-     .key = "format"},
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
      .words = kConvertFormatNames,
      .help = "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: the ending of "
              "the name after -o: .json, .ndjson or .csv, each with .gz to compress it",
@@ -344,12 +265,46 @@ const std::vector<OptionEntry> kOutputOptions = {
      .commands = {convert, batch, query}},
 };
 
+/// --format, made from the table of commands: an entry for those that have the same formats. What entries point to
+/// lives as long as the program.
+std::vector<OptionEntry> format_options() {
+  static std::deque<std::vector<std::string_view>> words;
+  static std::deque<std::string> helps;
+  std::vector<OptionEntry> options;
+  for (const CommandEntry& command : command_table()) {
+    const std::vector<OutputFormat> formats = formats_of(command);
+    if (formats.empty()) continue;
+    std::string help = describe_formats(formats, command.csv_holds);
+    const auto same =
+        std::find_if(options.begin(), options.end(), [&](const OptionEntry& option) { return option.help == help; });
+    if (same != options.end()) {
+      same->commands.add(command.command);
+      continue;
+    }
+    words.emplace_back();
+    for (const OutputFormat format : formats) words.back().push_back(to_word(format));
+    helps.push_back(std::move(help));
+    options.push_back({.name = "format",
+                       .value_name = "FORMAT",
+                       .kind = ValueKind::word,
+                       .words = words.back(),
+                       .default_text = "text",
+                       .help = helps.back(),
+                       .commands = {command.command},
+                       .is_setting = true,
+                       .key = "format"});
+  }
+  return options;
+}
+
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
+  const std::vector<OptionEntry> formats = format_options();
   for (const std::span<const OptionEntry> part :
        {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), capture_options(),
         comparison_options(), batch_options(), page_options(), whatif_options(), query_options(),
-        std::span<const OptionEntry>(kOutputOptions), std::span<const OptionEntry>(kConfigOptions)}) {
+        std::span<const OptionEntry>(formats), std::span<const OptionEntry>(kOutputOptions),
+        std::span<const OptionEntry>(kConfigOptions)}) {
     table.insert(table.end(), part.begin(), part.end());
   }
   return table;

@@ -18,37 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct FormatName {
-  std::string_view name;
-  OutputFormat format;
-};
-
-constexpr std::array<FormatName, 10> kFormats = {{
-    {"text", OutputFormat::text},
-    {"json", OutputFormat::json},
-    {"csv", OutputFormat::csv},
-    {"sarif", OutputFormat::sarif},
-    {"junit", OutputFormat::junit},
-    {"gitlab", OutputFormat::gitlab},
-    {"github", OutputFormat::github},
-    {"markdown", OutputFormat::markdown},
-    {"prometheus", OutputFormat::prometheus},
-    {"html", OutputFormat::html},
-}};
-
 constexpr std::string_view kOutputOption = "--output";
 
 Result<OutputFormat> parse_format(const std::string& word, const std::string& option, const OutputRequest& request) {
   std::vector<std::string_view> names;
-  for (const FormatName& known : kFormats) {
-    const bool is_allowed =
-        std::find(request.allowed.begin(), request.allowed.end(), known.format) != request.allowed.end();
-    if (is_allowed && known.name == word) return known.format;
-    if (is_allowed) names.push_back(known.name);
+  for (const OutputFormat allowed : request.allowed) {
+    if (to_word(allowed) == word) return allowed;
+    names.push_back(to_word(allowed));
   }
-  const bool is_known =
-      std::any_of(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.name == word; });
-  if (is_known) return fail("no " + word + " output for this command", option, suggestion({}, names));
+  if (format_of(word))
+    return fail(fmt::format("no {} output for this {}", word, request.subject), option, suggestion({}, names));
   return fail("unknown value '" + word + "'", option, suggestion(word, names));
 }
 
@@ -121,12 +100,6 @@ void add_step_summary(std::vector<OutputTarget>& targets, const std::string& fil
 }
 
 }  // namespace
-
-std::string_view to_word(OutputFormat format) {
-  const auto* const found =
-      std::find_if(kFormats.begin(), kFormats.end(), [&](const FormatName& known) { return known.format == format; });
-  return found == kFormats.end() ? std::string_view() : found->name;
-}
 
 Result<std::vector<OutputTarget>> choose_outputs(const OutputRequest& request) {
   Result<Named> named = sort_out(request);

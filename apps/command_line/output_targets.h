@@ -7,15 +7,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "command_line/output_format.h"
 #include "process/output.h"
 #include "report/problem.h"
 
 namespace doctor {
-
-enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html };
-
-/// The word that chooses the format.
-std::string_view to_word(OutputFormat format);
 
 /// A document to write.
 struct OutputTarget {
@@ -28,10 +24,11 @@ struct OutputTarget {
 
 /// What the user asked for.
 struct OutputRequest {
-  std::optional<std::string> format;  ///< of --format
-  std::vector<std::string> outputs;   ///< of -o and --output: FILE, or FORMAT=FILE
-  std::vector<OutputFormat> allowed;  ///< formats that the command has
-  std::string step_summary;           ///< file of the environment variable GITHUB_STEP_SUMMARY; empty: none
+  std::optional<std::string> format;     ///< of --format
+  std::vector<std::string> outputs;      ///< of -o and --output: FILE, or FORMAT=FILE
+  std::vector<OutputFormat> allowed;     ///< formats that there are
+  std::string step_summary;              ///< file of the environment variable GITHUB_STEP_SUMMARY; empty: none
+  std::string_view subject = "command";  ///< what has the formats: a command, a page
 };
 
 /// The documents to write, the main one first: it goes to the FILE that was named without a format, else to standard

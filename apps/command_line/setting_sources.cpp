@@ -25,9 +25,10 @@ namespace {
 bool is_possible(const OptionEntry& option, const GivenValue& value, const Request& request) {
   if (request.command == Command::config && !option.key.empty()) return true;
   if (!option.is_setting || !check_value(option, value)) return false;
-  if (option.name != "format" || value.text != "csv" || request.command != Command::show) return true;
-  const Page* const page = find_page(request.argument("PAGE"));
-  return page == nullptr || page->has_csv;
+  if (option.name != "format") return true;
+  const std::vector<OutputFormat> formats = formats_of(request);
+  const std::optional<OutputFormat> format = format_of(value.text);
+  return format && std::find(formats.begin(), formats.end(), *format) != formats.end();
 }
 
 std::optional<std::string> variable_of_process(const std::string& name) {

@@ -58,6 +58,13 @@ std::vector<std::string> names_of_hosts(const Measurements& measurements) {
     const bool is_ambiguous = namesakes[name] > 1 && !host.hosts.empty();
     names.push_back(is_ambiguous ? fmt::format("{} ({})", name, name_of_files(host)) : name);
   }
+  // Files of one name in several folders are counted in the order in which they were given.
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& name : names) ++counts[name];
+  std::map<std::string, std::size_t> numbers;
+  for (std::string& name : names) {
+    if (counts[name] > 1) name += fmt::format(" #{}", ++numbers[name]);
+  }
   return names;
 }
 

@@ -27,8 +27,9 @@ std::string name_of_files(const HostMeasurement& host) {
   const auto by_path = [](const TraceFile& a, const TraceFile& b) { return a.path < b.path; };
   const auto first = std::min_element(host.files.begin(), host.files.end(), by_path);
   if (first == host.files.end()) return {};
-  return host.files.size() == 1 ? first->path
-                                : first->path + " and " + format_count(host.files.size() - 1, "other file");
+  // Documents go out, and folders are nobody's business.
+  const std::string name = first->path.substr(first->path.rfind('/') + 1);
+  return host.files.size() == 1 ? name : name + " and " + format_count(host.files.size() - 1, "other file");
 }
 
 std::string host_name(const HostMeasurement& host) {

@@ -343,8 +343,8 @@ struct Measurements {
   std::vector<std::string> left_out;   ///< names of hosts that are not among them on request; see keep_host()
 };
 
-/// The file of a host, "timeline_0.json and 5 other files" where there are several: the first by name, so that their
-/// order does not matter. Foreign text.
+/// The file of a host without its folder, "timeline_0.json and 5 other files" where there are several: the first by
+/// name, so that their order does not matter. Foreign text.
 std::string name_of_files(const HostMeasurement& host);
 
 /// Name of the machine if the trace has one, else of its files. Foreign text.

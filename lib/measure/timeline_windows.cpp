@@ -96,12 +96,36 @@ std::vector<std::size_t> longest_calls(const PipelineMeasurement& pipeline, std:
   return calls;
 }
 
-/// A call and as much before it as it lasts: the work that was under way.
+/// Adds the calls that overlap the window and are not in it, as far as it may have more. The calls of a pipeline are in
+/// the order of their starts.
+void add_overlapping(const PipelineMeasurement& pipeline, ChosenWindow& window) {
+  std::vector<std::size_t> calls;
+  for (std::size_t call = 0; call < pipeline.calls.size() && pipeline.calls[call].start < window.span.end; ++call) {
+    if (pipeline.calls[call].end > window.span.start) calls.push_back(call);
+  }
+  const std::size_t excess = calls.size() - std::min(calls.size(), kMostTimelineCalls);
+  window.calls_left_out = excess;
+  // A window of a call ends with it; a step is shown from its start.
+  const bool keeps_last = window.kind != WindowKind::step;
+  const auto first = keeps_last ? calls.begin() + static_cast<std::ptrdiff_t>(excess) : calls.begin();
+  window.calls.assign(first, first + static_cast<std::ptrdiff_t>(calls.size() - excess));
+}
+
+/// Where the earliest of the calls begins that a window which ends with this one can have.
+Picoseconds earliest_start(const PipelineMeasurement& pipeline, std::size_t call) {
+  if (call < kMostTimelineCalls) return 0;
+  return pipeline.calls[call - kMostTimelineCalls].end;
+}
+
+/// A call and as much before it as it lasts, with the calls of that time: the work that was under way.
 ChosenWindow with_lead(WindowKind kind, const HostMeasurement& host, const PipelineMeasurement& pipeline,
                        std::size_t call) {
   const Interval span = pipeline.calls[call];
-  const Picoseconds lead = std::min(span.end - span.start, span.start - std::min(span.start, host.window_start));
-  return {kind, static_cast<std::int64_t>(call) + 1, {span.start - lead, span.end}, {call}, 0, true};
+  const Picoseconds from = std::max(host.window_start, earliest_start(pipeline, call));
+  const Picoseconds lead = std::min(span.end - span.start, span.start - std::min(span.start, from));
+  ChosenWindow window{kind, static_cast<std::int64_t>(call) + 1, {span.start - lead, span.end}, {}, 0, true};
+  add_overlapping(pipeline, window);
+  return window;
 }
 
 std::vector<ChosenWindow> window_of_step(const HostMeasurement& host, const PipelineMeasurement& pipeline,
@@ -111,14 +135,7 @@ std::vector<ChosenWindow> window_of_step(const HostMeasurement& host, const Pipe
       std::find_if(steps.begin(), steps.end(), [&](const MarkedStep& marked) { return marked.number == number; });
   if (step == steps.end()) return {};
   ChosenWindow window{WindowKind::step, number, step->span, {}, 0, true};
-  for (std::size_t call = 0; call < pipeline.calls.size() && pipeline.calls[call].start < step->span.end; ++call) {
-    if (pipeline.calls[call].end <= step->span.start) continue;
-    if (window.calls.size() < kMostTimelineCalls) {
-      window.calls.push_back(call);
-    } else {
-      ++window.calls_left_out;
-    }
-  }
+  add_overlapping(pipeline, window);
   return {window};
 }
 
@@ -127,7 +144,8 @@ std::vector<ChosenWindow> usual_windows(const HostMeasurement& host, const Pipel
   std::vector<ChosenWindow> windows;
   if (const std::vector<std::size_t> steps = SteadySteps(pipeline).most_typical(); !steps.empty()) {
     const Interval span{pipeline.calls[steps.front()].start, pipeline.calls[steps.back() + 1].start};
-    windows.push_back({WindowKind::typical_steps, static_cast<std::int64_t>(steps.front()) + 1, span, steps, 0, true});
+    windows.push_back({WindowKind::typical_steps, static_cast<std::int64_t>(steps.front()) + 1, span, {}, 0, true});
+    add_overlapping(pipeline, windows.back());
   }
   windows.push_back(with_lead(WindowKind::median_call, host, pipeline, median_call(pipeline)));
   bool has_lanes = true;

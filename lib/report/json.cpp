@@ -104,6 +104,8 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
       {"input_share", or_null(share)},
       {"summary", summarize(measurements, judgement)},
   };
+  const bool is_unsure = judgement.confidence < kSureConfidence && !pipelines.empty();
+  json["doubt"] = text_or_null(is_unsure ? pipelines.front().judgement.doubt : std::string());
   const bool has_limit = !pipelines.empty() && pipelines.front().judgement.bottleneck.has_value();
   const PipelineJudgement* const limited = has_limit ? &pipelines.front().judgement : nullptr;
   const auto rate = [&](double PipelineJudgement::*of) {

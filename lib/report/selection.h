@@ -12,6 +12,9 @@
 
 namespace doctor {
 
+/// From here on a verdict is sure: docs/configuration.md says what the confidence means.
+inline constexpr double kSureConfidence = 0.7;
+
 // What the renderers show, chosen in one place so that text, JSON and tree never disagree.
 
 /// A judged pipeline with the measurements that it refers to.

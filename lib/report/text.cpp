@@ -29,7 +29,7 @@ constexpr std::size_t kShownHosts = 8;
 constexpr std::size_t kHostWidth = 40;
 constexpr std::size_t kShownLosses = 3;
 constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
-constexpr double kSure = 0.7;          // what the confidence means: docs/configuration.md
+constexpr double kSure = kSureConfidence;
 
 /// Where the step markers leave out much of the waits, or of the rest of the time, they yield a different share.
 std::string share_of_markers(const PipelineMeasurement& pipeline) {

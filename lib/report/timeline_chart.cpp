@@ -89,10 +89,17 @@ ChartRow row_of_loop(const TimelineWindow& window) {
 ChartRow row_of_stage(const HostMeasurement& host, const TimelineWindow& window, IteratorId stage) {
   ChartRow row;
   for (const WindowCall& call : window.calls) {
+    std::vector<Interval> stretches;
     for (const Segment& stretch : call.stretches) {
-      if (stretch.iterator == stage) row.held.push_back(stretch.span);
+      if (stretch.iterator == stage) stretches.push_back(stretch.span);
     }
-    for (const HeldTime& held : call.held_by) row.held_time += held.iterator == stage ? held.time : 0;
+    const bool is_inside = call.span.start >= window.span.start && call.span.end <= window.span.end;
+    if (is_inside) {
+      for (const HeldTime& held : call.held_by) row.held_time += held.iterator == stage ? held.time : 0;
+    } else {
+      row.held_time += total_length(inside(window.span, stretches));
+    }
+    row.held.insert(row.held.end(), stretches.begin(), stretches.end());
   }
   for (const TimelineLane& lane : window.lanes) {
     if (lane.iterator != stage) continue;
@@ -162,12 +169,16 @@ std::string words_about(const ChartRow& loop, const std::vector<ChartRow>& stage
   return waits < kHardly ? words : words + "; while it runs, the stages rest: nothing is made ahead";
 }
 
+std::int64_t last_number(const TimelineWindow& window) {
+  return window.calls.empty() ? window.number : static_cast<std::int64_t>(window.calls.back().number);
+}
+
 std::string window_words(const TimelineWindow& window) {
   switch (window.kind) {
     case WindowKind::typical_steps:
-      return window.calls.size() == 1 ? fmt::format("typical step {}", window.number)
-                                      : fmt::format("typical steps {} to {}", window.number,
-                                                    window.number + static_cast<std::int64_t>(window.calls.size()) - 1);
+      return window.number == last_number(window)
+                 ? fmt::format("typical step {}", window.number)
+                 : fmt::format("typical steps {} to {}", window.number, last_number(window));
     case WindowKind::step:
       return fmt::format("step {}", window.number);
     case WindowKind::median_call:

@@ -135,6 +135,7 @@ class Verdict:
     confidence: float
     input_share: Optional[float]
     summary: str
+    doubt: Optional[str]
     limiting_resource: Optional[str]
     limit: Optional[str]
     steps_per_s: Optional[float]

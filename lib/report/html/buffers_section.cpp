@@ -76,13 +76,13 @@ void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
   }
   const std::optional<double> limit = known_number(*autotune, "history_limit_bytes");
   if (all.empty() && !limit) return;
-  open_section("buffers", "Parallelism and buffers over time", page);
+  open_folded_section("buffers", "Parallelism and buffers over time", page);
   if (limit) {
     page.element("p", "Left out: this page has them for files of up to " +
                           format_bytes(static_cast<std::uint64_t>(*limit)) +
                           ". The command \"tfdata-doctor show autotune\" has them for every file.");
   }
-  if (all.empty()) return page.close();
+  if (all.empty()) return close_folded_section(page);
   for (std::size_t index = 0; index < std::min(all.size(), kMostCharts); ++index) {
     add_series(all[index], window, page);
   }
@@ -103,7 +103,7 @@ void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
     table.rows.push_back(std::move(row));
   }
   add_table(table, page);
-  page.close();
+  close_folded_section(page);
 }
 
 }  // namespace doctor

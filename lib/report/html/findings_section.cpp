@@ -114,7 +114,7 @@ void add_finding(const OrderedJson& finding, const PageDocuments& documents, Htm
 void add_findings_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr || list_of(*report, "findings").empty()) return;
-  open_section("findings", "Findings, and why", page);
+  open_folded_section("findings", "Findings, and why", page);
   std::string last;
   for (const OrderedJson& finding : list_of(*report, "findings")) {
     // Several findings of one rule have one explanation.
@@ -125,7 +125,7 @@ void add_findings_section(const PageDocuments& documents, HtmlWriter& page) {
     }
     add_finding(finding, documents, page);
   }
-  page.close();
+  close_folded_section(page);
 }
 
 }  // namespace doctor

@@ -5,19 +5,21 @@
 
 #include "base/sha256.h"
 #include "report/html/page_bounds.h"
+#include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
 using Section = void (*)(const PageDocuments&, HtmlWriter&);
 
-/// In the order in which a person asks: what is it, what to do, where, when, why; then the evidence.
+/// In the order in which a person asks: what is it, what to do, where, when, why; then the evidence, folded away.
 constexpr std::array<Section, 17> kSections = {
     add_comparison_section, add_fleet_section,    add_verdict_section, add_advice_section,   add_whatif_section,
-    add_pipeline_section,   add_timeline_section, add_steps_section,   add_function_section, add_buffers_section,
-    add_ops_section,        add_kernels_section,  add_memory_section,  add_hosts_section,    add_findings_section,
-    add_plain_section,      add_recording_section};
+    add_hosts_section,      add_pipeline_section, add_steps_section,   add_timeline_section, add_plain_section,
+    add_function_section,   add_buffers_section,  add_ops_section,     add_kernels_section,  add_memory_section,
+    add_findings_section,   add_recording_section};
 
 std::string to_base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -82,10 +84,43 @@ void add_head(std::string_view title, HtmlWriter& page) {
   page.trusted("\n");
 }
 
+/// What was recorded: "14 steps in 130.6 ms, 2 cores, no device".
+std::string describe_recording(const OrderedJson& report) {
+  const OrderedJson& trace = report["trace"];
+  const std::vector<const OrderedJson*> pipelines = drawn_pipelines(report);
+  std::string text;
+  const auto add = [&](const std::string& part) { text += " \u00b7 " + part; };
+  if (const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), "get_next")) {
+    add(format_count(static_cast<std::size_t>(number_of(*calls, "count")), "step"));
+  }
+  add(format_time(time_of(trace, "window_us")) + " recorded");
+  if (const OrderedJson* const culprit = find_value(report["verdict"], "culprit")) {
+    if (const auto cores = known_number(*culprit, "cpu_budget")) {
+      add(format_count(static_cast<std::size_t>(*cores), "core"));
+    }
+  }
+  const std::size_t devices = list_of(trace, "devices").size();
+  add(devices == 0 ? "no device" : format_count(devices, "device"));
+  if (const std::size_t hosts = list_of(report, "hosts_compared").size(); hosts > 1) add(format_count(hosts, "host"));
+  return text;
+}
+
 /// The title is the heading of a page that begins with no verdict.
-void add_header(std::string_view title, bool has_verdict, HtmlWriter& page) {
+void add_header(std::string_view title, const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const report = documents.find("report");
   page.open("header");
-  page.element(has_verdict ? "p" : "h1", title);
+  if (report == nullptr) {
+    page.element(documents.find("comparison") != nullptr ? "p" : "h1", title);
+  } else {
+    page.open("p", {{"class", "muted"}});
+    page.element("strong", title);
+    page.text(describe_recording(*report));
+    page.close();
+  }
+  page.close();
+}
+
+void add_key_help(HtmlWriter& page) {
   page.open("p", {{"class", "muted script pictures"}, {"hidden", ""}});
   page.text("Pictures: drag to zoom, double-click to reset; on a focused one ");
   for (const std::string_view key : {"+", "-", "\u2190", "\u2192", "0"}) {
@@ -96,7 +131,19 @@ void add_header(std::string_view title, bool has_verdict, HtmlWriter& page) {
   page.element("kbd", "t");
   page.text(" opens all tables.");
   page.close();
-  page.close();
+}
+
+/// "Input-bound 83 % - run/host - tfdata-doctor": tells the tabs of a browser apart.
+std::string title_of_tab(const PageDocuments& documents, std::string_view title) {
+  const OrderedJson* const report = documents.find("report");
+  std::string verdict;
+  if (report != nullptr) {
+    const OrderedJson& judged = (*report)["verdict"];
+    verdict = title_of(text_of(judged, "status"));
+    if (const auto share = known_number(judged, "input_share")) verdict += " " + format_share(*share);
+    verdict += " - ";
+  }
+  return verdict + std::string(title) + " - tfdata-doctor";
 }
 
 }  // namespace
@@ -113,17 +160,19 @@ std::string content_hash(std::string_view text) {
 }
 
 std::string render_html(std::vector<PageDocument> documents, std::string_view title) {
+  drop_folders(documents);
   for (PageDocument& document : documents) bound_for_page(document.document);
   const PageDocuments all(std::move(documents));
   HtmlWriter page;
-  add_head(title, page);
+  add_head(title_of_tab(all, title), page);
   page.open("body");
   page.trusted(kPagePatterns);
-  add_header(title, all.find("report") != nullptr || all.find("comparison") != nullptr, page);
+  add_header(title, all, page);
   page.open("main");
   for (const Section section : kSections) section(all, page);
   page.close();
   page.open("footer");
+  add_key_help(page);
   const OrderedJson tool = tool_json();
   page.element("p", {{"class", "muted"}},
                "Made by " + text_of(tool, "name") + " " + text_of(tool, "version") +

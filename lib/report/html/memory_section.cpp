@@ -45,12 +45,17 @@ void add_allocator(const OrderedJson& allocator, HtmlWriter& page) {
 void add_memory_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const memory = documents.find("memory");
   if (memory == nullptr || list_of(*memory, "allocators").empty()) return;
-  open_section("memory", "Memory of the GPUs", page);
+  // Machines without a GPU have allocators, too.
+  const OrderedJson& allocators = list_of(*memory, "allocators");
+  const bool is_of_gpus = std::any_of(allocators.begin(), allocators.end(), [](const OrderedJson& allocator) {
+    return text_of(allocator, "allocator").find("GPU") != std::string::npos;
+  });
+  open_folded_section("memory", is_of_gpus ? "Memory of the GPUs" : "Memory", page);
   for (const OrderedJson& allocator : list_of(*memory, "allocators")) add_allocator(allocator, page);
   if (const double others = number_of(*memory, "allocators_left_out"); others > 0) {
     page.element("p", format_number(others) + " more allocators are left out.");
   }
-  page.close();
+  close_folded_section(page);
 }
 
 }  // namespace doctor

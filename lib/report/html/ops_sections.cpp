@@ -44,13 +44,13 @@ void add_rows_section(const OrderedJson* document, std::string_view id, std::str
                       HtmlWriter& page) {
   if (document == nullptr || list_of(*document, "rows").empty()) return;
   const OrderedJson& rows = list_of(*document, "rows");
-  open_section(id, title, page);
+  open_folded_section(id, title, page);
   add_bars(rows, bars, page);
   add_table(table_of(std::string(title), rows), page);
   if (const double left_out = number_of(*document, "rows_left_out"); left_out > 0) {
     page.element("p", {{"class", "muted"}}, format_number(left_out) + " more rows are left out.");
   }
-  page.close();
+  close_folded_section(page);
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void add_function_section(const PageDocuments& documents, HtmlWriter& page) {
   if (report == nullptr) return;
   const OrderedJson* const culprit = find_value((*report)["verdict"], "culprit");
   if (culprit == nullptr || list_of(*culprit, "function_ops").empty()) return;
-  open_section("function", "Inside the function of the culprit", page);
+  open_folded_section("function", "Inside the function of the culprit", page);
   page.element(
       "p", {{"class", "muted"}},
       "Ops that ran while the training waited for it. Ops on several threads overlap: the shares may add up to "
@@ -69,7 +69,7 @@ void add_function_section(const PageDocuments& documents, HtmlWriter& page) {
   if (const double python = number_of(*culprit, "python_us"); python > 0) {
     page.element("p", "Of that, in Python: " + format_time(from_microseconds(python)) + ".");
   }
-  page.close();
+  close_folded_section(page);
 }
 
 void add_ops_section(const PageDocuments& documents, HtmlWriter& page) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -68,18 +69,10 @@ void thin_out_memory(OrderedJson& timeline) {
   timeline = std::move(kept);
 }
 
-void drop_folders(OrderedJson& files) {
-  for (OrderedJson& file : files) {
-    const std::string path = text_of(file, "path");
-    if (!path.empty()) file["path"] = path.substr(path.rfind('/') + 1);
-  }
-}
-
 /// Cuts what is below a value, and returns how many entries the list itself lost.
 std::size_t bound_list(std::string_view key, OrderedJson& list) {
   if (key == "changes") thin_out_changes(list);
   if (key == "timeline") thin_out_memory(list);
-  if (key == "files") drop_folders(list);
   const std::size_t count = list.size();
   if (key == "pipelines" && count > bound_of(key)) {
     std::stable_partition(list.begin(), list.end(),
@@ -92,7 +85,60 @@ std::size_t bound_list(std::string_view key, OrderedJson& list) {
   return count - list.size();
 }
 
+/// So that a path is replaced before one that it begins with.
+struct LongerFirst {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  }
+};
+
+bool is_key_of_path(std::string_view key) {
+  return key == "path" || key == "file" || key == "files" || key == "directory" || key == "recordings";
+}
+
+void collect_path(std::string_view key, const OrderedJson& value, std::set<std::string, LongerFirst>& paths) {
+  if (!value.is_string()) return;
+  const auto path = value.get<std::string>();
+  const bool is_example = key == "example" && path.starts_with('/');
+  if ((is_key_of_path(key) || is_example) && path.find('/') != std::string::npos) paths.insert(path);
+}
+
+/// What documents name by the keys of files.
+void collect_paths(const OrderedJson& value, std::set<std::string, LongerFirst>& paths) {
+  for (const auto& [key, member] : value.items()) {
+    if (value.is_object()) collect_path(key, member, paths);
+    if (value.is_object() && member.is_array()) {
+      for (const OrderedJson& entry : member) collect_path(key, entry, paths);
+    }
+    if (member.is_structured()) collect_paths(member, paths);
+  }
+}
+
+/// Sentences name files, too: what was lost, and where.
+void replace_paths(OrderedJson& value, const std::set<std::string, LongerFirst>& paths) {
+  if (value.is_structured()) {
+    for (OrderedJson& member : value) replace_paths(member, paths);
+    return;
+  }
+  if (!value.is_string() || value.get_ref<const std::string&>().find('/') == std::string::npos) return;
+  auto text = value.get<std::string>();
+  for (const std::string& path : paths) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + name.size())) {
+      text.replace(at, path.size(), name);
+    }
+  }
+  value = std::move(text);
+}
+
 }  // namespace
+
+void drop_folders(std::vector<PageDocument>& documents) {
+  std::set<std::string, LongerFirst> paths;
+  for (const PageDocument& document : documents) collect_paths(document.document, paths);
+  if (paths.empty()) return;
+  for (PageDocument& document : documents) replace_paths(document.document, paths);
+}
 
 void bound_for_page(OrderedJson& document) {
   if (!document.is_object()) return;

@@ -21,6 +21,30 @@ void open_section(std::string_view id, std::string_view title, HtmlWriter& page)
   page.element("h2", {{"id", heading}}, title);
 }
 
+void open_folded_section(std::string_view id, std::string_view title, HtmlWriter& page) {
+  const std::string heading = "heading-" + std::string(id);
+  page.open("section", {{"id", std::string(id)}, {"aria-labelledby", heading}});
+  page.open("details", {{"class", "folded"}});
+  page.open("summary");
+  page.element("h2", {{"id", heading}}, title);
+  page.close();
+}
+
+void close_folded_section(HtmlWriter& page) {
+  page.close();
+  page.close();
+}
+
+std::string name_in_report(const OrderedJson& report, std::string_view long_name) {
+  if (long_name.empty()) return {};
+  for (const OrderedJson& pipeline : list_of(report, "pipelines")) {
+    for (const OrderedJson& iterator : list_of(pipeline, "iterators")) {
+      if (text_of(iterator, "long_name") == long_name) return name_of_iterator(iterator);
+    }
+  }
+  return {};
+}
+
 void add_number(std::string_view words, double value, std::string_view pointer, HtmlWriter& page) {
   page.element("data", {{"value", fmt::format("{}", value)}, {"data-json", std::string(pointer)}}, words);
 }

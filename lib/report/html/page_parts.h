@@ -14,6 +14,13 @@ namespace doctor {
 /// Begins a section with its heading; close() of the page ends it. `id` is ours.
 void open_section(std::string_view id, std::string_view title, HtmlWriter& page);
 
+/// The same folded away under its heading; close_folded_section() ends it.
+void open_folded_section(std::string_view id, std::string_view title, HtmlWriter& page);
+void close_folded_section(HtmlWriter& page);
+
+/// The user's name of the iterator of that long name in any pipeline of the report; empty if it has none.
+std::string name_in_report(const OrderedJson& report, std::string_view long_name);
+
 /// A number in words, with its value and where that is in the page's data (a JSON pointer): whoever reads
 /// the page by program gets the number itself, and a test that both are one.
 void add_number(std::string_view words, double value, std::string_view pointer, HtmlWriter& page);

@@ -22,7 +22,7 @@ void add_kernels_section(const PageDocuments& documents, HtmlWriter& page);     
 void add_memory_section(const PageDocuments& documents, HtmlWriter& page);      ///< memory
 void add_hosts_section(const PageDocuments& documents, HtmlWriter& page);       ///< hosts
 void add_findings_section(const PageDocuments& documents, HtmlWriter& page);    ///< report, with explanations
-/// overview, input, tree, calls, autotune on a page of their own: as lists and tables.
+/// text, of what no section draws: as a terminal shows it.
 void add_plain_section(const PageDocuments& documents, HtmlWriter& page);
 void add_recording_section(const PageDocuments& documents, HtmlWriter& page);  ///< report
 

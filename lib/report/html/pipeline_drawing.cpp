@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "report/html/page_parts.h"
 #include "report/html/picture.h"
@@ -127,20 +129,64 @@ PipelineDrawing::PipelineDrawing(const OrderedJson& pipeline, const std::string&
 }
 
 void PipelineDrawing::add_bars(const DrawnStage& stage, const std::string& look) {
-  page_.open("div", {{"class", "pair"}});
-  page_.open("div");
-  page_.open("span", {{"class", "muted"}});
-  page_.text("holds " + format_share(share_of(stage)) + " of the wait");
-  page_.close();
-  add_bar(share_of(stage), look, "share of the wait", page_);
-  page_.close();
-  page_.open("div");
   const double work = work_of(stage);
-  page_.element("span", {{"class", "muted"}}, format_time(from_microseconds(work)) + " of work per step");
+  page_.open("div", {{"class", "cell"}});
+  add_bar(share_of(stage), look, "share of the wait", page_);
+  page_.element("span", {{"class", "muted"}}, "holds " + format_share(share_of(stage)));
+  page_.close();
+  page_.open("div", {{"class", "cell"}});
   add_bar(most_work_ > 0 ? work / most_work_ : 0, look + " hollow", "work per step, beside that of the other stages",
           page_);
+  page_.element("span", {{"class", "muted"}}, "works " + format_time(from_microseconds(work)));
+  page_.close();
+}
+
+/// Whether a stage neither holds the loop nor works: those in a row are one line.
+bool PipelineDrawing::is_idle(const DrawnStage& stage, const std::map<std::string, std::string>& tags) const {
+  constexpr double kLittle = 0.01;
+  const std::string long_name = text_of(*stage.iterator, "long_name");
+  const bool is_marked = looks_.of(long_name) == "hot" || tags.contains(long_name) || stage.joins > 0;
+  return !is_marked && share_of(stage) < kLittle && (most_work_ <= 0 || work_of(stage) / most_work_ < kLittle);
+}
+
+/// One line for stages next to each other that do next to nothing.
+void PipelineDrawing::add_idle_stages(std::span<const DrawnStage> stages) {
+  std::string names;
+  for (const DrawnStage& stage : stages) {
+    names += (names.empty() ? "" : ", then ") + shortened(name_of_iterator(*stage.iterator), 40);
+  }
+  page_.open("li", {{"data-ref", pointer_ + fmt::format("{}", stages.back().index)}});
+  DrawnStage line = stages.back();
+  line.open_before = stages.front().open_before;
+  add_rail(line, "other", false, page_);
+  page_.open("div", {{"class", "stage"}});
+  page_.element("span", {{"class", "name idle"}}, names);
+  page_.element("span", {{"class", "muted"}}, "hold and work below 1 %");
   page_.close();
   page_.close();
+}
+
+/// What no stage holds: with it the parts add up to the whole.
+void PipelineDrawing::add_elsewhere() {
+  const OrderedJson* const elsewhere = find_value(pipeline_, "elsewhere");
+  if (elsewhere == nullptr || waited_ <= 0) return;
+  std::string text;
+  for (const auto& [key, words] :
+       {std::pair("handoff_us", "handed over between threads"), std::pair("unseen_us", "not visible in the recording"),
+        std::pair("outside_us", "outside of tf.data")}) {
+    const double part = number_of(*elsewhere, key) / waited_;
+    if (part >= 0.0005) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_share(part), words);
+  }
+  if (!text.empty()) page_.element("p", {{"class", "muted"}}, "The rest of the wait: " + text + ".");
+}
+
+/// What sets the pace need not be where the loop waits: both are right.
+std::string_view PipelineDrawing::culprit_words() const {
+  const OrderedJson* const culprit = find_value(pipeline_, "culprit");
+  const bool holds =
+      culprit == nullptr || text_of(*culprit, "chosen_by") == "wait" || text_of(*culprit, "chosen_by").empty();
+  if (text_of(pipeline_, "level") != "bound") return "works most";
+  return holds ? "the culprit" : "sets the pace";
 }
 
 void PipelineDrawing::add_stage(const DrawnStage& stage, const std::string& tag) {
@@ -149,9 +195,11 @@ void PipelineDrawing::add_stage(const DrawnStage& stage, const std::string& tag)
   page_.open("li", {{"data-ref", pointer_ + fmt::format("{}", stage.index)}});
   add_rail(stage, look, false, page_);
   page_.open("div", {{"class", "stage"}});
-  page_.element("span", {{"class", "name"}}, shortened(name_of_iterator(*stage.iterator)));
-  if (look == "hot") page_.element("span", {{"class", "tag"}}, "the culprit");
+  page_.open("span", {{"class", "name"}});
+  page_.text(shortened(name_of_iterator(*stage.iterator)));
+  if (look == "hot") page_.element("span", {{"class", "tag"}}, culprit_words());
   if (!tag.empty()) page_.element("span", {{"class", "tag plain"}}, tag);
+  page_.close();
   add_bars(stage, look);
   const OrderedJson* const source = find_value(*stage.iterator, "source");
   if (source != nullptr) {
@@ -219,12 +267,20 @@ void PipelineDrawing::draw(const std::map<std::string, std::string>& tags) {
     page_.element("p", fmt::format("The {} stages farthest from the training loop are left out.", left_out));
   }
   page_.open("ol", {{"class", "stages"}});
-  for (const DrawnStage& stage : stages_) {
-    const auto tag = tags.find(text_of(*stage.iterator, "long_name"));
-    add_stage(stage, tag == tags.end() ? std::string() : tag->second);
+  for (std::size_t index = 0; index < stages_.size(); ++index) {
+    std::size_t end = index;
+    while (end < stages_.size() && is_idle(stages_[end], tags)) ++end;
+    if (end > index + 1) {
+      add_idle_stages(std::span(stages_).subspan(index, end - index));
+      index = end - 1;
+      continue;
+    }
+    const auto tag = tags.find(text_of(*stages_[index].iterator, "long_name"));
+    add_stage(stages_[index], tag == tags.end() ? std::string() : tag->second);
   }
   add_loop(stages_.empty() ? 0 : stages_.back().track + 1);
   page_.close();
+  add_elsewhere();
   add_table_of_stages();
 }
 

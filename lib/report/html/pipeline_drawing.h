@@ -1,7 +1,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/html/html_writer.h"
@@ -42,6 +44,10 @@ class PipelineDrawing {
 
   void add_stage(const DrawnStage& stage, const std::string& tag);
   void add_bars(const DrawnStage& stage, const std::string& look);
+  bool is_idle(const DrawnStage& stage, const std::map<std::string, std::string>& tags) const;
+  void add_idle_stages(std::span<const DrawnStage> stages);
+  void add_elsewhere();
+  std::string_view culprit_words() const;
   void add_loop(std::size_t tracks);
   void add_table_of_stages();
 

@@ -66,7 +66,7 @@ void add_not_evaluated(const OrderedJson& report, HtmlWriter& page) {
 void add_recording_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr) return;
-  open_section("recording", "What this page is made from", page);
+  open_folded_section("recording", "What this page is made from", page);
   const OrderedJson& trace = (*report)["trace"];
   add_files(trace, page);
   add_loss(trace, page);
@@ -77,7 +77,7 @@ void add_recording_section(const PageDocuments& documents, HtmlWriter& page) {
   }
   add_confidence(*report, page);
   add_not_evaluated(*report, page);
-  page.close();
+  close_folded_section(page);
 }
 
 }  // namespace doctor

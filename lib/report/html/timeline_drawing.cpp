@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "report/html/page_parts.h"
 #include "text/numbers.h"
@@ -68,6 +70,15 @@ PictureBox TimelineDrawing::box_of(const OrderedJson& stretch, double window_sta
           reference_of(stretch)};
 }
 
+/// The part of a stretch that lies in the window.
+std::optional<PictureBox> TimelineDrawing::box_inside(const OrderedJson& stretch, const OrderedJson& window) const {
+  PictureBox box = box_of(stretch, number_of(window, "start_us"));
+  const double end = std::min(box.start + box.length, number_of(window, "duration_us"));
+  box.start = std::max(0.0, box.start);
+  box.length = end - box.start;
+  return box.length > 0 ? std::optional(std::move(box)) : std::nullopt;
+}
+
 /// The consumer's thread: waits in GetNext, runs the rest of the time.
 PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
   const double start = number_of(window, "start_us");
@@ -79,20 +90,23 @@ PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
     if (until > done) lane.boxes.push_back({done - start, until - done, "runs", "the step runs", {}});
   };
   for (const OrderedJson& call : list_of(window, "calls")) {
-    const double begin = std::max(start, number_of(call, "start_us"));
     const double latency = number_of(call, "latency_us");
+    // Of calls at the same time each counts only where no other is drawn.
+    const double begin = std::max(done, number_of(call, "start_us"));
+    const double until = std::min(end, number_of(call, "start_us") + latency);
+    if (until <= begin) continue;
     add_run(begin);
     lane.boxes.push_back({begin - start,
-                          latency,
+                          until - begin,
                           "waits",
                           fmt::format("GetNext call {}: waits {}", format_number(number_of(call, "number")),
                                       format_time(from_microseconds(latency))),
                           {}});
-    waited += latency;
-    done = begin + latency;
+    waited += until - begin;
+    done = until;
   }
-  // A window of a call alone ends with it.
-  if (text_of(window, "kind") == "typical_steps" || text_of(window, "kind") == "step") add_run(end);
+  // Calls that are left out wait, too: what is not known is not painted.
+  if (number_of(window, "calls_left_out") == 0) add_run(end);
   lane.note = fmt::format("waits {} of {}", format_time(from_microseconds(waited)),
                           format_time(from_microseconds(end - start)));
   return lane;
@@ -117,10 +131,14 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
     PictureLane first = {shortened(text_of(stage(index), "name"), kLongestLabel), {}, {}};
     double holds = 0;
     for (const OrderedJson* const stretch : held[index]) {
-      first.boxes.push_back(box_of(*stretch, start));
-      holds += number_of(*stretch, "duration_us");
+      const std::optional<PictureBox> box = box_inside(*stretch, window);
+      if (!box) continue;
+      holds += box->length;
+      first.boxes.push_back(*box);
     }
-    first.note = holds > 0 ? "holds " + format_time(from_microseconds(holds)) : "in the background";
+    first.note = holds > 0       ? "holds " + format_time(from_microseconds(holds))
+                 : lanes.empty() ? "holds nothing"
+                                 : "works, and nobody waits for it";
     picture.lanes.push_back(std::move(first));
     for (const OrderedJson* const lane : lanes) {
       PictureLane work;
@@ -172,7 +190,8 @@ void TimelineDrawing::add_window(const OrderedJson& window, std::string_view tit
 /// The longest calls as strips on one axis.
 void TimelineDrawing::add_calls(const std::vector<const OrderedJson*>& calls) {
   if (calls.empty()) return;
-  page_.element("h3", "The longest calls: who held them");
+  page_.open("details");
+  page_.element("summary", "The longest calls: who held them");
   LanePicture picture;
   for (const OrderedJson* const call : calls) {
     picture.length = std::max(picture.length, number_of(*call, "latency_us"));
@@ -188,6 +207,7 @@ void TimelineDrawing::add_calls(const std::vector<const OrderedJson*>& calls) {
   picture.description = "The longest GetNext calls on one axis, each from its start, and who held it when";
   add_picture(picture, page_);
   add_table_of_calls(calls);
+  page_.close();
 }
 
 void TimelineDrawing::add_table_of_calls(const std::vector<const OrderedJson*>& calls) {

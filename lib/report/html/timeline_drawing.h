@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,7 @@ class TimelineDrawing {
   std::string name_of(const OrderedJson& held) const;
   std::string reference_of(const OrderedJson& held) const;
   PictureBox box_of(const OrderedJson& stretch, double window_start) const;
+  std::optional<PictureBox> box_inside(const OrderedJson& stretch, const OrderedJson& window) const;
   void add_lanes(const OrderedJson& window, LanePicture& picture) const;
   PictureLane loop_lane(const OrderedJson& window) const;
   void add_table_of_calls(const std::vector<const OrderedJson*>& calls);

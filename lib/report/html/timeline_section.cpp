@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/timeline_drawing.h"
@@ -18,11 +21,17 @@ std::string title_of_window(const OrderedJson& window) {
                                   : "Call " + number;
 }
 
-/// Of the longest calls the first is drawn with all threads, the others as strips.
+/// Typical steps and the longest call; the median one only where no steps are typical. Of the longest calls the first
+/// is drawn with all threads, the others as strips.
 void draw_windows(const OrderedJson& pipeline, TimelineDrawing& drawing) {
   drawing.add_key();
   std::vector<const OrderedJson*> longest;
-  for (const OrderedJson& window : list_of(pipeline, "windows")) {
+  const OrderedJson& windows = list_of(pipeline, "windows");
+  const bool has_typical_steps = std::any_of(windows.begin(), windows.end(), [](const OrderedJson& window) {
+    return text_of(window, "kind") == "typical_steps";
+  });
+  for (const OrderedJson& window : windows) {
+    if (has_typical_steps && text_of(window, "kind") == "median_call") continue;
     const bool is_longest = text_of(window, "kind") == "longest_call";
     for (const OrderedJson& call : list_of(window, "calls")) {
       if (is_longest) longest.push_back(&call);
@@ -40,12 +49,16 @@ void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
   open_section("timeline", "Who waits for whom", page);
   const OrderedJson& pipelines = list_of(*timeline, "pipelines");
   for (std::size_t number = 0; number < pipelines.size(); ++number) {
+    // The worst comes first; the others are for who wants to see them.
     const std::string words = pipeline_words(pipelines[number], pipelines.size());
+    if (number == 1) page.open("details");
+    if (number == 1) page.element("summary", format_count(pipelines.size() - 1, "more pipeline"));
     if (!words.empty()) page.element("h3", words);
     TimelineDrawing drawing(pipelines[number], fmt::format("/timeline/pipelines/{}", number), documents.find("report"),
                             page);
     draw_windows(pipelines[number], drawing);
   }
+  if (pipelines.size() > 1) page.close();
   page.close();
 }
 

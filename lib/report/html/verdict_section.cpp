@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -41,17 +43,174 @@ void add_shares(double share, HtmlWriter& page) {
   page.close();
 }
 
-void add_rates(const OrderedJson& verdict, HtmlWriter& page) {
+/// The rate after the first changes, as the text report has it.
+struct PredictedRate {
+  std::string label;
+  const OrderedJson* gain = nullptr;
+  std::string pointer;
+};
+
+/// Each of the first changes with those before it: only what needs no condition, and only as far as it brings more.
+std::vector<PredictedRate> predicted_rates(const OrderedJson& report, double now) {
+  constexpr double kBringsMore = 1.03;  // less is not to be told from nothing: input-bound.min_gain
+  std::vector<PredictedRate> rates;
+  const OrderedJson& changes = list_of(report, "changes");
+  double rate = now;
+  std::string numbers;
+  std::size_t number = 0;
+  for (std::size_t index = 0; index < changes.size(); ++index) {
+    if (is_true(changes[index], "suppressed") || find_value(changes[index], "instead_of") != nullptr) continue;
+    const OrderedJson* const together = find_value(changes[index], "together");
+    const OrderedJson* const gain = together != nullptr ? together : find_value(changes[index], "gain");
+    const bool counts = together != nullptr || (number == 0 && gain != nullptr && text_of(*gain, "condition").empty());
+    if (!counts || number_of(*gain, "steps_per_s") < kBringsMore * rate) break;
+    rate = number_of(*gain, "steps_per_s");
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : " + ", ++number);
+    rates.push_back({(number == 1 ? "with change " : "with ") + numbers, gain,
+                     fmt::format("/report/changes/{}/{}", index, together != nullptr ? "together" : "gain")});
+  }
+  return rates;
+}
+
+/// The scale of the bars: up to the ceiling, but no ceiling makes what can be reached invisible.
+double top_of_rates(const std::vector<PredictedRate>& rates, double now, double ideal) {
+  constexpr double kRoom = 1.2;
+  if (rates.empty()) return ideal;
+  double most = now;
+  for (const PredictedRate& rate : rates) most = std::max(most, now * number_of(*rate.gain, "high"));
+  return std::min(ideal, kRoom * most);
+}
+
+/// Now, after each change, and if every element were ready, as bars on one scale. False where no model says it.
+bool add_rates(const OrderedJson& report, HtmlWriter& page) {
+  const OrderedJson& verdict = report["verdict"];
   const std::optional<double> now = known_number(verdict, "steps_per_s");
   const std::optional<double> ideal = known_number(verdict, "steps_per_s_without_input");
-  if (!now || !ideal) return;
-  page.open("p");
-  page.text("About ");
+  if (!now || !ideal || *now <= 0) return false;
+  const std::vector<PredictedRate> rates = predicted_rates(report, *now);
+  const double top = top_of_rates(rates, *now, *ideal);
+  page.open("ul", {{"class", "bars rates"}});
+  page.open("li");
+  page.element("span", "now");
+  add_bar(*now / top, "other", "the speed now", page);
+  page.open("span");
   add_number(format_number(*now), *now, "/report/verdict/steps_per_s", page);
-  page.text(" steps/s now; about ");
-  add_number(format_number(*ideal), *ideal, "/report/verdict/steps_per_s_without_input", page);
-  page.text(" if every element were ready. A model of this recording says so: an estimate, not a promise.");
+  page.text(" steps/s");
   page.close();
+  page.close();
+  for (const PredictedRate& rate : rates) {
+    const double factor = number_of(*rate.gain, "factor");
+    const double reached = number_of(*rate.gain, "steps_per_s");
+    const double low = *now * number_of(*rate.gain, "low");
+    const double high = *now * number_of(*rate.gain, "high");
+    page.open("li");
+    page.element("span", rate.label);
+    add_bar({.low = low,
+             .middle = reached,
+             .high = high,
+             .top = top,
+             .mark = *now,
+             .look = "runs",
+             .description = fmt::format("{} steps a second, between {} and {}", format_number(reached),
+                                        format_number(low), format_number(high))},
+            page);
+    page.open("span");
+    add_number(format_number(reached), reached, rate.pointer + "/steps_per_s", page);
+    page.text(fmt::format(" steps/s ({:.3g} to {:.3g}), ", low, high));
+    add_number(fmt::format("x{:.2g}", factor), factor, rate.pointer + "/factor", page);
+    page.close();
+    page.close();
+  }
+  page.open("li");
+  page.element("span", "if every element were ready");
+  add_bar(std::min(1.0, *ideal / top), "other hollow", "the ceiling", page);
+  page.open("span");
+  add_number(format_number(*ideal), *ideal, "/report/verdict/steps_per_s_without_input", page);
+  page.text(*ideal > top ? " steps/s, beyond this scale" : " steps/s, the ceiling");
+  page.close();
+  page.close();
+  page.close();
+  page.element("p", {{"class", "muted"}},
+               "A model of this recording says so, with the interval of nine predictions out of ten: estimates, not "
+               "promises.");
+  return true;
+}
+
+void add_confidence_line(const OrderedJson& verdict, HtmlWriter& page) {
+  const double confidence = number_of(verdict, "confidence");
+  const std::string doubt = text_of(verdict, "doubt");
+  page.open("p", {{"class", doubt.empty() ? "muted" : "doubt"}});
+  page.text(doubt.empty() ? "Confidence " : "Unsure: confidence ");
+  add_number(format_share(confidence), confidence, "/report/verdict/confidence", page);
+  page.text(doubt.empty() ? "." : ", because of this: " + doubt + ".");
+  page.close();
+}
+
+// What somebody must know before she believes or acts, each in a line.
+
+void add_banner(std::string_view label, const std::string& words, HtmlWriter& page) {
+  page.open("p", {{"class", "banner"}});
+  page.element("strong", label);
+  page.text(" " + words);
+  page.close();
+}
+
+void add_damage_banner(const OrderedJson& trace, HtmlWriter& page) {
+  const OrderedJson* const loss = find_value(trace, "loss");
+  if (loss == nullptr || is_true(*loss, "complete")) return;
+  std::string what;
+  for (const auto& [reason, count] : loss->items()) {
+    if (reason != "complete")
+      what += fmt::format("{}{} {}", what.empty() ? "" : ", ", title_of(reason), words_of("count", count));
+  }
+  add_banner("Damaged:", "not all of the trace could be used (" + what + "); the numbers cover what could be read.",
+             page);
+}
+
+void add_calls_banner(const OrderedJson& report, HtmlWriter& page) {
+  constexpr double kFewCalls = 10;  // below it the text report cautions, too
+  const std::vector<const OrderedJson*> pipelines = drawn_pipelines(report);
+  const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), "get_next");
+  const double count = calls == nullptr ? kFewCalls : number_of(*calls, "count");
+  if (count <= 0 || count >= kFewCalls) return;
+  add_banner(count == 1 ? "One step only:" : "Few steps:",
+             fmt::format("the trace has {}; record about thirty.",
+                         format_count(static_cast<std::size_t>(count), "GetNext call")),
+             page);
+}
+
+void add_straggler_banner(const OrderedJson& report, HtmlWriter& page) {
+  double others = 0;
+  for (const OrderedJson& host : list_of(report, "hosts_compared")) {
+    if (text_of(host, "status") == "alike") others = std::max(others, number_of(host, "get_next_mean_us"));
+  }
+  for (const OrderedJson& host : list_of(report, "hosts_compared")) {
+    if (text_of(host, "status") != "straggler") continue;
+    add_banner(
+        "Straggler:",
+        fmt::format("{} waits {} in a GetNext call, the others {} at most; in synchronous training all wait for it.",
+                    shortened(text_of(host, "host")), format_time(time_of(host, "get_next_mean_us")),
+                    format_time(from_microseconds(others))),
+        page);
+  }
+}
+
+void add_device_banner(const OrderedJson& trace, HtmlWriter& page) {
+  constexpr double kIdle = 0.5;  // of the recording: a device that computes for less is mostly not used
+  const OrderedJson* main = nullptr;
+  for (const OrderedJson& device : list_of(trace, "device_activity")) {
+    const bool is_main = main == nullptr || number_of(device, "kernels_us") > number_of(*main, "kernels_us");
+    if (is_main && number_of(device, "kernel_count") > 0) main = &device;
+  }
+  if (main == nullptr) return;
+  const std::optional<double> idle = known_number(*main, "idle_us");
+  const std::optional<double> window = known_number(*main, "window_us");
+  if (!idle || !window || *window <= 0 || *idle / *window < kIdle) return;
+  add_banner("Device idle:",
+             fmt::format("{} computes {} of the time and rests {}, whatever the input does.",
+                         shortened(text_of(*main, "device")), format_share(1 - *idle / *window),
+                         format_share(*idle / *window)),
+             page);
 }
 
 }  // namespace
@@ -61,27 +220,34 @@ void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
   if (report == nullptr) return;
   const OrderedJson& verdict = (*report)["verdict"];
   const VerdictWords& words = words_of_verdict(text_of(verdict, "status"));
-  page.open("section", {{"id", "verdict"}, {"class", std::string(words.look)}, {"aria-labelledby", "heading-verdict"}});
+  const bool is_unsure = !text_of(verdict, "doubt").empty();
+  page.open("section", {{"id", "verdict"},
+                        {"class", is_unsure ? "verdict" : std::string(words.look)},
+                        {"aria-labelledby", "heading-verdict"}});
   page.open("h1", {{"id", "heading-verdict"}});
   page.element("span", {{"aria-hidden", "true"}}, words.mark);
   page.text(" ");
   page.text(words.words);
   const std::optional<double> share = known_number(verdict, "input_share");
   if (share && words.status == "input_bound") {
-    page.text(": ");
+    page.text(" ");
     add_number(format_share(*share), *share, "/report/verdict/input_share", page);
     page.text(" of the time");
   }
   page.close();
   page.element("p", text_of(verdict, "summary"));
-  if (share) add_shares(*share, page);
-  add_rates(verdict, page);
-  page.open("p", {{"class", "muted"}});
-  page.text("Confidence ");
-  add_number(format_share(number_of(verdict, "confidence")), number_of(verdict, "confidence"),
-             "/report/verdict/confidence", page);
-  page.text(".");
-  page.close();
+  if (const std::string limit = text_of(verdict, "limit"); !limit.empty())
+    page.element("p", "What limits it: " + limit + ".");
+  // Where there is nothing to judge, there is nothing to be sure of.
+  if (share) {
+    if (!add_rates(*report, page)) add_shares(*share, page);
+    add_confidence_line(verdict, page);
+  }
+  const OrderedJson& trace = (*report)["trace"];
+  add_damage_banner(trace, page);
+  add_calls_banner(*report, page);
+  add_straggler_banner(*report, page);
+  add_device_banner(trace, page);
   page.close();
 }
 

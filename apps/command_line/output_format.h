@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace doctor {
+
+struct CommandEntry;
+struct Request;
+
+enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html };
+
+/// The word that chooses the format.
+std::string_view to_word(OutputFormat format);
+
+/// The format of that word; nullopt if there is none.
+std::optional<OutputFormat> format_of(std::string_view word);
+
+// Which formats there are is said once, in the entry of a command or of a page of `show`.
+
+/// The formats of a command; of `show` those of the page, or without a name all that some page has.
+std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});
+
+/// Those that this request can be answered in: of its page, and a list of runs has formats of its own.
+std::vector<OutputFormat> formats_of(const Request& request);
+
+/// What --format does where there are these: "How to print it: text, json or html (a page)". `csv_holds` says what of
+/// the answer is in a CSV; empty: all of it.
+std::string describe_formats(std::span<const OutputFormat> formats, std::string_view csv_holds);
+
+}  // namespace doctor
