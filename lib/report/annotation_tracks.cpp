@@ -14,6 +14,7 @@
 #include "diagnose/catalog.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/user_code.h"
+#include "measure/host_choice.h"
 #include "measure/marked_steps.h"
 #include "measure/step_table.h"
 #include "report/calls_page.h"
@@ -308,10 +309,13 @@ TimelineRequest annotation_request() {
 std::vector<AnnotationGroup> annotations_of(const Measurements& measurements, const Diagnosis& diagnosis) {
   std::vector<AnnotationGroup> groups;
   const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
+  const std::vector<std::string> host_names = names_of_hosts(measurements);
   for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
     const HostMeasurement& host = measurements.hosts[index];
     AnnotationGroup group;
     group.title = fmt::format("tfdata-doctor: {}", verdict_words(diagnosis.judgement.status));
+    // The verdict is that of the run; the group is one host's.
+    if (measurements.hosts.size() > 1) group.title += fmt::format(", {}", host_names[index]);
     group.file = host.files.front().path;
     group.origin_ns = host.origin_ns;
     AnnotationTrack findings = findings_track(measurements, diagnosis, index);

@@ -16,7 +16,8 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kTimelineBar = 60;
+constexpr std::size_t kTimelineBar = 60;         ///< where nobody says how wide a page may be
+constexpr std::size_t kWidestTimelineBar = 120;  ///< on a terminal
 constexpr std::size_t kShortestTimelineBar = 12;
 constexpr std::size_t kBesideTimelineBar = 60;  ///< columns that times and names want
 constexpr std::size_t kMostTimelineRows = 16;
@@ -209,6 +210,20 @@ TextRow cells_of(const ChartRow& row, const TimelineWindow& window, std::size_t 
           share >= kLeastShare ? format_share(share) : "", time_or_blank(row.work_time), row.name};
 }
 
+/// "0         12.5 ms         25.0 ms" under the bars: times from the start of the window.
+std::string axis_of(const TimelineWindow& window, std::size_t bar) {
+  const Picoseconds length = window.span.end - window.span.start;
+  const std::string end = format_time(length);
+  const std::string middle = format_time(length / 2);
+  std::string axis(bar, ' ');
+  axis[0] = '0';
+  if (end.size() + 2 > bar) return axis;
+  axis.replace(bar - end.size(), end.size(), end);
+  const std::size_t at = bar / 2 - std::min(bar / 2, middle.size() / 2);
+  if (at >= 3 && at + middle.size() + 2 < bar - end.size()) axis.replace(at, middle.size(), middle);
+  return axis;
+}
+
 std::string left_out_words(const PipelineTimeline& timeline, const TimelineWindow& window, std::size_t shown) {
   std::string words;
   const auto add = [&](std::size_t count, std::string_view one) {
@@ -222,11 +237,12 @@ std::string left_out_words(const PipelineTimeline& timeline, const TimelineWindo
 
 std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& window, PageWidth width) {
   const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideTimelineBar);
-  const std::size_t bar = std::clamp(spare, kShortestTimelineBar, kTimelineBar);
+  const std::size_t bar = std::clamp(spare, kShortestTimelineBar, width ? kWidestTimelineBar : kTimelineBar);
   const ChartRow loop = row_of_loop(window);
   const std::vector<ChartRow> stages = rows_of_stages(timeline, window);
   std::vector<TextRow> rows = {cells_of(loop, window, bar)};
   for (const ChartRow& stage : stages) rows.push_back(cells_of(stage, window, bar));
+  rows.push_back({"   " + axis_of(window, bar), "", "", "", ""});
   return fitted_lines(title(timeline, window), width, 2) +
          text_table({{""},
                      {"waits", Align::right},

@@ -1,6 +1,7 @@
 #include "diagnose/throughput_words.h"
 #include "report/selection.h"
 #include "report/whatif_view.h"
+#include "report/whatif_words.h"
 #include "text/json_page.h"
 
 namespace doctor {
@@ -20,6 +21,7 @@ OrderedJson bottleneck_json(const WhatIfHost& host, const Bottleneck& bottleneck
 OrderedJson fixes_json(const WhatIfHost& host, const PredictedFixes& fixes) {
   const Prediction& prediction = fixes.prediction;
   OrderedJson json = {{"fix", spec_of(host, fixes, " + ")}, {"rule", text_or_null(fixes.rule)}};
+  json["words"] = words_of(host, fixes.fixes);
   json["steps_per_s"] = rates_json(prediction);
   json["gain"] = host.gain_of(prediction.estimate);
   json["gain_low"] = host.gain_of(prediction.low);
@@ -27,6 +29,7 @@ OrderedJson fixes_json(const WhatIfHost& host, const PredictedFixes& fixes) {
   json["closes"] = or_null(host.closes(fixes));
   json["condition"] = text_or_null(std::string(to_word(prediction.condition)));
   json["then_limited_by"] = bottleneck_json(host, prediction.then_limited_by);
+  json["then_words"] = limit_words(host, prediction.then_limited_by, fixes.fixes);
   return json;
 }
 

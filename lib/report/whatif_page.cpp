@@ -10,6 +10,7 @@
 #include "diagnose/throughput_words.h"
 #include "report/whatif_view.h"
 #include "report/whatif_words.h"
+#include "text/columns.h"
 #include "text/data_table.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -20,6 +21,16 @@ namespace {
 
 Cell text_cell(std::string text) {
   return text.empty() ? Cell() : Cell(std::move(text));
+}
+
+std::size_t widest_line(std::string_view text) {
+  std::size_t widest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    widest = std::max(widest, column_count(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return widest;
 }
 
 /// With the words for it: those of two caches may differ.
@@ -53,7 +64,8 @@ class FixTable {
     columns.push_back({"steps/s", Align::left, Fit::keep, 2});
     columns.push_back({"then limited by", Align::left, Fit::shorten, 1});
     columns.push_back({"--fix", Align::left, Fit::paste, 0});
-    return text_table(columns, rows_, width);
+    const std::string table = text_table(columns, rows_, width);
+    return !width || widest_line(text_table(columns, rows_, {})) <= *width ? table : list(*width);
   }
 
   /// "if 2, 3: what is cached fits in memory".
@@ -66,6 +78,22 @@ class FixTable {
   }
 
  private:
+  /// Where the columns do not fit: what to do in a line, under it what it brings. Nothing is cut.
+  std::string list(std::size_t width) const {
+    std::string text;
+    for (const TextRow& row : rows_) {
+      // label, words, gain, perhaps the part of the gap, rate, limit, what to paste
+      const std::string label = row[0].empty() ? std::string("  ") : row[0];
+      const std::string gap = host_.has_open_gap() ? fmt::format(", closes {} of the gap", row[3]) : std::string();
+      const std::size_t rate = row.size() - 3;
+      text += fitted_lines(fmt::format("{}  {}", label, row[1]), width, 5) + "\n";
+      text += fitted_lines(fmt::format("     {}: {} steps/s{}", row[2], row[rate], gap), width, 5) + "\n";
+      text += fitted_lines("     then limited by " + row[rate + 1], width, 5) + "\n";
+      if (!row[rate + 2].empty()) text += "     --fix " + row[rate + 2] + "\n";
+    }
+    return text;
+  }
+
   const WhatIfHost& host_;
   std::vector<TextRow> rows_;
   std::map<ConditionInWords, std::string> conditions_;  ///< with the labels of their rows

@@ -502,6 +502,7 @@ class Fix:
 
     fix: str
     rule: Optional[str]
+    words: str
     steps_per_s: Rates
     gain: float
     gain_low: float
@@ -509,6 +510,7 @@ class Fix:
     closes: Optional[float]
     condition: Optional[str]
     then_limited_by: Limit
+    then_words: str
 
 
 @dataclass(frozen=True)

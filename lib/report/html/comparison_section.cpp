@@ -26,6 +26,41 @@ struct Side {
 constexpr std::array<Side, 2> kSides = {
     {{"base", "base_report", "base_timeline"}, {"candidate", "candidate_report", "candidate_timeline"}}};
 
+std::string value_words(const OrderedJson& row, std::string_view key) {
+  const double value = number_of(row, key);
+  const std::string unit = text_of(row, "unit");
+  if (unit == "us") return format_time(from_microseconds(value));
+  return unit == "share" ? format_share(value) : format_number(value);
+}
+
+std::string describe_times(const OrderedJson& row) {
+  std::string words = value_words(row, "base_median") + " \u2192 " + value_words(row, "candidate_median");
+  if (const auto ratio = known_number(row, "ratio")) words += fmt::format(", x{:.3g}", *ratio);
+  if (const OrderedJson* const interval = find_value(row, "interval"); interval != nullptr && is_true(row, "judged")) {
+    words += fmt::format(" ({:.3g} to {:.3g})", number_of(*interval, "low"), number_of(*interval, "high"));
+  }
+  if (const std::string reason = text_of(row, "reason"); !reason.empty()) words += "; " + reason;
+  return words;
+}
+
+/// What the times of the recordings prove to be slower; null: nothing.
+const OrderedJson* judged_regression(const OrderedJson& comparison) {
+  for (const std::string_view key : {"pipelines", "times"}) {
+    for (const OrderedJson& row : list_of(comparison, key)) {
+      if (is_true(row, "regression")) return &row;
+    }
+  }
+  return nullptr;
+}
+
+/// The time of a step, the whole of what the comparison is about; of several pipelines the first.
+const OrderedJson* step_row(const OrderedJson& comparison) {
+  for (const OrderedJson& row : list_of(comparison, "pipelines")) {
+    if (text_of(row, "kind") == "step") return &row;
+  }
+  return nullptr;
+}
+
 void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
   const std::string outcome = text_of(comparison, "outcome");
   const bool is_worse = outcome == "regression";
@@ -37,10 +72,17 @@ void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
                         {"aria-labelledby", "heading-outcome"}});
   page.open("h1", {{"id", "heading-outcome"}});
   page.element("span", {{"aria-hidden", "true"}}, is_worse ? "\u25b2" : is_good ? "\u25cf" : "\u25c6");
-  page.text(is_worse  ? " The candidate is slower than the base"
-            : is_good ? " No regression"
-                      : " These recordings do not tell");
+  const OrderedJson* const slower = judged_regression(comparison);
+  page.text(slower != nullptr ? " The candidate is slower than the base"
+            : is_worse        ? " The pipeline of the candidate got worse"
+            : is_good         ? " No regression"
+                              : " These recordings do not tell");
   page.close();
+  if (const OrderedJson* const step = step_row(comparison)) {
+    page.open("p");
+    page.element("strong", "A step: " + describe_times(*step));
+    page.close();
+  }
   page.element("p", text_of(comparison, "summary"));
   const OrderedJson& recordings = comparison["recordings"];
   page.element("p", {{"class", "muted"}},
@@ -157,24 +199,6 @@ void add_dots(const OrderedJson& row, HtmlWriter& page) {
   page.close();
 }
 
-std::string value_words(const OrderedJson& row, std::string_view key) {
-  const double value = number_of(row, key);
-  const std::string unit = text_of(row, "unit");
-  if (unit == "us") return format_time(from_microseconds(value));
-  return unit == "share" ? format_share(value) : format_number(value);
-}
-
-std::string describe_times(const OrderedJson& row) {
-  std::string words = value_words(row, "base_median") + " \u2192 " + value_words(row, "candidate_median");
-  if (const auto ratio = known_number(row, "ratio")) words += ", x" + format_number(*ratio);
-  if (const OrderedJson* const interval = find_value(row, "interval"); interval != nullptr && is_true(row, "judged")) {
-    words += fmt::format(" ({} to {})", format_number(number_of(*interval, "low")),
-                         format_number(number_of(*interval, "high")));
-  }
-  if (const std::string reason = text_of(row, "reason"); !reason.empty()) words += "; " + reason;
-  return words;
-}
-
 std::string name_of_row(const OrderedJson& row) {
   std::string name = text_of(row, "words");
   if (const std::string op = text_of(row, "op"); !op.empty()) name = op + " in " + name;
@@ -224,7 +248,7 @@ void add_comparison_section(const PageDocuments& documents, HtmlWriter& page) {
   add_timelines(documents, page);
   add_drawings(documents, *comparison, page);
   add_times(*comparison, "pipelines", "whole", "The loop as a whole", page);
-  add_times(*comparison, "times", "parts", "What takes longer, dearest first", page);
+  add_times(*comparison, "times", "parts", "Times of each part, dearest first", page);
 }
 
 }  // namespace doctor

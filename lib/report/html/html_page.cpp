@@ -93,7 +93,7 @@ std::string describe_recording(const OrderedJson& report) {
   if (const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), "get_next")) {
     add(format_count(static_cast<std::size_t>(number_of(*calls, "count")), "step"));
   }
-  add(format_time(time_of(trace, "window_us")) + " recorded");
+  if (number_of(trace, "window_us") > 0) add(format_time(time_of(trace, "window_us")) + " recorded");
   if (const OrderedJson* const culprit = find_value(report["verdict"], "culprit")) {
     if (const auto cores = known_number(*culprit, "cpu_budget")) {
       add(format_count(static_cast<std::size_t>(*cores), "core"));

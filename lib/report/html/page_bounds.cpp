@@ -16,7 +16,8 @@ struct ListBound {
   std::size_t most;
 };
 
-constexpr std::array<ListBound, 14> kBounds = {{{"pipelines", 4},
+constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
+                                                {"windows", 6},
                                                 {"iterators", 200},
                                                 {"stages", 60},
                                                 {"findings", 40},
@@ -69,11 +70,21 @@ void thin_out_memory(OrderedJson& timeline) {
   timeline = std::move(kept);
 }
 
+/// Where steps are typical nobody looks at the median call.
+void drop_median_call(OrderedJson& windows) {
+  const auto is_of = [](std::string_view kind) {
+    return [kind](const OrderedJson& window) { return text_of(window, "kind") == kind; };
+  };
+  if (std::none_of(windows.begin(), windows.end(), is_of("typical_steps"))) return;
+  windows.erase(std::remove_if(windows.begin(), windows.end(), is_of("median_call")), windows.end());
+}
+
 /// Cuts what is below a value, and returns how many entries the list itself lost.
 std::size_t bound_list(std::string_view key, OrderedJson& list) {
   if (key == "changes") thin_out_changes(list);
   if (key == "timeline") thin_out_memory(list);
   const std::size_t count = list.size();
+  if (key == "windows") drop_median_call(list);
   if (key == "pipelines" && count > bound_of(key)) {
     std::stable_partition(list.begin(), list.end(),
                           [](const OrderedJson& pipeline) { return !is_true(pipeline, "feeds_another"); });

@@ -77,6 +77,7 @@ void add_boxes(const PictureLane& lane, double length, int y, int height, HtmlWr
         before != nullptr && look_of(*before) == look_of(box) && reference_of(*before) == reference_of(box);
     if (!is_alike && before != nullptr) page.close();
     if (!is_alike) open_group(look_of(box), reference_of(box), page);
+    if (!is_alike && box.title.empty() && !lane.title.empty()) page.element("title", lane.title);
     add_box(percent_of(box.start, length), percent_of(box.length, length), y, height, box.title, page);
   }
   if (!lane.boxes.empty()) page.close();

@@ -29,6 +29,7 @@ struct PictureLane {
   std::string note;   ///< after the label, in grey. Foreign text
   std::vector<PictureBox> boxes;
   std::string look = {};       ///< of boxes without one
+  std::string title = {};      ///< of boxes without one
   std::string reference = {};  ///< likewise
 };
 

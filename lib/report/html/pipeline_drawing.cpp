@@ -228,7 +228,7 @@ void PipelineDrawing::add_loop(std::size_t tracks) {
   const OrderedJson* const get_next = find_value(pipeline_, "get_next");
   if (get_next != nullptr) {
     page_.element("p", {{"class", "muted"}},
-                  fmt::format("{} GetNext calls, {} slower than 50 us; median {}, longest {}", format_number(steps_),
+                  fmt::format("GetNext calls: {}, {} slower than 50 us; median {}, longest {}", format_number(steps_),
                               format_number(number_of(*get_next, "slow_count")),
                               format_time(time_of(*get_next, "p50_us")), format_time(time_of(*get_next, "max_us"))));
   }

@@ -56,7 +56,7 @@ void add_regimes(const OrderedJson& report, HtmlWriter& page) {
     if (const OrderedJson* const stalls = find_value(*pipeline, "stalls")) {
       page.element(
           "p",
-          fmt::format("Stalls: {} calls take about {}, the others {}; they are {} of the wait, calls {} to "
+          fmt::format("Stalls: {} calls take {} in the median, the others {}; they are {} of the time, calls {} to "
                       "{}, about every {} calls.",
                       format_number(number_of(*stalls, "count")), format_time(time_of(*stalls, "p50_us")),
                       format_time(time_of(*stalls, "p50_of_others_us")), format_share(number_of(*stalls, "share")),

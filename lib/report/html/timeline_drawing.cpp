@@ -146,17 +146,14 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
       work.reference = reference_of(*lane);
       const std::string thread = shortened(text_of(*lane, "thread"), 32);
       const std::string what = text_of(*lane, "work") == "function" ? "your function" : "own work";
+      // One text for a lane: a page with one for each span would be twice as large.
+      work.title = fmt::format("{}, {} in all, on {}", what, format_time(time_of(*lane, "time_us")), thread);
       for (const OrderedJson& span : list_of(*lane, "spans")) {
         const auto length = span[1].get<double>();
         // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
         const bool is_sparse = span[2].get<double>() < length / 2;
         work.boxes.push_back(
-            {span[0].get<double>() - start,
-             length,
-             is_sparse ? work.look + " sparse" : std::string(),
-             fmt::format("{}, {} in {}, on {}", what, format_time(from_microseconds(span[2].get<double>())),
-                         format_time(from_microseconds(length)), thread),
-             {}});
+            {span[0].get<double>() - start, length, is_sparse ? work.look + " sparse" : std::string(), {}, {}});
       }
       picture.lanes.push_back(std::move(work));
     }

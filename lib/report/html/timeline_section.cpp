@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "report/html/page_parts.h"
@@ -26,12 +25,7 @@ std::string title_of_window(const OrderedJson& window) {
 void draw_windows(const OrderedJson& pipeline, TimelineDrawing& drawing) {
   drawing.add_key();
   std::vector<const OrderedJson*> longest;
-  const OrderedJson& windows = list_of(pipeline, "windows");
-  const bool has_typical_steps = std::any_of(windows.begin(), windows.end(), [](const OrderedJson& window) {
-    return text_of(window, "kind") == "typical_steps";
-  });
-  for (const OrderedJson& window : windows) {
-    if (has_typical_steps && text_of(window, "kind") == "median_call") continue;
+  for (const OrderedJson& window : list_of(pipeline, "windows")) {
     const bool is_longest = text_of(window, "kind") == "longest_call";
     for (const OrderedJson& call : list_of(window, "calls")) {
       if (is_longest) longest.push_back(&call);

@@ -66,7 +66,7 @@ std::vector<PredictedRate> predicted_rates(const OrderedJson& report, double now
     if (!counts || number_of(*gain, "steps_per_s") < kBringsMore * rate) break;
     rate = number_of(*gain, "steps_per_s");
     numbers += fmt::format("{}{}", numbers.empty() ? "" : " + ", ++number);
-    rates.push_back({(number == 1 ? "with change " : "with ") + numbers, gain,
+    rates.push_back({(number == 1 ? "with change " : "with changes ") + numbers, gain,
                      fmt::format("/report/changes/{}/{}", index, together != nullptr ? "together" : "gain")});
   }
   return rates;

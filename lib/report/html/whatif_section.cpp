@@ -29,7 +29,7 @@ std::string words_of_limit(const OrderedJson* limit) {
 
 RateRow row_of(const OrderedJson& fix) {
   RateRow row;
-  row.what = text_of(fix, "fix");
+  row.what = text_of(fix, "words");
   if (const std::string condition = text_of(fix, "condition"); !condition.empty()) {
     row.what += fmt::format(", {}", describe_condition(condition));
   }
@@ -38,13 +38,12 @@ RateRow row_of(const OrderedJson& fix) {
     row.estimate = number_of(*rates, "estimate");
     row.high = number_of(*rates, "high");
   }
-  row.after = words_of_limit(find_value(fix, "then_limited_by"));
+  row.after = text_of(fix, "then_words");
   return row;
 }
 
-void add_rows(const std::vector<RateRow>& rows, double now, HtmlWriter& page) {
-  double top = now;
-  for (const RateRow& row : rows) top = std::max(top, row.high);
+/// `top` is the end of the scale.
+void add_rows(const std::vector<RateRow>& rows, double now, double top, HtmlWriter& page) {
   page.open("ul", {{"class", "bars"}});
   for (const RateRow& row : rows) {
     page.open("li");
@@ -58,13 +57,20 @@ void add_rows(const std::vector<RateRow>& rows, double now, HtmlWriter& page) {
              .description = fmt::format("{}: {} steps per second, between {} and {}", row.what,
                                         format_number(row.estimate), format_number(row.low), format_number(row.high))},
             page);
-    std::string words = format_number(row.estimate) + " steps/s";
-    if (now > 0) words += fmt::format(", x{}", format_number(row.estimate / now));
+    std::string words = fmt::format("{:.3g} steps/s", row.estimate);
+    if (now > 0) words += fmt::format(", x{:.3g}", row.estimate / now);
+    if (row.estimate > top) words += ", beyond this scale";
     if (!row.after.empty()) words += "; then " + row.after;
     page.element("span", {{"class", "muted"}}, words);
     page.close();
   }
   page.close();
+}
+
+double most_of(const std::vector<RateRow>& rows, double now) {
+  double most = now;
+  for (const RateRow& row : rows) most = std::max(most, row.high);
+  return most;
 }
 
 PageTable table_of_rows(const std::vector<RateRow>& rows) {
@@ -103,11 +109,14 @@ void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t c
     rows.push_back(row_of(fix));
     rows.back().what += ", together with those before";
   }
+  // The ceiling may be far off: it must not make what can be reached invisible.
+  constexpr double kRoom = 1.2;
+  const double top = kRoom * most_of(rows, now);
   if (const OrderedJson* const ideal = find_value(pipeline, "without_input")) {
     rows.push_back(row_of(*ideal));
     rows.back().what = "if every element were ready";
   }
-  add_rows(rows, now, page);
+  add_rows(rows, now, top, page);
   add_table(table_of_rows(rows), page);
 }
 
@@ -123,7 +132,8 @@ void add_whatif_section(const PageDocuments& documents, HtmlWriter& page) {
   }
   if (const OrderedJson* const asked = find_value(*whatif, "asked")) {
     page.element("h3", "What you asked");
-    add_rows({row_of(*asked)}, 0, page);
+    const std::vector<RateRow> rows = {row_of(*asked)};
+    add_rows(rows, 0, most_of(rows, 0), page);
   }
   page.close();
 }
