@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -18,6 +20,7 @@
 #include "command_line/settings_in_force.h"
 #include "documents.h"
 #include "pages.h"
+#include "run_tool.h"
 #include "temporary_directory.h"
 
 namespace doctor::settings_test {
@@ -254,6 +257,24 @@ TEST_CASE("what completion offers as a format is taken, and a setting of another
       CHECK(to_word(set.output(words).format()) == (is_offered ? format : "text"));
     }
   }
+}
+
+TEST_CASE("nobody asks a request for an option that there is not") {
+  std::set<std::string, std::less<>> names;
+  for (const OptionEntry& option : option_table()) names.insert(std::string(option.name));
+  static const std::regex kQuestion(
+      R"re(\b(?:request|values|layer)\.(?:given|text|number|duration|word|is_set|find|all)\("([a-z-]+)"\))re");
+  std::size_t questions = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(DOCTOR_SOURCE_DIR) + "/apps")) {
+    if (entry.path().extension() != ".cpp") continue;
+    const std::string source = read_whole_file(entry.path().string());
+    for (std::sregex_iterator match(source.begin(), source.end(), kQuestion), none; match != none; ++match) {
+      CAPTURE(entry.path().string());
+      CHECK_MESSAGE(names.contains((*match)[1].str()), (*match)[1].str());
+      ++questions;
+    }
+  }
+  CHECK(questions > 50);
 }
 
 TEST_CASE("every command has an entry, and no two options of a command share a name or a letter") {
