@@ -82,8 +82,8 @@ TEST_CASE("a host is named by its machine, by its file or as the pages name it")
     CHECK(chosen(hosts, name) == "run/b.trace.json.gz");
   }
   CHECK(chosen(hosts, "c.pb") == "run/c.pb");
-  CHECK(chosen(hosts, "bet") == "no host 'bet'; the hosts are beta, alpha, run/c.pb");
-  CHECK(chosen(hosts, "") == "no host ''; the hosts are beta, alpha, run/c.pb");
+  CHECK(chosen(hosts, "bet") == "no host 'bet'; the hosts are beta, alpha, c.pb");
+  CHECK(chosen(hosts, "") == "no host ''; the hosts are beta, alpha, c.pb");
 }
 
 TEST_CASE("several hosts of one name need their files") {
@@ -92,6 +92,10 @@ TEST_CASE("several hosts of one name need their files") {
   CHECK(chosen(hosts, "vm").starts_with("2 hosts are called 'vm'; name one by its file: "));
   CHECK(chosen(hosts, "vm (y.xplane.pb)") == "y.xplane.pb");
   CHECK(chosen(hosts, "y") == "y.xplane.pb");
+  // Folders are not named; files of one name are counted.
+  const std::vector<Host> alike = {{"", "a/host.json"}, {"", "b/host.json"}};
+  CHECK(names_of_hosts(run_of(alike)) == Names{"host.json #1", "host.json #2"});
+  CHECK(chosen(alike, "host.json #2") == "b/host.json");
 }
 
 TEST_CASE("a name that a page shows means that host, whatever others are called") {

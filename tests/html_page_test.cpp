@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_table.h"
 #include "html_elements.h"
+#include "pages.h"
 #include "report/html/html_writer.h"
 #include "report/html/page_bounds.h"
 #include "report/html/picture.h"
@@ -171,6 +174,25 @@ std::vector<std::map<std::string, std::string>> palettes() {
     palettes.push_back(std::move(colors));
   }
   return palettes;
+}
+
+constexpr std::string_view kTelling = "nobodys_business";
+
+/// The places of a document that name it, but for the path of a trace as the user gave it.
+std::vector<std::string> places_of(const Json& document) {
+  std::vector<std::string> places;
+  for (const auto& [place, value] : document.flatten().items()) {
+    const bool tells = value.is_string() && value.get<std::string>().find(kTelling) != std::string::npos;
+    if (tells && !place.ends_with("/path")) places.push_back(place);
+  }
+  return places;
+}
+
+/// The words of each command that prints documents about traces.
+std::vector<std::vector<std::string>> commands_about_traces() {
+  std::vector<std::vector<std::string>> commands = {{"diagnose"}, {"whatif"}};
+  for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page)});
+  return commands;
 }
 
 }  // namespace
@@ -360,6 +382,45 @@ TEST_CASE("positions are per cents of the whole") {
   CHECK(percent_of(5, 4) == "100%");
   CHECK(percent_of(-1, 4) == "0%");
   CHECK(percent_of(1, 0) == "0%");
+}
+
+TEST_CASE("no document names the folder of a trace") {
+  const TemporaryDirectory folder;
+  const std::string source = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+  std::filesystem::create_directories(folder / std::string(kTelling));
+  // One that names its machine, one that does not, one with losses.
+  for (const char* const trace : {"guide_naive.xplane.pb", "healthy_tf2.4.trace.json.gz", "cut_off_tf2.4.xplane.pb"}) {
+    const std::string path = folder / (std::string(kTelling) + "/" + trace);
+    std::filesystem::copy_file(source + trace, path);
+    for (const std::vector<std::string>& words : commands_about_traces()) {
+      const CommandEntry& command = *find_command(words.front());
+      for (const OutputFormat format : formats_of(command, words.back())) {
+        if (format == OutputFormat::text) continue;  // names the trace in commands to go on with
+        std::vector<std::string> line = words;
+        line.insert(line.end(), {path, "--format", std::string(to_word(format))});
+        CAPTURE(line);
+        const Ended ended = run_tool(line);
+        CHECK(ended.code != 2);
+        if (format == OutputFormat::json) {
+          CHECK(places_of(Json::parse(ended.output)) == std::vector<std::string>{});
+        } else {
+          CHECK(ended.output.find(kTelling) == std::string::npos);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("no page of a comparison or a fleet names it") {
+  const TemporaryDirectory folder;
+  std::filesystem::create_directories(folder / std::string(kTelling));
+  const std::string path = folder / (std::string(kTelling) + "/host.xplane.pb");
+  std::filesystem::copy_file(std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb", path);
+  CHECK(run_tool({"compare", path, "--", path, "--format", "html"}).output.find(kTelling) == std::string::npos);
+  const std::string rows = folder / "rows.ndjson";
+  run_tool({"batch", path, "-o", rows});
+  CHECK(read_whole_file(rows).find(kTelling) != std::string::npos);
+  CHECK(run_tool({"fleet", rows, "--format", "html"}).output.find(kTelling) == std::string::npos);
 }
 
 }  // namespace doctor::html_page_test
