@@ -18,6 +18,7 @@
 #include "process/time_limit.h"
 #include "text/escape.h"
 #include "text/json_page.h"
+#include "trace/recording_facts.h"
 #include "trace/source_lines.h"
 
 namespace doctor {
@@ -64,8 +65,9 @@ void add_input(const std::string& path, SandboxPlan& plan) {
   if (path == "-") return;
   SandboxRules& rules = plan.rules;
   rules.readable.push_back(path);
-  const std::string lines = source_lines_path(path);
-  if (mode_of(lines) != 0) rules.readable.push_back(lines);
+  for (const std::string& beside : {source_lines_path(path), recording_facts_path(path)}) {
+    if (mode_of(beside) != 0) rules.readable.push_back(beside);
+  }
   const std::string file = followed(path);
   if (is_left_half_written(file)) add_database(file, plan);
 }

@@ -42,6 +42,7 @@ void read_run(const Run& recording, const DiagnosisSetup& setup, const std::stri
   if (!analysis.has_readable_file()) return;
   StoredRun run;
   run.summary = summarize_run(recording.directory, analysis.measurements, analysis.diagnosis);
+  if (!recording.files.empty()) add_recording_facts(recording_facts_beside(recording.files.front()), run.summary);
   run.id = identifier_of(run.summary);
   run.label = label;
   add_once(std::move(run), recordings);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "command_line/option_values.h"
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "compare/comparison.h"
@@ -58,10 +59,14 @@ Result<CompareOptions> compare_options(const Request& request) {
   options.label = request.text("label");
   options.ideal = request.given("ideal");
   options.choice.is_weak = request.is_set("weak");
+  if (const std::optional<std::string> share = request.given("max-slowdown")) {
+    options.choice.max_slowdown = parse_share(*share);
+  }
+  options.choice.is_across_machines = request.is_set("across-machines");
   options.choice.fail_on = fail_on_of(request);
   for (const GivenValue& judged : request.values.all("judge")) {
-    options.choice.judges_get_next |= judged.text == "get-next";
-    options.choice.judges_step |= judged.text == "step";
+    options.choice.judges_get_next |= judged.text != "step";
+    options.choice.judges_step |= judged.text != "get-next";
   }
   if (const Result<void> taken = take_sides(request, options); !taken) return Unexpected(taken.error());
   return options;
@@ -84,6 +89,9 @@ Result<Recordings> read_baseline(const std::string& file, const std::string& lab
   }
   if (recordings.runs.empty() && !label.empty()) {
     return fail("holds no run with the label '" + label + "'", file, "'tfdata-doctor baseline show' lists its runs");
+  }
+  if (recordings.runs.empty()) {
+    return fail("holds no run yet", file, "'tfdata-doctor baseline add FILE TRACE...' adds some");
   }
   return recordings;
 }

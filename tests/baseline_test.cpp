@@ -52,6 +52,11 @@ RunSummary random_summary(std::uint64_t seed) {
   run.source = random_text(random);
   run.tool_version = random_text(random);
   run.status = static_cast<VerdictStatus>(random() % 4);
+  if (random() % 2 == 0) {
+    run.recording = {random_text(random), random_text(random), random() % 100, random_text(random),
+                     random_text(random), static_cast<std::int64_t>(random() >> 1), {}};
+    if (random() % 2 == 0) run.recording.other_load = {0.25, 1.5, std::nullopt};
+  }
   run.confidence = static_cast<double>(random() % 1001) / 1000;
   run.is_complete = random() % 2 == 0;
   run.is_torn = random() % 2 == 0;
@@ -206,10 +211,13 @@ TEST_CASE("content decides what a baseline is, its name only where there is none
   CHECK(content_of(directory / "a.db").starts_with("{"));
   CHECK_FALSE(sniff_baseline("{\"traceEvents\":[]}"));
   CHECK_FALSE(sniff_baseline(""));
-  // An empty file is a baseline without runs, of either kind.
+  // An empty file is none yet, and may become one of either kind.
   for (const std::string& name : kNames) {
     write(directory / name, "");
-    CHECK(loaded(directory / name).empty());
+    const Result<std::vector<StoredRun>> runs = load_baseline(directory / name);
+    REQUIRE_FALSE(runs);
+    CHECK(runs.error().what.find("is empty") != std::string::npos);
+    CHECK(runs.error().hint.find("baseline add") != std::string::npos);
     CHECK(prune_baseline(directory / name, 0) == 0);
     CHECK(added(directory / name, {stored(1)}) == 1);
   }
@@ -423,7 +431,7 @@ TEST_CASE("a process that is killed while it adds loses no run that was stored")
       const std::uint64_t first = 1 + round * 1000;
       const std::size_t told = add_until_killed(path, round % 4, first);
       for (const StoredRun& run : stored_from(first, told)) expected.push_back(run);
-      const std::vector<StoredRun> runs = std::filesystem::exists(path) ? loaded(path) : std::vector<StoredRun>{};
+      const std::vector<StoredRun> runs = std::filesystem::exists(path) && std::filesystem::file_size(path) > 0 ? loaded(path) : std::vector<StoredRun>{};
       // One more may be stored that it had no time to tell.
       REQUIRE(runs.size() >= expected.size());
       REQUIRE(runs.size() <= expected.size() + 1);

@@ -62,7 +62,7 @@ class SummaryBuilder {
     PipelineSummary pipeline;
     pipeline.root = root;
     pipeline.get_next = durations(kSteps, 300);
-    pipeline.step = durations(kSteps, 1000);
+    pipeline.step = durations(kSteps, 400);
     run_.pipelines.push_back(pipeline);
   }
 

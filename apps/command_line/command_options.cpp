@@ -9,7 +9,7 @@ namespace {
 
 using enum Command;
 
-constexpr std::array<std::string_view, 2> kJudgedTimes = {"get-next", "step"};
+constexpr std::array<std::string_view, 3> kJudgedTimes = {"get-next", "step", "all"};
 constexpr std::array<std::string_view, 2> kOpGroupings = {"name", "type"};
 constexpr std::size_t kMostRetries = 1'000;
 constexpr std::size_t kMostJobs = 1'024;
@@ -105,13 +105,29 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .commands = {compare, config},
      .is_setting = true,
      .key = "weak"},
+    {.name = "across-machines",
+     .help = "Judge the times of recordings of another machine too: each iterator and op is held against all others",
+     .commands = {compare, config},
+     .is_setting = true,
+     .key = "across-machines"},
+    {.name = "max-slowdown",
+     .value_name = "PERCENT",
+     .kind = ValueKind::share,
+     .help =
+         "Fail only if a step gets longer by more than this, e.g. 2%, as a model of its parts has it; findings count "
+         "as before",
+     .commands = {compare, config},
+     .is_setting = true,
+     .key = "max-slowdown"},
     {.name = "judge",
-     .value_name = "get-next|step",
+     .value_name = "get-next|step|all",
      .kind = ValueKind::word,
      .words = kJudgedTimes,
      .help = "Count a GetNext or step that is at least 25 % longer as a regression too; may be repeated",
-     .commands = {compare},
-     .repeats = true},
+     .commands = {compare, config},
+     .repeats = true,
+     .is_setting = true,
+     .key = "judge"},
 };
 
 /// For batches alone.

@@ -19,6 +19,7 @@ enum class ValueKind {
   number,        ///< a whole number within OptionEntry::least and most
   factor,        ///< a number from OptionEntry::least, but at least 0.001, to 1000
   price,         ///< a number above 0
+  share,         ///< from 0 to below 1: "0.02", "2%"
   size,          ///< of memory: "512M"
   duration,      ///< "500ms", "2s", "10m", "1h": from OptionEntry::least milliseconds to a week
   threshold,     ///< "rule.threshold=value"

@@ -139,6 +139,16 @@ std::optional<double> parse_price(std::string_view text) {
   return price && *price > 0 && *price <= kMostPrice ? price : std::nullopt;
 }
 
+std::optional<double> parse_share(std::string_view text) {
+  const bool is_percent = text.ends_with('%');
+  if (is_percent) text.remove_suffix(1);
+  while (is_percent && text.ends_with(' ')) text.remove_suffix(1);
+  const std::optional<double> number = parse_decimal(text);
+  if (!number) return std::nullopt;
+  const double share = is_percent ? *number / 100 : *number;
+  return share >= 0 && share < 1 ? std::optional(share) : std::nullopt;
+}
+
 std::optional<std::uint64_t> parse_memory_size(std::string_view text) {
   double number = 0;
   const char* const text_end = text.data() + text.size();
@@ -215,6 +225,9 @@ Result<void> check_value(const OptionEntry& option, const GivenValue& value) {
     case ValueKind::price:
       if (parse_price(value.text)) return {};
       return fail("'" + value.text + "' is not a number above 0", value.where);
+    case ValueKind::share:
+      if (parse_share(value.text)) return {};
+      return fail("'" + value.text + "' is not a share like 2% or 0.02", value.where);
     case ValueKind::size:
       if (parse_memory_size(value.text)) return {};
       return fail("'" + value.text + "' is not a valid size", value.where, std::string(kMemorySizes));

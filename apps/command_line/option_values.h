@@ -28,6 +28,9 @@ std::optional<double> parse_factor(std::string_view text);
 /// A number above 0, e.g. "2.48"; nullopt for any other text.
 std::optional<double> parse_price(std::string_view text);
 
+/// "0.02" or "2%"; at least 0 and below 1.
+std::optional<double> parse_share(std::string_view text);
+
 /// The bytes of "512M" or "1.5GB", at least 1; nullopt for any other text.
 std::optional<std::uint64_t> parse_memory_size(std::string_view text);
 

@@ -47,6 +47,25 @@ OrderedJson source_json(const SourceLine& source) {
       {"file", source.file}, {"line", source.line}, {"code", source.code}, {"repository_file", source.repository_file}};
 }
 
+/// Only what is known.
+OrderedJson facts_json(const RecordingFacts& facts) {
+  OrderedJson json = OrderedJson::object();
+  const auto add = [&](const char* key, const std::string& text) {
+    if (!text.empty()) json[key] = text;
+  };
+  add("host", facts.host);
+  add("cpu", facts.cpu);
+  if (facts.cores > 0) json["cores"] = facts.cores;
+  add("tensorflow", facts.tensorflow);
+  add("process", facts.process);
+  if (facts.recorded_ns != 0) json["recorded_ns"] = facts.recorded_ns;
+  const OtherLoad& load = facts.other_load;
+  if (load.before) json["other_load_before"] = *load.before;
+  if (load.during) json["other_load_during"] = *load.during;
+  if (load.after) json["other_load_after"] = *load.after;
+  return json;
+}
+
 /// What a document says: what every version has had, which identifies a run, or all.
 enum class Extent { identity, all };
 
@@ -193,6 +212,7 @@ class RunParser {
     RunSummary& summary = run.summary;
     members.read("source", summary.source);
     members.read("tool_version", summary.tool_version);
+    if (members.has("recording")) read_facts(members, summary.recording);
     members.read_word("status", kStatuses, summary.status);
     members.read("confidence", summary.confidence);
     members.read("complete", summary.is_complete);
@@ -260,6 +280,27 @@ class RunParser {
     parts.read("total", calls.total);
   }
 
+  void read_facts(Members& members, RecordingFacts& facts) {
+    dom::element element;
+    if (!members.find("recording", element)) return;
+    Members parts(element, misfit_);
+    const auto read = [&](std::string_view key, auto& value) {
+      if (parts.has(key)) parts.read(key, value);
+    };
+    read("host", facts.host);
+    read("cpu", facts.cpu);
+    read("cores", facts.cores);
+    read("tensorflow", facts.tensorflow);
+    read("process", facts.process);
+    read("recorded_ns", facts.recorded_ns);
+    const auto read_load = [&](std::string_view key, std::optional<double>& load) {
+      if (parts.has(key)) parts.read(key, load.emplace());
+    };
+    read_load("other_load_before", facts.other_load.before);
+    read_load("other_load_during", facts.other_load.during);
+    read_load("other_load_after", facts.other_load.after);
+  }
+
   void read_iterator(dom::element element, RunSummary& summary) {
     const std::size_t index = summary.iterators.size();
     IteratorSummary& iterator = summary.iterators.emplace_back();
@@ -319,6 +360,7 @@ std::string identifier_of(const RunSummary& summary) {
 std::string to_json(const StoredRun& run) {
   OrderedJson json = {
       {"id", run.id}, {"label", run.label}, {"source", run.summary.source}, {"tool_version", run.summary.tool_version}};
+  if (run.summary.recording != RecordingFacts()) json["recording"] = facts_json(run.summary.recording);
   json.update(measured_json(run.summary, Extent::all));
   return dump(json);
 }

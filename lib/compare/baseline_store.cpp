@@ -83,7 +83,7 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
       if (errno != ENOENT) return Unexpected(path_error(path, errno));
       return fail("there is no such baseline yet", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
     }
-    return std::vector<StoredRun>{};
+    return fail("is empty: it holds no baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
   }
   if (**kind == Kind::other) return no_baseline(path);
   if (**kind == Kind::database) {

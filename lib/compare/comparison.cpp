@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 
 #include "compare/finding_changes.h"
 #include "compare/function_changes.h"
 #include "compare/pipeline_rows.h"
+#include "compare/sessions.h"
 #include "compare/structure_changes.h"
 #include "compare/time_rows.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
+
+/// A pace that is as near to 1 as this is not worth a line.
+constexpr double kPaceToTell = 0.01;
 
 /// The recordings of a side that may be compared. One that is torn shows less than there was, so it would count as a
 /// fast one.
@@ -54,6 +60,33 @@ void add_notes(const AlignedRuns& runs, RunComparison& comparison) {
   if (has_other_batches) comparison.notes.emplace_back("a batch size changed, so a step is not the same piece of work");
 }
 
+void add_note_on_machines(std::string_view side, std::size_t kept, std::size_t all, RunComparison& comparison) {
+  if (kept == all) return;
+  comparison.notes.push_back(
+      fmt::format("{} of {} {} recordings were made on other machines and are left out", all - kept, all, side));
+}
+
+/// What the recordings' machines, days and processes have to do with the times.
+void add_notes_on_sessions(const Sessions& sessions, const ThresholdValues& thresholds, RunComparison& comparison) {
+  comparison.notes.insert(comparison.notes.end(), comparison.machines.notes.begin(), comparison.machines.notes.end());
+  if (comparison.pace.rows > 0 && std::abs(comparison.pace.ratio - 1) >= kPaceToTell) {
+    comparison.notes.push_back(fmt::format("{}: {} move together by that, and each is compared with the others",
+                                           describe_pace(comparison.pace),
+                                           format_count(comparison.pace.rows, "number")));
+  }
+  if (sessions.share_sittings || comparison.machines.is_other) return;
+  if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) return;
+  const double spread = thresholds["sitting_spread"] * std::sqrt(1 / static_cast<double>(sessions.base_sittings) +
+                                                                 1 / static_cast<double>(sessions.candidate_sittings));
+  comparison.notes.push_back(fmt::format(
+      "base and candidate were not recorded in turn ({} against {}), so a call must take about x{:.3g} as long to "
+      "count; {}",
+      format_count(sessions.base_sittings, "sitting"), sessions.candidate_sittings,
+      std::exp(thresholds["spread_errors"] * spread),
+      sessions.base_sittings < 2 ? "recordings of another day in the baseline lower that"
+                                 : "more sittings lower that"));
+}
+
 /// The lines of the iterators that rows and changes are about.
 class SourceFinder {
  public:
@@ -61,27 +94,73 @@ class SourceFinder {
     for (const AlignedIterator& iterator : runs.iterators) {
       const IteratorSummary& latest = iterator.is_gone() ? *iterator.base : *iterator.candidate;
       if (!latest.source) continue;
-      const IteratorSummary& first = iterator.is_new() ? *iterator.candidate : *iterator.base;
-      sources_[first.long_name] = *latest.source;
-    }
-    // What is new goes by its name in the candidate.
-    for (const AlignedIterator& iterator : runs.iterators) {
-      if (!iterator.is_gone() && iterator.candidate->source) {
-        sources_.emplace(iterator.candidate->long_name, *iterator.candidate->source);
-      }
+      if (!iterator.is_new()) known_.emplace(iterator.base->long_name, *latest.source);
+      if (iterator.is_new()) new_.emplace(latest.long_name, *latest.source);
+      if (!iterator.is_gone()) in_candidate_.emplace(latest.long_name, *latest.source);
     }
   }
 
-  template <typename Item>
-  void add_to(std::vector<Item>& items) const {
-    for (Item& item : items) {
-      if (const auto known = sources_.find(item.subject); known != sources_.end()) item.source = known->second;
+  void add_to(std::vector<StructureChange>& changes) const {
+    for (StructureChange& change : changes) {
+      // What is new may have the name that something else had in the base.
+      const bool is_new = change.kind == ChangeKind::iterator_added;
+      change.source = find(is_new                                   ? new_
+                           : change.kind == ChangeKind::finding_new ? in_candidate_
+                                                                    : known_,
+                           change.subject);
     }
+  }
+  void add_to(std::vector<TimeRow>& rows) const {
+    for (TimeRow& row : rows) row.source = find(known_, row.subject);
   }
 
  private:
-  std::map<std::string, SourceLine> sources_;
+  using Sources = std::map<std::string, SourceLine>;
+
+  /// Findings of the candidate go by its names.
+  std::optional<SourceLine> find(const Sources& first, const std::string& subject) const {
+    for (const Sources* sources : {&first, &in_candidate_}) {
+      if (const auto known = sources->find(subject); known != sources->end()) return known->second;
+    }
+    return std::nullopt;
+  }
+
+  Sources known_;  ///< by name in the base
+  Sources new_;    ///< of what only the candidate has
+  Sources in_candidate_;
 };
+
+/// The longest of the modelled steps, candidate against base; 1 where none is known.
+double modelled_slowdown(const RunComparison& comparison) {
+  double slowdown = 1;
+  for (const TimeRow& row : comparison.pipeline_rows) {
+    if (row.kind == TimeKind::modelled) slowdown = std::max(slowdown, row.ratio() / comparison.pace.ratio);
+  }
+  return slowdown;
+}
+
+/// Where the user says how much longer a step may get, what does not make it so much longer is no regression. Findings
+/// are about more than time.
+void allow_slowdown(double max_slowdown, RunComparison& comparison) {
+  const bool is_known = std::any_of(comparison.pipeline_rows.begin(), comparison.pipeline_rows.end(),
+                                    [](const TimeRow& row) { return row.kind == TimeKind::modelled; });
+  const double slowdown = modelled_slowdown(comparison) - 1;
+  if (!is_known) {
+    comparison.notes.emplace_back("how much longer a step gets is not known, so --max-slowdown changes nothing");
+    return;
+  }
+  const bool is_allowed = slowdown <= max_slowdown;
+  comparison.notes.push_back(fmt::format("by its work a step gets {:.1f} % longer, and {:g} % are allowed",
+                                         100 * slowdown, 100 * max_slowdown));
+  if (!is_allowed) return;
+  for (StructureChange& change : comparison.changes) {
+    if (change.kind != ChangeKind::finding_new) change.is_worse = false;
+  }
+  for (TimeRow& row : comparison.rows) {
+    if (is_regression(row)) row.reason = "the step gets longer by less than is allowed";
+    if (is_regression(row)) row.difference = Difference::unknown;
+  }
+}
 
 bool has_regression(const RunComparison& comparison) {
   const auto is_one = [](const auto& item) { return is_regression(item); };
@@ -100,7 +179,8 @@ bool has_judged_times(const RunComparison& comparison) {
 /// Whether steps got so much longer that "nothing got slower" would be false, whatever the reason is.
 bool has_unexplained_step(const RunComparison& comparison, double min_ratio) {
   return std::any_of(comparison.pipeline_rows.begin(), comparison.pipeline_rows.end(), [&](const TimeRow& row) {
-    return row.kind == TimeKind::step && !row.is_judged && row.ratio() >= min_ratio;
+    return row.kind == TimeKind::step && !row.is_judged &&
+           row.ratio() >= min_ratio * std::max(comparison.pace.ratio, 1.0);
   });
 }
 
@@ -112,16 +192,21 @@ void append(std::vector<StructureChange> more, std::vector<StructureChange>& cha
 
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
                       const ComparisonChoice& choice, const ThresholdValues& thresholds) {
-  const std::vector<RunSummary> whole_base = without_torn(base);
-  const std::vector<RunSummary> whole_candidate = without_torn(candidate);
+  const std::vector<RunSummary> every_base = without_torn(base);
+  const std::vector<RunSummary> every_candidate = without_torn(candidate);
+  const std::vector<RunSummary> whole_base = on_machines_of(every_base, every_candidate);
+  const std::vector<RunSummary> whole_candidate = on_machines_of(every_candidate, every_base);
   const AlignedRuns runs = align_runs(whole_base, whole_candidate);
   const TimeLimits limits = time_limits(choice, thresholds);
   RunComparison comparison;
   comparison.base_count = whole_base.size();
   comparison.candidate_count = whole_candidate.size();
   comparison.needed_count = limits.needed_count;
-  add_note_on_torn("base", base.size() - whole_base.size(), base.size(), comparison);
-  add_note_on_torn("candidate", candidate.size() - whole_candidate.size(), candidate.size(), comparison);
+  add_note_on_torn("base", base.size() - every_base.size(), base.size(), comparison);
+  add_note_on_torn("candidate", candidate.size() - every_candidate.size(), candidate.size(), comparison);
+  add_note_on_machines("base", whole_base.size(), every_base.size(), comparison);
+  add_note_on_machines("candidate", whole_candidate.size(), every_candidate.size(), comparison);
+  comparison.machines = compare_machines(whole_base, whole_candidate);
   // A side that is left without recordings has lost nothing: what it showed is not known.
   const bool has_both = !whole_base.empty() && !whole_candidate.empty();
   if (!has_both && whole_base.size() + whole_candidate.size() < base.size() + candidate.size()) return comparison;
@@ -132,12 +217,18 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
                    [](const StructureChange& a, const StructureChange& b) {
                      return is_regression(a) != is_regression(b) ? is_regression(a) : a.is_certain && !b.is_certain;
                    });
-  comparison.rows = compare_times(runs, limits, thresholds);
-  comparison.pipeline_rows = compare_pipelines(runs, choice, limits, thresholds);
+  const TimeConditions conditions = {find_sessions(whole_base, whole_candidate, thresholds),
+                                     comparison.machines.is_other, choice.is_across_machines};
+  ComparedTimes times = compare_times(runs, conditions, limits, thresholds);
+  comparison.rows = std::move(times.rows);
+  comparison.pace = times.pace;
+  comparison.pipeline_rows = compare_pipelines(runs, choice, comparison.machines.is_other, limits, thresholds);
   const SourceFinder sources(runs);
   sources.add_to(comparison.changes);
   sources.add_to(comparison.rows);
   add_notes(runs, comparison);
+  add_notes_on_sessions(conditions.sessions, thresholds, comparison);
+  if (choice.max_slowdown) allow_slowdown(*choice.max_slowdown, comparison);
   if (has_regression(comparison)) {
     comparison.outcome = ComparisonOutcome::regression;
   } else if (has_judged_times(comparison) &&

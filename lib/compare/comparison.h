@@ -8,6 +8,8 @@
 
 #include "compare/closed_gap.h"
 #include "compare/comparison_rows.h"
+#include "compare/machines.h"
+#include "compare/pace.h"
 #include "compare/run_summary.h"
 #include "diagnose/threshold.h"
 
@@ -29,6 +31,8 @@ struct RunComparison {
   std::vector<StructureChange> changes;  ///< those for the worse first
   std::vector<TimeRow> rows;             ///< by what they cost for each step, dearest first
   std::vector<TimeRow> pipeline_rows;    ///< get_next and step of each pipeline, in order of the summaries
+  MachineComparison machines;            ///< that the recordings were made on
+  Pace pace;                             ///< of the candidate's machine, which was taken out of the rows
   std::vector<std::string> notes;        ///< what limits the comparison
   std::optional<ClosedGap> ideal;        ///< compare() leaves it to who has an ideal run
 };

@@ -43,11 +43,18 @@ struct StructureChange {
 enum class TimeKind {
   self,      ///< an iterator's own part of a call
   op,        ///< one type of op in an iterator's functions
+  work,      ///< all ops of an iterator's functions, for one step: calls times what one takes
   tail,      ///< calls that take many times as long as usual: their part of the time of that iterator or op
   calls,     ///< calls of an iterator for one step
   get_next,  ///< latency of the consumer's calls
   step,      ///< time from call to call
+  modelled,  ///< the same as the work of its parts has it: see step_model.h
 };
+
+/// Whether it is what the consumer sees, not a part of the pipeline.
+constexpr bool is_of_consumer(TimeKind kind) {
+  return kind == TimeKind::get_next || kind == TimeKind::step || kind == TimeKind::modelled;
+}
 
 enum class Difference {
   unknown,  ///< `~`: nothing can be said
@@ -63,7 +70,8 @@ struct TimeRow {
   std::string words;                      ///< what the user calls it
   std::string op;                         ///< for TimeKind::op and their tails
   std::optional<SourceLine> source = {};  ///< where the user wrote the subject in the candidate
-  /// Microseconds; for `tail` shares 0..1, for `calls` numbers. One for each recording that has enough calls of it.
+  /// Microseconds of a call, or of a step for `work`; for `tail` shares 0..1, for `calls` numbers. One for each
+  /// recording that has enough calls of it.
   std::vector<double> base;
   std::vector<double> candidate;
   double base_median = 0;
@@ -71,7 +79,10 @@ struct TimeRow {
   std::optional<RatioInterval> interval;  ///< of the ratio candidate / base; none for tails
   double p_value = 1;                     ///< that the candidate is as far above the base by chance
   double adjusted_p_value = 1;            ///< the same, with all rows tested counted (Holm)
+  double pace = 1;                        ///< of the candidate's machine; its readings are divided by it first
+  double min_ratio = 1;                   ///< effect floor of this row, where it is above that of its kind
   double cost_us = 0;                     ///< microseconds more (or less, negative) for each step
+  std::optional<double> longer_step;      ///< how much longer that makes the step, as a share of it
   Difference difference = Difference::unknown;
   bool is_judged = false;             ///< it can make a regression
   std::string reason;                 ///< why nothing can be said, or why it is not judged; empty else
@@ -86,6 +97,8 @@ struct ComparisonChoice {
   bool is_weak = false;          ///< 3 against 3 with a wide floor
   bool judges_get_next = false;  ///< differences of GetNext and step times make a regression too
   bool judges_step = false;
+  std::optional<double> max_slowdown;  ///< share by which a step may get longer: then only what exceeds it gates
+  bool is_across_machines = false;     ///< recordings of another machine are judged too, each row against all others
   std::optional<Severity> fail_on = Severity::warning;  ///< new findings from here up make a regression
 };
 

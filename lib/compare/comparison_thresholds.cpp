@@ -20,6 +20,8 @@ std::vector<Threshold> comparison_thresholds() {
        "of rows"},
       {"min_share", 0.01, "share",
        "minimum share of the pipeline's work for a row to be judged: less cannot slow a job down noticeably"},
+      {"min_step_share", 0.01, "share", "minimum of the base's step that a slower call must cost in all to count"},
+      {"clock_grain", 0.05, "us", "minimum difference of a call: the clock of a profiler counts no finer"},
       {"min_calls", 8, "calls", "minimum of an iterator or op in a recording for it to count"},
       {"calls_min_ratio", 1.25, "ratio",
        "minimum for more calls per step to count: the edges of a window cut off up to 15 %"},
@@ -34,6 +36,15 @@ std::vector<Threshold> comparison_thresholds() {
        "minimum for a longer step that nothing compared explains to make the answer inconclusive; steps of the same "
        "code "
        "differ by as much between an idle machine and one with every core half busy"},
+      {"process_spread", 0.01, "share",
+       "standard deviation by which a call differs between processes of the same code, before these recordings tell"},
+      {"sitting_spread", 0.015, "share", "the same between recordings of different hours and days on one machine"},
+      {"spread_weight", 4, "sessions", "how many sessions the two count as, beside those that are there"},
+      {"spread_errors", 2.6, "standard deviations",
+       "that a row must move by to be more than sessions do: 1 in 200 by chance"},
+      {"sitting_gap", 1800, "s", "without a recording after which a new sitting begins"},
+      {"machine_max_ratio", 1.15, "ratio",
+       "up to which all rows together may be the machine's: how much slower an hour of one machine is than another"},
       {"step_min_ratio", 1.25, "ratio", "minimum for GetNext and step times to count as slower, where they are judged"},
   };
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace doctor {
 namespace {
@@ -26,12 +27,14 @@ class FindingComparer {
   FindingComparer(const AlignedRuns& runs, const ComparisonChoice& choice, std::size_t needed_count)
       : runs_(runs), choice_(choice), needed_count_(needed_count) {}
 
+  struct Seen {
+    std::size_t in_base = 0;
+    std::size_t in_candidate = 0;
+    FindingSummary example;
+  };
+  using Entry = std::pair<const FindingKey, Seen>;
+
   std::vector<StructureChange> find() {
-    struct Seen {
-      std::size_t in_base = 0;
-      std::size_t in_candidate = 0;
-      FindingSummary example;
-    };
     std::map<FindingKey, Seen> seen;
     for (std::size_t index = 0; index < runs_.base_runs.size(); ++index) {
       for (const FindingSummary& finding : runs_.base_runs[index].findings) {
@@ -47,19 +50,26 @@ class FindingComparer {
         here.example = finding;
       }
     }
-    // A finding at an iterator that the other side has not may be one that is gone at another such iterator: what it is
-    // about moved, it is not new.
-    std::map<std::string, std::size_t> moved;  // gone findings of each rule that have found no new one yet
-    for (const auto& [key, here] : seen) moved[key.rule] += here.in_candidate == 0 && may_have_moved(key) ? 1U : 0U;
+    // What a rule found at one place and now finds at another is one finding that moved.
+    std::map<std::string, std::vector<const Entry*>> gone;  // of each rule, those that have found no new one yet
+    for (const Entry& entry : seen) {
+      if (entry.second.in_candidate == 0) gone[entry.first.rule].push_back(&entry);
+    }
     std::vector<StructureChange> changes;
-    for (const auto& [key, here] : seen) {
-      if (here.in_candidate == 0) changes.push_back(describe(here.example, here.in_base, false));
-      if (here.in_base != 0) continue;
-      changes.push_back(describe(here.example, here.in_candidate, true));
-      if (moved[key.rule] == 0 || !may_have_moved(key)) continue;
-      --moved[key.rule];
-      changes.back().message += "; the base has it at another place";
-      changes.back().is_worse = false;
+    for (const Entry& entry : seen) {
+      if (entry.second.in_base != 0) continue;
+      changes.push_back(describe(entry.second.example, entry.second.in_candidate, true));
+      std::vector<const Entry*>& of_rule = gone[entry.first.rule];
+      if (of_rule.empty()) continue;
+      // One at an iterator that only one side has is about what moved, not about something new.
+      if (may_have_moved(entry.first) && may_have_moved(of_rule.back()->first)) changes.back().is_worse = false;
+      changes.back().message = fmt::format("{} is a finding at another place", entry.first.rule);
+      of_rule.pop_back();
+    }
+    for (const auto& [rule, entries] : gone) {
+      for (const Entry* const entry : entries) {
+        changes.push_back(describe(entry->second.example, entry->second.in_base, false));
+      }
     }
     return changes;
   }

@@ -9,7 +9,6 @@
 
 #include "compare/op_calls.h"
 #include "compare/structure_changes.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -56,7 +55,7 @@ double op_work_us(const RunSummary& run, std::size_t iterator, const OpTypes& wa
   const IteratorSummary& summary = run.iterators[iterator];
   double work = 0;
   for (const OpSummary& op : summary.function_ops) {
-    if (wanted.contains(op.op)) work += to_microseconds(op.durations.total);
+    if (wanted.contains(op.op)) work += work_us(op.durations);
   }
   return summary.calls == 0 ? 0 : work / static_cast<double>(summary.calls) * calls_per_step(run, iterator);
 }
@@ -96,9 +95,8 @@ std::string words_of(const OpCallsChange& change) {
 /// "DecodeJpeg: 8 -> 16 calls a step in your .map(), 1.93 ms more work a step"
 std::string describe(const CallsOfOp& one, const IteratorSummary& iterator) {
   const double added = one.work.added_us();
-  const std::string work = format_time(static_cast<Picoseconds>(std::llround(std::abs(added) * 1e6)));
-  return fmt::format("{}: {} in {}, {} {} work a step", one.op, words_of(one.change), iterator.words, work,
-                     added < 0 ? "less" : "more");
+  return fmt::format("{}: {} in {}, {} {} work a step", one.op, words_of(one.change), iterator.words,
+                     format_work(std::abs(added)), added < 0 ? "less" : "more");
 }
 
 void compare_functions(const AlignedRuns& runs, const AlignedIterator& iterator, double all_work,
@@ -128,8 +126,8 @@ void compare_functions(const AlignedRuns& runs, const AlignedIterator& iterator,
     const double work = op_work_us(*runs.candidate, iterator.candidate_index, {op});
     if (work <= least_work) continue;
     changes.push_back({ChangeKind::op_added, iterator.base->long_name, iterator.base->words,
-                       fmt::format("the op {} is new in the function of {}, {:.1f} us of work a step", op,
-                                   iterator.base->words, work),
+                       fmt::format("the op {} is new in the function of {}, {} of work a step", op,
+                                   iterator.base->words, format_work(work)),
                        /*is_certain=*/true, is_more_work && has_like_steps(runs, iterator, iterator)});
   }
 }
@@ -138,10 +136,7 @@ void compare_functions(const AlignedRuns& runs, const AlignedIterator& iterator,
 
 std::vector<StructureChange> find_function_changes(const AlignedRuns& runs, const ThresholdValues& thresholds) {
   if (!runs.show_iterators()) return {};
-  double all_work = 0;
-  for (std::size_t index = 0; index < runs.base->iterators.size(); ++index) {
-    all_work += work_per_step_us(*runs.base, index);
-  }
+  const double all_work = all_work_us(*runs.base);
   std::vector<StructureChange> changes;
   for (const AlignedIterator& iterator : runs.iterators) {
     if (iterator.is_new() || iterator.is_gone() || !show_functions(iterator)) continue;

@@ -106,7 +106,7 @@ bool know_runs(std::span<const RunSummary> runs, const std::vector<std::size_t>&
   return true;
 }
 
-double work_us(const IteratorSummary& iterator, std::string_view op, double calls, bool by_mean) {
+double work_of_calls(const IteratorSummary& iterator, std::string_view op, double calls, bool by_mean) {
   const OpSummary* const found = find_function_op(iterator, op);
   if (found == nullptr || found->durations.count == 0) return 0;
   const double mean = to_microseconds(found->durations.total) / static_cast<double>(found->durations.count);
@@ -147,7 +147,8 @@ OpWork work_of_op(const AlignedRuns& runs, const AlignedIterator& iterator, std:
                            ? change.after
                            : change.after * function_runs_per_step(*runs.candidate, iterator.candidate_index);
   const auto work = [&](bool by_mean) {
-    return OpWork{work_us(*iterator.base, op, before, by_mean), work_us(*iterator.candidate, op, after, by_mean)};
+    return OpWork{work_of_calls(*iterator.base, op, before, by_mean),
+                  work_of_calls(*iterator.candidate, op, after, by_mean)};
   };
   const OpWork undisturbed = work(false);
   if (undisturbed.added_us() > 0 || change.after < change.before) return undisturbed;

@@ -8,6 +8,9 @@
 
 namespace doctor {
 
+/// Why times of recordings of other machines are not judged.
+inline constexpr const char* kOtherMachine = "recorded on another machine";
+
 /// The thresholds that the number of recordings decides about.
 struct TimeLimits {
   std::size_t needed_count = 0;    ///< recordings a side

@@ -1,5 +1,7 @@
 #include "compare/run_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -122,7 +124,33 @@ std::vector<const HostMeasurement*> sorted_hosts(const Measurements& measurement
   return hosts;
 }
 
+/// What the traces themselves say.
+RecordingFacts facts_of(const std::vector<const HostMeasurement*>& hosts) {
+  RecordingFacts facts;
+  for (const HostMeasurement* const host : hosts) {
+    for (const std::string& name : host->hosts) facts.host += (facts.host.empty() ? "" : ", ") + name;
+    const bool is_earlier = facts.recorded_ns == 0 || host->recorded_ns < facts.recorded_ns;
+    if (host->recorded_ns != 0 && is_earlier) facts.recorded_ns = host->recorded_ns;
+    if (facts.process.empty() && host->caller_thread != 0) facts.process = fmt::format("{:x}", host->caller_thread);
+    for (const PipelineMeasurement& pipeline : host->pipelines) {
+      if (pipeline.cpu_budget > 0) facts.cores = std::max<std::uint64_t>(facts.cores, *pipeline.cpu_budget);
+    }
+  }
+  return facts;
+}
+
 }  // namespace
+
+void add_recording_facts(const RecordingFacts& facts, RunSummary& run) {
+  RecordingFacts& known = run.recording;
+  if (known.host.empty()) known.host = facts.host;
+  if (known.cores == 0) known.cores = facts.cores;
+  // A process may call its pipeline from several threads: what it wrote itself is surer.
+  if (!facts.process.empty()) known.process = facts.process;
+  known.cpu = facts.cpu;
+  known.tensorflow = facts.tensorflow;
+  known.other_load = facts.other_load;
+}
 
 RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis) {
   RunSummary run;
@@ -130,7 +158,9 @@ RunSummary summarize_run(std::string source, const Measurements& measurements, c
   run.tool_version = DOCTOR_VERSION;
   run.status = diagnosis.judgement.status;
   run.confidence = diagnosis.judgement.confidence;
-  for (const HostMeasurement* const host : sorted_hosts(measurements)) {
+  const std::vector<const HostMeasurement*> hosts = sorted_hosts(measurements);
+  run.recording = facts_of(hosts);
+  for (const HostMeasurement* const host : hosts) {
     run.is_complete = run.is_complete && host->loss.complete();
     run.is_torn = run.is_torn || is_torn(host->loss);
     HostSummary(*host, run).add();

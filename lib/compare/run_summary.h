@@ -7,6 +7,7 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
+#include "trace/recording_facts.h"
 #include "trace/source_lines.h"
 
 namespace doctor {
@@ -71,6 +72,7 @@ struct FindingSummary {
 struct RunSummary {
   std::string source;        ///< the traces as the user named them; foreign text
   std::string tool_version;  ///< of the tool that made it
+  RecordingFacts recording;  ///< nothing of it is known in baselines that earlier versions wrote
   VerdictStatus status = VerdictStatus::inconclusive;
   double confidence = 0;
   bool is_complete = true;                 ///< nothing of the traces was lost
@@ -84,5 +86,8 @@ struct RunSummary {
 
 /// Needs measurements that were made with ReadOptions::attribute_history and MeasureOptions::call_times.
 RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis);
+
+/// Adds what the file beside the traces knows of how they were recorded, where the traces do not say it themselves.
+void add_recording_facts(const RecordingFacts& facts, RunSummary& run);
 
 }  // namespace doctor

@@ -8,6 +8,7 @@
 
 #include "compare/iterator_settings.h"
 #include "compare/tree_alignment.h"
+#include "text/numbers.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -51,6 +52,11 @@ bool agree_on_kind(std::span<const RunSummary> runs, const std::vector<std::size
   return true;
 }
 
+bool is_below(const RunSummary& run, std::size_t iterator, std::size_t ancestor) {
+  while (iterator != kNoIndex && iterator != ancestor) iterator = run.iterators[iterator].parent;
+  return iterator == ancestor;
+}
+
 bool is_below_cache(const RunSummary& run, std::size_t iterator) {
   for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
     if (dataset_kind(run.iterators[above].kind).has(Trait::cache)) return true;
@@ -69,7 +75,26 @@ bool is_on_threads(const IteratorSummary& iterator) {
 
 std::string place_of(const RunSummary& run, std::size_t iterator) {
   const std::size_t parent = run.iterators[iterator].parent;
-  return parent == kNoIndex ? std::string("at the top") : "below " + run.iterators[parent].words;
+  const bool is_top = parent == kNoIndex || run.iterators[parent].parent == kNoIndex;
+  return is_top && (parent == kNoIndex || dataset_kind(run.iterators[parent].kind).has(Trait::frame))
+             ? std::string("at the top")
+             : "below " + run.iterators[parent].words;
+}
+
+/// Whether it, or one above it, is the input of something that has one input only, beside another of its name that is
+/// called more often: what is left of an earlier run of the same pipeline, which the window shows or does not.
+bool is_left_over(const RunSummary& run, std::size_t iterator) {
+  for (; iterator != kNoIndex; iterator = run.iterators[iterator].parent) {
+    const IteratorSummary& one = run.iterators[iterator];
+    if (one.parent == kNoIndex) return false;
+    const DatasetKind& above = dataset_kind(run.iterators[one.parent].kind);
+    if (above.has(Trait::several_inputs) || above.has(Trait::makes_datasets)) continue;
+    const bool has_twin = std::any_of(run.iterators.begin(), run.iterators.end(), [&](const IteratorSummary& other) {
+      return other.parent == one.parent && other.kind == one.kind && other.calls > one.calls;
+    });
+    if (has_twin) return true;
+  }
+  return false;
 }
 
 std::string times(double count) {
@@ -97,7 +122,7 @@ class ChangeFinder {
     moved_to_.assign(runs_.iterators.size(), kNoIndex);
     is_move_target_.assign(runs_.iterators.size(), false);
     for (std::size_t gone = 0; gone < runs_.iterators.size(); ++gone) {
-      if (!runs_.iterators[gone].is_gone()) continue;
+      if (!runs_.iterators[gone].is_gone() || is_left_over(*runs_.base, runs_.iterators[gone].base_index)) continue;
       for (std::size_t added = 0; added < runs_.iterators.size(); ++added) {
         if (!runs_.iterators[added].is_new() || is_move_target_[added]) continue;
         const IteratorSummary& before = *runs_.iterators[gone].base;
@@ -113,15 +138,22 @@ class ChangeFinder {
   void look_at(std::size_t index) {
     const AlignedIterator& iterator = runs_.iterators[index];
     if (iterator.is_gone()) {
+      if (is_left_over(*runs_.base, iterator.base_index)) return;
       if (moved_to_[index] != kNoIndex) return add_move(iterator, runs_.iterators[moved_to_[index]]);
       return add_removal(iterator);
     }
     if (iterator.is_new()) {
-      if (!is_move_target_[index]) add_addition(iterator);
+      if (is_addition(index)) add_addition(iterator);
       return;
     }
     compare_pair(iterator, iterator);
     compare_calls(iterator, iterator);
+  }
+
+  /// Whether an addition is told of it.
+  bool is_addition(std::size_t index) const {
+    const AlignedIterator& iterator = runs_.iterators[index];
+    return iterator.is_new() && !is_move_target_[index] && !is_left_over(*runs_.candidate, iterator.candidate_index);
   }
 
   /// `before` and `after` are one iterator, in one place or in two.
@@ -154,10 +186,28 @@ class ChangeFinder {
     change.is_worse = is_for_speed(*iterator.base);
   }
 
+  /// Whether the base kept its elements in a cache that is gone, so that only the candidate shows it at work.
+  bool was_cached(const AlignedIterator& iterator) const {
+    for (const AlignedIterator& one : runs_.iterators) {
+      if (!one.is_gone() || !dataset_kind(one.base->kind).has(Trait::cache)) continue;
+      // What stood above the cache stands above what it kept.
+      for (std::size_t above = one.base->parent; above != kNoIndex; above = runs_.base->iterators[above].parent) {
+        if (runs_.iterators[above].is_gone()) continue;
+        return is_below(*runs_.candidate, iterator.candidate_index, runs_.iterators[above].candidate_index);
+      }
+    }
+    return false;
+  }
+
   void add_addition(const AlignedIterator& iterator) {
-    StructureChange& change = add(
-        ChangeKind::iterator_added, *iterator.candidate,
-        fmt::format("{} is new {}", iterator.candidate->words, place_of(*runs_.candidate, iterator.candidate_index)));
+    const std::string place = place_of(*runs_.candidate, iterator.candidate_index);
+    const std::string& words = iterator.candidate->words;
+    std::string message = fmt::format("{} is new {}", words, place);
+    if (was_cached(iterator)) message = fmt::format("{} works in every epoch now that the cache is gone", words);
+    if (family_of(iterator.candidate->kind) == "Batch" && count_splits() > 0) {
+      message = fmt::format("{} is no longer fused with its map", words);
+    }
+    StructureChange& change = add(ChangeKind::iterator_added, *iterator.candidate, std::move(message));
     change.is_certain = is_everywhere(iterator.in_candidate) && is_nowhere(iterator.in_base);
     if (is_below_cache(*runs_.candidate, iterator.candidate_index)) {
       change.is_certain = false;
@@ -169,21 +219,18 @@ class ChangeFinder {
   void judge_additions() {
     double added = 0;
     double gone = 0;
-    double all = 0;
-    for (std::size_t index = 0; index < runs_.base->iterators.size(); ++index) {
-      all += work_per_step_us(*runs_.base, index);
-    }
+    const double all = std::max(all_work_us(*runs_.base), all_work_us(*runs_.candidate));
     for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
       const AlignedIterator& iterator = runs_.iterators[index];
       if (iterator.is_new()) added += work_per_step_us(*runs_.candidate, iterator.candidate_index);
       if (iterator.is_gone()) gone += work_per_step_us(*runs_.base, iterator.base_index);
     }
-    if (added - gone <= (thresholds_["min_ratio"] - 1) * all) return;
+    if (added - gone <= (thresholds_["min_ratio"] - 1) * all_work_us(*runs_.base)) return;
     std::size_t change = 0;
     std::size_t split_off = count_splits();
     for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
       const AlignedIterator& iterator = runs_.iterators[index];
-      if (!iterator.is_new() || is_move_target_[index]) continue;
+      if (!is_addition(index)) continue;
       while (changes_[change].kind != ChangeKind::iterator_added) ++change;
       if (split_off > 0 && family_of(iterator.candidate->kind) == "Batch") {
         --split_off;
@@ -192,7 +239,7 @@ class ChangeFinder {
       }
       const double work = work_per_step_us(*runs_.candidate, iterator.candidate_index);
       changes_[change].is_worse = work > thresholds_["min_share"] * all;
-      if (changes_[change].is_worse) changes_[change].message += fmt::format(", {:.1f} us of work a step", work);
+      if (changes_[change].is_worse) changes_[change].message += ", " + format_work(work) + " of work a step";
       ++change;
     }
   }
@@ -271,6 +318,10 @@ bool is_map_and_batch(const IteratorSummary& iterator) {
   return dataset_kind(iterator.kind).has(Trait::fused_batch);
 }
 
+std::string format_work(double microseconds) {
+  return format_time(static_cast<Picoseconds>(std::llround(microseconds * 1e6)));
+}
+
 double function_runs_per_step(const RunSummary& run, std::size_t iterator) {
   if (const std::optional<double> planned = planned_calls_per_step(run, iterator)) return *planned;
   const double calls = calls_per_step(run, iterator);
@@ -279,16 +330,35 @@ double function_runs_per_step(const RunSummary& run, std::size_t iterator) {
              : calls;
 }
 
+double steady_calls_per_step(const RunSummary& run, std::size_t iterator) {
+  const std::optional<double> planned = planned_calls_per_step(run, iterator);
+  if (!planned) return calls_per_step(run, iterator);
+  const IteratorSummary& summary = run.iterators[iterator];
+  return is_map_and_batch(summary) ? *planned / static_cast<double>(batch_size_of(summary).value_or(1)) : *planned;
+}
+
 double calls_per_step(const RunSummary& run, std::size_t iterator) {
   const std::uint64_t steps = root_of(run, iterator).calls;
   return steps == 0 ? 0 : static_cast<double>(run.iterators[iterator].calls) / static_cast<double>(steps);
 }
 
+double all_work_us(const RunSummary& run) {
+  double work = 0;
+  for (std::size_t index = 0; index < run.iterators.size(); ++index) work += work_per_step_us(run, index);
+  return work;
+}
+
+double work_us(const DurationStatistics& durations) {
+  // A stored run may hold any number: no sum may overflow.
+  return std::min(to_microseconds(durations.total),
+                  to_microseconds(durations.p90) * static_cast<double>(durations.count));
+}
+
 double work_per_step_us(const RunSummary& run, std::size_t iterator) {
   const IteratorSummary& summary = run.iterators[iterator];
-  double work = to_microseconds(summary.self.total);  // a stored run may hold any number: no sum may overflow
+  double work = work_us(summary.self);
   if (summary.self.count == 0) {
-    for (const OpSummary& op : summary.function_ops) work += to_microseconds(op.durations.total);
+    for (const OpSummary& op : summary.function_ops) work += work_us(op.durations);
   }
   const std::uint64_t steps = root_of(run, iterator).calls;
   return steps == 0 ? 0 : work / static_cast<double>(steps);

@@ -9,6 +9,7 @@
 
 #include "compare/op_calls.h"
 #include "compare/row_judge.h"
+#include "compare/step_model.h"
 #include "compare/structure_changes.h"
 
 namespace doctor {
@@ -22,14 +23,21 @@ const DurationStatistics* find_op(const IteratorSummary& iterator, std::string_v
 /// A number of one iterator in one recording; nullopt where the recording has too little of it.
 using Reading = std::function<std::optional<double>(const RunSummary&, std::size_t iterator)>;
 
-std::vector<double> read_all(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices,
-                             const Reading& reading) {
-  std::vector<double> values;
+Readings read_each(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices, const Reading& reading) {
+  Readings readings;
   for (std::size_t recording = 0; recording < runs.size(); ++recording) {
     if (indices[recording] == kNoIndex) continue;
-    if (const std::optional<double> value = reading(runs[recording], indices[recording])) values.push_back(*value);
+    if (const std::optional<double> value = reading(runs[recording], indices[recording])) {
+      readings.values.push_back(*value);
+      readings.recordings.push_back(recording);
+    }
   }
-  return values;
+  return readings;
+}
+
+std::vector<double> read_all(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices,
+                             const Reading& reading) {
+  return read_each(runs, indices, reading).values;
 }
 
 /// The durations of an iterator that a row is about; null where it has none.
@@ -43,24 +51,26 @@ struct Work {
 
 class TimeComparer {
  public:
-  TimeComparer(const AlignedRuns& runs, const TimeLimits& limits, const ThresholdValues& thresholds)
-      : runs_(runs), limits_(limits), thresholds_(thresholds) {}
+  TimeComparer(const AlignedRuns& runs, const TimeConditions& conditions, const TimeLimits& limits,
+               const ThresholdValues& thresholds)
+      : runs_(runs), conditions_(conditions), limits_(limits), thresholds_(thresholds) {}
 
-  std::vector<TimeRow> compare() {
+  ComparedTimes compare() {
     if (runs_.base == nullptr || runs_.candidate == nullptr) return {};
-    for (const RunSummary* const run : {runs_.base, runs_.candidate}) {
-      double& all = run == runs_.base ? base_work_ : candidate_work_;
-      for (std::size_t index = 0; index < run->iterators.size(); ++index) all += work_per_step_us(*run, index);
-    }
+    base_work_ = all_work_us(*runs_.base);
+    candidate_work_ = all_work_us(*runs_.candidate);
     for (const AlignedIterator& iterator : runs_.iterators) {
       if (!iterator.is_new() && !iterator.is_gone()) add_rows(iterator);
     }
-    judge({TimeKind::self, TimeKind::op}, {limits_.min_ratio, 0});
+    const Pace pace = follow_pace();
+    judge({TimeKind::self, TimeKind::op}, {limits_.min_ratio, thresholds_["clock_grain"]});
+    drop_what_costs_nothing();
+    judge_work();
     judge({TimeKind::calls}, {thresholds_["calls_min_ratio"], 0});
     judge({TimeKind::tail}, {1, thresholds_["tail_min_share"]});
     std::stable_sort(rows_.begin(), rows_.end(),
                      [](const TimeRow& a, const TimeRow& b) { return std::abs(a.cost_us) > std::abs(b.cost_us); });
-    return std::move(rows_);
+    return {std::move(rows_), pace};
   }
 
  private:
@@ -77,7 +87,9 @@ class TimeComparer {
     TimeRow row = subject;
     read_durations(row, iterator, find, [](const DurationStatistics& times) { return to_microseconds(times.p25); });
     finish(row, iterator, work);
-    row.cost_us = (row.candidate_median - row.base_median) * count_per_step(*runs_.candidate, iterator, find);
+    row.cost_us = row.candidate_median * count_per_step(*runs_.candidate, iterator.candidate_index, find) -
+                  row.base_median * count_per_step(*runs_.base, iterator.base_index, find);
+    row.longer_step = longer_step(iterator, !subject.op.empty(), row.cost_us);
     if (change) say_other_calls(row, *change, work_of_op(runs_, iterator, row.op, *change));
     rows_.push_back(std::move(row));
 
@@ -101,6 +113,7 @@ class TimeComparer {
     row.is_judged = false;
     row.needed.reset();
     row.cost_us = work.added_us();
+    row.longer_step.reset();
     row.reason = fmt::format("it is called {} for the same elements, so the times of a call are not compared",
                              change.after > change.before ? "more often" : "less often");
   }
@@ -113,8 +126,7 @@ class TimeComparer {
       const bool is_enough = durations != nullptr && static_cast<double>(durations->count) >= thresholds_["min_calls"];
       return is_enough ? std::optional(number(*durations)) : std::nullopt;
     };
-    row.base = read_all(runs_.base_runs, iterator.in_base, reading);
-    row.candidate = read_all(runs_.candidate_runs, iterator.in_candidate, reading);
+    read_both(row, iterator, reading);
   }
 
   static Reading work_of(const FindDurations& find) {
@@ -122,16 +134,101 @@ class TimeComparer {
       const DurationStatistics* const durations = find(run.iterators[index]);
       if (durations == nullptr) return std::nullopt;
       const auto calls = static_cast<double>(run.iterators[index].calls);
-      return calls == 0 ? 0 : to_microseconds(durations->total) / calls * calls_per_step(run, index);
+      return calls == 0 ? 0 : work_us(*durations) / calls * calls_per_step(run, index);
     };
   }
 
-  static double count_per_step(const RunSummary& run, const AlignedIterator& iterator, const FindDurations& find) {
-    const IteratorSummary& summary = run.iterators[iterator.candidate_index];
+  static double count_per_step(const RunSummary& run, std::size_t iterator, const FindDurations& find) {
+    const IteratorSummary& summary = run.iterators[iterator];
     const DurationStatistics* const durations = find(summary);
     if (durations == nullptr || summary.calls == 0) return 0;
     return static_cast<double>(durations->count) / static_cast<double>(summary.calls) *
-           calls_per_step(run, iterator.candidate_index);
+           steady_calls_per_step(run, iterator);
+  }
+
+  /// By the model of the base; nullopt where it shows no steps.
+  std::optional<double> longer_step(const AlignedIterator& iterator, bool is_in_function, double added_us) const {
+    const PipelineSummary* const pipeline = find_pipeline(*runs_.base, iterator.base_root);
+    if (pipeline == nullptr) return std::nullopt;
+    const std::optional<double> before = modelled_step_us(*runs_.base, *pipeline);
+    const std::optional<double> after =
+        modelled_step_us(*runs_.base, *pipeline, {}, {iterator.base_index, is_in_function, added_us});
+    if (!before || *before <= 0) return std::nullopt;
+    return *after / *before - 1;
+  }
+
+  /// What a row must cost at least, in microseconds.
+  double least_cost_us(const TimeRow& row) const {
+    for (const AlignedIterator& iterator : runs_.iterators) {
+      if (iterator.is_new() || iterator.base->long_name != row.subject) continue;
+      const PipelineSummary* const pipeline = find_pipeline(*runs_.base, iterator.base_root);
+      return pipeline == nullptr ? 0 : thresholds_["min_step_share"] * to_microseconds(pipeline->step.median);
+    }
+    return 0;
+  }
+
+  /// A call that takes longer costs a step nothing worth a word, or less time in a call is more in all.
+  void drop_what_costs_nothing() {
+    for (TimeRow* const row : judged({TimeKind::self, TimeKind::op})) {
+      if (row->difference == Difference::faster && row->cost_us >= 0) {
+        row->difference = Difference::unknown;
+        row->reason = "a call takes less, and all calls of a step take more";
+      }
+      if (row->difference != Difference::slower || row->cost_us >= least_cost_us(*row)) continue;
+      row->difference = Difference::unknown;
+      row->reason = fmt::format("costs less than {:g} % of a step", 100 * thresholds_["min_step_share"]);
+    }
+  }
+
+  /// Many ops that each take too little to be told from chance may take much together. Where single ones say it, all
+  /// of them together say nothing new.
+  void judge_work() {
+    judge({TimeKind::work}, {limits_.min_ratio, 0});
+    for (TimeRow* const row : judged({TimeKind::work})) {
+      const bool is_known = std::any_of(rows_.begin(), rows_.end(), [&](const TimeRow& other) {
+        return other.kind == TimeKind::op && other.subject == row->subject &&
+               (other.difference == Difference::slower || other.difference == Difference::faster);
+      });
+      if (!is_known && (row->difference != Difference::slower || row->cost_us >= least_cost_us(*row))) continue;
+      row->difference = Difference::unknown;
+      row->reason = is_known ? "its ops say so one by one" : "costs hardly a part of a step";
+    }
+  }
+
+  void add_work(TimeRow row, const AlignedIterator& iterator) {
+    row.kind = TimeKind::work;
+    const Reading reading = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
+      if (static_cast<double>(run.iterators[index].calls) < thresholds_["min_calls"]) return std::nullopt;
+      return function_work_us(run, index);
+    };
+    read_both(row, iterator, reading);
+    finish(row, iterator, {median(row.base), median(row.candidate)});
+    if (row.base.empty() || row.candidate.empty()) return;
+    row.cost_us = row.candidate_median - row.base_median;
+    row.longer_step = longer_step(iterator, /*is_in_function=*/true, row.cost_us);
+    const std::set<std::string> ops = ops_of(iterator);
+    const bool is_other_work = std::any_of(ops.begin(), ops.end(), [&](const std::string& op) {
+      return change_of_op_calls(runs_, iterator, op, thresholds_).has_value();
+    });
+    if (is_other_work) {
+      row.is_judged = false;
+      row.needed.reset();
+      row.reason = "its ops are called another number of times";
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  void read_both(TimeRow& row, const AlignedIterator& iterator, const Reading& reading) const {
+    Readings base = read_each(runs_.base_runs, iterator.in_base, reading);
+    Readings candidate = read_each(runs_.candidate_runs, iterator.in_candidate, reading);
+    row.min_ratio = session_floor(conditions_.sessions, base, candidate, thresholds_);
+    row.base = std::move(base.values);
+    row.candidate = std::move(candidate.values);
+  }
+
+  /// Counts are the same everywhere; a machine has its own tails.
+  bool may_cross_machines(TimeKind kind) const {
+    return kind == TimeKind::calls || (conditions_.is_across_machines && kind != TimeKind::tail);
   }
 
   /// What all rows have in common.
@@ -145,6 +242,8 @@ class TimeComparer {
     if (!is_same_work) {
       row.reason = row.kind == TimeKind::calls ? "a step makes a batch of another size"
                                                : "a call of it makes a batch of another size";
+    } else if (conditions_.is_other_machine && !may_cross_machines(row.kind)) {
+      row.reason = kOtherMachine;
     } else if (share < thresholds_["min_share"]) {
       row.reason = fmt::format("less than {:g} % of the pipeline's work", 100 * thresholds_["min_share"]);
     } else if (fewest < limits_.needed_count) {
@@ -170,6 +269,7 @@ class TimeComparer {
       add_durations(row, iterator, [&op](const IteratorSummary& summary) { return find_op(summary, op); });
     }
     row.op.clear();
+    if (!iterator.base->function_ops.empty() && !iterator.candidate->function_ops.empty()) add_work(row, iterator);
     add_calls(row, iterator);
   }
 
@@ -200,15 +300,36 @@ class TimeComparer {
     rows_.push_back(std::move(row));
   }
 
-  void judge(const std::set<TimeKind>& kinds, const Floor& floor) {
+  /// Where the machine may have changed, its pace is taken out of the rows before they are judged.
+  Pace follow_pace() {
+    if (conditions_.sessions.share_sittings && !conditions_.is_other_machine) return {};
+    const std::vector<TimeRow*> family = judged({TimeKind::self, TimeKind::op});
+    const std::vector<const TimeRow*> rows(family.begin(), family.end());
+    const Pace pace =
+        conditions_.is_other_machine ? pace_of_machine(rows, thresholds_) : pace_of_hour(rows, thresholds_);
+    for (TimeRow* const row : judged({TimeKind::self, TimeKind::op, TimeKind::work})) {
+      row->pace = pace.ratio;
+      row->min_ratio = std::max(row->min_ratio, pace.floor);
+      compare_readings(*row);
+      if (pace.is_known) continue;
+      row->is_judged = false;
+      row->reason = "recorded on another machine, and there are too few rows to know its pace";
+    }
+    return pace;
+  }
+
+  std::vector<TimeRow*> judged(const std::set<TimeKind>& kinds) {
     std::vector<TimeRow*> family;
     for (TimeRow& row : rows_) {
       if (row.is_judged && kinds.contains(row.kind)) family.push_back(&row);
     }
-    judge_rows(family, floor, limits_);
+    return family;
   }
 
+  void judge(const std::set<TimeKind>& kinds, const Floor& floor) { judge_rows(judged(kinds), floor, limits_); }
+
   const AlignedRuns& runs_;
+  const TimeConditions& conditions_;
   const TimeLimits& limits_;
   const ThresholdValues& thresholds_;
   double base_work_ = 0;  ///< microseconds for each step, of all iterators
@@ -218,9 +339,9 @@ class TimeComparer {
 
 }  // namespace
 
-std::vector<TimeRow> compare_times(const AlignedRuns& runs, const TimeLimits& limits,
-                                   const ThresholdValues& thresholds) {
-  return TimeComparer(runs, limits, thresholds).compare();
+ComparedTimes compare_times(const AlignedRuns& runs, const TimeConditions& conditions, const TimeLimits& limits,
+                            const ThresholdValues& thresholds) {
+  return TimeComparer(runs, conditions, limits, thresholds).compare();
 }
 
 }  // namespace doctor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -11,12 +12,17 @@
 namespace doctor {
 namespace {
 
-// What an edit costs. A pair of different families costs more than leaving both alone.
-constexpr int kAlone = 4;
-constexpr int kOtherFunction = 1;
-constexpr int kOtherLine = 1;
-constexpr int kOtherAmount = 1;
-constexpr int kOtherForm = 2;
+// What an edit costs. A pair of different families costs more than leaving both alone; all else that may differ
+// together costs less. Of two that could be the same one, the line that the user wrote says most, then what the
+// function runs and how often it is called (one that has run out has few calls left), then the form, then how long a
+// call takes.
+constexpr int kAlone = 20;
+constexpr int kOtherLine = 7;
+constexpr int kOtherFunction = 6;
+constexpr int kOtherOps = 1;  ///< of the same function: one that was edited
+constexpr int kOtherForm = 4;
+constexpr int kMostOtherTime = 3;  ///< one for each doubling
+constexpr int kOtherAmount = 6;
 constexpr int kOtherFamily = 2 * kAlone + 1;
 
 // Where exact alignment ends: cells of the tables to fill, and of the largest one (4 bytes each). Pipelines of hundreds
@@ -30,6 +36,32 @@ bool have_like_amounts(const IteratorSummary& a, const IteratorSummary& b) {
   constexpr std::uint64_t kMostTimes = 4;
   const auto [few, many] = std::minmax(a.calls, b.calls);
   return many / kMostTimes <= few;
+}
+
+int cost_of_functions(const IteratorSummary& a, const IteratorSummary& b) {
+  if (a.function_ops.empty() || b.function_ops.empty()) return 0;
+  if (!have_like_functions(a, b)) return kOtherFunction;
+  const auto is_same = [](const OpSummary& one, const OpSummary& other) { return one.op == other.op; };
+  return std::equal(a.function_ops.begin(), a.function_ops.end(), b.function_ops.begin(), b.function_ops.end(), is_same)
+             ? 0
+             : kOtherOps;
+}
+
+/// What a call takes: its own part, or its function's where it waits for other threads. 0: not known.
+double picoseconds_of(const IteratorSummary& iterator) {
+  if (iterator.self.count > 0) return static_cast<double>(iterator.self.p25);
+  double sum = 0;
+  for (const OpSummary& op : iterator.function_ops) sum += static_cast<double>(op.durations.p25);
+  return sum;
+}
+
+int cost_of_times(const IteratorSummary& a, const IteratorSummary& b) {
+  // What is shorter than this is the runtime's own, whose time says nothing.
+  constexpr double kShortest = 50e6;  // 50 us
+  const double time_a = picoseconds_of(a);
+  const double time_b = picoseconds_of(b);
+  if (time_a < kShortest || time_b < kShortest) return 0;
+  return std::min(kMostOtherTime, static_cast<int>(std::lround(std::abs(std::log2(time_a / time_b)))));
 }
 
 /// The iterators as one tree in post-order under a root that holds all pipelines. Positions count from 1.
@@ -127,7 +159,7 @@ class Aligner {
     const IteratorSummary* const b = candidate_.nodes[column];
     if (a == nullptr || b == nullptr) return a == b ? 0 : kOtherFamily;
     if (base_.families[row] != candidate_.families[column]) return kOtherFamily;
-    return (a->kind == b->kind ? 0 : kOtherForm) + (have_like_functions(*a, *b) ? 0 : kOtherFunction) +
+    return (a->kind == b->kind ? 0 : kOtherForm) + cost_of_functions(*a, *b) + cost_of_times(*a, *b) +
            (have_like_lines(*a, *b) ? 0 : kOtherLine) + (have_like_amounts(*a, *b) ? 0 : kOtherAmount);
   }
 

@@ -15,10 +15,10 @@ std::string shape_of(const RunSummary& run);
 
 /// Which iterator of `candidate` is the same as each of `base`; kNoIndex where there is none. The pairing is one of a
 /// minimal ordered tree edit distance (Zhang and Shasha 1989): an iterator keeps its ancestors and its order, so what
-/// moved is left without a partner. Kinds of different families are never paired, and among like kinds those whose
-/// functions run the same ops, and that the user named alike or wrote in a like line, come first, then those that are
-/// called about as often. Trees of thousands of iterators, which no pipeline has, are paired from the top down by kind
-/// and order, without a look at what is missing.
+/// moved is left without a partner. Kinds of different families are never paired. Among like kinds those that the user
+/// named alike or wrote in a like line come first, then those whose functions run the same ops and that are called
+/// about as often, then those of the same form, then those whose calls take about as long. Trees of thousands of
+/// iterators, which no pipeline has, are paired from the top down by kind and order, without a look at what is missing.
 std::vector<std::size_t> align_iterators(std::span<const IteratorSummary> base,
                                          std::span<const IteratorSummary> candidate);
 

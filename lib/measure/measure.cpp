@@ -422,6 +422,9 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
                    [](const PipelineMeasurement& a, const PipelineMeasurement& b) {
                      return a.feeds_another != b.feeds_another ? !a.feeds_another : a.total > b.total;
                    });
+  if (!result_.pipelines.empty() && !result_.pipelines.front().calls.empty()) {
+    result_.caller_thread = trace_.lanes[index_of(result_.pipelines.front().slowest_lane)].thread_id;
+  }
   if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
     result_.pipelines.front().input_load =
         measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);

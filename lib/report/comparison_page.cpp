@@ -30,6 +30,11 @@ std::string values_of(const TimeRow& row) {
                          format_share(row.candidate_median));
     case TimeKind::calls:
       return fmt::format("{:.4g} -> {:.4g} calls a step", row.base_median, row.candidate_median);
+    case TimeKind::work:
+      return fmt::format("{} -> {} of work a step in its function", time_words(row.base_median),
+                         time_words(row.candidate_median));
+    case TimeKind::modelled:
+      return fmt::format("{} -> {}", time_words(row.base_median), time_words(row.candidate_median));
     case TimeKind::get_next:
     case TimeKind::step:
       return fmt::format("{} -> {} (median)", time_words(row.base_median), time_words(row.candidate_median));
@@ -83,13 +88,28 @@ std::string first_regression(const RunComparison& comparison) {
   return {};
 }
 
-/// "; faster: DecodePng in Dataset.map, x0.84 (0.81 to 0.86 with 97 %)"; empty where nothing is.
+/// "; faster: DecodePng in Dataset.map, x0.84 (97 % confidence interval 0.81 to 0.86)"; empty where nothing is.
 std::string first_improvement(const RunComparison& comparison) {
   for (const TimeRow& row : comparison.rows) {
     if (row.difference == Difference::faster && row.cost_us < 0)
       return "; faster: " + describe_subject(row) + ", " + describe_ratio(row);
   }
   return {};
+}
+
+/// "the pipeline is the same; recorded on another machine (host: a -> b, cores: 2 -> 16), so times are not compared".
+std::string describe_machines(const RunComparison& comparison) {
+  std::string what;
+  for (const std::string& difference : comparison.machines.differences) {
+    what += (what.empty() ? "" : ", ") + difference;
+  }
+  return fmt::format(
+      "{}; the candidate was recorded on another machine ({}), so times are not compared: record both on "
+      "one, or give --across-machines",
+      is_same_pipeline(comparison) ? "the pipeline is the same"
+                                   : "the pipeline changed, but for nothing "
+                                     "that is sure to be slower",
+      what);
 }
 
 // The words of the schema: they never change.
@@ -142,6 +162,10 @@ std::string_view to_word(TimeKind kind) {
       return "tail";
     case TimeKind::calls:
       return "calls";
+    case TimeKind::work:
+      return "work";
+    case TimeKind::modelled:
+      return "modelled_step";
     case TimeKind::get_next:
       return "get_next";
     case TimeKind::step:
@@ -199,6 +223,7 @@ OrderedJson row_json(const TimeRow& row) {
   json["p_value"] = row.p_value;
   json["adjusted_p_value"] = row.adjusted_p_value;
   json["cost_us_per_step"] = row.cost_us;
+  json["longer_step"] = or_null(row.longer_step);
   json["difference"] = schema_word(row.difference);
   json["judged"] = row.is_judged;
   json["regression"] = is_regression(row);
@@ -244,12 +269,44 @@ std::string in_brackets(const std::optional<SourceLine>& line) {
   return line ? fmt::format(" ({})", to_text(*line)) : std::string();
 }
 
+bool is_uncertain_finding(const StructureChange& change) {
+  return !change.is_certain && (change.kind == ChangeKind::finding_new || change.kind == ChangeKind::finding_gone);
+}
+
+void add_changes(const std::vector<StructureChange>& changes, Detail detail, TextPage& page) {
+  std::size_t uncertain = 0;
+  for (const StructureChange& change : changes) {
+    if (detail != Detail::full && is_uncertain_finding(change)) {
+      ++uncertain;
+    } else {
+      page.row(label_of(change), change.message + in_brackets(change.source));
+    }
+  }
+  if (uncertain > 0) {
+    page.row("~", format_count(uncertain, "finding") + " that only one side has, which may be chance (-v lists them)");
+  }
+}
+
+/// Rows that nothing can be said of: a person can do nothing about them but record more.
+std::string describe_undecided(const std::vector<const TimeRow*>& rows) {
+  std::string text = format_count(rows.size(), "number") + " of which nothing can be said";
+  std::size_t needed = 0;
+  for (const TimeRow* const row : rows) needed = std::max(needed, row->needed.value_or(0));
+  if (needed > 0) text += fmt::format("; up to {} a side would decide", format_count(needed, "recording"));
+  return text + " (-v lists them)";
+}
+
 void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
   // A screen has room for what costs most; a table of all is for -v and JSON.
   constexpr std::size_t kScreenful = 8;
   std::size_t shown = 0;
   std::size_t left_out = 0;
+  std::vector<const TimeRow*> undecided;
   for (const TimeRow& row : rows) {
+    if (detail != Detail::full && row.difference == Difference::unknown) {
+      if (is_worth_a_line(row)) undecided.push_back(&row);
+      continue;
+    }
     const bool is_wanted = is_regression(row) || (is_worth_a_line(row) && shown < kScreenful) || detail == Detail::full;
     if (!is_wanted) {
       ++left_out;
@@ -259,6 +316,7 @@ void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
     page.row(to_word(row.difference), describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source));
   }
   if (left_out > 0) page.row("", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
+  if (!undecided.empty()) page.row("~", describe_undecided(undecided));
 }
 
 }  // namespace
@@ -278,6 +336,9 @@ std::string_view verdict_words(ComparisonOutcome outcome) {
 std::string summarize(const RunComparison& comparison) {
   const std::size_t judged = static_cast<std::size_t>(
       std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) { return row.is_judged; }));
+  const auto judged_times = std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) {
+    return row.is_judged && row.kind != TimeKind::calls;
+  });
   const std::size_t count = regression_count(comparison);
   const std::string felt = felt_words(comparison);
   switch (comparison.outcome) {
@@ -292,6 +353,7 @@ std::string summarize(const RunComparison& comparison) {
       break;
   }
   if (comparison.base_count == 0 || comparison.candidate_count == 0) return "one side has no recording to compare";
+  if (comparison.machines.is_other && judged_times == 0) return describe_machines(comparison);
   if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) {
     return fmt::format("{}; times need {} recordings a side, there are {} and {}",
                        is_same_pipeline(comparison) ? "the pipeline is the same"
@@ -333,14 +395,13 @@ std::string describe_ratio(const TimeRow& row) {
   // Of one recording against one the interval says nothing.
   constexpr double kWorthTelling = 0.5;
   if (!row.interval || row.interval->confidence < kWorthTelling) return text;
-  return text + fmt::format(" ({:.3g} to {:.3g} with {:.0f} %)", row.interval->low, row.interval->high,
-                            100 * row.interval->confidence);
+  return text + fmt::format(" ({:.0f} % confidence interval {:.3g} to {:.3g})", 100 * row.interval->confidence,
+                            row.interval->low, row.interval->high);
 }
 
 std::string describe_cost(const TimeRow& row) {
   constexpr double kNothing = 0.01;
-  const bool is_whole = row.kind == TimeKind::get_next || row.kind == TimeKind::step;
-  return is_whole || std::abs(row.cost_us) < kNothing ? std::string() : signed_time(row.cost_us);
+  return is_of_consumer(row.kind) || std::abs(row.cost_us) < kNothing ? std::string() : signed_time(row.cost_us);
 }
 
 bool is_worth_a_line(const TimeRow& row) {
@@ -354,6 +415,10 @@ std::string describe_row(const TimeRow& row) {
   std::string text = values_of(row);
   if (const std::string ratio = describe_ratio(row); !ratio.empty()) text += ", " + ratio;
   if (const std::string cost = describe_cost(row); !cost.empty()) text += ", " + cost + " a step";
+  constexpr double kLeastLonger = 0.005;
+  if (row.longer_step && *row.longer_step >= kLeastLonger && row.difference == Difference::slower) {
+    text += fmt::format(", which gets {} longer by it", format_share(*row.longer_step));
+  }
   if (!row.reason.empty()) text += "; " + row.reason;
   if (row.needed) text += fmt::format(" ({} per side would show it)", format_count(*row.needed, "recording"));
   return text;
@@ -374,19 +439,23 @@ std::string describe_gap(const ClosedGap& closed) {
 std::string render_comparison_json(const RunComparison& comparison) {
   OrderedJson changes = OrderedJson::array();
   for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
-  return to_text({{"schema", "tfdata-doctor.comparison/1"},
-                  {"tool", tool_json()},
-                  {"outcome", to_word(comparison.outcome)},
-                  {"summary", summarize(comparison)},
-                  {"recordings",
-                   {{"base", comparison.base_count},
-                    {"candidate", comparison.candidate_count},
-                    {"needed", comparison.needed_count}}},
-                  {"structure", std::move(changes)},
-                  {"times", rows_json(comparison.rows)},
-                  {"pipelines", rows_json(comparison.pipeline_rows)},
-                  {"ideal", gap_json(comparison.ideal)},
-                  {"notes", comparison.notes}});
+  return to_text(
+      {{"schema", "tfdata-doctor.comparison/1"},
+       {"tool", tool_json()},
+       {"outcome", to_word(comparison.outcome)},
+       {"summary", summarize(comparison)},
+       {"recordings",
+        {{"base", comparison.base_count},
+         {"candidate", comparison.candidate_count},
+         {"needed", comparison.needed_count}}},
+       {"structure", std::move(changes)},
+       {"times", rows_json(comparison.rows)},
+       {"pipelines", rows_json(comparison.pipeline_rows)},
+       {"ideal", gap_json(comparison.ideal)},
+       {"other_machine", comparison.machines.is_other},
+       {"machine_differences", comparison.machines.differences},
+       {"machine_pace", comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
+       {"notes", comparison.notes}});
 }
 
 std::string render_comparison_text(const RunComparison& comparison, const TextStyle& style) {
@@ -398,8 +467,7 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   if (comparison.ideal) page.row("ideal", describe_gap(*comparison.ideal));
   const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
   if (has_both && comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
-  for (const StructureChange& change : comparison.changes)
-    page.row(label_of(change), change.message + in_brackets(change.source));
+  add_changes(comparison.changes, style.detail, page);
   add_rows(comparison.rows, style.detail, page);
   for (const TimeRow& row : comparison.pipeline_rows) {
     page.row(row.is_judged ? to_word(row.difference) : "for info", describe_subject(row) + ": " + describe_row(row));

@@ -23,7 +23,7 @@ std::string describe_value(const TimeRow& row, double value);
 /// "slower", "faster", "same", or "~" where nothing can be said.
 std::string_view to_word(Difference difference);
 
-/// "x1.10 (1.08 to 1.12 with 96 %)"; empty where there is no ratio.
+/// "x1.10 (96 % confidence interval 1.08 to 1.12)"; empty where there is no ratio.
 std::string describe_ratio(const TimeRow& row);
 
 /// "+520 us": what the row costs for each step; empty for what is not part of a step, or costs nothing.
@@ -35,7 +35,7 @@ std::string describe_gap(const ClosedGap& closed);
 /// Whether a screen has room for the row: regressions, and times that were compared or would be with more recordings.
 bool is_worth_a_line(const TimeRow& row);
 
-/// "1.30 ms -> 1.43 ms a call, x1.10 (1.08 to 1.12 with 97 %), +520 us a step", and why nothing can be said.
+/// "1.30 ms -> 1.43 ms a call, x1.10 (97 % confidence interval 1.08 to 1.12), +520 us a step", and why nothing can be said.
 std::string describe_row(const TimeRow& row);
 
 /// The comparison as a person reads it: outcome, what changed in the pipeline, what takes longer, dearest first.

@@ -58,7 +58,9 @@ const Kind& kind_of(const TimeRow& row) {
       return kCalls;
     case TimeKind::get_next:
     case TimeKind::step:
+    case TimeKind::modelled:
       return kStep;
+    case TimeKind::work:
     case TimeKind::self:
     case TimeKind::op:
       break;
@@ -94,8 +96,10 @@ Problem problem_of(const TimeRow& row, const ProblemLocation& location) {
                       {"candidate", row.candidate_median, std::string(unit)},
                       {"cost a step", row.cost_us, "us"},
                       {"p value", row.p_value, ""}};
-  problem.identity =
-      fold_like_elements(row.subject) + '\n' + row.op + '\n' + (row.kind == TimeKind::step ? "step" : "");
+  problem.identity = fold_like_elements(row.subject) + '\n' + row.op + '\n' +
+                     (row.kind == TimeKind::step       ? "step"
+                      : row.kind == TimeKind::modelled ? "work"
+                                                       : "");
   return problem;
 }
 
@@ -104,7 +108,7 @@ ProblemTable numbers_of(const RunComparison& comparison) {
   table.columns = {"what", "base", "candidate", "ratio", "a step", ""};
   const auto add = [&](const TimeRow& row) {
     const std::string unit = row.kind == TimeKind::self || row.kind == TimeKind::op ? " a call" : "";
-    const bool is_whole = row.kind == TimeKind::get_next || row.kind == TimeKind::step;
+    const bool is_whole = is_of_consumer(row.kind);
     table.rows.push_back({describe_subject(row), describe_value(row, row.base_median) + unit,
                           describe_value(row, row.candidate_median) + unit, describe_ratio(row), describe_cost(row),
                           is_whole && !row.is_judged ? "not judged" : std::string(to_word(row.difference))});

@@ -172,6 +172,8 @@ struct StepMarker {
 /// One thread of the host. All tables are sorted by start (iterator calls in pre-order, which is the same).
 struct Lane {
   StringId name{};
+  /// Of an XSpace: what the profiler calls the thread, which no two processes share. 0 if the format does not say.
+  std::uint64_t thread_id = 0;
   ChunkedVector<IteratorCall> iterator_calls;
   ChunkedVector<GetNextCall> get_next_calls;
   ChunkedVector<FunctionRun> function_runs;

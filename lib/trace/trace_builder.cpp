@@ -101,7 +101,9 @@ LaneId TraceBuilder::lane(std::uint64_t process, std::uint64_t thread) {
   const auto place = lane_ids_.lower_bound({process, thread});
   if (place != lane_ids_.end() && place->first == ThreadKey{process, thread}) return place->second;
   const LaneId lane = add_lane();
-  if (lane != kNoLane) lane_ids_.emplace_hint(place, ThreadKey{process, thread}, lane);
+  if (lane == kNoLane) return lane;
+  lane_ids_.emplace_hint(place, ThreadKey{process, thread}, lane);
+  place_of(lane).tables.thread_id = thread;
   return lane;
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Optional, Union
 
 from ._jax import JaxProfiler
+from ._machine import MachineWatch
 from ._program import DoctorError
 from .lines import SourceLines, name_datasets
 
@@ -81,6 +82,7 @@ class Recorder:
         self._jax = JaxProfiler()
         self._thread: Optional[int] = None
         self._traces_before: set[tuple[Path, int]] = set()
+        self._watch = MachineWatch()
 
     @property
     def is_done(self) -> bool:
@@ -136,6 +138,7 @@ class Recorder:
             raise DoctorError("another profiler is running in this process: nothing was recorded") from None
         self._is_recording = True
         self._jax.start(os.fspath(self.logdir))
+        self._watch.enter("during")
         self._thread = threading.get_ident()
 
     def stop(self) -> None:
@@ -147,6 +150,7 @@ class Recorder:
         self.end_step()
         self._is_recording = False
         self._jax.stop()
+        self._watch.enter("after")
         tf.profiler.experimental.stop()
         written = _traces(self.logdir) - self._traces_before
         self._jax.keep(max(path for path, _ in written).parent if written else None)
@@ -154,8 +158,15 @@ class Recorder:
             raise DoctorError(f"the profiler wrote no trace below {os.fspath(self.logdir)}")
         run = max(path for path, _ in written).parent
         self._names.write(run)
+        self._write_facts(run)
         self.run_directory = run
         self.on_stopped()
+
+    def _write_facts(self, run: Path) -> None:
+        try:
+            self._watch.write(run)
+        except OSError as error:
+            warnings.warn(f"the facts of the recording are not beside the trace: {error}", stacklevel=2)
 
     def _is_other_thread(self) -> bool:
         return self._thread is not None and threading.get_ident() != self._thread

@@ -1,0 +1,81 @@
+#include "trace/recording_facts.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace doctor {
+namespace {
+
+namespace dom = simdjson::dom;
+namespace fs = std::filesystem;
+
+constexpr std::string_view kFactsFile = "recording.json";
+constexpr std::string_view kRecordingSchema = "tfdata-doctor.recording/1";
+
+// What is longer or larger is not from the programs that write it.
+constexpr std::size_t kLargestFile = 64U << 10U;
+constexpr std::size_t kLongestText = 200;
+constexpr std::uint64_t kMostCores = 1U << 20U;
+
+std::string text_member(const dom::object& object, std::string_view key) {
+  std::string_view text;
+  if (object.at_key(key).get(text) != simdjson::SUCCESS || text.size() > kLongestText) return {};
+  return std::string(text);
+}
+
+std::optional<double> load_member(const dom::object& object, std::string_view key) {
+  double load = 0;
+  if (object.at_key(key).get(load) != simdjson::SUCCESS) return std::nullopt;
+  return load >= 0 && load <= static_cast<double>(kMostCores) ? std::optional(load) : std::nullopt;
+}
+
+}  // namespace
+
+Result<RecordingFacts> parse_recording_facts(std::string_view json) {
+  dom::parser parser(kLargestFile + simdjson::SIMDJSON_PADDING);
+  dom::element document;
+  if (const auto error = parser.parse(json.data(), json.size()).get(document); error != simdjson::SUCCESS) {
+    return fail(fmt::format("is not JSON: {}", simdjson::error_message(error)), {});
+  }
+  dom::object page;
+  if (document.get(page) != simdjson::SUCCESS || text_member(page, "schema") != kRecordingSchema) {
+    return fail(fmt::format("its schema is not '{}'", kRecordingSchema), {});
+  }
+  RecordingFacts facts;
+  facts.host = text_member(page, "host");
+  facts.cpu = text_member(page, "cpu");
+  facts.tensorflow = text_member(page, "tensorflow");
+  facts.process = text_member(page, "process");
+  std::uint64_t cores = 0;
+  if (page.at_key("cores").get(cores) == simdjson::SUCCESS && cores <= kMostCores) facts.cores = cores;
+  dom::object load;
+  if (page.at_key("other_load").get(load) == simdjson::SUCCESS) {
+    facts.other_load = {load_member(load, "before"), load_member(load, "during"), load_member(load, "after")};
+  }
+  return facts;
+}
+
+std::string recording_facts_path(const std::string& trace) {
+  return (fs::path(trace).parent_path() / kFactsFile).string();
+}
+
+RecordingFacts recording_facts_beside(const std::string& trace) {
+  if (trace == "-") return {};
+  const std::string path = recording_facts_path(trace);
+  std::error_code error;
+  // Only a regular file: a pipe would wait for ever.
+  if (!fs::is_regular_file(path, error) || error) return {};
+  if (const std::uintmax_t size = fs::file_size(path, error); error || size > kLargestFile) return {};
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(kLargestFile, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return parse_recording_facts(bytes).value_or(RecordingFacts());
+}
+
+}  // namespace doctor

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace doctor {
+
+/// Cores that other programs kept busy, in parts of a recording.
+struct OtherLoad {
+  std::optional<double> before;  ///< while the pipeline warmed up
+  std::optional<double> during;
+  std::optional<double> after;  ///< while the trace was written
+
+  friend bool operator==(const OtherLoad&, const OtherLoad&) = default;
+};
+
+/// Where, when and beside what a recording was made. All of it is foreign, and any part may be unknown.
+struct RecordingFacts {
+  std::string host;              ///< name of the machine; of several machines their names with commas
+  std::string cpu;               ///< "AMD EPYC 7B13"
+  std::uint64_t cores = 0;       ///< that the process may use; 0: not known
+  std::string tensorflow;        ///< version
+  std::string process;           ///< the same for all recordings of one process; no two processes share one
+  std::int64_t recorded_ns = 0;  ///< nanoseconds since 1970; 0: not known
+  OtherLoad other_load;
+
+  friend bool operator==(const RecordingFacts&, const RecordingFacts&) = default;
+};
+
+/// Reads `tfdata-doctor.recording/1`, which scripts/record and the Python package write. What is missing or of another
+/// type is unknown. Errors: not JSON, not of this schema.
+Result<RecordingFacts> parse_recording_facts(std::string_view json);
+
+/// Where the facts of a trace are looked for: "recording.json" of the folder that it lies in.
+std::string recording_facts_path(const std::string& trace);
+
+/// Reads it. Nothing is known where it is missing or cannot be used: the trace has some of the facts itself.
+RecordingFacts recording_facts_beside(const std::string& trace);
+
+}  // namespace doctor

@@ -1,0 +1,57 @@
+// Where, when and beside what a recording was made: the file beside a trace, and what it does to a comparison.
+
+#include "trace/recording_facts.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+#include "temporary_directory.h"
+
+namespace doctor::recording_facts_test {
+namespace {
+
+constexpr std::string_view kWhole = R"({"schema": "tfdata-doctor.recording/1", "host": "vm", "cpu": "AMD EPYC",
+  "cores": 2, "tensorflow": "2.21.0", "process": "12-34", "other_load": {"before": 0.5, "during": 1.25}})";
+
+TEST_CASE("what the file beside a trace says") {
+  const Result<RecordingFacts> facts = parse_recording_facts(kWhole);
+  REQUIRE(facts);
+  CHECK(facts->host == "vm");
+  CHECK(facts->cpu == "AMD EPYC");
+  CHECK(facts->cores == 2);
+  CHECK(facts->tensorflow == "2.21.0");
+  CHECK(facts->process == "12-34");
+  CHECK(facts->other_load == OtherLoad{0.5, 1.25, std::nullopt});
+}
+
+TEST_CASE("what is missing or makes no sense is unknown") {
+  for (const std::string_view json :
+       {R"({"schema": "tfdata-doctor.recording/1"})",
+        R"({"schema": "tfdata-doctor.recording/1", "host": 3, "cores": -1, "other_load": {"during": -2}})",
+        R"({"schema": "tfdata-doctor.recording/1", "cores": 1e99, "cpu": null, "other_load": []})"}) {
+    CAPTURE(json);
+    const Result<RecordingFacts> facts = parse_recording_facts(json);
+    REQUIRE(facts);
+    CHECK(*facts == RecordingFacts());
+  }
+  for (const std::string_view json : {"", "[]", "{", R"({"schema": "tfdata-doctor.recording/2"})"}) {
+    CAPTURE(json);
+    CHECK_FALSE(parse_recording_facts(json));
+  }
+}
+
+TEST_CASE("it is read where it lies beside the trace, and only a small regular file") {
+  const TemporaryDirectory directory;
+  const std::string trace = directory / "vm.xplane.pb";
+  CHECK(recording_facts_beside(trace) == RecordingFacts());
+  std::ofstream(directory / "recording.json") << kWhole;
+  CHECK(recording_facts_beside(trace).cpu == "AMD EPYC");
+  CHECK(recording_facts_beside("-") == RecordingFacts());
+  std::ofstream(directory / "recording.json", std::ios::app) << std::string(100'000, ' ');
+  CHECK(recording_facts_beside(trace) == RecordingFacts());
+}
+
+}  // namespace
+}  // namespace doctor::recording_facts_test
