@@ -7,12 +7,17 @@
 
 #include "commands.h"
 #include "compare/baseline_store.h"
+#include "compare/comparison_thresholds.h"
+#include "compare/history.h"
+#include "compare/sessions.h"
+#include "diagnose/threshold_settings.h"
 #include "io/path_error.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "process/output_broker.h"
 #include "recordings.h"
 #include "report/baseline_page.h"
+#include "report/history_page.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -20,20 +25,23 @@ namespace {
 
 struct BaselineOptions {
   std::string file;
+  std::optional<std::size_t> keep;           ///< runs
+  std::optional<std::size_t> keep_sessions;  ///< sittings
   ReadingOptions reading;
   OutputOptions output;
 };
 
 Result<BaselineOptions> baseline_options(const Request& request, const std::string& action) {
-  BaselineOptions options = {request.argument("FILE"), reading_options(request), {}};
+  BaselineOptions options = {
+      request.argument("FILE"), request.number("keep"), request.number("keep-sessions"), reading_options(request), {}};
   const std::string usage = "tfdata-doctor baseline " + action + " FILE";
   if (action == "add" && options.reading.traces.empty()) return fail("no trace given", {}, usage + " TRACE...");
   Result<OutputOptions> output = output_options(request);
   if (!output) return Unexpected(output.error());
   options.output = *std::move(output);
   if (options.file.empty()) return fail("baseline needs a FILE", {}, usage);
-  if (action == "prune" && !request.number("keep")) {
-    return fail("prune needs the number of runs to keep", {}, usage + " --keep N");
+  if (action == "prune" && !options.keep && !options.keep_sessions) {
+    return fail("prune needs the number of runs, or of sessions, to keep", {}, usage + " --keep N");
   }
   return options;
 }
@@ -58,6 +66,28 @@ Result<void> enter_baseline_sandbox(const BaselineOptions& options, std::vector<
   return enter_sandbox(options.reading.sandbox, needs);
 }
 
+/// What `add` reads: the traces, and the baseline where it takes something out.
+std::vector<std::string> read_files(const BaselineOptions& options, const std::vector<NamedRecordings>& named) {
+  std::vector<std::string> files = files_of(named);
+  if (options.keep_sessions && ::access(options.file.c_str(), F_OK) == 0) files.push_back(options.file);
+  return files;
+}
+
+ThresholdValues thresholds_of(const BaselineOptions& options) {
+  return values_in_force(kComparisonThresholds, comparison_thresholds(), options.reading.setup.thresholds);
+}
+
+/// Takes out what is older than the sessions that are to stay. How many runs that were.
+Result<std::size_t> keep_last_sessions(const BaselineOptions& options, BaselineKind kind) {
+  if (!options.keep_sessions) return std::size_t{0};
+  const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
+  if (!runs) return Unexpected(runs.error());
+  std::vector<RunSummary> summaries;
+  for (const StoredRun& run : *runs) summaries.push_back(run.summary);
+  const std::size_t keep = count_of_last_sittings(summaries, *options.keep_sessions, thresholds_of(options));
+  return prune_baseline(options.file, kind, keep, baseline_access());
+}
+
 int add_to(const BaselineOptions& options, const std::string& label) {
   if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
     return fail_with(limited.error());
@@ -67,7 +97,7 @@ int add_to(const BaselineOptions& options, const std::string& label) {
   if (!named) return fail_with(named.error());
   const Result<BaselineKind> kind = kind_to_change(options.file);
   if (!kind) return fail_with(kind.error());
-  if (const Result<void> entered = enter_baseline_sandbox(options, files_of(*named), *kind); !entered) {
+  if (const Result<void> entered = enter_baseline_sandbox(options, read_files(options, *named), *kind); !entered) {
     return fail_with(entered.error());
   }
   const Result<Recordings> recordings = read_recordings(*named, options.reading.setup, label, is_quiet);
@@ -75,6 +105,9 @@ int add_to(const BaselineOptions& options, const std::string& label) {
   print_missing(*recordings, is_quiet);
   const Result<std::size_t> added = add_to_baseline(options.file, *kind, recordings->runs, baseline_access());
   if (!added) return fail_with(added.error());
+  if (const Result<std::size_t> removed = keep_last_sessions(options, *kind); !removed) {
+    return fail_with(removed.error());
+  }
   const std::size_t known = recordings->runs.size() - *added;
   const int code = print_page(fmt::format("{} added{}\n", format_count(*added, "run"),
                                           known > 0 ? fmt::format(", {} known already", known) : ""),
@@ -93,14 +126,30 @@ int show_runs(const BaselineOptions& options) {
                     options.output.path(), is_json);
 }
 
-int prune(const BaselineOptions& options, std::size_t keep) {
+int log_runs(const BaselineOptions& options) {
+  if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, {}); !entered) {
+    return fail_with(entered.error());
+  }
+  const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
+  if (!runs) return fail_with(runs.error());
+  const History history = history_of(*runs, thresholds_of(options));
+  const OutputFormat format = options.output.format();
+  if (format == OutputFormat::json) return print_page(render_history_json(history), options.output.path(), true);
+  return print_page(format == OutputFormat::csv ? render_history_csv(history)
+                                                : render_history_text(history, page_width(options.output)),
+                    options.output.path());
+}
+
+int prune(const BaselineOptions& options) {
   if (::access(options.file.c_str(), F_OK) != 0) return fail_with(path_error(options.file, errno));
   const Result<BaselineKind> kind = kind_to_change(options.file);
   if (!kind) return fail_with(kind.error());
-  if (const Result<void> entered = enter_baseline_sandbox(options, {}, *kind); !entered) {
+  if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, *kind); !entered) {
     return fail_with(entered.error());
   }
-  const Result<std::size_t> removed = prune_baseline(options.file, *kind, keep, baseline_access());
+  const Result<std::size_t> removed = options.keep
+                                          ? prune_baseline(options.file, *kind, *options.keep, baseline_access())
+                                          : keep_last_sessions(options, *kind);
   if (!removed) return fail_with(removed.error());
   return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());
 }
@@ -113,7 +162,8 @@ int run_baseline(const Request& request) {
   const Result<BaselineOptions> options = baseline_options(request, *action);
   if (!options) return fail_with(options.error());
   if (*action == "add") return add_to(*options, request.text("label"));
-  return *action == "prune" ? prune(*options, *request.number("keep")) : show_runs(*options);
+  if (*action == "log") return log_runs(*options);
+  return *action == "prune" ? prune(*options) : show_runs(*options);
 }
 
 }  // namespace doctor

@@ -5,6 +5,7 @@
 #include "compare/baseline_store.h"
 #include "compare/comparison.h"
 #include "compare/comparison_thresholds.h"
+#include "compare/history.h"
 #include "diagnose/threshold_settings.h"
 #include "html_documents.h"
 #include "process/current_work.h"
@@ -13,6 +14,7 @@
 #include "recordings.h"
 #include "report/comparison_page.h"
 #include "report/comparison_problems.h"
+#include "report/history_page.h"
 
 namespace doctor {
 namespace {
@@ -184,6 +186,20 @@ ProblemReport problems_between(const RunComparison& comparison, const Sides& sid
   return problems_of(comparison, context);
 }
 
+/// Since which version of the baseline a number is what it is, of those that changed last.
+void add_history(const Sides& sides, const ThresholdValues& thresholds, RunComparison& comparison) {
+  constexpr std::size_t kMostNotes = 3;
+  std::vector<StoredRun> runs = sides.base.runs;
+  runs.insert(runs.end(), sides.candidate.runs.begin(), sides.candidate.runs.end());
+  const History history = history_of(runs, thresholds);
+  std::size_t notes = 0;
+  for (const HistorySeries& series : history.series) {
+    if (series.changes.empty() || notes == kMostNotes) continue;
+    comparison.notes.push_back("history: " + describe_change(history, series, series.changes.back()));
+    ++notes;
+  }
+}
+
 int compare_sides(const Sides& sides, const CompareOptions& options) {
   const OutputOptions& output = options.output;
   print_missing(sides.base, output.quiet);
@@ -195,6 +211,7 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   const std::vector<RunSummary> base = summaries_of(sides.base);
   const std::vector<RunSummary> candidate = summaries_of(sides.candidate);
   RunComparison comparison = compare(base, candidate, options.choice, thresholds);
+  if (options.baseline && options.label.empty()) add_history(sides, thresholds, comparison);
   if (options.ideal) comparison.ideal = closed_gap(*options.ideal, base, candidate, summaries_of(sides.ideal));
   ProblemReport problems = problems_between(comparison, sides, options);
   problems.settings_note = output.settings_note;

@@ -217,7 +217,7 @@ TEST_CASE("content decides what a baseline is, its name only where there is none
     const Result<std::vector<StoredRun>> runs = load_baseline(directory / name);
     REQUIRE_FALSE(runs);
     CHECK(runs.error().what.find("is empty") != std::string::npos);
-    CHECK(runs.error().hint.find("baseline add") != std::string::npos);
+    CHECK(runs.error().next.find("baseline add") != std::string::npos);
     CHECK(prune_baseline(directory / name, 0) == 0);
     CHECK(added(directory / name, {stored(1)}) == 1);
   }

@@ -99,6 +99,13 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .kind = ValueKind::number,
      .help = "prune: how many runs to keep, those that were added last",
      .commands = {baseline}},
+    {.name = "keep-sessions",
+     .value_name = "N",
+     .kind = ValueKind::number,
+     .least = 1,
+     .help = "add, prune: keep the runs of the last N sessions: recordings of one machine without half an hour between "
+             "them",
+     .commands = {baseline}},
     {.name = "weak",
      .help =
          "Judge with as few as 3 recordings a side, and only what is 5 % slower: fires on identical code more often",

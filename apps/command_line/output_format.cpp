@@ -73,7 +73,8 @@ std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_vi
 }
 
 std::vector<OutputFormat> formats_of(const Request& request) {
-  if (request.is_set("list-runs")) return {OutputFormat::text, OutputFormat::json};
+  const bool lists_baseline = request.command == Command::baseline && request.argument("ACTION") != "log";
+  if (lists_baseline || request.is_set("list-runs")) return {OutputFormat::text, OutputFormat::json};
   return formats_of(entry_of(request.command), request.argument("PAGE"));
 }
 

@@ -151,6 +151,18 @@ Sessions find_sessions(std::span<const RunSummary> base, std::span<const RunSumm
   return sessions;
 }
 
+std::size_t count_of_last_sittings(std::span<const RunSummary> runs, std::size_t sittings,
+                                   const ThresholdValues& thresholds) {
+  const std::vector<std::size_t> numbers = find_sessions(runs, {}, thresholds).base.sittings;
+  std::set<std::size_t> seen;
+  std::size_t count = 0;
+  for (; count < numbers.size(); ++count) {
+    seen.insert(numbers[numbers.size() - 1 - count]);
+    if (seen.size() > sittings) break;
+  }
+  return count;
+}
+
 double session_floor(const Sessions& sessions, const Readings& base, const Readings& candidate,
                      const ThresholdValues& thresholds) {
   if (!are_positive(base) || !are_positive(candidate)) return 1;

@@ -31,6 +31,10 @@ struct Sessions {
 Sessions find_sessions(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
                        const ThresholdValues& thresholds);
 
+/// How many of the runs, in the order in which they were added, belong to the last `sittings` sittings.
+std::size_t count_of_last_sittings(std::span<const RunSummary> runs, std::size_t sittings,
+                                   const ThresholdValues& thresholds);
+
 /// A number of some recordings of a side.
 struct Readings {
   std::vector<double> values;

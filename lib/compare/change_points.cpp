@@ -1,0 +1,87 @@
+#include "compare/change_points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kShortestStretch = 2;
+constexpr int kPermutations = 499;
+
+struct Division {
+  std::size_t at = 0;
+  double distance = 0;
+};
+
+/// The division of largest energy distance between what is before and after it: quadratic in the number of values, as
+/// sums within and between the parts are carried from one place to the next.
+Division best_division(std::span<const double> values) {
+  const std::size_t count = values.size();
+  double before = 0;  // sums of |difference| of all pairs within each part, and between them
+  double after = 0;
+  double between = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i + 1; j < count; ++j) after += std::abs(values[i] - values[j]);
+  }
+  Division best;
+  for (std::size_t at = 1; at < count; ++at) {
+    double to_before = 0;
+    double to_after = 0;
+    const double moved = values[at - 1];
+    for (std::size_t i = 0; i + 1 < at; ++i) to_before += std::abs(values[i] - moved);
+    for (std::size_t i = at; i < count; ++i) to_after += std::abs(values[i] - moved);
+    before += to_before;
+    after -= to_after;
+    between += to_after - to_before;
+    if (at < kShortestStretch || count - at < kShortestStretch) continue;
+    const auto m = static_cast<double>(at);
+    const auto n = static_cast<double>(count - at);
+    const double energy = 2 * between / (m * n) - 2 * before / (m * (m - 1)) - 2 * after / (n * (n - 1));
+    const double distance = m * n / (m + n) * energy;
+    if (distance > best.distance) best = {at, distance};
+  }
+  return best;
+}
+
+/// How likely a division as good would be found in the same values in any order.
+double p_value(std::span<const double> values, double distance, std::mt19937_64& random) {
+  std::vector<double> shuffled(values.begin(), values.end());
+  int as_good = 1;
+  for (int round = 0; round < kPermutations; ++round) {
+    // Not std::shuffle, whose draws differ between standard libraries.
+    for (std::size_t index = shuffled.size(); index > 1; --index) {
+      std::swap(shuffled[index - 1], shuffled[random() % index]);
+    }
+    as_good += best_division(shuffled).distance >= distance ? 1 : 0;
+  }
+  return static_cast<double>(as_good) / (kPermutations + 1);
+}
+
+}  // namespace
+
+std::vector<std::size_t> change_points(std::span<const double> values, double significance) {
+  const std::size_t left_out = values.size() > kMostHistoryValues ? values.size() - kMostHistoryValues : 0;
+  std::vector<std::size_t> points;
+  std::vector<std::pair<std::size_t, std::size_t>> open = {{left_out, values.size()}};
+  std::mt19937_64 random(1);
+  while (!open.empty()) {
+    const auto [begin, end] = open.back();
+    open.pop_back();
+    if (end - begin < 2 * kShortestStretch) continue;
+    const std::span<const double> part = values.subspan(begin, end - begin);
+    const Division division = best_division(part);
+    if (division.distance <= 0 || p_value(part, division.distance, random) > significance) continue;
+    points.push_back(begin + division.at);
+    open.emplace_back(begin, begin + division.at);
+    open.emplace_back(begin + division.at, end);
+  }
+  std::sort(points.begin(), points.end());
+  return points;
+}
+
+}  // namespace doctor

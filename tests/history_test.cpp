@@ -1,0 +1,115 @@
+// The numbers of a pipeline over its versions, and since which one they are what they are.
+
+#include "compare/history.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compare/change_points.h"
+#include "compare/sessions.h"
+#include "report/history_page.h"
+#include "summaries.h"
+
+namespace doctor::history_test {
+namespace {
+
+constexpr std::int64_t kDay = 86'400'000'000'000;
+constexpr std::int64_t kStart = 1'763'596'800'000'000'000;  // 2025-11-20
+
+std::vector<double> noisy(const std::vector<double>& levels, std::size_t each, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> values;
+  for (const double level : levels) {
+    for (std::size_t index = 0; index < each; ++index) {
+      values.push_back(level + 0.02 * static_cast<double>(random() % 1001) / 1000);
+    }
+  }
+  return values;
+}
+
+TEST_CASE("a series changes where its values do, and nowhere else") {
+  CHECK(change_points(noisy({1, 1.5}, 10, 1), 0.01) == std::vector<std::size_t>{10});
+  CHECK(change_points(noisy({1, 1.5, 1.2}, 8, 2), 0.01) == std::vector<std::size_t>{8, 16});
+  CHECK(change_points({}, 0.01).empty());
+  CHECK(change_points(std::vector<double>(3, 1.0), 0.01).empty());
+  CHECK(change_points(std::vector<double>(50, 1.0), 0.01).empty());
+  std::size_t false_alarms = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) false_alarms += change_points(noisy({1}, 20, seed), 0.01).size();
+  CHECK(false_alarms <= 4);
+}
+
+/// Twelve versions of three recordings, a day apart; from version 7 on the map calls its op twice.
+std::vector<StoredRun> versions() {
+  std::vector<StoredRun> runs;
+  for (int version = 0; version < 12; ++version) {
+    SummaryBuilder pipeline("Root Prefetch Batch ParallelMap Range");
+    pipeline.runs("ParallelMap", "DecodeJpeg", 1000);
+    if (version >= 7) pipeline["ParallelMap"].function_ops[0].durations.count *= 2;
+    for (RunSummary& run : recordings(pipeline, 3, static_cast<std::uint64_t>(version))) {
+      run.recording.host = "vm";
+      run.recording.recorded_ns = kStart + version * kDay + static_cast<std::int64_t>(runs.size() % 3) * 1'000'000'000;
+      runs.push_back({identifier_of(run), fmt::format("v{}", version), run});
+    }
+  }
+  return runs;
+}
+
+History history() {
+  return history_of(versions(), ThresholdValues(comparison_thresholds(), {}));
+}
+
+TEST_CASE("a history says since which version a number is another one") {
+  const History known = history();
+  REQUIRE(known.entries.size() == 12);
+  CHECK(known.entries[7].label == "v7");
+  CHECK(known.entries[7].recordings == 3);
+  std::vector<std::string> changed;
+  for (const HistorySeries& series : known.series) {
+    for (const HistoryChange& change : series.changes) {
+      changed.push_back(series.words);
+      CHECK(change.entry == 7);
+    }
+  }
+  CHECK(std::find(changed.begin(), changed.end(), "DecodeJpeg in ParallelMap") != changed.end());
+  CHECK(std::find(changed.begin(), changed.end(), "step") == changed.end());
+  CHECK(std::find(changed.begin(), changed.end(), "Batch") == changed.end());
+}
+
+TEST_CASE("a history as text, CSV and JSON") {
+  const std::string text = render_history_text(history(), {});
+  CHECK_MESSAGE(text.find("DecodeJpeg in ParallelMap: 1.01 ms -> 2.01 ms of a step (x2") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("since v7 of 2025-11-27") != std::string::npos, text);
+  const std::string csv = render_history_csv(history());
+  CHECK(csv.starts_with("number,recorded_at,label,metric,words,value_us,change_ratio\n"));
+  CHECK(csv.find("8,2025-11-27T00:00:0") != std::string::npos);
+  const auto json = nlohmann::json::parse(render_history_json(history()));
+  CHECK(json["schema"] == "tfdata-doctor.history/1");
+  CHECK(json["entries"].size() == 12);
+  CHECK(json["series"][0]["values_us"].size() == 12);
+  CHECK(render_history_text({}, {}) == "no whole run to show\n");
+  CHECK(nlohmann::json::parse(render_history_json({}))["entries"].empty());
+}
+
+TEST_CASE("runs without a time are told apart by their labels") {
+  std::vector<StoredRun> runs = versions();
+  for (StoredRun& run : runs) run.summary.recording = {};
+  CHECK(history_of(runs, ThresholdValues(comparison_thresholds(), {})).entries.size() == 12);
+}
+
+TEST_CASE("the last sessions of a baseline") {
+  const ThresholdValues thresholds(comparison_thresholds(), {});
+  std::vector<RunSummary> runs;
+  for (const StoredRun& run : versions()) runs.push_back(run.summary);
+  CHECK(count_of_last_sittings(runs, 1, thresholds) == 3);
+  CHECK(count_of_last_sittings(runs, 4, thresholds) == 12);
+  CHECK(count_of_last_sittings(runs, 100, thresholds) == runs.size());
+  CHECK(count_of_last_sittings({}, 3, thresholds) == 0);
+}
+
+}  // namespace
+}  // namespace doctor::history_test
