@@ -8,8 +8,10 @@
 #include <string_view>
 
 #include "compare/baseline_store.h"
+#include "diagnose/budgets.h"
 #include "io/file_descriptor.h"
 #include "process/output.h"
+#include "report/gate_text.h"
 
 namespace doctor {
 namespace {
@@ -34,12 +36,30 @@ void add_once(StoredRun run, Recordings& recordings) {
   recordings.runs.push_back(std::move(run));
 }
 
+/// A budget may be about several pipelines: the recording exceeds it where one of them does.
+void check_all_budgets(const std::vector<Budget>& budgets, const Analysis& analysis, Recordings& recordings) {
+  recordings.budgets.resize(budgets.size());
+  for (std::vector<BudgetOnRecording>& of_budget : recordings.budgets) of_budget.emplace_back();
+  for (const BudgetResult& result : check_budgets(analysis.measurements, analysis.diagnosis, budgets)) {
+    for (std::size_t index = 0; index < budgets.size(); ++index) {
+      if (!budgets[index].replaces(result.budget)) continue;
+      BudgetOnRecording& one = recordings.budgets[index].back();
+      if (one.text.empty() || (result.is_exceeded() && !one.is_exceeded)) {
+        one.text = describe_budget(analysis.measurements, analysis.diagnosis.judgement, result);
+      }
+      one.is_exceeded |= result.is_exceeded();
+      one.is_evaluated |= result.value.has_value();
+    }
+  }
+}
+
 /// Adds the summary of a run.
 void read_run(const Run& recording, const DiagnosisSetup& setup, const std::string& label, bool is_quiet,
-              Recordings& recordings) {
+              const std::vector<Budget>& budgets, Recordings& recordings) {
   Analysis analysis = diagnose_watched(recording.files, setup, is_quiet);
   for (Error& error : analysis.unreadable) recordings.unreadable.push_back(std::move(error));
   if (!analysis.has_readable_file()) return;
+  if (!budgets.empty()) check_all_budgets(budgets, analysis, recordings);
   StoredRun run;
   run.summary = summarize_run(recording.directory, analysis.measurements, analysis.diagnosis);
   if (!recording.files.empty()) add_recording_facts(recording_facts_beside(recording.files.front()), run.summary);
@@ -74,14 +94,14 @@ std::vector<std::string> files_of(const std::vector<NamedRecordings>& named) {
 }
 
 Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
-                                   const std::string& label, bool is_quiet) {
+                                   const std::string& label, bool is_quiet, const std::vector<Budget>& budgets) {
   DiagnosisSetup with_history = setup;
   with_history.needed.read.attribute_history = true;
   with_history.needed.measure.call_times = true;
   Recordings recordings;
   recordings.files = files_of(named);
   for (const NamedRecordings& one : named) {
-    for (const Run& run : one.runs) read_run(run, with_history, label, is_quiet, recordings);
+    for (const Run& run : one.runs) read_run(run, with_history, label, is_quiet, budgets, recordings);
     if (!one.is_baseline) continue;
     Result<std::vector<StoredRun>> stored = load_baseline(one.path);
     if (!stored) return Unexpected(std::move(stored.error()));

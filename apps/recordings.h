@@ -6,16 +6,25 @@
 #include "analysis.h"
 #include "base/result.h"
 #include "compare/baseline.h"
+#include "diagnose/budget.h"
 #include "io/trace_inputs.h"
 
 namespace doctor {
 
+/// A budget on one recording.
+struct BudgetOnRecording {
+  std::string text;  ///< for people: "max_input_share is exceeded: 45 %, at most 10 %"
+  bool is_exceeded = false;
+  bool is_evaluated = false;  ///< else the recording shows too little
+};
+
 /// Recordings as summaries: of traces, and from baselines.
 struct Recordings {
-  std::vector<StoredRun> runs;       ///< in the order given; every run once
-  std::vector<std::string> files;    ///< that they were read from
-  std::vector<Error> unreadable;     ///< why recordings are missing
-  std::vector<std::string> repeats;  ///< recordings that hold the same as one before, left out
+  std::vector<StoredRun> runs;                          ///< in the order given; every run once
+  std::vector<std::string> files;                       ///< that they were read from
+  std::vector<std::vector<BudgetOnRecording>> budgets;  ///< indexed by budget: each recording that was read from traces
+  std::vector<Error> unreadable;                        ///< why recordings are missing
+  std::vector<std::string> repeats;                     ///< recordings that hold the same as one before, left out
 };
 
 /// The recordings that a path means.
@@ -35,7 +44,7 @@ std::vector<std::string> files_of(const std::vector<NamedRecordings>& named);
 /// Reads them. Those of traces get the label. A recording that cannot be read does not stop the others. Errors: a
 /// baseline that cannot be read.
 Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
-                                   const std::string& label, bool is_quiet);
+                                   const std::string& label, bool is_quiet, const std::vector<Budget>& budgets = {});
 
 /// Reports on standard error what is missing.
 void print_missing(const Recordings& recordings, bool is_quiet);

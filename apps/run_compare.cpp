@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "command_line/option_values.h"
@@ -26,6 +28,7 @@ struct CompareOptions {
   std::optional<std::string> ideal;     ///< recordings of a measured ceiling
   std::string label;                    ///< of the runs in the baseline; empty: any
   ComparisonChoice choice;
+  std::vector<Budget> budgets;  ///< of the candidate
   ReadingOptions reading;
   OutputOptions output;
   std::optional<ProblemLocation> source_file;
@@ -60,6 +63,7 @@ Result<CompareOptions> compare_options(const Request& request) {
   options.baseline = request.given("baseline");
   options.label = request.text("label");
   options.ideal = request.given("ideal");
+  options.budgets = request.budgets;
   options.choice.is_weak = request.is_set("weak");
   if (const std::optional<std::string> share = request.given("max-slowdown")) {
     options.choice.max_slowdown = parse_share(*share);
@@ -157,7 +161,8 @@ Result<Sides> read_sides(const CompareOptions& options) {
   };
   Result<Recordings> base = options.baseline ? read_baseline(*options.baseline, options.label) : read(named->base);
   if (!base) return Unexpected(std::move(base.error()));
-  Result<Recordings> candidate = read(named->candidate);
+  Result<Recordings> candidate =
+      read_recordings(named->candidate, options.reading.setup, options.label, options.output.quiet, options.budgets);
   if (!candidate) return Unexpected(std::move(candidate.error()));
   Result<Recordings> ideal = read_ideals(named->ideal, options);
   if (!ideal) return Unexpected(std::move(ideal.error()));
@@ -200,6 +205,34 @@ void add_history(const Sides& sides, const ThresholdValues& thresholds, RunCompa
   }
 }
 
+/// A budget that more than half of the candidate's recordings exceed fails the comparison, whatever the base is. One
+/// that none of them could evaluate leaves it open.
+void add_budgets(const Recordings& candidate, RunComparison& comparison) {
+  for (const std::vector<BudgetOnRecording>& recordings : candidate.budgets) {
+    std::size_t exceeded = 0;
+    std::size_t evaluated = 0;
+    std::string text;
+    for (const BudgetOnRecording& one : recordings) {
+      if (text.empty() || (one.is_exceeded && exceeded == 0)) text = one.text;
+      exceeded += one.is_exceeded ? 1U : 0U;
+      evaluated += one.is_evaluated ? 1U : 0U;
+    }
+    if (2 * exceeded > evaluated) {
+      comparison.changes.insert(comparison.changes.begin(),
+                                {ChangeKind::budget_exceeded,
+                                 {},
+                                 {},
+                                 fmt::format("{} ({} of {} candidate recordings)", text, exceeded, recordings.size()),
+                                 true,
+                                 true});
+      comparison.outcome = ComparisonOutcome::regression;
+    } else if (evaluated == 0 && !text.empty()) {
+      comparison.notes.push_back("budget: " + text);
+      if (comparison.outcome == ComparisonOutcome::no_regression) comparison.outcome = ComparisonOutcome::inconclusive;
+    }
+  }
+}
+
 int compare_sides(const Sides& sides, const CompareOptions& options) {
   const OutputOptions& output = options.output;
   print_missing(sides.base, output.quiet);
@@ -211,6 +244,7 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   const std::vector<RunSummary> base = summaries_of(sides.base);
   const std::vector<RunSummary> candidate = summaries_of(sides.candidate);
   RunComparison comparison = compare(base, candidate, options.choice, thresholds);
+  add_budgets(sides.candidate, comparison);
   if (options.baseline && options.label.empty()) add_history(sides, thresholds, comparison);
   if (options.ideal) comparison.ideal = closed_gap(*options.ideal, base, candidate, summaries_of(sides.ideal));
   ProblemReport problems = problems_between(comparison, sides, options);

@@ -115,6 +115,25 @@ TEST_CASE("GetNext and steps are told, and judged where the user asks for it") {
   CHECK(judged["pipelines"][1]["judged"].get<bool>());
 }
 
+TEST_CASE("--max-slowdown: only a step that gets so much longer fails") {
+  CHECK(run_tool({"compare", kBase, "--", kCandidate, "--max-slowdown", "2%"}).code == 1);
+  const Ended allowed = run_tool({"compare", kBase, "--", kCandidate, "--max-slowdown", "0.5"});
+  CHECK(allowed.code == 0);
+  CHECK(contains(allowed.output, "% longer, and 50 % are allowed"));
+  for (const char* const wrong : {"2", "-1%", "x", ""}) {
+    CHECK(contains(run_tool({"compare", kBase, "--", kCandidate, "--max-slowdown", wrong}).errors,
+                   "is not a share like 2% or 0.02"));
+  }
+}
+
+TEST_CASE("a budget that the candidate exceeds fails, whatever the base is") {
+  const Ended ended = run_tool({"compare", kBase, "--", kBase, "--max-input-share", "0.0001"});
+  CHECK(ended.code == 1);
+  CHECK(contains(ended.output, "max_input_share"));
+  CHECK(contains(ended.output, "is exceeded"));
+  CHECK(run_tool({"compare", kCandidate, "--", kBase, "--max-input-share", "1"}).code == 0);
+}
+
 TEST_CASE("--ideal: how much of the gap to a measured ceiling the candidate closed") {
   const std::string traces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
   const std::string slow = traces + "guide_naive.xplane.pb";
@@ -210,6 +229,14 @@ TEST_CASE("a baseline stands in for the recordings that it was made of") {
     }
     CHECK(decoders == 1);
   }
+  const std::string kept = folder / "kept.json";
+  CHECK(run_tool({"baseline", "add", kept, kBase, "--keep-sessions", "1"}).code == 0);
+  const Ended log = run_tool({"baseline", "log", kept});
+  CHECK(log.code == 0);
+  CHECK(contains(log.output, "no number changed for good"));
+  CHECK(Json::parse(run_tool({"baseline", "log", kept, "--format", "json"}).output)["schema"] ==
+        "tfdata-doctor.history/1");
+  CHECK(run_tool({"baseline", "log", kept, "--format", "csv"}).output.starts_with("number,recorded_at,label,"));
   CHECK(run_tool({"baseline", "show", folder / "absent"}).code == 2);
   CHECK(contains(run_tool({"compare", "--baseline", folder / "absent.json", kCandidate}).errors,
                  "absent.json: there is no such baseline yet; 'tfdata-doctor baseline add FILE TRACE...' makes one"));

@@ -139,8 +139,8 @@ double modelled_slowdown(const RunComparison& comparison) {
   return slowdown;
 }
 
-/// Where the user says how much longer a step may get, what does not make it so much longer is no regression. Findings
-/// are about more than time.
+/// Where the user says how much longer a step may get, what does not make it so much longer is not a regression.
+/// Findings are about more than time.
 void allow_slowdown(double max_slowdown, RunComparison& comparison) {
   const bool is_known = std::any_of(comparison.pipeline_rows.begin(), comparison.pipeline_rows.end(),
                                     [](const TimeRow& row) { return row.kind == TimeKind::modelled; });

@@ -24,6 +24,7 @@ enum class ChangeKind {
   calls_changed,     ///< so many calls for one step, as follows from the batch sizes between it and the consumer
   finding_new,
   finding_gone,
+  budget_exceeded,  ///< of the candidate, whatever the base is
 };
 
 /// Something about the pipeline itself that is not the same in base and candidate.

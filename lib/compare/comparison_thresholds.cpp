@@ -44,7 +44,8 @@ std::vector<Threshold> comparison_thresholds() {
        "that a row must move by to be more than sessions do: 1 in 200 by chance"},
       {"sitting_gap", 1800, "s", "without a recording after which a new sitting begins"},
       {"machine_max_ratio", 1.15, "ratio",
-       "up to which all rows together may be the machine's: how much slower an hour of one machine is than another"},
+       "maximum by which all rows together may be the machine's doing: how much slower an hour of one machine is than "
+       "another"},
       {"history_significance", 0.01, "probability",
        "maximum p-value for a place in a history to be one at which a number changed (E-divisive, permutation test)"},
       {"step_min_ratio", 1.25, "ratio", "minimum for GetNext and step times to count as slower, where they are judged"},

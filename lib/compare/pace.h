@@ -12,7 +12,7 @@ namespace doctor {
 /// How much slower everything is in the candidate's recordings: a matter of the machine, not of the pipeline.
 struct Pace {
   double ratio = 1;      ///< candidate / base; 1: the rows do not move together
-  double floor = 1;      ///< ratio up to which single rows stray from it
+  double floor = 1;      ///< maximum by which single rows stray from it
   std::size_t rows = 0;  ///< that it was read off
   bool is_known = true;  ///< false: other machines, and too few rows to know it
 };

@@ -47,7 +47,7 @@ std::vector<double> read_medians(TimeKind kind, std::span<const RunSummary> reco
   return medians;
 }
 
-/// Median microseconds between two calls of the consumer: it is no part of what is compared.
+/// Median microseconds between two calls of the consumer: it is not a part of what is compared.
 double consumer_of(std::span<const RunSummary> recordings, const std::vector<std::size_t>& roots, bool has_root) {
   std::vector<double> gaps;
   for (std::size_t recording = 0; recording < recordings.size(); ++recording) {

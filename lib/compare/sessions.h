@@ -41,10 +41,10 @@ struct Readings {
   std::vector<std::size_t> recordings;  ///< indexed as the values: the recording that each is of
 };
 
-/// The ratio up to which sessions alone move a number: processes and sittings differ by a standard deviation that is
-/// known before (thresholds process_spread and sitting_spread) and corrected by what these recordings show, as far as
-/// one side has several of them. 1 where both sides share them.
-/// Source: a variance between groups that few groups show, moderated with a prior one (Smyth 2004).
+/// The most by which sessions alone move a number, as a ratio: processes and sittings differ by a standard deviation
+/// that is known before (thresholds process_spread and sitting_spread) and corrected by what these recordings show, as
+/// far as one side has several of them. 1 where both sides share them. Source: a variance between groups that few
+/// groups show, moderated with a prior one (Smyth 2004).
 double session_floor(const Sessions& sessions, const Readings& base, const Readings& candidate,
                      const ThresholdValues& thresholds);
 

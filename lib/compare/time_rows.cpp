@@ -157,26 +157,34 @@ class TimeComparer {
     return *after / *before - 1;
   }
 
-  /// What a row must cost at least, in microseconds.
+  /// What a row must cost, or save, at least, in microseconds: a share of the longer step.
   double least_cost_us(const TimeRow& row) const {
     for (const AlignedIterator& iterator : runs_.iterators) {
-      if (iterator.is_new() || iterator.base->long_name != row.subject) continue;
-      const PipelineSummary* const pipeline = find_pipeline(*runs_.base, iterator.base_root);
-      return pipeline == nullptr ? 0 : thresholds_["min_step_share"] * to_microseconds(pipeline->step.median);
+      if (iterator.is_new() || iterator.is_gone() || iterator.base->long_name != row.subject) continue;
+      double step_us = 0;
+      for (const PipelineSummary* const pipeline :
+           {find_pipeline(*runs_.base, iterator.base_root), find_pipeline(*runs_.candidate, iterator.candidate_root)}) {
+        if (pipeline != nullptr) step_us = std::max(step_us, to_microseconds(pipeline->step.median));
+      }
+      return thresholds_["min_step_share"] * step_us;
     }
     return 0;
   }
 
-  /// A call that takes longer costs a step nothing worth a word, or less time in a call is more in all.
+  bool costs_enough(const TimeRow& row) const {
+    const double cost_us = row.difference == Difference::slower ? row.cost_us : -row.cost_us;
+    return cost_us > 0 && cost_us >= least_cost_us(row);
+  }
+
+  /// A call that takes longer may cost a step nothing worth a word, and one that takes less may be more in all.
   void drop_what_costs_nothing() {
     for (TimeRow* const row : judged({TimeKind::self, TimeKind::op})) {
-      if (row->difference == Difference::faster && row->cost_us >= 0) {
-        row->difference = Difference::unknown;
-        row->reason = "a call takes less, and all calls of a step take more";
-      }
-      if (row->difference != Difference::slower || row->cost_us >= least_cost_us(*row)) continue;
+      const bool is_other = row->difference == Difference::slower || row->difference == Difference::faster;
+      if (!is_other || costs_enough(*row)) continue;
+      row->reason = row->difference == Difference::faster && row->cost_us > 0
+                        ? "a call takes less, and all calls of a step take more"
+                        : fmt::format("makes less than {:g} % of a step", 100 * thresholds_["min_step_share"]);
       row->difference = Difference::unknown;
-      row->reason = fmt::format("costs less than {:g} % of a step", 100 * thresholds_["min_step_share"]);
     }
   }
 
@@ -185,13 +193,14 @@ class TimeComparer {
   void judge_work() {
     judge({TimeKind::work}, {limits_.min_ratio, 0});
     for (TimeRow* const row : judged({TimeKind::work})) {
+      if (row->difference != Difference::slower && row->difference != Difference::faster) continue;
       const bool is_known = std::any_of(rows_.begin(), rows_.end(), [&](const TimeRow& other) {
-        return other.kind == TimeKind::op && other.subject == row->subject &&
-               (other.difference == Difference::slower || other.difference == Difference::faster);
+        return other.kind == TimeKind::op && other.subject == row->subject && other.difference == row->difference;
       });
-      if (!is_known && (row->difference != Difference::slower || row->cost_us >= least_cost_us(*row))) continue;
+      if (!is_known && costs_enough(*row)) continue;
       row->difference = Difference::unknown;
-      row->reason = is_known ? "its ops say so one by one" : "costs hardly a part of a step";
+      row->reason = is_known ? "its ops say so one by one"
+                             : fmt::format("makes less than {:g} % of a step", 100 * thresholds_["min_step_share"]);
     }
   }
 
@@ -206,14 +215,16 @@ class TimeComparer {
     if (row.base.empty() || row.candidate.empty()) return;
     row.cost_us = row.candidate_median - row.base_median;
     row.longer_step = longer_step(iterator, /*is_in_function=*/true, row.cost_us);
-    const std::set<std::string> ops = ops_of(iterator);
-    const bool is_other_work = std::any_of(ops.begin(), ops.end(), [&](const std::string& op) {
-      return change_of_op_calls(runs_, iterator, op, thresholds_).has_value();
-    });
-    if (is_other_work) {
+    std::set<std::string> ops = ops_of(iterator);
+    for (const OpSummary& op : iterator.candidate->function_ops) ops.insert(op.op);
+    const auto is_changed = [&](const std::string& op) {
+      return change_of_op_calls(runs_, iterator, op, thresholds_).has_value() ||
+             find_function_op(*iterator.base, op) == nullptr || find_function_op(*iterator.candidate, op) == nullptr;
+    };
+    if (std::any_of(ops.begin(), ops.end(), is_changed)) {
       row.is_judged = false;
       row.needed.reset();
-      row.reason = "its ops are called another number of times";
+      row.reason = "its function runs other ops, or another number of them";
     }
     rows_.push_back(std::move(row));
   }

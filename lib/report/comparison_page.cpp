@@ -146,6 +146,8 @@ std::string_view to_word(ChangeKind kind) {
       return "calls_changed";
     case ChangeKind::finding_new:
       return "finding_new";
+    case ChangeKind::budget_exceeded:
+      return "budget_exceeded";
     case ChangeKind::finding_gone:
       break;
   }

@@ -27,7 +27,9 @@ constexpr Kind kFinding = {"new-finding", "a rule fires in the candidate that di
 constexpr Kind kSlower = {"slower-call", "calls of an iterator or an op take longer"};
 constexpr Kind kTail = {"slower-tail", "some calls of an iterator or an op take many times as long as usual"};
 constexpr Kind kStep = {"slower-step", "GetNext or the whole step takes longer"};
-constexpr std::array<Kind, 8> kKinds = {kStructure, kSetting, kCalls, kFunction, kFinding, kSlower, kTail, kStep};
+constexpr Kind kBudget = {"budget", "the candidate exceeds a budget"};
+constexpr std::array<Kind, 9> kKinds = {kStructure, kSetting, kCalls, kFunction, kFinding,
+                                        kSlower,    kTail,    kStep,  kBudget};
 
 const Kind& kind_of(const StructureChange& change) {
   switch (change.kind) {
@@ -35,6 +37,8 @@ const Kind& kind_of(const StructureChange& change) {
       return kSetting;
     case ChangeKind::calls_changed:
       return kCalls;
+    case ChangeKind::budget_exceeded:
+      return kBudget;
     case ChangeKind::finding_new:
     case ChangeKind::finding_gone:
       return kFinding;

@@ -1,5 +1,7 @@
 """What records, with the stand-ins of fake/ for TensorFlow and Keras: each test is a process of its own."""
 
+import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -56,6 +58,19 @@ class ProfileTest(RecordingTest):
         ]
         self.assertEqual(log, [["start", options], ["start jax", 0], *step[0], *step[1], ["stop jax"], ["stop"]])
         self.assertEqual([path.name for path in Path(self.logs).iterdir()], ["plugins"])
+
+    def test_facts_of_the_machine_are_beside_the_trace(self):
+        result, _, _ = self.record(
+            LOOP + "with tfdata_doctor.profile(logs, steps=3, warmup=2, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(9): pass\n"
+            "result = str(recording.run_directory)"
+        )
+        facts = json.loads(Path(result, "recording.json").read_text())
+        self.assertEqual(facts["schema"], "tfdata-doctor.recording/1")
+        self.assertEqual(facts["host"], os.uname().nodename)
+        self.assertGreaterEqual(facts["cores"], 1)
+        self.assertTrue(facts["process"])
+        self.assertLessEqual(set(facts["other_load"]), {"before", "during", "after"})
 
     def test_report_is_printed_at_the_end(self):
         done = support.python(
