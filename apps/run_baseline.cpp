@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -77,15 +78,30 @@ ThresholdValues thresholds_of(const BaselineOptions& options) {
   return values_in_force(kComparisonThresholds, comparison_thresholds(), options.reading.setup.thresholds);
 }
 
+/// The runs that are stored; none where there is no file yet.
+Result<std::vector<StoredRun>> stored_runs(const BaselineOptions& options) {
+  if (::access(options.file.c_str(), F_OK) != 0) return std::vector<StoredRun>{};
+  return load_baseline(options.file);
+}
+
 /// Takes out what is older than the sessions that are to stay. How many runs that were.
-Result<std::size_t> keep_last_sessions(const BaselineOptions& options, BaselineKind kind) {
-  if (!options.keep_sessions) return std::size_t{0};
-  const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
-  if (!runs) return Unexpected(runs.error());
+Result<std::size_t> keep_last_sessions(const BaselineOptions& options, BaselineKind kind,
+                                       const std::vector<StoredRun>& runs) {
   std::vector<RunSummary> summaries;
-  for (const StoredRun& run : *runs) summaries.push_back(run.summary);
+  for (const StoredRun& run : runs) summaries.push_back(run.summary);
   const std::size_t keep = count_of_last_sittings(summaries, *options.keep_sessions, thresholds_of(options));
   return prune_baseline(options.file, kind, keep, baseline_access());
+}
+
+/// Likewise after runs were added. They are known without the file, which nobody may read who has just made it.
+Result<std::size_t> forget_old_sessions(const BaselineOptions& options, BaselineKind kind,
+                                        std::vector<StoredRun> before, const std::vector<StoredRun>& added) {
+  if (!options.keep_sessions) return std::size_t{0};
+  for (const StoredRun& run : added) {
+    const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
+    if (std::none_of(before.begin(), before.end(), is_same)) before.push_back(run);
+  }
+  return keep_last_sessions(options, kind, before);
 }
 
 int add_to(const BaselineOptions& options, const std::string& label) {
@@ -103,9 +119,11 @@ int add_to(const BaselineOptions& options, const std::string& label) {
   const Result<Recordings> recordings = read_recordings(*named, options.reading.setup, label, is_quiet);
   if (!recordings) return fail_with(recordings.error());
   print_missing(*recordings, is_quiet);
+  const Result<std::vector<StoredRun>> before = options.keep_sessions ? stored_runs(options) : std::vector<StoredRun>{};
+  if (!before) return fail_with(before.error());
   const Result<std::size_t> added = add_to_baseline(options.file, *kind, recordings->runs, baseline_access());
   if (!added) return fail_with(added.error());
-  if (const Result<std::size_t> removed = keep_last_sessions(options, *kind); !removed) {
+  if (const auto removed = forget_old_sessions(options, *kind, *before, recordings->runs); !removed) {
     return fail_with(removed.error());
   }
   const std::size_t known = recordings->runs.size() - *added;
@@ -147,9 +165,11 @@ int prune(const BaselineOptions& options) {
   if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, *kind); !entered) {
     return fail_with(entered.error());
   }
+  const Result<std::vector<StoredRun>> runs = stored_runs(options);
+  if (!runs) return fail_with(runs.error());
   const Result<std::size_t> removed = options.keep
                                           ? prune_baseline(options.file, *kind, *options.keep, baseline_access())
-                                          : keep_last_sessions(options, *kind);
+                                          : keep_last_sessions(options, *kind, *runs);
   if (!removed) return fail_with(removed.error());
   return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());
 }

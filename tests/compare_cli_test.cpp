@@ -105,7 +105,7 @@ TEST_CASE("thresholds of the comparison are set like those of a rule") {
 
 TEST_CASE("GetNext and steps are told, and judged where the user asks for it") {
   const Json told = Json::parse(run_tool({"compare", kBase, "--", kCandidate, "--format", "json"}).output);
-  REQUIRE(told["pipelines"].size() == 2);
+  REQUIRE(told["pipelines"].size() == 3);
   CHECK(told["pipelines"][0]["kind"] == "get_next");
   CHECK_FALSE(told["pipelines"][0]["judged"].get<bool>());
   const Json judged = Json::parse(
