@@ -86,8 +86,10 @@ std::string render_rule_text(const CatalogEntry& entry, const ThresholdSettings&
   const Rule& rule = entry.rule;
   std::string text = width ? refilled(entry.page, *width) : std::string(entry.page);
   if (!text.ends_with('\n')) text += '\n';
-  text += "\n## Read more\n";
-  for (const Reference& reference : rule.follows) text += fmt::format("- {}\n  {}\n", reference.title, reference.url);
+  if (!rule.follows.empty()) text += "\n## Read more\n";
+  for (const Reference& reference : rule.follows) {
+    text += fitted_lines(fmt::format("- {}\n", reference.title), width, 2) + fmt::format("  {}\n", reference.url);
+  }
   if (rule.thresholds.empty()) return text;
   const ThresholdValues in_force = values_in_force(rule.id, rule.thresholds, settings);
   text += "\n## Thresholds\n";
