@@ -100,7 +100,7 @@ class FixTest(unittest.TestCase):
         ):
             (self.folder / "random_or_not.py").write_text(program.format(function))
             with Runner(Program("random_or_not.py"), {"PYTHONPATH": str(support.ROOT / "python")}) as runner:
-                (cache,) = runner.look({}, 60.0, is_seeded=False).caches
+                (cache,) = runner.look({}, 60.0, is_seeded=False, is_shuffled=False).caches
             self.assertEqual((cache.repeats, cache.elements), (repeats, 99))
 
 

@@ -40,7 +40,7 @@ class _Run:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.answer = Answer()
-        self.looker = Looker(self.answer, job.mode == "compare", job.is_seeded)
+        self.looker = Looker(self.answer, job)
         self.names = LineNames(job.mode == "record")
         self.recorder = self._recorder()
         self.hooks = Hooks(self.recorder, self._on_tensorflow)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .jobs import Answer, Cache, Elements
+from .jobs import Answer, Cache, Elements, Job
 
 #: Datasets that are looked at, elements of each, and seconds that a look takes at most.
 MOST_DATASETS = 4
@@ -68,10 +68,11 @@ def _first(dataset: Any, iterate: Callable[[Any], Any]) -> tuple[list[str], bool
 class Looker:
     """Looks at datasets as the program begins to iterate over them."""
 
-    def __init__(self, answer: Answer, is_wanted: bool, is_seeded: bool) -> None:
+    def __init__(self, answer: Answer, job: Job) -> None:
         self._answer = answer
-        self._is_wanted = is_wanted
-        self._is_seeded = is_seeded
+        self._is_wanted = job.mode == "compare"
+        self._is_seeded = job.is_seeded
+        self._is_shuffled = job.is_shuffled
         self._seen: set[int] = set()
         self._kept: list[Any] = []
         #: Whether elements are taken that the program did not ask for.
@@ -91,8 +92,7 @@ class Looker:
             if "numpy" in sys.modules:
                 sys.modules["numpy"].random.seed(_SEED)
             tf.random.set_seed(_SEED)
-        else:
-            # What is random but for its order is looked for.
+        if not self._is_shuffled:
             owner.shuffle = _unshuffled(owner.shuffle)
         for kind in (owner, *owner.__subclasses__()):
             if "__iter__" in vars(kind):

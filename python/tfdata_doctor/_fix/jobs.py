@@ -35,8 +35,9 @@ class Job:
     seconds: float = 600.0
     #: Where the trace goes, of "record".
     logdir: str = ""
-    #: Of "compare": whether what has no seed gets one; else, shuffles leave the order as it is.
+    #: Of "compare": whether what has no seed gets one, and whether shuffles do anything.
     is_seeded: bool = True
+    is_shuffled: bool = True
 
 
 @dataclass

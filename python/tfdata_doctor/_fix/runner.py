@@ -121,9 +121,14 @@ class Runner:
         """Takes the times of steps. Raises ProgramFailed."""
         return self._run("measure", texts, skip, steps, seconds)
 
-    def look(self, texts: Mapping[str, Source], seconds: float, is_seeded: bool = True) -> Answer:
-        """Hashes the first elements of the program's datasets. Raises ProgramFailed."""
-        return self._run("compare", texts, 0, _STEPS_TO_LOOK, seconds, is_seeded)
+    def look(
+        self, texts: Mapping[str, Source], seconds: float, *, is_seeded: bool = True, is_shuffled: bool = True
+    ) -> Answer:
+        """Hashes the first elements of the program's datasets, and looks at its caches. Raises ProgramFailed.
+
+        `is_seeded`: what has no seed gets one, and caches are not looked at. Not `is_shuffled`: shuffles do nothing.
+        """
+        return self._run("compare", texts, 0, _STEPS_TO_LOOK, seconds, (is_seeded, is_shuffled))
 
     def _with_notebook(self, texts: Mapping[str, Source]) -> Mapping[str, Source]:
         """Python runs no notebook, but its program."""
@@ -131,7 +136,13 @@ class Runner:
         return texts if not path.endswith(SUFFIX) or path in texts else {**texts, path: read_source(path)}
 
     def _run(
-        self, mode: str, texts: Mapping[str, Source], skip: int, steps: int, seconds: float, is_seeded: bool = True
+        self,
+        mode: str,
+        texts: Mapping[str, Source],
+        skip: int,
+        steps: int,
+        seconds: float,
+        look: tuple[bool, bool] = (True, True),
     ) -> Answer:
         self._number += 1
         folder = Path(self._folder, str(self._number))
@@ -145,7 +156,8 @@ class Runner:
             steps=steps,
             seconds=seconds,
             logdir=str(folder / "logs"),
-            is_seeded=is_seeded,
+            is_seeded=look[0],
+            is_shuffled=look[1],
         )
         write_texts(job.texts, self._with_notebook(texts))
         jobs.write(str(folder / "job.json"), job)

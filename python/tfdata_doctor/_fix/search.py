@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 from tfdata_doctor._commands import diagnose
@@ -68,7 +68,8 @@ class _State:
 
     workspace: Workspace
     skip: int = WARM_UP
-    elements: Optional[list[Elements]] = None
+    #: By whether they were shuffled.
+    elements: dict[bool, list[Elements]] = field(default_factory=dict)
     is_random: Optional[bool] = None
 
 
@@ -226,32 +227,41 @@ class Search:
         gain = f"x{trial.measured.gain:.2f}, " if trial.measured else ""
         self._tell(f"  {trial.words}: {gain}{'kept' if trial.is_kept else trial.reason}")
 
-    def _look(self, state: _State) -> Answer:
-        return self._runner.look(state.workspace.texts, self._run_seconds())
+    def _look(self, state: _State, is_shuffled: bool) -> list[Elements]:
+        """The first elements of a program, of which a state remembers both kinds. Raises ProgramFailed, _Spent."""
+        if is_shuffled not in state.elements:
+            answer = self._runner.look(state.workspace.texts, self._run_seconds(), is_shuffled=is_shuffled)
+            state.elements[is_shuffled] = answer.elements
+        return state.elements[is_shuffled]
 
     def _compare_data(self, state: _State, changed: _State, candidate: Candidate) -> tuple[str, _State]:
         """Whether the first elements are the same. Raises Refused where a cache cannot work, ProgramFailed."""
-        if state.elements is None:
-            state.elements = self._look(state).elements
-        if CACHES.intersection(candidate.kinds):
-            caches = self._runner.look(changed.workspace.texts, self._run_seconds(), is_seeded=False).caches
-            _check_size(caches)
-            if "order" not in self._choices.allowed:
-                _check_random(caches)
-            changed = replace(changed, skip=max(changed.skip, _epoch_steps(caches, candidate.elements_per_step)))
+        # A cache keeps the order of the shuffles before it, which those after it make up for: it is compared without.
+        is_shuffled = not CACHES.intersection(candidate.kinds)
+        if not is_shuffled:
+            changed = replace(changed, skip=max(changed.skip, self._steps_of_cache(changed, candidate)))
             self._check_epoch(changed.skip)
-        answer = self._look(changed)
-        changed = replace(changed, elements=answer.elements)
+        base, elements = self._look(state, is_shuffled), self._look(changed, is_shuffled)
         may_reorder = bool(REORDERS.intersection(candidate.kinds))
-        if not is_compared(state.elements, answer.elements, may_reorder):
+        if not is_compared(base, elements, may_reorder):
             why = "the order may change" if may_reorder else "the program iterates over no dataset itself"
             return f"not compared: {why}", changed
-        differs = difference(state.elements, answer.elements, may_reorder)
+        differs = difference(base, elements, may_reorder)
         if not differs:
             return "same", changed
         if state.is_random is None:
-            state.is_random = bool(difference(state.elements, self._look(state).elements, False))
+            again = self._look(_State(state.workspace), is_shuffled)
+            state.is_random = bool(difference(base, again, False))
         return (NOT_COMPARED_RANDOM if state.is_random else differs), changed
+
+    def _steps_of_cache(self, changed: _State, candidate: Candidate) -> int:
+        """Steps until a cache is complete. Raises Refused where it would not be, or would keep what is random."""
+        texts = changed.workspace.texts
+        caches = self._runner.look(texts, self._run_seconds(), is_seeded=False, is_shuffled=False).caches
+        _check_size(caches)
+        if "order" not in self._choices.allowed:
+            _check_random(caches)
+        return _epoch_steps(caches, candidate.elements_per_step)
 
     def _judged(self, base: Sequence[float], changed: Sequence[float]) -> Verdict:
         return judge.judge(base, changed, self._choices.runs >= judge.ENOUGH_RUNS)
