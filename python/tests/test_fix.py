@@ -388,6 +388,11 @@ class SearchTest(PlanTest):
         outcome, _, _ = self.searched(lambda _: 100, on_measure=interrupted)
         self.assertTrue(outcome.is_interrupted)
         self.assertIn("interrupted", pages.text(outcome))
+        with mock.patch.object(Search, "_measure_total", side_effect=KeyboardInterrupt):
+            outcome, _, _ = self.searched(lambda text: 150 if text else 100)
+        self.assertTrue(outcome.is_interrupted)
+        self.assertTrue(pages.text(outcome).startswith("100 -> 150 steps/s with 1 change: x1.50"))
+        self.assertIn("+    dataset = dataset.map", outcome.patch)
 
     def test_budget(self):
         outcome, _, _ = self.searched(lambda _: 100, Choices(budget=0.001))

@@ -104,8 +104,10 @@ class Search:
                     self._from_change_to_change(script)
                 except _Spent:
                     self.outcome.stopped = "the budget is spent; --budget sets another"
+                self._sum_up()
                 self._measure_total(self._state)
         except KeyboardInterrupt:
+            self._sum_up()
             self.outcome.stopped = "interrupted"
             self.outcome.is_interrupted = True
         self.outcome.seconds = time.monotonic() - self._begun
@@ -298,22 +300,26 @@ class Search:
             runs = judge.ENOUGH_RUNS
 
     def _measure_total(self, state: _State) -> None:
-        """The program before and after all of what was kept."""
-        outcome, kept = self.outcome, self.outcome.kept
-        if len(kept) == 1:
-            (trial,) = kept
-            outcome.total = trial.measured
-            outcome.before, outcome.after = _median(trial.base), _median(trial.changed)
-        elif kept:
-            original = _State(state.workspace.without_changes(), state.skip)
-            try:
-                base, changed = self._measure_in_turn(original, state, "before and after")
-                outcome.total = self._judged(base, changed)
-                outcome.before, outcome.after = _median(base), _median(changed)
-            except (_Spent, ProgramFailed, Refused):
-                outcome.before, outcome.after = _median(kept[0].base), _median(kept[-1].changed)
-        elif any(trial.base for trial in outcome.trials):
-            outcome.before = _median(next(trial.base for trial in outcome.trials if trial.base))
+        """The program before and after all of what was kept; of one change, as it was tried."""
+        if len(self.outcome.kept) < 2:
+            return
+        original = _State(state.workspace.without_changes(), state.skip)
+        try:
+            base, changed = self._measure_in_turn(original, state, "before and after")
+        except (_Spent, ProgramFailed, Refused):
+            return
+        self.outcome.total = self._judged(base, changed)
+        self.outcome.before, self.outcome.after = _median(base), _median(changed)
+
+    def _sum_up(self) -> None:
+        """Before and after, from the runs of each change."""
+        kept = self.outcome.kept
+        tried = [trial for trial in self.outcome.trials if trial.base]
+        if kept:
+            self.outcome.before, self.outcome.after = _median(kept[0].base), _median(kept[-1].changed)
+            self.outcome.total = kept[0].measured if len(kept) == 1 else None
+        elif tried:
+            self.outcome.before = _median(tried[0].base)
 
 
 def _nothing_recorded(steps: int, skip: int) -> str:
