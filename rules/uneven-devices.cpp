@@ -28,15 +28,16 @@ double share_of_wait_in_collectives(const DeviceBalance& balance) {
   return balance.least_busy().collective_share - balance.busiest().collective_share;
 }
 
-std::vector<Advice> advice(const std::string& busiest) {
-  return {
-      {"Give every replica the same work: elements of about the same size in one batch, and the same batch size on "
-       "all devices.",
-       "dataset = dataset.bucket_by_sequence_length(element_length, bucket_boundaries, bucket_batch_sizes)"},
-      {fmt::format("Look for what {} does alone (metrics, saving, variables that are kept on it), and for what slows "
-                   "it: other processes on it, heat or a power limit (nvidia-smi), another model of GPU.",
-                   busiest),
-       std::nullopt}};
+std::vector<Advice> advice(const std::string& busiest, bool is_gpu) {
+  return {{"Give every replica the same work: elements of about the same size in one batch, and the same batch size on "
+           "all devices.",
+           "dataset = dataset.bucket_by_sequence_length(element_length, bucket_boundaries, bucket_batch_sizes)"},
+          {fmt::format(
+               "Look for what {} does alone (metrics, saving, variables that are kept on it){}", busiest,
+               is_gpu ? ", and for what slows it: other processes on it, heat or a power limit (nvidia-smi), another "
+                        "model of GPU."
+                      : "."),
+           std::nullopt}};
 }
 
 Finding finding_for(const Measurements& measurements, const DeviceBalance& balance, bool is_high) {
@@ -62,7 +63,7 @@ Finding finding_for(const Measurements& measurements, const DeviceBalance& balan
                       share_of("collective_share", busiest.collective_share),
                       share_of("collective_share_of_least_busy", balance.least_busy().collective_share),
                       number_of("devices", balance.devices.size())};
-  finding.advice = advice(name);
+  finding.advice = advice(name, activity_of(measurements, busiest).is_gpu());
   finding.at_stake = static_cast<Picoseconds>(balance.uneven_share() * static_cast<double>(busiest.window));
   return finding;
 }
