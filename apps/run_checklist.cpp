@@ -10,8 +10,7 @@ namespace doctor {
 int run_checklist(const Request& request) {
   const Result<ReadingOptions> reading = reading_options_with_traces(request);
   if (!reading) return fail_with(reading.error());
-  const Result<OutputOptions> output =
-      output_options(request, {OutputFormat::text, OutputFormat::json, OutputFormat::markdown});
+  const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
     const Measurements& measurements = analysis.measurements;
