@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "testdata" / "traces"
 INPUT_BOUND = TRACES / "seed_example1.xplane.pb"
 WITH_CACHE = TRACES / "cache_filling_tf2.21.xplane.pb"
+HEALTHY = TRACES / "cache_full_tf2.21.xplane.pb"
 FAKE = Path(__file__).resolve().parent / "fake"
 
 

@@ -2,83 +2,88 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Optional
-
-from .report import Report
+from typing import Optional
 
 #: Set to 0, nothing is kept and nothing is said; so does --no-history.
 VARIABLE = "TFDATA_DOCTOR_HISTORY"
 
 
-def _folder() -> Path:
-    """Where results are kept: a small file for each script and its arguments, no trace and no name of a dataset."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(cache, "tfdata-doctor", "runs")
+@dataclass(frozen=True)
+class Run:
+    """What is kept of a run: no trace, and no name of a dataset."""
+
+    recorded: str
+    #: The first and the last of the recorded steps: those of a first epoch may fill a cache.
+    batches: str
+    steps_per_s: float
+    #: The part of the time in which the training waits for its input.
+    input_share: float
+
+    @classmethod
+    def now(cls, batches: str, steps_per_s: Optional[float], input_share: Optional[float]) -> Optional[Run]:
+        """A run that was recorded at this moment; None where not all of it is known."""
+        if steps_per_s is None or input_share is None:
+            return None
+        return cls(datetime.now().isoformat(sep=" ", timespec="minutes"), batches, steps_per_s, input_share)
+
+    @classmethod
+    def read(cls, path: Path) -> Optional[Run]:
+        """What was stored; None where nothing was, or nothing that can be read."""
+        try:
+            stored = json.loads(path.read_text("utf-8"))
+            recorded, batches = str(stored["recorded"]), str(stored["batches"])
+            rate, share = float(stored["steps_per_s"]), float(stored["input_share"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        is_sane = rate > 0 and 0 <= share <= 1 and recorded.isprintable() and len(recorded) < 40
+        return cls(recorded, batches, rate, share) if is_sane and re.fullmatch(r"\d{1,9}-\d{1,9}", batches) else None
+
+    def write(self, path: Path) -> None:
+        """Whole or not at all. Where it cannot be kept, the next run says nothing of this one."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
+                json.dump(dataclasses.asdict(self), file)
+            os.replace(file.name, path)
+        except OSError:
+            return
+
+    def __str__(self) -> str:
+        return f"{self.steps_per_s:.3g} steps/s, {self.input_share * 100:.2g} % of the time waiting for input"
 
 
-def _path(command: Sequence[str]) -> Path:
-    """The file of a script, by its absolute path, and of its arguments."""
-    return _folder() / (hashlib.sha256("\0".join(command).encode("utf-8", "surrogateescape")).hexdigest() + ".json")
+def _path(command: Sequence[str], logdir: Optional[str]) -> Path:
+    """The file of a script and its arguments on a machine: beside the traces, where these do not go to a new folder."""
+    if logdir is not None:
+        folder = Path(logdir)
+    else:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
+    name = hashlib.sha256("\0".join(command).encode("utf-8", "surrogateescape")).hexdigest()
+    return folder / "tfdata-doctor" / "runs" / f"{name}.json"
 
 
-def _measured(report: Report) -> Optional[dict[str, Any]]:
-    verdict = report.verdict
-    if verdict.steps_per_s is None or verdict.input_share is None:
-        return None
-    return {
-        "recorded": datetime.now().isoformat(sep=" ", timespec="minutes"),
-        "steps_per_s": verdict.steps_per_s,
-        "input_share": verdict.input_share,
-    }
-
-
-def _read(path: Path) -> Optional[dict[str, Any]]:
-    """What was stored; None where nothing was, or nothing that can be read."""
-    try:
-        stored = json.loads(path.read_text("utf-8"))
-        recorded, rate, share = str(stored["recorded"]), float(stored["steps_per_s"]), float(stored["input_share"])
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-    is_sane = rate > 0 and 0 <= share <= 1 and recorded.isprintable() and len(recorded) < 40
-    return {"recorded": recorded, "steps_per_s": rate, "input_share": share} if is_sane else None
-
-
-def _write(path: Path, measured: dict[str, Any]) -> None:
-    """Whole or not at all. Where it cannot be kept, the next run says nothing of this one."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
-            json.dump(measured, file)
-        os.replace(file.name, path)
-    except OSError:
-        return
-
-
-def _words(measured: dict[str, Any]) -> str:
-    return f"{measured['steps_per_s']:.3g} steps/s, {measured['input_share']:.0%} of the time waiting for input"
-
-
-def change_since_last_run(command: Sequence[str], report: Report) -> Optional[str]:
+def change_since_last_run(command: Sequence[str], logdir: Optional[str], now: Optional[Run]) -> Optional[str]:
     """Keeps what this run measured, and says it beside what the run of the same `command` before it did.
 
-    None where there was none, or one of them has no rate of steps.
+    None where there was none.
     """
-    now = _measured(report)
     if now is None or os.environ.get(VARIABLE) == "0":
         return None
-    path = _path(command)
-    before = _read(path)
-    _write(path, now)
+    path = _path(command, logdir)
+    before = Run.read(path)
+    now.write(path)
     if before is None:
         return None
-    factor = now["steps_per_s"] / before["steps_per_s"]
-    return (
-        f"before    {_words(before)} ({before['recorded']})\nnow       {_words(now)}: x{factor:.3g}, one recording each"
-    )
+    steps = "" if before.batches == now.batches else f", steps {before.batches}"
+    factor = now.steps_per_s / before.steps_per_s
+    return f"before    {before} ({before.recorded}{steps})\nnow       {now}: x{factor:.3g}, one recording each"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -83,6 +84,15 @@ class Recorder:
         self._thread: Optional[int] = None
         self._traces_before: set[tuple[Path, int]] = set()
         self._watch = MachineWatch()
+        #: The step that runs, and when it began; None outside of steps.
+        self._begun: Optional[tuple[int, float]] = None
+        self._steps = 0
+        self._seconds = 0.0
+
+    @property
+    def steps_per_s(self) -> Optional[float]:
+        """How fast the recorded steps were; None before the first is done."""
+        return self._steps / self._seconds if self._seconds > 0 else None
 
     @property
     def is_done(self) -> bool:
@@ -93,10 +103,11 @@ class Recorder:
         """Says that a step begins; `step` is its number where that is not the next one. Raises DoctorError."""
         if self._is_other_thread():
             return
-        self.end_step()
+        self._end_marker()
         self.step = self.step + 1 if step is None else step
         if self.is_done:
             return
+        self._clock()
         if not self._is_recording:
             if self.step < self.first:
                 return
@@ -106,10 +117,22 @@ class Recorder:
             self.stop()
             return
         self._mark()
+        self._begun = (self.step, time.perf_counter())
 
     def end_step(self) -> None:
-        """Ends the marker: what follows, such as an evaluation, is in no step."""
-        if self._marker is not None and not self._is_other_thread():
+        """Ends the step: what follows, such as an evaluation, is in none."""
+        if not self._is_other_thread():
+            self._end_marker()
+            self._begun = None
+
+    def _clock(self) -> None:
+        """Adds the step that this one follows; of one that ends otherwise, how many it was is unknown."""
+        if self._begun is not None:
+            self._steps += self.step - self._begun[0]
+            self._seconds += time.perf_counter() - self._begun[1]
+
+    def _end_marker(self) -> None:
+        if self._marker is not None:
             self._marker.close()
             self._marker = None
 

@@ -19,6 +19,10 @@ from .report import Report
 
 BATCHES = (11, 30)
 
+#: Takes a report and how many steps a second the recorded ones were, where that is known.
+OnReport = Callable[[Report, Optional[float]], None]
+OnLaterBatches = Callable[[tuple[int, int]], None]
+
 
 def execute(script: str, arguments: Sequence[str], is_module: bool) -> object:
     """Runs it as Python would, in this process. Returns what it made, which lives as long as the caller keeps it."""
@@ -62,8 +66,8 @@ class _Run:
         self,
         recorder: Recorder,
         names: LineNames,
-        on_report: Optional[Callable[[Report], None]],
-        on_later_batches: Optional[Callable[[tuple[int, int]], None]],
+        on_report: Optional[OnReport],
+        on_later_batches: Optional[OnLaterBatches],
     ) -> None:
         self.report: Optional[Report] = None
         self.hooks = Hooks(recorder, names.open)
@@ -88,7 +92,7 @@ class _Run:
             self.hooks.remove()
         if self._on_report is not None:
             _starts_a_line(self.hooks)
-            self._on_report(self.report)
+            self._on_report(self.report, recorder.steps_per_s)
 
     def _suggest_later_batches(self) -> None:
         assert self._on_later_batches is not None
@@ -117,7 +121,7 @@ def run(
     lines: bool = True,
     is_module: bool = False,
     on_report: Optional[Callable[[Report], None]] = None,
-    on_later_batches: Optional[Callable[[tuple[int, int]], None]] = None,
+    on_later_batches: Optional[OnLaterBatches] = None,
 ) -> Report:
     """Runs an unchanged script in this process and records some of its steps.
 
@@ -128,6 +132,21 @@ def run(
     second epoch where these were of the first one and filled a cache, as soon as that epoch ends. Raises DoctorError
     where nothing was recorded, and whatever the script raises, SystemExit(0) apart; the report is made all the same.
     """
+    heard = None if on_report is None else lambda report, _: on_report(report)
+    return record(script, arguments, batches, logdir, lines, is_module, heard, on_later_batches)
+
+
+def record(
+    script: LogDirectory,
+    arguments: Sequence[str],
+    batches: tuple[int, int],
+    logdir: Optional[LogDirectory],
+    lines: bool,
+    is_module: bool,
+    on_report: Optional[OnReport],
+    on_later_batches: Optional[OnLaterBatches],
+) -> Report:
+    """What `run` does; `on_report` hears how fast the recorded steps were, too."""
     names = LineNames(lines)
     directory = tempfile.mkdtemp(prefix="tfdata-doctor-") if logdir is None else logdir
     recorder = Recorder(directory, *batches, names=names)

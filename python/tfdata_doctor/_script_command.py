@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import platform
 import runpy
 import shlex
 import sys
@@ -14,7 +15,7 @@ from typing import Any, Optional
 
 from . import _history
 from ._program import DoctorError
-from ._script import BATCHES, run
+from ._script import BATCHES, record
 from .report import Report
 
 
@@ -81,13 +82,19 @@ def _script_index(words: Sequence[str]) -> Optional[int]:
     return None
 
 
-def _misspelt(words: Sequence[str]) -> Optional[str]:
-    """What the first word was meant to be, where it is like an option of this module and not one."""
+def _misspelt(words: Sequence[str]) -> Optional[tuple[str, str]]:
+    """The first word that is like an option of this module and none, before the script, and what it was meant to be."""
     options = ("--batches", "--logdir", "--no-lines", "--no-history")
-    word = words[0].partition("=")[0] if words else ""
-    if not word.startswith("--") or word in options:
+    if words and not words[0].startswith("--"):
         return None
-    return next(iter(difflib.get_close_matches(word, options, n=1, cutoff=0.8)), None)
+    for word in words:
+        name = word.partition("=")[0]
+        if word.endswith(".py") or word == "-m":
+            return None
+        if name.startswith("--") and name not in options:
+            meant = difflib.get_close_matches(name, options, n=1, cutoff=0.8)
+            return (name, meant[0]) if meant else None
+    return None
 
 
 def _with_next_command(report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
@@ -147,7 +154,8 @@ def main(words: Sequence[str]) -> int:
         return 0
     meant = _misspelt(words)
     if meant is not None:
-        print(f"tfdata-doctor: {words[0].partition('=')[0]}: unknown option; did you mean {meant}?", file=sys.stderr)
+        print(f"tfdata-doctor: {meant[0]}: unknown option; did you mean {meant[1]}?", file=sys.stderr)
+        print("'python -m tfdata_doctor --help' lists the options", file=sys.stderr)
         return 2
     index = _script_index(words)
     if index is None:
@@ -161,11 +169,12 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         print(f"tfdata-doctor: {options.script}: no such file", file=sys.stderr)
         return 2
     name = [os.getcwd(), options.script] if options.module else [os.path.abspath(options.script)]
-    command = [*name, *arguments, "{}-{}".format(*options.batches)]
+    command = [platform.node(), *name, *arguments]
 
-    def show(report: Report) -> None:
+    def show(report: Report, steps_per_s: Optional[float]) -> None:
         print(_with_next_command(report, options, arguments), flush=True)
-        change = None if options.no_history else _history.change_since_last_run(command, report)
+        run = _history.Run.now("{}-{}".format(*options.batches), steps_per_s, report.verdict.input_share)
+        change = None if options.no_history else _history.change_since_last_run(command, options.logdir, run)
         if change is not None:
             print(change, flush=True)
 
@@ -179,7 +188,7 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
     _show_frames_of_the_script_alone()
     try:
-        run(
+        record(
             options.script,
             arguments,
             batches=options.batches,
