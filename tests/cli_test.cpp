@@ -172,6 +172,9 @@ TEST_CASE("input that cannot be read ends with 2 and one line that says what and
   CHECK(is_error_line(error_of(folder / "\x1b[31m\nx.pb"), "\\x1b[31m\\x0ax.pb"));
   CHECK(is_error_line(error_of(folder.write("empty.pb", "")), "empty"));
   CHECK(is_error_line(error_of(folder.write("text.pb", "hello\nworld\n")), "not a trace"));
+  for (const char* const script : {"import tensorflow as tf\n", "\"\"\"Trains.\"\"\"\nimport tensorflow as tf\n"}) {
+    CHECK(is_error_line(error_of(folder.write("train.py", script)), "did you mean python -m tfdata_doctor?"));
+  }
   CHECK(is_error_line(error_of(folder.write("head.gz", packed.substr(0, 12))), "head.gz"));
   std::filesystem::create_directory(folder / "nothing");
   CHECK(is_error_line(error_of(folder / "nothing"), "holds no trace files"));

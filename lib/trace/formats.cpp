@@ -50,6 +50,11 @@ Result<const Format*> format_of(ByteSource& source) {
   if (head->empty()) {
     return fail("the file is empty", source.name(), "record the trace again: the profiler was stopped before it wrote");
   }
+  // Meant for python -m tfdata_doctor; and the first bytes of one may look like those of an XSpace.
+  if (source.name().ends_with(".py")) {
+    return fail("this is a Python script, not a trace", source.name(),
+                "did you mean python -m tfdata_doctor? It runs a script and diagnoses what it records");
+  }
   for (const Format& format : formats()) {
     if (format.sniff(*head)) return &format;
   }
