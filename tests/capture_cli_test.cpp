@@ -117,7 +117,7 @@ TEST_CASE("the text names the folder to look at") {
   const Ended ended = capture(folder, host.address());
   CHECK(ended.output.starts_with("INPUT-BOUND: "));
   const std::string run = fs::path(stored_in(folder).at(0)).parent_path();
-  CHECK(ended.output.find("tfdata-doctor show tree " + (folder / ("logs/plugins/profile/" + run)) + "\n") !=
+  CHECK(ended.output.find("tfdata-doctor whatif " + (folder / ("logs/plugins/profile/" + run)) + "\n") !=
         std::string::npos);
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
   const Judged single = judged(with_calls(1, 0.02));
   CHECK(single.judgement.status == VerdictStatus::inconclusive);
   CHECK(single.pipeline.level == InputLevel::unknown);
-  CHECK(single.pipeline.doubt == "only 1 GetNext call of the pipeline in the trace");
+  CHECK(single.pipeline.doubt == "only 1 request for a batch (GetNext) in the trace");
 
   MeasuredPipeline uneven = with_calls(4, 0.4);
   uneven.pipeline().cadence.error = 0.3;
@@ -108,10 +108,11 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
   const Judged differing = judged(uneven);
   CHECK(differing.judgement.status == VerdictStatus::inconclusive);
   CHECK(differing.pipeline.doubt ==
-        "4 GetNext calls that differ: 40 % of the time, give or take 30 %, and 20 % is the limit");
+        "4 requests for a batch (GetNext) that differ: 40 % of the time, give or take 30 %, and 20 % is the limit");
   uneven.pipeline().trimmed_cadence.without_call = 2;
   CHECK(judged(uneven).pipeline.doubt ==
-        "one of 4 GetNext calls decides: GetNext takes 40 % of the time, but 2.0 % without the 10.0 ms of call 3");
+        "one of 4 requests for a batch (GetNext) decides: GetNext takes 40 % of the time, but 2.0 % without the 10.0 "
+        "ms of call 3");
 
   MeasuredPipeline cut = bound();
   for (const IteratorId member : cut.pipeline().members) cut.pipeline().steady.critical[index_of(member)] = 0;
@@ -176,7 +177,7 @@ TEST_CASE("a share near the limit is a verdict where the calls are alike, whoeve
   const Judged seen = judged(disputed);
   CHECK(seen.judgement.status == VerdictStatus::input_bound);
   CHECK(seen.judgement.confidence < 0.33);
-  CHECK(seen.pipeline.doubt == "10 GetNext calls, and no iterator stands out in what they waited for");
+  CHECK(seen.pipeline.doubt == "10 requests for a batch (GetNext), and no iterator stands out in what they waited for");
 }
 
 TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {

@@ -175,9 +175,12 @@ TEST_CASE("gains in words") {
   gain.then_limited_by = "the source";
   CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s; after that the limit is the source");
   gain.then.condition = Condition::fits_in_memory;
-  CHECK(describe_gain(gain) ==
-        "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, if what it keeps fits in memory, from the "
-        "second epoch on; after that the limit is the source");
+  CHECK(
+      describe_gain(gain) ==
+      "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, from the second epoch on, if what it keeps fits in memory; after that the "
+      "limit is the source");
+  CHECK(describe_gain_alone(gain) ==
+        "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, from the second epoch on, if what it keeps fits in memory");
   CHECK(format_factor(1.04) == "1.04");
   CHECK(format_factor(35.3) == "35");
   CHECK(format_steps_per_s(0.5) == "0.50");

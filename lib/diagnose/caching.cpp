@@ -184,7 +184,7 @@ std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasu
   if (fill == nullptr || take_after_cache(host, fill->iterator) != kNoIterator) return {};
   return fmt::format(
       "first epoch: {} is still being filled (its input is read in {} of {}); what stands before it costs nothing from "
-      "the second epoch on: record after the first one (profile_batch beyond steps_per_epoch)",
+      "the second epoch on: record a later epoch (profile_batch or --batches beyond steps_per_epoch)",
       describe(host, fill->iterator), format_count(fill->input_calls), format_count(fill->calls, "call"));
 }
 

@@ -222,7 +222,7 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
   const Confidence& confidence = judgement.confidence;
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
   const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing});
-  const std::string calls = format_count(pipeline.steady.call_count, "GetNext call");
+  const std::string calls = format_count(pipeline.steady.call_count, "request") + " for a batch (GetNext)";
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
   if (has_level && pipeline.is_one_step) return "one step only: the trace shows no other to compare it with";
   if (has_level && of_rest < of_level) {
@@ -235,7 +235,7 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
   }
   if (of_level == confidence.calls) {
-    return "only " + calls + " of the pipeline in the trace" +
+    return "only " + calls + " in the trace" +
            (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
   }
   if (of_level == confidence.coverage) {

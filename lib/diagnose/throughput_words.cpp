@@ -20,7 +20,7 @@ struct ConditionWords {
 
 constexpr std::array<ConditionWords, 5> kConditions = {
     {{Condition::python_releases_lock, "python_releases_lock", "if the function lets go of Python's lock"},
-     {Condition::fits_in_memory, "fits_in_memory", "if what it keeps fits in memory, from the second epoch on"},
+     {Condition::fits_in_memory, "fits_in_memory", "from the second epoch on, if what it keeps fits in memory"},
      {Condition::runs_on_batches, "runs_on_batches", "if the function can work on batches"},
      {Condition::does_not_need_map, "does_not_need_map", "if the filter does not need what the map makes"},
      {Condition::comes_from_files, "comes_from_files", "if what the generator makes can be read from files"}}};
@@ -61,7 +61,7 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
     case Resource::python:
       return "Python's lock in " + stage;
     default:
-      return "what your program does between two batches";
+      return "the training itself, between two batches";
   }
 }
 
@@ -94,16 +94,20 @@ std::string_view describe_condition(std::string_view word) {
   return found == kConditions.end() ? std::string_view() : found->words;
 }
 
-std::string describe_gain(const Gain& gain) {
+std::string describe_gain_alone(const Gain& gain) {
   const std::string_view words = describe_condition(to_word(gain.then.condition));
   std::string condition = words.empty() ? std::string() : fmt::format(", {}", words);
   if (const std::optional<CacheOutlook>& cache = gain.then.cache) {
     if (cache->megabytes) condition += fmt::format(" (about {:.3g} MB)", *cache->megabytes);
-    if (!cache->saw_epoch_end) condition += "; the trace shows no end of an epoch, before which a cache gains nothing";
+    if (!cache->saw_epoch_end) condition += "; no epoch ended in the trace, and before that a cache gains nothing";
   }
-  return fmt::format("x{} ({} to {}): {} -> {} steps/s{}; after that the limit is {}", format_factor(gain.factor()),
-                     format_factor(gain.low()), format_factor(gain.high()), format_steps_per_s(gain.now),
-                     format_steps_per_s(gain.then.estimate), condition, gain.then_limited_by);
+  return fmt::format("x{} ({} to {}): {} -> {} steps/s{}", format_factor(gain.factor()), format_factor(gain.low()),
+                     format_factor(gain.high()), format_steps_per_s(gain.now), format_steps_per_s(gain.then.estimate),
+                     condition);
+}
+
+std::string describe_gain(const Gain& gain) {
+  return fmt::format("{}; after that the limit is {}", describe_gain_alone(gain), gain.then_limited_by);
 }
 
 }  // namespace doctor

@@ -32,4 +32,7 @@ std::string_view describe_condition(std::string_view word);
 /// "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, then your model limits", with the condition if there is one.
 std::string describe_gain(const Gain& gain);
 
+/// The same without what limits afterwards.
+std::string describe_gain_alone(const Gain& gain);
+
 }  // namespace doctor

@@ -7,11 +7,12 @@
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "text/escape.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
-constexpr std::size_t kShownChanges = 4;
+constexpr std::size_t kShownChanges = 3;
 constexpr std::size_t kShownHints = 2;
 constexpr std::ptrdiff_t kShownAlternatives = 1;  // of one change
 
@@ -122,8 +123,14 @@ std::string add_changes(const Measurements& measurements, const Diagnosis& diagn
     const std::string line = is_code ? *shown.advice.code : shown.advice.text;
     page.row(label_of(changes, index),
              fmt::format("{} [{}]", with_place(line, is_code, place_of(measurements, diagnosis.judgement, shown)),
-                         shown.finding.rule));
-    if (shown.advice.gain) page.row("", describe_gain(*shown.advice.gain));
+                         shown.finding.rule),
+             is_code ? Emphasis::code : Emphasis::none);
+    // What limits afterwards says where to go on from: after the first change, since the others come after it.
+    const bool says_all = index == 0 || detail == Detail::full;
+    if (shown.advice.gain) {
+      page.row("", says_all ? describe_gain(*shown.advice.gain) : describe_gain_alone(*shown.advice.gain),
+               Emphasis::first_word);
+    }
     // The first change is written out, however long it is: the rest of the report is short.
     if (index == 0 && shown.advice.code && !is_code) page.lines("", *shown.advice.code);
     if (!shown.advice.versions.empty() && shown.advice.versions != versions) page.row("", shown.advice.versions);

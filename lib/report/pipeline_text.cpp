@@ -62,7 +62,10 @@ std::string describe_idle_function(const PipelineView& view) {
   if (is_queued) text += ": its calls waited for a thread";
   const OpBeside most = phase.beside.empty() ? OpBeside{} : phase.beside.front();
   const double share = static_cast<double>(most.time) / static_cast<double>(phase.function_idle);
-  if (share < kBesideShare) return is_queued ? text : text + ": calling it, or ops too short to be recorded";
+  if (share < kBesideShare) {
+    if (is_queued) return text;
+    return format_time(phase.function_idle) + " is call overhead, or ops too short to be recorded";
+  }
   return text + fmt::format("{} {}, for {}", is_queued ? ", meanwhile" : ", while",
                             describe_beside(view.host, view.judgement.culprit, most), format_time(most.time));
 }

@@ -86,6 +86,17 @@ void add_calls(const PipelineView& worst, TextPage& page) {
   page.row("GetNext", text);
 }
 
+/// ", limited by its one thread", where the limit is the culprit's own; empty where it is another one.
+std::string describe_own_limit(const PipelineJudgement& judged, const std::string& name) {
+  constexpr std::string_view kThe = "the ";
+  const std::string_view words = judged.limit.words;
+  const std::string of_culprit = " of " + name;
+  const bool is_own = judged.level == InputLevel::bound && judged.limit.limit != Limit::unknown && !sets_pace(judged) &&
+                      words.starts_with(kThe) && words.ends_with(of_culprit);
+  if (!is_own) return {};
+  return fmt::format(", limited by its {}", words.substr(kThe.size(), words.size() - kThe.size() - of_culprit.size()));
+}
+
 void add_culprit(const PipelineView& worst, TextPage& page) {
   if (worst.judgement.culprit == kNoIterator) {
     if (const std::string loader = describe_loader(worst.host, worst.pipeline); !loader.empty()) {
@@ -106,15 +117,18 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   }
   if (sets_pace(worst.judgement)) return page.row("culprit", name + " " + worst.judgement.culprit_reason);
   page.row(is_warmup ? "warm-up" : "culprit",
-           fmt::format("{}: {} of the {}", name, format_share(worst.judgement.culprit_share),
-                       is_warmup ? "time of the first calls" : "wait"));
+           fmt::format("{}: {} of the {}{}", name, format_share(worst.judgement.culprit_share),
+                       is_warmup ? "time of the first calls" : "wait", describe_own_limit(worst.judgement, name)));
 }
 
 /// What limits the throughput, and how fast the job would be after each change.
 void add_limit(const Diagnosis& diagnosis, const PipelineView& worst, TextPage& page) {
   const PipelineJudgement& judged = worst.judgement;
   if (judged.level != InputLevel::bound) return;
-  if (judged.limit.limit != Limit::unknown) page.row("limit", judged.limit.words);
+  const bool has_culprit = judged.culprit != kNoIterator && judged.cost.takes == InputCost::Takes::nothing;
+  const bool is_told =
+      has_culprit && !describe_own_limit(judged, describe_culprit(worst.host, worst.pipeline, judged)).empty();
+  if (judged.limit.limit != Limit::unknown && !is_told) page.row("limit", judged.limit.words);
   if (judged.rival != kNoIterator) {
     page.row("limit", fmt::format("{} and {} gain about the same if they get faster",
                                   describe(worst.host, judged.culprit), describe(worst.host, judged.rival)));
@@ -155,7 +169,7 @@ void add_place(const PipelineView& worst, Detail detail, TextPage& page) {
   if (!names_culprit(worst.judgement)) return;
   const SourceLine* const line = source_of(worst.host, worst.judgement.culprit);
   if (line != nullptr && !line->code.empty()) page.row("where", describe_line(*line));
-  if (line == nullptr || detail == Detail::full) page.row("where", describe_place(worst));
+  if (detail == Detail::full) page.row("where", describe_place(worst));
   if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
   if (const std::string feeding = describe_feeding(worst); !feeding.empty()) page.row("fed by", feeding);
   if (worst.judgement.phase == Phase::warmup || detail != Detail::full) return;
@@ -171,7 +185,16 @@ void add_doubt(const Judgement& judgement, const std::vector<PipelineView>& pipe
     page.row("caution", fmt::format("only {}", format_count(calls, "call")));
 }
 
-void add_notes(const std::vector<Finding>& findings, const std::string& first_epoch, Detail detail, TextPage& page) {
+/// Whether a note only gives the reason for one of the changes, which were shown above.
+bool is_reason_of_change(const Finding& finding, const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.changes.begin(), diagnosis.changes.end(), [&](const Change& change) {
+    const Finding& of = diagnosis.findings[change.finding];
+    return of.rule == finding.rule && of.subject == finding.subject && of.message == finding.message;
+  });
+}
+
+void add_notes(const Diagnosis& diagnosis, const std::vector<Finding>& findings, const std::string& first_epoch,
+               Detail detail, TextPage& page) {
   const std::size_t most = detail == Detail::full ? findings.size() : kShownNotes;
   std::size_t shown = 0;
   for (const Finding& finding : findings) {
@@ -179,7 +202,7 @@ void add_notes(const std::vector<Finding>& findings, const std::string& first_ep
     if (!first_epoch.empty() && finding.message == first_epoch) continue;
     // What comes with advice was shown above, and what gains nothing warns of nothing.
     const bool is_shown = finding.states_verdict || !finding.advice.empty() || !finding.without_gain.empty();
-    if (!is_note && is_shown) continue;
+    if (is_note ? detail == Detail::screen && is_reason_of_change(finding, diagnosis) : is_shown) continue;
     if (++shown > most) continue;
     page.row(is_note ? "note" : "caution", finding.message);
   }
@@ -337,14 +360,18 @@ void add_more(const Diagnosis& diagnosis, const std::string& first_rule, const T
   const auto unknown =
       static_cast<std::size_t>(std::count_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
                                              [](const NotEvaluated& rule) { return !rule.is_inapplicable; }));
-  if (unknown > 0 && style.detail != Detail::full) {
+  // Where there is a verdict, a rule that saw too little takes nothing from it.
+  const VerdictStatus status = diagnosis.judgement.status;
+  const bool is_judged = status == VerdictStatus::input_bound || status == VerdictStatus::healthy;
+  if (unknown > 0 && !is_judged && style.detail != Detail::full) {
     page.row("unknown",
              fmt::format("{} could not be evaluated on this trace (-v says why)", format_count(unknown, "rule")));
   }
-  const bool is_healthy = diagnosis.judgement.status == VerdictStatus::healthy;
-  page.command("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree", style.rerun));
-  if (diagnosis.judgement.status == VerdictStatus::input_bound) {
-    page.command("more", "tfdata-doctor whatif " + style.rerun);
+  const bool is_healthy = status == VerdictStatus::healthy;
+  const bool is_bound = status == VerdictStatus::input_bound;
+  if (is_bound) page.command("more", "tfdata-doctor whatif " + style.rerun);
+  if (!is_bound || style.detail == Detail::full) {
+    page.command("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree", style.rerun));
   }
   if (!first_rule.empty()) page.command("more", "tfdata-doctor explain " + first_rule);
 }
@@ -371,7 +398,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_budgets(measurements, diagnosis, style.detail, page);
   add_suppressed(diagnosis, style.detail, page);
   add_devices(measurements, page);
-  add_notes(findings, first_epoch, style.detail, page);
+  add_notes(diagnosis, findings, first_epoch, style.detail, page);
   add_doubt(diagnosis.judgement, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_left_out(measurements, page);

@@ -23,6 +23,13 @@ struct TextStyle {
 
 enum class Tone { plain, good, bad, unsure };
 
+/// What stands out in a row, where there is colour.
+enum class Emphasis {
+  none,
+  code,        ///< the row is code to take over
+  first_word,  ///< the row begins with the number that counts
+};
+
 /// A page of labelled rows for a terminal. Every text that is handed in is escaped here, so no renderer can forget it.
 class TextPage {
  public:
@@ -33,6 +40,8 @@ class TextPage {
 
   /// A row, wrapped at word ends. A label equal to that of the row above is left out.
   void row(std::string_view label, std::string_view text) { row(label, {}, text); }
+  /// The same with something in it that stands out.
+  void row(std::string_view label, std::string_view text, Emphasis emphasis) { add_row(label, {}, text, 0, emphasis); }
   /// The same with a second column of `lead_width` columns before the text, which wraps beside it, or below it where
   /// the page is too narrow.
   void row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width = 0);
@@ -48,7 +57,10 @@ class TextPage {
   std::string take() { return std::move(page_); }
 
  private:
+  void add_row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width,
+               Emphasis emphasis);
   void start_row(std::string_view label);
+  std::string emphasized(const std::string& line, Emphasis emphasis, bool is_first) const;
   std::size_t width() const;
 
   bool color_;
