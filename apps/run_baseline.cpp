@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -78,9 +79,11 @@ ThresholdValues thresholds_of(const BaselineOptions& options) {
   return values_in_force(kComparisonThresholds, comparison_thresholds(), options.reading.setup.thresholds);
 }
 
-/// The runs that are stored; none where there is no file yet.
+/// The runs that are stored; none where there is no file yet, or one that was only made for them.
 Result<std::vector<StoredRun>> stored_runs(const BaselineOptions& options) {
-  if (::access(options.file.c_str(), F_OK) != 0) return std::vector<StoredRun>{};
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(options.file, error);
+  if (error || size == 0) return std::vector<StoredRun>{};
   return load_baseline(options.file);
 }
 

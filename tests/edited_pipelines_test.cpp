@@ -1,5 +1,5 @@
 // Edits of a real pipeline, one recording of each version: each is named with its line, and nothing else is called new,
-// gone, slower or faster. The recordings: testdata/compare/README.md.
+// gone, slower or faster. The recordings: testdata/edits/README.md.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ RunSummary summary_of(const std::string& edit, const std::string& side) {
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
-  const std::vector<std::string> files = {DOCTOR_SOURCE_DIR "/testdata/compare/edits/" + edit + "/" + side +
+  const std::vector<std::string> files = {DOCTOR_SOURCE_DIR "/testdata/edits/" + edit + "/" + side +
                                           "/vm.xplane.pb.gz"};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
   REQUIRE(analysis.has_readable_file());
