@@ -86,6 +86,26 @@ def lines_of_programs():
     yield ['SourceLines.to_json()'], json.loads(json.dumps(page))
 
 
+def facts_of_a_recording():
+    """What the Python package writes beside a trace, with all that it can say."""
+    sys.path.insert(0, os.path.join(ROOT, 'python'))
+    facts = importlib.import_module('tfdata_doctor._machine').MachineWatch().facts()
+    return {**facts, 'tensorflow': '2.21.0', 'other_load': {'before': 0.5, 'during': 1.0, 'after': 0.0}}
+
+
+def history_of_versions(baseline):
+    """A baseline of sixteen versions, of which the last eight take three times as long for a step."""
+    versions = []
+    for number in range(16):
+        run = json.loads(json.dumps(baseline['runs'][0]))
+        run.update(id='%016x' % number, label='v%d' % number)
+        run['recording']['recorded_ns'] = 1_763_596_800_000_000_000 + number * 86_400_000_000_000
+        for pipeline in run['pipelines']:
+            pipeline['step']['median_ps'] *= 3 if number >= 8 else 1
+        versions.append(run)
+    return {**baseline, 'runs': versions}
+
+
 def documents(tool, folder):
     """(the command line, the document) of each; lines of NDJSON are documents, too. `folder` is for files."""
     def run(arguments):
@@ -108,10 +128,22 @@ def documents(tool, folder):
     line = ['fleet', '--price', '2.5', '--format', 'json', rows]
     yield line, json.loads(run(line))
 
+    recorded = os.path.join(folder, 'recorded')
+    os.mkdir(recorded)
+    os.symlink(os.path.join(ROOT, STEADY), os.path.join(recorded, 'host.xplane.pb'))
+    yield ['recording.json'], facts_of_a_recording()
+    with open(os.path.join(recorded, 'recording.json'), 'w', encoding='utf-8') as file:
+        json.dump(facts_of_a_recording(), file)
     baseline = os.path.join(folder, 'baseline.json')
-    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, LINES, 'testdata/traces/cut_off_tf2.4.xplane.pb'])
+    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, LINES, 'testdata/traces/cut_off_tf2.4.xplane.pb', recorded])
     with open(baseline, encoding='utf-8') as file:
-        yield ['baseline', 'add'], json.load(file)
+        stored = json.load(file)
+    yield ['baseline', 'add'], stored
+    history = os.path.join(folder, 'history.json')
+    with open(history, 'w', encoding='utf-8') as file:
+        json.dump(history_of_versions(stored), file)
+    for path in (baseline, history):
+        yield ['baseline', 'log'], json.loads(run(['baseline', 'log', path, '--format', 'json']))
     yield ['baseline', 'show'], json.loads(run(['baseline', 'show', baseline, '--format', 'json']))
 
     settings = os.path.join(folder, 'settings.toml')
