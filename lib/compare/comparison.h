@@ -8,8 +8,8 @@
 
 #include "compare/closed_gap.h"
 #include "compare/comparison_rows.h"
+#include "compare/machine_pace.h"
 #include "compare/machines.h"
-#include "compare/pace.h"
 #include "compare/run_summary.h"
 #include "diagnose/threshold.h"
 

@@ -4,7 +4,7 @@
 
 #include "compare/aligned_runs.h"
 #include "compare/comparison_rows.h"
-#include "compare/pace.h"
+#include "compare/machine_pace.h"
 #include "compare/row_judge.h"
 #include "compare/sessions.h"
 #include "diagnose/threshold.h"

@@ -1,4 +1,4 @@
-#include "compare/pace.h"
+#include "compare/machine_pace.h"
 
 #include <fmt/format.h>
 
