@@ -60,6 +60,21 @@ OrderedJson devices_json(const Measurements& measurements) {
   return devices;
 }
 
+/// What a file lost, without the folder that the sentence begins with.
+OrderedJson loss_notes_json(const std::vector<std::string>& notes, const OrderedJson& files) {
+  OrderedJson json = OrderedJson::array();
+  for (std::string note : notes) {
+    for (const OrderedJson& file : files) {
+      const std::string& path = file["path"].get_ref<const std::string&>();
+      if (!note.starts_with(path + ":")) continue;
+      note.erase(0, path.rfind('/') + 1);
+      break;
+    }
+    json.push_back(std::move(note));
+  }
+  return json;
+}
+
 OrderedJson trace_json(const Measurements& measurements) {
   OrderedJson files = OrderedJson::array();
   OrderedJson hosts = OrderedJson::array();
@@ -78,6 +93,7 @@ OrderedJson trace_json(const Measurements& measurements) {
     window = std::max(window, host.window);
   }
   const Loss loss = total_loss(measurements);
+  OrderedJson notes = loss_notes_json(loss.notes, files);
   OrderedJson json = {
       {"files", std::move(files)},
       {"hosts", std::move(hosts)},
@@ -86,7 +102,7 @@ OrderedJson trace_json(const Measurements& measurements) {
       {"iterator_events", iterator_events},
       {"window_us", to_microseconds(window)},
       {"loss", loss_json(loss)},
-      {"loss_notes", loss.notes},
+      {"loss_notes", std::move(notes)},
   };
   if (!measurements.left_out.empty()) json["hosts_left_out"] = measurements.left_out;
   if (const std::vector<std::string> faults = source_lines_faults(measurements); !faults.empty()) {

@@ -9,6 +9,7 @@
 #include "diagnose/user_code.h"
 #include "report/calls_page.h"
 #include "report/timeline_page.h"
+#include "text/columns.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_table.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t kTimelineBar = 60;         ///< where nobody says how wide a page may be
 constexpr std::size_t kWidestTimelineBar = 120;  ///< on a terminal
 constexpr std::size_t kShortestTimelineBar = 12;
+constexpr std::size_t kTimesBesideBar = 40;
 constexpr std::size_t kBesideTimelineBar = 60;  ///< columns that times and names want
 constexpr std::size_t kMostTimelineRows = 16;
 constexpr std::size_t kTimelineNameWidth = 60;
@@ -235,11 +237,20 @@ std::string left_out_words(const PipelineTimeline& timeline, const TimelineWindo
   return words.empty() ? words : "not drawn, since they do little or nothing here: " + words + "\n";
 }
 
+/// As wide as the names leave room for: no name is cut for a wider bar.
+std::size_t bar_width(const std::vector<ChartRow>& stages, PageWidth width) {
+  if (!width) return kTimelineBar;
+  std::size_t widest = 0;
+  for (const ChartRow& stage : stages) widest = std::max(widest, column_count(stage.name));
+  const auto left = [&](std::size_t taken) { return *width - std::min(*width, taken); };
+  const std::size_t usual = std::clamp(left(kBesideTimelineBar), kShortestTimelineBar, kTimelineBar);
+  return std::max(usual, std::min(left(kTimesBesideBar + widest), kWidestTimelineBar));
+}
+
 std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& window, PageWidth width) {
-  const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideTimelineBar);
-  const std::size_t bar = std::clamp(spare, kShortestTimelineBar, width ? kWidestTimelineBar : kTimelineBar);
   const ChartRow loop = row_of_loop(window);
   const std::vector<ChartRow> stages = rows_of_stages(timeline, window);
+  const std::size_t bar = bar_width(stages, width);
   std::vector<TextRow> rows = {cells_of(loop, window, bar)};
   for (const ChartRow& stage : stages) rows.push_back(cells_of(stage, window, bar));
   rows.push_back({"   " + axis_of(window, bar), "", "", "", ""});
