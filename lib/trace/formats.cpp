@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <string>
 
 #include "trace/format.h"
@@ -19,10 +17,7 @@ constexpr std::array<Format, 3> kFormats = {{
 
 /// The first kSniffLength bytes of the source, or all it has; the source is rewound.
 Result<std::string> read_head(ByteSource& source) {
-  // Of a small file no more than it has: clearing the rest would take longer than reading it. The size of what comes
-  // through a pipe is not known before.
-  const bool is_known = !source.is_compressed() && source.stored_size() > 0;
-  std::string head(is_known ? std::min<std::uint64_t>(kSniffLength, source.stored_size()) : kSniffLength, '\0');
+  std::string head(kSniffLength, '\0');
   std::size_t length = 0;
   std::optional<Error> error;
   while (length < head.size() && !error) {

@@ -102,7 +102,7 @@ struct UsualEvent {
   std::uint64_t signature = 0;  ///< of its attributes, see signature_with()
 };
 
-/// Reads an event from behind its id. `wanted`: the roles whose values are taken, as bits; values of others are not
+/// Reads what follows the id of an event. `wanted`: the roles whose values are taken, as bits; values of others are not
 /// looked at. Bytes may be read up to `readable_end`. False: it is not usual.
 [[gnu::always_inline]] inline bool read_usual_event(std::string_view rest, const char* readable_end,
                                                     std::span<const StatRole> roles, unsigned wanted,

@@ -216,7 +216,7 @@ class Sidecar(unittest.TestCase):
 
     def test_the_package_itself_has_the_functions(self):
         for name in ("name_datasets", "start_naming", "stop_naming"):
-            self.assertIs(vars(tfdata_doctor)[name], vars(naming)[name])
+            self.assertIs(getattr(tfdata_doctor, name), vars(naming)[name])
             self.assertIn(name, tfdata_doctor.__all__)
 
     @unittest.skipIf(tf is not None, "TensorFlow is installed")
