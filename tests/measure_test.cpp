@@ -326,7 +326,7 @@ TEST_CASE("a single call has a share only where a step marker gives it a denomin
   const Judgement judgement = judge(alone, ThresholdValues(judgement_thresholds(), {}));
   CHECK(judgement.status == VerdictStatus::inconclusive);
   CHECK(judgement.pipelines.at(0).doubt ==
-        "only 1 GetNext call of the pipeline in the trace, and no step marker to compare it with");
+        "only 1 request for a batch (GetNext) in the trace, and no step marker to compare it with");
   written.add("steps", "train", 900, 1000).ids["step_num"] = 1;
   const Trace with = written.to_trace();
   const PipelineMeasurement pipeline = measure(with, build_tree(with)).pipelines.at(0);

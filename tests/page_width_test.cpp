@@ -161,10 +161,10 @@ TEST_CASE("a command on the page works as it is pasted, whatever the path holds"
     const std::string page = run_tool({folder / name}).output;
     const std::vector<std::string> lines = lines_of(page);
     const auto more = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
-      return line.find("tfdata-doctor show ") != std::string::npos;
+      return line.find("tfdata-doctor whatif ") != std::string::npos;
     });
     REQUIRE(more != lines.end());
-    const std::string arguments = more->substr(more->find(" show "));
+    const std::string arguments = more->substr(more->find(" whatif "));
     const std::string output = folder / "pasted";
     const std::string command = std::string("'") + DOCTOR_TOOL + "'" + arguments + " -o '" + output + "'";
     CAPTURE(command);

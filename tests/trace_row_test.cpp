@@ -364,7 +364,7 @@ TEST_CASE("rows say when the trace was recorded, where its file does") {
   CHECK(row_of_trace("no_tf_data_tf2.4.xplane.pb").recorded_ns == 0);                 // times from the beginning on
   CHECK(row_of_trace("healthy_tf2.4.trace.json.gz").recorded_ns == 0);
   // At the first event that is kept, on a clock that counts from 1970.
-  CHECK(to_timestamp(row_of_trace("session_timeline_tf2.21.json").recorded_ns) == "2026-11-21T14:43:32.587823Z");
+  CHECK(to_timestamp(row_of_trace("session_timeline_tf2.21.json").recorded_ns) == "2026-11-21T14:43:32.587785Z");
 }
 
 TEST_CASE("the same program has the same signature, whatever recorded it") {
