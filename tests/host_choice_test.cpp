@@ -82,8 +82,8 @@ TEST_CASE("a host is named by its machine, by its file or as the pages name it")
     CHECK(chosen(hosts, name) == "run/b.trace.json.gz");
   }
   CHECK(chosen(hosts, "c.pb") == "run/c.pb");
-  CHECK(chosen(hosts, "bet") == "no host 'bet'; the hosts are beta, alpha, c.pb");
-  CHECK(chosen(hosts, "") == "no host ''; the hosts are beta, alpha, c.pb");
+  CHECK(chosen(hosts, "bet") == "no host 'bet'; the hosts are beta, c.pb, alpha");
+  CHECK(chosen(hosts, "") == "no host ''; the hosts are beta, c.pb, alpha");
 }
 
 TEST_CASE("several hosts of one name need their files") {

@@ -294,25 +294,27 @@ TEST_CASE("a window is drawn as waiting where a call overlaps it, and nowhere el
 }
 
 TEST_CASE("no folder is in a page, not in its sentences either") {
-  const OrderedJson report = {
-      {"verdict", {{"status", "inconclusive"}, {"summary", "/home/someone/logs/host.pb: cut off at byte 7"}}},
-      {"trace",
-       {{"files", {{{"path", "/home/someone/logs/host.pb"}}}}, {"loss_notes", {"/home/someone/logs/host.pb: x"}}}}};
+  OrderedJson report = {
+      {"verdict", {{"status", "inconclusive"}, {"summary", "/home/someone/logs/host.pb: cut off at byte 7"}}}};
+  report["trace"] = {{"events", 0}, {"iterator_events", 0}};
+  OrderedJson file = {{"path", "/home/someone/logs/host.pb"}, {"format", "xspace"}, {"bytes", 7}};
+  report["trace"]["files"] = OrderedJson::array({file});
+  report["trace"]["loss"] = {{"complete", false}};
+  report["trace"]["loss_notes"] = OrderedJson::array({"/home/someone/logs/host.pb: x"});
   const std::string page = render_html({{"report", report}}, "one");
   CHECK(page.find("someone") == std::string::npos);
   CHECK(page.find("host.pb: cut off at byte 7") != std::string::npos);
 }
 
 TEST_CASE("where there is nothing to judge a page says nothing of how sure that is; a doubt makes it grey") {
-  OrderedJson verdict = {{"status", "healthy"}, {"input_share", nullptr}, {"confidence", 0.9}, {"summary", ""}};
-  const auto page = [&] {
-    return render_html({{"report", {{"verdict", verdict}, {"trace", OrderedJson::object()}}}}, "x");
-  };
-  CHECK(page().find("onfidence ") == std::string::npos);
-  verdict["input_share"] = 0.01;
+  OrderedJson report = {{"trace", {{"events", 0}, {"iterator_events", 0}}}};
+  report["verdict"] = {{"status", "healthy"}, {"input_share", nullptr}, {"confidence", 0.9}, {"summary", ""}};
+  const auto page = [&] { return render_html({{"report", report}}, "x"); };
+  CHECK(page().find("Confidence <data") == std::string::npos);
+  report["verdict"]["input_share"] = 0.01;
   CHECK(page().find("class=\"verdict good\"") != std::string::npos);
-  verdict["confidence"] = 0.3;
-  verdict["doubt"] = "one step only";
+  report["verdict"]["confidence"] = 0.3;
+  report["verdict"]["doubt"] = "one step only";
   CHECK(page().find("class=\"verdict good\"") == std::string::npos);
   CHECK(page().find("because of this: one step only") != std::string::npos);
 }

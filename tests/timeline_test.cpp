@@ -276,10 +276,10 @@ TEST_CASE("the time before a call shows the calls of that time, and no more than
     return fmt::format("{} to {}: {}", window.span.start, window.span.end, window.calls.size());
   };
   for (Picoseconds call = 0; call < 40; ++call) pipeline.calls.push_back({call * 10, call * 10 + 8});
-  pipeline.calls.push_back({400, 500});
+  pipeline.calls.push_back({400, 600});
   CHECK(lead_of(1) == "0 to 8: 1");
   CHECK(lead_of(3) == "12 to 28: 2");
-  CHECK(lead_of(41) == "298 to 500: 11");  // 300 would be as much as it lasts, but the 12th call before it ends here
+  CHECK(lead_of(41) == "288 to 600: 12");  // 200 would be as much as it lasts; before these are 28 calls
 }
 
 TEST_CASE("one call or one step may be asked for") {

@@ -268,6 +268,8 @@ TEST_CASE("JSON and CSV hold each fix") {
   CHECK(pipeline["fixes"] ==
         Json::array({{{"fix", "cache:Map"},
                       {"rule", "uncached-repeat"},
+                      {"words", ".cache() after Dataset.map"},
+                      {"then_words", "Dataset.map: one thread"},
                       {"steps_per_s", {{"estimate", 40.0}, {"low", 36.0}, {"high", 44.0}}},
                       {"gain", 4.0},
                       {"gain_low", 3.6},
