@@ -136,11 +136,14 @@ class PlainDistance {
  public:
   PlainDistance(const Iterators& base, const Iterators& candidate) : base_(base), candidate_(candidate) {}
 
+  // What an edit costs, as in tree_alignment.cpp.
+  static constexpr int kAlone = 20;
+
   int distance() { return of(roots_of(base_), roots_of(candidate_)); }
 
   static int pair_cost(const IteratorSummary& a, const IteratorSummary& b) {
     if (family_of(a.kind) != family_of(b.kind)) return 1000;
-    return (a.kind == b.kind ? 0 : 2) + (have_like_functions(a, b) ? 0 : 1);
+    return (a.kind == b.kind ? 0 : 4) + (have_like_functions(a, b) ? 0 : 6);
   }
 
  private:
@@ -166,8 +169,8 @@ class PlainDistance {
     const auto known = known_.find({a, b});
     if (known != known_.end()) return known->second;
     int best = 1'000'000;
-    if (!a.empty()) best = std::min(best, 4 + of(without_last_root(base_, a), b));
-    if (!b.empty()) best = std::min(best, 4 + of(a, without_last_root(candidate_, b)));
+    if (!a.empty()) best = std::min(best, kAlone + of(without_last_root(base_, a), b));
+    if (!b.empty()) best = std::min(best, kAlone + of(a, without_last_root(candidate_, b)));
     if (!a.empty() && !b.empty()) {
       const int inside = of(children_of(base_, a.back()), children_of(candidate_, b.back()));
       const int beside = of({a.begin(), a.end() - 1}, {b.begin(), b.end() - 1});
@@ -221,7 +224,7 @@ TEST_CASE("pairs are those of a minimal edit distance, and keep ancestors and or
         CHECK(is_above(base, a, b) == is_above(candidate, partners[a], partners[b]));
       }
     }
-    cost += 4 * static_cast<int>(base.size() + candidate.size() - 2 * paired);
+    cost += PlainDistance::kAlone * static_cast<int>(base.size() + candidate.size() - 2 * paired);
     CHECK(cost == PlainDistance(base, candidate).distance());
   }
 }

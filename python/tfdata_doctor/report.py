@@ -601,6 +601,7 @@ class TimeRow:
     p_value: float
     adjusted_p_value: float
     cost_us_per_step: float
+    longer_step: Optional[float]
     difference: str
     judged: bool
     regression: bool
@@ -640,4 +641,7 @@ class Comparison(Document):
     times: list[TimeRow]
     pipelines: list[TimeRow]
     ideal: Optional[ClosedGap]
+    other_machine: bool
+    machine_differences: list[str]
+    machine_pace: Optional[float]
     notes: list[str]
