@@ -53,8 +53,13 @@ RunSummary random_summary(std::uint64_t seed) {
   run.tool_version = random_text(random);
   run.status = static_cast<VerdictStatus>(random() % 4);
   if (random() % 2 == 0) {
-    run.recording = {random_text(random), random_text(random), random() % 100, random_text(random),
-                     random_text(random), static_cast<std::int64_t>(random() >> 1), {}};
+    run.recording = {random_text(random),
+                     random_text(random),
+                     random() % 100,
+                     random_text(random),
+                     random_text(random),
+                     static_cast<std::int64_t>(random() >> 1),
+                     {}};
     if (random() % 2 == 0) run.recording.other_load = {0.25, 1.5, std::nullopt};
   }
   run.confidence = static_cast<double>(random() % 1001) / 1000;
@@ -431,7 +436,9 @@ TEST_CASE("a process that is killed while it adds loses no run that was stored")
       const std::uint64_t first = 1 + round * 1000;
       const std::size_t told = add_until_killed(path, round % 4, first);
       for (const StoredRun& run : stored_from(first, told)) expected.push_back(run);
-      const std::vector<StoredRun> runs = std::filesystem::exists(path) && std::filesystem::file_size(path) > 0 ? loaded(path) : std::vector<StoredRun>{};
+      const std::vector<StoredRun> runs = std::filesystem::exists(path) && std::filesystem::file_size(path) > 0
+                                              ? loaded(path)
+                                              : std::vector<StoredRun>{};
       // One more may be stored that it had no time to tell.
       REQUIRE(runs.size() >= expected.size());
       REQUIRE(runs.size() <= expected.size() + 1);

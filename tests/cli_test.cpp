@@ -173,7 +173,8 @@ TEST_CASE("input that cannot be read ends with 2 and one line that says what and
   CHECK(is_error_line(error_of(folder.write("empty.pb", "")), "empty"));
   CHECK(is_error_line(error_of(folder.write("text.pb", "hello\nworld\n")), "not a trace"));
   for (const char* const script : {"import tensorflow as tf\n", "\"\"\"Trains.\"\"\"\nimport tensorflow as tf\n"}) {
-    CHECK(is_error_line(error_of(folder.write("train.py", script)), "did you mean python -m tfdata_doctor?"));
+    CHECK(is_error_line(error_of(folder.write("train.py", script)),
+                        "is a program, not a trace; record it with python -m tfdata_doctor"));
   }
   CHECK(is_error_line(error_of(folder.write("head.gz", packed.substr(0, 12))), "head.gz"));
   std::filesystem::create_directory(folder / "nothing");

@@ -148,14 +148,14 @@ TEST_CASE("one long call tips the scales where the other calls leave the side op
   CHECK(tipped.pipeline.input_share == doctest::Approx(0.35));
   CHECK_FALSE(tipped.pipeline.sets_call_aside);
   CHECK(tipped.judgement.confidence < 0.7);
-  CHECK(tipped.pipeline.doubt.starts_with("one of 14 GetNext calls decides: "));
+  CHECK(tipped.pipeline.doubt.starts_with("one of 14 requests for a batch (GetNext) decides: "));
 
   open.pipeline().trimmed_cadence.share = 0.1;
   CHECK(judged(open).judgement.status != VerdictStatus::input_bound);
 }
 
 TEST_CASE("steps that are late beside a working input lower the confidence that it costs nothing") {
-  MeasuredPipeline healthy = bound(0.05);
+  MeasuredPipeline healthy = with_calls(100, 0.05);
   PipelineMeasurement& pipeline = healthy.pipeline();
   pipeline.cpu_budget = 2;
   pipeline.input_load = InputLoad{{0, kPicosecondsPerSecond}, kPicosecondsPerSecond, 0, 1};
@@ -165,7 +165,9 @@ TEST_CASE("steps that are late beside a working input lower the confidence that 
   judgement.late_share = 0.15;
   judgement.confidence = confidence_of(pipeline, judgement, thresholds);
   CHECK(judgement.confidence.total() < 0.7 * sure);
-  CHECK(weakest_part(pipeline, judgement, thresholds).starts_with("steps are late for 15 % of the time"));
+  const std::string weakest = weakest_part(pipeline, judgement, thresholds);
+  CAPTURE(weakest);
+  CHECK(weakest.starts_with("steps are late for 15 % of the time"));
   pipeline.input_load->busy /= 100;
   CHECK(confidence_of(pipeline, judgement, thresholds).total() == sure);
 }

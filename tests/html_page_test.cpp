@@ -181,7 +181,8 @@ constexpr std::string_view kTelling = "nobodys_business";
 /// The places of a document that name it, but for the path of a trace as the user gave it.
 std::vector<std::string> places_of(const Json& document) {
   std::vector<std::string> places;
-  for (const auto& [place, value] : document.flatten().items()) {
+  const Json flat = document.flatten();  // items() refers to it
+  for (const auto& [place, value] : flat.items()) {
     const bool tells = value.is_string() && value.get<std::string>().find(kTelling) != std::string::npos;
     if (tells && !place.ends_with("/path")) places.push_back(place);
   }

@@ -169,7 +169,7 @@ TEST_CASE("a command on the page works as it is pasted, whatever the path holds"
     const std::string command = std::string("'") + DOCTOR_TOOL + "'" + arguments + " -o '" + output + "'";
     CAPTURE(command);
     CHECK(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
-    CHECK(read_whole_file(output).starts_with("pipeline 0:"));
+    CHECK(read_whole_file(output).find("steps/s now") != std::string::npos);
   }
 }
 

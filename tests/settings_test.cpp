@@ -239,7 +239,8 @@ TEST_CASE("what completion offers as a format is taken, and a setting of another
   for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page)});
   commands.push_back({"diagnose", "--list-runs"});
   for (const std::vector<std::string>& words : commands) {
-    CAPTURE(words);
+    CAPTURE(words.front());
+    CAPTURE(words.back());
     std::vector<std::string> line = words;
     line.insert(line.end(), {"--format", ""});
     std::istringstream offered(completions_of(line));
@@ -253,7 +254,8 @@ TEST_CASE("what completion offers as a format is taken, and a setting of another
       line.back() = format;
       const Job plain("");
       CHECK(output_options(plain.request(line)).has_value() == is_offered);
-      // Of fleet no configuration file is read.
+      // Of fleet no configuration file is read, and config shows the settings of all commands.
+      if (words.front() == "config") continue;
       if (find_option(find_command(words.front())->command, "config") == nullptr) continue;
       const Job set("format = \"" + std::string(format) + "\"\n");
       CHECK(to_word(set.output(words).format()) == (is_offered ? format : "text"));

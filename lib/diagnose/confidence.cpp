@@ -235,8 +235,7 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
   }
   if (of_level == confidence.calls) {
-    return "only " + calls + " in the trace" +
-           (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
+    return "only " + calls + " in the trace" + (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
   }
   if (of_level == confidence.coverage) {
     return fmt::format("what {} of the time in GetNext was spent on lies outside the trace",

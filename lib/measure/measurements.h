@@ -310,10 +310,10 @@ struct HostMeasurement {
   DeviceProfile device_profile;  ///< what they did; empty if that was not read
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
-  std::string framework;          ///< that recorded the trace: "JAX", "PyTorch"; empty: TensorFlow, or unknown
-  std::int64_t recorded_ns = 0;   ///< nanoseconds since 1970 where the recording began; 0 if the trace does not say
+  std::string framework;            ///< that recorded the trace: "JAX", "PyTorch"; empty: TensorFlow, or unknown
+  std::int64_t recorded_ns = 0;     ///< nanoseconds since 1970 where the recording began; 0 if the trace does not say
   std::uint64_t caller_thread = 0;  ///< Lane::thread_id of who calls the worst pipeline: it tells processes apart
-  bool mentions_tf_data = false;  ///< threads, ops or strings of tf.data, even if no iterator was seen at work
+  bool mentions_tf_data = false;    ///< threads, ops or strings of tf.data, even if no iterator was seen at work
   std::int64_t origin_ns = 0;  ///< of the trace, where times of spans count from: nanoseconds on the clock of its file
   Picoseconds window_start = 0;  ///< where a person's times count from
   Picoseconds window = 0;

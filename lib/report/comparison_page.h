@@ -35,7 +35,8 @@ std::string describe_gap(const ClosedGap& closed);
 /// Whether a screen has room for the row: regressions, and times that were compared or would be with more recordings.
 bool is_worth_a_line(const TimeRow& row);
 
-/// "1.30 ms -> 1.43 ms a call, x1.10 (97 % confidence interval 1.08 to 1.12), +520 us a step", and why nothing can be said.
+/// "1.30 ms -> 1.43 ms a call, x1.10 (97 % confidence interval 1.08 to 1.12), +520 us a step", and why nothing can be
+/// said.
 std::string describe_row(const TimeRow& row);
 
 /// The comparison as a person reads it: outcome, what changed in the pipeline, what takes longer, dearest first.

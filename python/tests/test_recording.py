@@ -54,7 +54,8 @@ class ProfileTest(RecordingTest):
         self.assertEqual(result, ["host.jax.xplane.pb", "host.xplane.pb"])
         options = {"host_tracer_level": 2, "python_tracer_level": 0, "device_tracer_level": 0}
         step = [
-            [["begin", "train", number], ["begin jax", number], ["end jax", number], ["end", number]] for number in (2, 3)
+            [["begin", "train", number], ["begin jax", number], ["end jax", number], ["end", number]]
+            for number in (2, 3)
         ]
         self.assertEqual(log, [["start", options], ["start jax", 0], *step[0], *step[1], ["stop jax"], ["stop"]])
         self.assertEqual([path.name for path in Path(self.logs).iterdir()], ["plugins"])

@@ -33,6 +33,8 @@ UNSEEN = {
         'device_activity.copy_wait_us', 'device_activity.infeed_us', 'device_activity.outfeed_us',
         'pipeline.confidence.device'
     },
+    'tfdata-doctor.steps/1': {'rows.copy_wait_us'},
+    'tfdata-doctor.tree/2': {'pipeline.confidence.device'},
 }
 
 

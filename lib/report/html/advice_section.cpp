@@ -43,7 +43,8 @@ std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
     const OrderedJson& list = list_of(findings[finding], "advice");
     const bool counts = find_value(findings[finding], "suppressed") == nullptr;
     if (list.empty() || text_of(findings[finding], "severity") == "note" || !counts) continue;
-    shown.push_back({&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding), ++number, false});
+    shown.push_back(
+        {&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding), ++number, false});
   }
   return shown;
 }

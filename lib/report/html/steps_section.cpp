@@ -22,15 +22,15 @@ struct PartOfStep {
 };
 
 constexpr std::array<PartOfStep, 10> kParts = {{{"input_us", "input", "waits"},
-                                               {"host_compute_us", "ops on the host", "s2"},
-                                               {"kernel_launch_us", "kernel launch", "s3"},
-                                               {"device_compute_16_us", "device, 16 bits", "runs"},
-                                               {"device_compute_32_us", "device, 32 bits", "s4"},
-                                               {"device_to_device_us", "between devices", "s5"},
-                                               {"copy_wait_us", "device waits for copies", "s5"},
-                                               {"compilation_us", "compilation", "hot"},
-                                               {"output_us", "output", "other"},
-                                               {"other_us", "everything else", "gap"}}};
+                                                {"host_compute_us", "ops on the host", "s2"},
+                                                {"kernel_launch_us", "kernel launch", "s3"},
+                                                {"device_compute_16_us", "device, 16 bits", "runs"},
+                                                {"device_compute_32_us", "device, 32 bits", "s4"},
+                                                {"device_to_device_us", "between devices", "s5"},
+                                                {"copy_wait_us", "device waits for copies", "s5"},
+                                                {"compilation_us", "compilation", "hot"},
+                                                {"output_us", "output", "other"},
+                                                {"other_us", "everything else", "gap"}}};
 
 std::string describe_step(const OrderedJson& step) {
   std::string text =
