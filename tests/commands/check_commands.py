@@ -54,7 +54,6 @@ COMMANDS = {
     "scripts/wheel": Command(not_run="the command of the README above"),
     # As an index that has it would answer.
     "python3 -m pip uninstall tfdata-doctor": Command("python3 -m pip uninstall --yes tfdata-doctor", order=4, needs="index"),
-    "pip install tfdata-doctor": Command(PUBLISHED, order=5, needs="index"),
     "python3 -m pip install tfdata-doctor": Command("python3 -m " + PUBLISHED, order=5, needs="index"),
     "python3 -m pip install --upgrade tfdata-doctor": Command(
         "python3 -m pip install --upgrade --no-index --find-links build/wheel tfdata-doctor", order=6, needs="index"
@@ -100,6 +99,7 @@ COMMANDS = {
     "tfdata-doctor capture worker0:6009,worker1:6009 --duration 5s -o logs": Command(
         not_run="needs two jobs that train: tests/capture_cli_test.cpp"
     ),
+    "tfdata-doctor checklist logs/": Command(),
     "tfdata-doctor show tree logs/": Command(),
     "tfdata-doctor show calls logs/": Command(),
     "tfdata-doctor show timeline logs/": Command(),
