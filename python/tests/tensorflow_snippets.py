@@ -49,12 +49,14 @@ def names_for(code, folder, service):
         "predicate": lambda x: tf.reduce_all(x >= 0, axis=-1),
         "length": first_length,
         "element_length": first_length,
-        **dict.fromkeys(["boundaries", "bucket_boundaries"], [4]),
-        **dict.fromkeys(["batch_sizes", "bucket_batch_sizes"], [2, 2]),
+        "boundaries": [4],
+        "bucket_boundaries": [4],
+        "batch_sizes": [2, 2],
+        "bucket_batch_sizes": [2, 2],
         "class_func": lambda x: tf.cast(x[0], tf.int32) % 2,
         "target_dist": [0.5, 0.5],
-        "key_func": lambda x: tf.constant(0, tf.int64),
-        "reduce_func": lambda key, window: window.batch(2),
+        "key_func": lambda _: tf.constant(0, tf.int64),
+        "reduce_func": lambda _, window: window.batch(2),
         "filenames": tf.data.Dataset.from_tensor_slices(files) if has_dataset_of_files else files,
         "filename": str(folder / "cache" / "new"),
         "file_pattern": str(folder / ("*.csv" if "csv" in code else "*.tfrecord")),
@@ -62,7 +64,7 @@ def names_for(code, folder, service):
         "manifest": str(folder / "manifest.txt"),
         "generate": lambda: [tf.train.Example()],
         "parts": [0, 1],
-        "dataset_of_part": lambda part: dataset,
+        "dataset_of_part": lambda _: dataset,
         "data": tf.range(100),
         "series": tf.range(100),
         "make": lambda: dataset,
@@ -98,7 +100,7 @@ def execute(code, folder, service):
     names = names_for(code, folder, service)
     before = names["dataset"]
     try:
-        exec(compile(code, "advice", "exec"), names)  # noqa: S102
+        exec(compile(code, "advice", "exec"), names)
         made = names["dataset"]
         if made is not before:
             next(iter(made))

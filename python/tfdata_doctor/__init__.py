@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import lines, report
+    from . import lines as lines
+    from . import report as report
     from ._commands import Rows, compare, diagnose, explain, query, whatif
     from ._fix.api import fix
     from ._fix.outcome import Outcome

@@ -141,7 +141,7 @@ class Tool:
     def report(self, trace):
         """The report without what it says of the file, whose name is the host's where the trace has none."""
         text = self.run('diagnose', '--format', 'json', '--fail-on', 'never', trace).stdout.decode()
-        report = json.loads(text.replace(json.dumps(trace), '"FILE"'))
+        report = json.loads(text.replace(json.dumps(trace), '"FILE"').replace(os.path.basename(trace), 'FILE'))
         del report['trace']['files']
         return report
 

@@ -21,7 +21,7 @@ def _stop_trace():
 
 
 class _StepTraceAnnotation:
-    def __init__(self, name, step_num):
+    def __init__(self, name, step_num):  # noqa: ARG002
         self._step = step_num
 
     def __enter__(self):
