@@ -229,8 +229,8 @@ const std::vector<Crossing>& crossings() {
         "report/findings/3/evidence/8/value"}},  // slow_calls
       {"unbatch_tf2.21.xprof.trace.json.gz",
        "what recording an event takes, which no job changes",
-       {"report/pipelines/0/confidence/total", "report/pipelines/0/confidence/tracing", "report/verdict/confidence", "report/verdict/doubt",
-        "tree/pipelines/0/confidence/total", "tree/pipelines/0/confidence/tracing"}},
+       {"report/pipelines/0/confidence/total", "report/pipelines/0/confidence/tracing", "report/verdict/confidence",
+        "report/verdict/doubt", "tree/pipelines/0/confidence/total", "tree/pipelines/0/confidence/tracing"}},
       {"shuffle_fill_tf2.4.trace.json.gz",
        kSlowCalls,
        {"report/pipelines/0/get_next/slow_count", "tree/pipelines/0/get_next/slow_count"}},
