@@ -51,18 +51,22 @@ class GateStatisticsTest(unittest.TestCase):
             asked.append((gate[1], base, candidate))
             return Count(10, len(base), 0, 10)
 
-        groups = {('idle', 'io', 0): ['i'], ('noisy', 'io', 0): ['n', 'm'], ('idle', 'io', 5): ['I'],
-                  ('noisy', 'io', 5): ['N']}
+        i, n, m, slow_i, slow_n = (f'{name}.xplane.pb' for name in ('idle_0_io_0_0', 'noisy_0_io_0_0', 'noisy_1_io_0_0',
+                                                                    'idle_0_io_5_0', 'noisy_0_io_5_0'))
+        groups = {('idle', 'io', 0): [i], ('noisy', 'io', 0): [n, m], ('idle', 'io', 5): [slow_i],
+                  ('noisy', 'io', 5): [slow_n]}
         rows = script.false_alarm_table(script.Counter(run), groups).splitlines()
         self.assertCountEqual([row for row in asked if row[0] == '5'],
-                              [('5', ['i', 'n', 'm'], None), ('5', ['i'], None), ('5', ['n', 'm'], None),
-                               ('5', ['i'], ['n', 'm']), ('5', ['n', 'm'], ['i'])])
+                              [('5', [i, n, m], None), ('5', [i], None), ('5', [n, m], None),
+                               ('5', [i], [n, m]), ('5', [n, m], [i]),
+                               # By process: of the idle machine there is one, so none to hold it against.
+                               ('5', [n], [m]), ('5', [i, n], [m])])
         self.assertEqual([cell.strip() for cell in rows[2].split('|')],
                          ['', 'io', 'both machines mixed', '30.0 % (3 of 10)', '30.0 % (3 of 10)', ''])
         asked.clear()
         rows = script.power_table(script.Counter(run), groups, script.GATES[1][1]).splitlines()
-        self.assertCountEqual(asked, [('3', ['i'], ['I']), ('3', ['n', 'm'], ['N']), ('3', ['i'], ['N']),
-                                      ('3', ['n', 'm'], ['I'])])
+        self.assertCountEqual(asked, [('3', [i], [slow_i]), ('3', [n, m], [slow_n]), ('3', [i], [slow_n]),
+                                      ('3', [n, m], [slow_i])])
         self.assertEqual([cell.strip() for cell in rows[4].split('|')],
                          ['', 'io', 'idle base, noisy candidate', '10', '10.0 %', ''])
 

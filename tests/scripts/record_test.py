@@ -116,8 +116,10 @@ class RecordTest(unittest.TestCase):
     def test_warms_up_then_records_steps(self):
         done = self.record('input.py', '--runs', '2', '--steps', '2', '--warmup', '1', '--out', 'out', '--', '--a', 'b')
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'out/run_000\nout/run_001\n', ''))
-        self.assertEqual(self.files('out'), ['run_000/host.xplane.pb', 'run_001/host.xplane.pb'])
-        for name in self.files('out'):
+        traces = ['run_000/host.xplane.pb', 'run_001/host.xplane.pb']
+        self.assertEqual([name for name in self.files('out') if not name.endswith('/recording.json')], traces)
+        self.assertEqual(len(self.files('out')), 4)
+        for name in traces:
             self.assertEqual(self.read('out/' + name), 'make --a b, element, start, train 0 1, element, end, '
                                                        'train 1 1, element, end')
         self.assert_no_scratch()
@@ -194,7 +196,7 @@ class RecordTest(unittest.TestCase):
         done = self.record('input.py', '--out', 'out')
         self.assertEqual((done.returncode, done.stdout), (130, 'out/run_000\n'))
         self.assertEqual(done.stderr, 'scripts/record: interrupted; whole recordings were kept\n')
-        self.assertEqual(self.files('out'), ['run_000/host.xplane.pb'])
+        self.assertEqual(self.files('out'), ['run_000/host.xplane.pb', 'run_000/recording.json'])
         self.assert_no_scratch()
         with self.assertRaises(ProcessLookupError):
             os.kill(int(self.read('input.py.was_here')), signal.SIGKILL)
@@ -202,7 +204,7 @@ class RecordTest(unittest.TestCase):
     def test_a_dataset_that_ends_early(self):
         self.write('input.py', 'def make_dataset():\n    return iter(range(7))\n')
         done = self.record('input.py', '--runs', '1', '--steps', '5', '--warmup', '3', '--out', 'out')
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn('the dataset ended after 7 of 8 steps; add .repeat()', done.stderr)
         self.assertFalse(os.path.exists(self.path('out')))
 
