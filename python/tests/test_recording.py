@@ -73,6 +73,33 @@ class ProfileTest(RecordingTest):
         self.assertTrue(facts["process"])
         self.assertLessEqual(set(facts["other_load"]), {"before", "during", "after"})
 
+    def test_memory_of_the_process_is_beside_the_trace(self):
+        result, _, _ = self.record(
+            LOOP + "import time\n"
+            "kept = []\n"
+            "with tfdata_doctor.profile(logs, steps=3, warmup=2, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(9): kept.append(bytearray(20_000_000)); time.sleep(0.15)\n"
+            "result = str(recording.run_directory)"
+        )
+        lines = Path(result, "memory.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "time_ns,step,rss_bytes,available_bytes,total_bytes,other_cores")
+        rows = [[float(word or 0) for word in line.split(",")] for line in lines[1:]]
+        self.assertGreaterEqual({row[1] for row in rows}, {0, 2, 3, 4, 5})
+        self.assertLessEqual(max(row[1] for row in rows), 6)
+        self.assertGreater(rows[-1][2] - rows[0][2], 60_000_000)
+        self.assertTrue(all(0 < row[2] < row[4] and row[3] < row[4] for row in rows))
+
+    def test_samples_of_a_long_run_are_thinned_out(self):
+        samples = support.recorded(
+            "import json\nfrom tfdata_doctor._machine import MemorySamples\n"
+            "samples = MemorySamples(); samples.is_over = True; samples.MOST = 40\n"
+            "for step in range(1000): samples.step = step; samples.add()\n"
+            "print(json.dumps([int(row.split(',')[1]) for row in samples.rows]))"
+        )[0]
+        self.assertLess(len(samples), 40)
+        self.assertGreater(len(samples), 15)
+        self.assertGreater(samples[-1], 900)
+
     def test_report_is_printed_at_the_end(self):
         done = support.python(
             "-c",
@@ -328,6 +355,33 @@ class ScriptTest(RecordingTest):
             path=[support.FAKE, self.folder], FAKE_TRACE=str(support.INPUT_BOUND),
         )  # fmt: skip
         self.assertTrue(done.stdout.endswith("__main__\n"), done.stderr)
+
+    def test_epochs_are_compared(self):
+        loop = "import tensorflow\nfor epoch in range(4):\n    for _ in tensorflow.dataset(20): pass"
+        done = self.run_script(loop, "--epochs-compare", "--batches=2-5", "--later-epoch", "3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
+        self.assertRegex(done.stdout, r"epoch 1, steps 2-5: \S+ steps/s, 99 % of the time waiting for input of ")
+        self.assertRegex(done.stdout, r"epoch 3, steps 44-47: ")
+        self.assertRegex(done.stdout, r"- epoch 3 is (as fast as epoch 1|faster: x|slower: x)")
+        self.assertIn("more: tfdata-doctor compare ", done.stdout)
+
+    def test_epochs_of_keras_are_compared(self):
+        fit = "import tensorflow, keras\nkeras.Model().fit(epochs=3, steps=8)"
+        done = self.run_script(fit, "--epochs-compare", "--batches=2-5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"epoch 2, steps 10-13: ")
+
+    def test_why_no_two_epochs_were_recorded(self):
+        loop = "import tensorflow\nfor epoch in range({}):\n    for _ in tensorflow.dataset({}): pass"
+        for epochs, steps, why in (
+            (1, 9, "the script ended in epoch 2, before step 2 of epoch 2"),
+            (0, 9, "the script took no element"),
+            (2, 0, "the first epoch took 1 steps, and step 2 is the first"),
+        ):
+            done = self.run_script(loop.format(epochs, steps), "--epochs-compare", "--batches=2-5")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(why, done.stderr)
 
     def test_script_decides_how_tensorflow_starts(self):
         done = self.run_script(

@@ -1,4 +1,4 @@
-"""Where, when and beside what a recording is made: `recording.json` beside the trace, for `tfdata-doctor compare`.
+"""Where, when and beside what a recording is made: `recording.json` and `memory.csv` beside the trace.
 
 Needs nothing but the standard library: scripts/record loads this file by itself.
 """
@@ -9,10 +9,13 @@ import json
 import os
 import pathlib
 import sys
+import threading
 import time
+import weakref
 from typing import Any, Optional
 
 FILE_NAME = "recording.json"
+SAMPLES_NAME = "memory.csv"
 SCHEMA = "tfdata-doctor.recording/1"
 
 #: Shorter than this, the ticks of the kernel's clock (10 ms) decide what is measured.
@@ -60,19 +63,147 @@ def cores() -> int:
         return os.cpu_count() or 0
 
 
+def _first_number(path: str) -> Optional[int]:
+    try:
+        with open(path, encoding="ascii") as file:
+            return int(file.readline().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _keyed_number(path: str, wanted: str) -> Optional[int]:
+    """The number after a key at the start of a line."""
+    try:
+        with open(path, encoding="ascii") as file:
+            for line in file:
+                words = line.split()
+                if len(words) > 1 and words[0] == wanted:
+                    return int(words[1])
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _resident_bytes() -> Optional[int]:
+    """Memory of this process that is in RAM; None where the kernel does not say."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.readline().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+#: The limit of a container, what it uses, and what of that is files that the kernel can drop: of cgroup 2, then of 1.
+_CONTAINER = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+        "total_inactive_file",
+    ),
+)
+
+
+def _machine_memory() -> Optional[tuple[int, int]]:
+    """Bytes that are available and bytes that there are, to the container where it has a limit."""
+    kilobytes = [_keyed_number("/proc/meminfo", key) for key in ("MemAvailable:", "MemTotal:")]
+    if kilobytes[0] is None or kilobytes[1] is None:
+        return None
+    available, total = kilobytes[0] * 1024, kilobytes[1] * 1024
+    for limit_file, usage_file, stat_file, droppable in _CONTAINER:
+        limit, usage = _first_number(limit_file), _first_number(usage_file)
+        if limit is not None and usage is not None and limit < total:
+            used = usage - (_keyed_number(stat_file, droppable) or 0)
+            return min(available, max(0, limit - used)), limit
+    return available, total
+
+
+class MemorySamples:
+    """Notes from a thread of its own, ten times a second, how much memory the process has and the machine has left.
+
+    Of a long run the samples are thinned out, evenly. Where the kernel does not say these numbers there are none.
+    """
+
+    #: First line of the file: the schema.
+    HEADER = "time_ns,step,rss_bytes,available_bytes,total_bytes,other_cores"
+    MOST = 2000
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        #: The step that began last.
+        self.step = 0
+        self.is_over = False
+        self._every = 1
+        self._count = 0
+        self._load: Optional[tuple[float, float, float]] = None
+        if _resident_bytes() is not None and _machine_memory() is not None:
+            threading.Thread(target=_sample, args=(weakref.ref(self),), daemon=True).start()
+
+    def add(self) -> None:
+        """One more sample."""
+        self._count += 1
+        if self._count % self._every != 0:
+            return
+        resident, machine = _resident_bytes(), _machine_memory()
+        if resident is None or machine is None:
+            return
+        others = self._other_cores()
+        load = "" if others is None else f"{others:.2f}"
+        self.rows.append(f"{time.time_ns()},{self.step},{resident},{machine[0]},{machine[1]},{load}")
+        if len(self.rows) >= self.MOST:
+            del self.rows[::2]
+            self._every *= 2
+
+    def _other_cores(self) -> Optional[float]:
+        """Cores that others kept busy since the last sample; None where that was just now."""
+        busy = _busy_s()
+        if busy is None:
+            return None
+        now = time.monotonic(), busy, _own_s()
+        before, self._load = self._load, now
+        passed = 0.0 if before is None else now[0] - before[0]
+        if before is None or passed < _SHORTEST_S:
+            return None
+        return max(0.0, (now[1] - before[1] - (now[2] - before[2])) / passed)
+
+
+def _sample(samples: weakref.ref[MemorySamples]) -> None:
+    """Adds samples until nobody wants them: a recording may never come to its end."""
+    while True:
+        wanted = samples()
+        if wanted is None or wanted.is_over:
+            return
+        wanted.add()
+        del wanted
+        time.sleep(0.1)
+
+
 class MachineWatch:
-    """Watches what other programs do before, during and after a recording."""
+    """Watches what other programs do before, during and after a recording, and the memory meanwhile."""
 
     def __init__(self) -> None:
         self._loads: dict[str, float] = {}
         self._phase = "before"
+        self._samples = MemorySamples()
         self._begin()
 
+    def begin_step(self, step: int) -> None:
+        """A step of the loop begins; they count from 1."""
+        self._samples.step = step
+
     def enter(self, phase: str) -> None:
-        """The next phase begins: "during", then "after"."""
+        """The next phase begins: "during", then "after", in which the memory is the profiler's."""
         self._end()
         self._phase = phase
+        self._samples.is_over = phase == "after"
         self._begin()
+
+    @property
+    def resident_bytes(self) -> Optional[int]:
+        """Memory of this process in the last sample; None where there is none."""
+        rows = self._samples.rows
+        return int(rows[-1].split(",")[2]) if rows else None
 
     def facts(self) -> dict[str, Any]:
         """The document `tfdata-doctor.recording/1`."""
@@ -89,11 +220,12 @@ class MachineWatch:
         }
 
     def write(self, directory: str | os.PathLike[str]) -> None:
-        """Puts the facts beside the trace in `directory`. Raises OSError."""
-        path = pathlib.Path(directory) / FILE_NAME
-        partial = path.with_name(f"{path.name}.{os.getpid()}")
-        partial.write_text(json.dumps(self.facts(), indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        """Puts the facts and the samples beside the trace in `directory`; ends sampling. Raises OSError."""
+        self._samples.is_over = True
+        _write_whole(pathlib.Path(directory) / FILE_NAME, json.dumps(self.facts(), indent=1) + "\n")
+        if self._samples.rows:
+            lines = [MemorySamples.HEADER, *self._samples.rows]
+            _write_whole(pathlib.Path(directory) / SAMPLES_NAME, "\n".join(lines) + "\n")
 
     def _begin(self) -> None:
         self._start = (time.monotonic(), _busy_s(), _own_s())
@@ -105,3 +237,9 @@ class MachineWatch:
         if busy is None or busy_now is None or passed < _SHORTEST_S:
             return
         self._loads[self._phase] = max(0.0, (busy_now - busy - (_own_s() - own)) / passed)
+
+
+def _write_whole(path: pathlib.Path, text: str) -> None:
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)

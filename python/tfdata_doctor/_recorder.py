@@ -95,6 +95,11 @@ class Recorder:
         return self._steps / self._seconds if self._seconds > 0 else None
 
     @property
+    def memory_bytes(self) -> Optional[int]:
+        """Memory of the process when it was last looked at; None where the system does not say."""
+        return self._watch.resident_bytes
+
+    @property
     def is_done(self) -> bool:
         """Whether nothing more will be recorded."""
         return self._was_recording and not self._is_recording
@@ -105,6 +110,7 @@ class Recorder:
             return
         self._end_marker()
         self.step = self.step + 1 if step is None else step
+        self._watch.begin_step(self.step)
         if self.is_done:
             return
         self._clock()

@@ -38,6 +38,11 @@ def execute(script: str, arguments: Sequence[str], is_module: bool) -> object:
         sys.argv, sys.path = before
 
 
+def log_directory(given: Optional[LogDirectory]) -> LogDirectory:
+    """The one that was given, else a new folder."""
+    return tempfile.mkdtemp(prefix="tfdata-doctor-") if given is None else given
+
+
 def _nothing_recorded(recorder: Recorder) -> DoctorError:
     if "tensorflow" not in sys.modules:
         return DoctorError("nothing was recorded: the script did not import TensorFlow")
@@ -148,8 +153,7 @@ def record(
 ) -> Report:
     """What `run` does; `on_report` hears how fast the recorded steps were, too."""
     names = LineNames(lines)
-    directory = tempfile.mkdtemp(prefix="tfdata-doctor-") if logdir is None else logdir
-    recorder = Recorder(directory, *batches, names=names)
+    recorder = Recorder(log_directory(logdir), *batches, names=names)
     this = _Run(recorder, names, on_report, on_later_batches)
     this.hooks.install()
     failure: Optional[BaseException] = None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Optional
 
-from . import _history
+from . import _epochs, _history
 from ._program import DoctorError
 from ._script import BATCHES, record
 from .report import Report
@@ -28,6 +28,17 @@ def _batches(text: str) -> tuple[int, int]:
     if not 1 <= bounds[0] <= bounds[1]:
         raise argparse.ArgumentTypeError(f"{text} is not FIRST-LAST, such as 11-30")
     return bounds
+
+
+def _later_epoch(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"{text} is not the number of an epoch after the first")
+    return int(text)
+
+
+#: Options that are followed by a value, and those that are not.
+_WITH_VALUE = ("--batches", "--logdir", "--later-epoch")
+_FLAGS = ("--no-lines", "--no-history", "--epochs-compare")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,6 +68,14 @@ def _parser() -> argparse.ArgumentParser:
         help="neither keep what this run measured nor say what has changed since the one before "
         f"(nor where {_history.VARIABLE} is 0)",
     )
+    parser.add_argument(
+        "--epochs-compare",
+        action="store_true",
+        help="record the steps of --batches in the first epoch and in a later one, and say what changed",
+    )
+    parser.add_argument(
+        "--later-epoch", type=_later_epoch, metavar="N", default=2, help="which one (default: %(default)s)"
+    )
     parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
     parser.add_argument("script", metavar="SCRIPT.py", help="the script")
     return parser
@@ -68,12 +87,12 @@ def _script_index(words: Sequence[str]) -> Optional[int]:
     is_module = False
     while index < len(words):
         word = words[index]
-        if word in ("--batches", "--logdir"):
+        if word in _WITH_VALUE:
             index += 2
         elif word == "-m":
             is_module = True
             index += 1
-        elif word in ("--no-lines", "--no-history") or word.startswith(("--batches=", "--logdir=")):
+        elif word in _FLAGS or word.startswith(tuple(f"{option}=" for option in _WITH_VALUE)):
             index += 1
         elif is_module or word.endswith(".py"):
             return index
@@ -84,7 +103,7 @@ def _script_index(words: Sequence[str]) -> Optional[int]:
 
 def _misspelt(words: Sequence[str]) -> Optional[tuple[str, str]]:
     """The first word that is like an option of this module and none, before the script, and what it was meant to be."""
-    options = ("--batches", "--logdir", "--no-lines", "--no-history")
+    options = _WITH_VALUE + _FLAGS
     if words and not words[0].startswith("--"):
         return None
     for word in words:
@@ -182,12 +201,25 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         words = ["-m", options.script] if options.module else [options.script]
         line = shlex.join(["python", "-m", "tfdata_doctor", "--batches", "{}-{}".format(*batches), *words, *arguments])
         print(
-            f"\ntfdata-doctor: these steps filled a cache; those of a second epoch read from it:\n  {line}",
+            f"\ntfdata-doctor: these steps filled a cache; those of a second epoch read from it:\n  {line}\n"
+            "--epochs-compare in place of --batches records both and says what changed",
             file=sys.stderr,
         )
 
     _show_frames_of_the_script_alone()
     try:
+        if options.epochs_compare:
+            windows = _epochs.compare_epochs(
+                options.script,
+                arguments,
+                batches=options.batches,
+                later=options.later_epoch,
+                logdir=options.logdir,
+                lines=not options.no_lines,
+                is_module=options.module,
+            )
+            _epochs.show(windows)
+            return 0
         record(
             options.script,
             arguments,

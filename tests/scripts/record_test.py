@@ -117,8 +117,8 @@ class RecordTest(unittest.TestCase):
         done = self.record('input.py', '--runs', '2', '--steps', '2', '--warmup', '1', '--out', 'out', '--', '--a', 'b')
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'out/run_000\nout/run_001\n', ''))
         traces = ['run_000/host.xplane.pb', 'run_001/host.xplane.pb']
-        self.assertEqual([name for name in self.files('out') if not name.endswith('/recording.json')], traces)
-        self.assertEqual(len(self.files('out')), 4)
+        self.assertEqual([name for name in self.files('out') if name.endswith('.pb')], traces)
+        self.assertEqual(len(self.files('out')), 6)
         for name in traces:
             self.assertEqual(self.read('out/' + name), 'make --a b, element, start, train 0 1, element, end, '
                                                        'train 1 1, element, end')
@@ -196,7 +196,7 @@ class RecordTest(unittest.TestCase):
         done = self.record('input.py', '--out', 'out')
         self.assertEqual((done.returncode, done.stdout), (130, 'out/run_000\n'))
         self.assertEqual(done.stderr, 'scripts/record: interrupted; whole recordings were kept\n')
-        self.assertEqual(self.files('out'), ['run_000/host.xplane.pb', 'run_000/recording.json'])
+        self.assertEqual(self.files('out'), ['run_000/host.xplane.pb', 'run_000/memory.csv', 'run_000/recording.json'])
         self.assert_no_scratch()
         with self.assertRaises(ProcessLookupError):
             os.kill(int(self.read('input.py.was_here')), signal.SIGKILL)
