@@ -159,6 +159,21 @@ SandboxNeeds needs_of(const QueryOptions& options, std::vector<std::string> file
   return needs;
 }
 
+/// All traces that were named, each by itself, or the run that was. Errors: there is none.
+Result<SeparateInputs> inputs_of(const ReadingOptions& reading) {
+  if (reading.run) {
+    Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
+    if (!files) return Unexpected(std::move(files.error()));
+    return SeparateInputs{*std::move(files), {}};
+  }
+  SeparateInputs inputs = resolve_separate_inputs(reading.traces);
+  if (!inputs.files.empty() || inputs.unreadable.empty()) return inputs;
+  for (const Error& error : inputs.unreadable) {
+    if (&error != &inputs.unreadable.back()) print_error(error);
+  }
+  return Unexpected(std::move(inputs.unreadable.back()));
+}
+
 /// Whether all traces could be read.
 Result<bool> ask(const QueryOptions& options) {
   Result<std::string> sql = sql_of(options);
@@ -167,12 +182,9 @@ Result<bool> ask(const QueryOptions& options) {
     return Unexpected(limited.error());
   }
   // Before a database is opened, which somebody else may have made. What is wrong with the SQL is told first.
-  const Result<std::vector<std::string>> files = options.reading.traces.empty()
-                                                     ? std::vector<std::string>()
-                                                     : resolve_inputs(options.reading.traces, options.reading.run);
-  if (const Result<void> entered =
-          enter_sandbox(options.reading.sandbox, needs_of(options, files.value_or(std::vector<std::string>())));
-      !entered) {
+  const Result<SeparateInputs> inputs = inputs_of(options.reading);
+  const std::vector<std::string> files = inputs ? inputs->files : std::vector<std::string>();
+  if (const Result<void> entered = enter_sandbox(options.reading.sandbox, needs_of(options, files)); !entered) {
     return Unexpected(entered.error());
   }
   Result<QueryDatabase> database = open_database(options);
@@ -180,10 +192,12 @@ Result<bool> ask(const QueryOptions& options) {
   // Before anything is loaded: what is wrong with the SQL is reported at once.
   Result<UserQuery> query = UserQuery::prepare(*database, std::move(*sql));
   if (!query) return Unexpected(query.error());
-  if (!files) return Unexpected(files.error());
+  if (!inputs) return Unexpected(inputs.error());
+  for (const Error& error : inputs->unreadable) print_error(error);
   const auto begin = std::chrono::steady_clock::now();
-  Result<bool> loaded = files->empty() ? Result<bool>(true) : load(options, *files, *database, query->needs());
+  Result<bool> loaded = files.empty() ? Result<bool>(true) : load(options, files, *database, query->needs());
   if (!loaded) return loaded;
+  *loaded = *loaded && inputs->unreadable.empty();
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output.path());

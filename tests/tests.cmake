@@ -121,6 +121,8 @@ if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
   endforeach()
   add_test(NAME coverage_page COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/coverage --check
                                       $<TARGET_FILE:tfdata-doctor>)
+  add_test(NAME warehouse_page COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/warehouse-guide --check
+                                       $<TARGET_FILE:tfdata-doctor>)
   foreach(name style tensorflow wheel)
     add_test(NAME python_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/check-python --prepared ${name}
                                          $<TARGET_FILE:tfdata-doctor>)

@@ -215,6 +215,21 @@ TEST_CASE("folders of traces below one that is no log directory are named") {
   CHECK(contains(error.next, "tfdata-doctor batch " + (directory / "all")));
 }
 
+TEST_CASE("where each trace is read by itself, a folder is every trace below it") {
+  const TemporaryDirectory directory;
+  const std::string old_run = directory.write("logs/plugins/profile/1/h.xplane.pb", "old", 1);
+  const std::string new_run = directory.write("logs/plugins/profile/2/h.xplane.pb", "new", 2);
+  const std::string loose = directory.write("logs/deep/er/x.trace.json", "loose");
+  directory.write("none/notes.txt", "");
+  const SeparateInputs all = resolve_separate_inputs({directory / "logs", old_run, directory / "none", "missing.pb"});
+  CHECK(below(directory, all.files) ==
+        Names{"logs/deep/er/x.trace.json", "logs/plugins/profile/1/h.xplane.pb", "logs/plugins/profile/2/h.xplane.pb"});
+  REQUIRE(all.unreadable.size() == 2);
+  CHECK(contains(all.unreadable[0].what, "holds no trace files"));
+  CHECK(contains(all.unreadable[1].what, "no such file"));
+  CHECK(resolve_inputs({directory / "logs"}, std::nullopt) == std::vector<std::string>{new_run});
+}
+
 TEST_CASE("paths of other storage get the command that pipes them, and a program the one that records it") {
   CHECK(refusal("gs://bucket/h.xplane.pb").next == "pipe it: gsutil cat gs://bucket/h.xplane.pb | tfdata-doctor -");
   CHECK(refusal("s3://bucket/a b.pb").next == "pipe it: aws s3 cp 's3://bucket/a b.pb' - | tfdata-doctor -");

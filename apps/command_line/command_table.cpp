@@ -14,6 +14,9 @@ constexpr std::string_view kTraceNotes =
     "TRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), - for standard input, the directory "
     "of a profiling run, or a TensorBoard log directory (its newest run is taken). Several files are hosts of one run; "
     "TF1 timelines are steps of one host.";
+constexpr std::string_view kQueryNotes =
+    "TRACE is a trace file, rows that batch wrote, - for standard input, or a directory: every trace below it, each by "
+    "itself. TF1 timelines are steps of one host.";
 constexpr std::string_view kCaptureNotes =
     "The traces are stored as TensorBoard expects them, DIR/plugins/profile/TIME/HOST_PORT.xplane.pb. Servers before "
     "TensorFlow 2.21 write the trace to that path of their own disk, so it must be a folder that both sides see. A "
@@ -231,7 +234,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .examples = {{"query 'select verdict, culprit from traces' logs/", "what diagnose says, as a row"},
                   {"query 'select count(*) from traces' rows.ndjson", "about the rows of batch"},
                   {"query --schema", "the tables and their columns; --examples prints more SQL"}},
-     .notes = kTraceNotes,
+     .notes = kQueryNotes,
      .exits = {{kExitClean, "answered, whatever the answer"}, kFailed}},
     {.name = "schema",
      .command = Command::schema,

@@ -18,6 +18,7 @@
 #include "io/path_error.h"
 #include "io/repeated_files.h"
 #include "io/trace_folder.h"
+#include "io/trace_walk.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -185,6 +186,21 @@ Result<std::vector<std::string>> resolve_path(const std::string& path, const std
   return resolve_directory(path, run);
 }
 
+void add_all_below(const std::string& directory, SeparateInputs& inputs) {
+  const std::size_t before = inputs.files.size() + inputs.unreadable.size();
+  TraceWalk walk(directory);
+  while (std::optional<Result<std::string>> found = walk.next()) {
+    if (*found) {
+      inputs.files.push_back(**found);
+    } else {
+      inputs.unreadable.push_back(std::move(found->error()));
+    }
+  }
+  if (inputs.files.size() + inputs.unreadable.size() > before) return;
+  const Result<TraceFolder> folder = read_trace_folder(directory);
+  inputs.unreadable.push_back(folder ? no_traces(directory, *folder, {}) : folder.error());
+}
+
 std::vector<Run> recordings_below(const fs::path& directory, const TraceFolder& folder) {
   std::vector<Run> recordings;
   for (const std::string& file : most_complete_files(directory, folder.traces)) {
@@ -240,6 +256,25 @@ Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& 
     files.insert(files.end(), found->begin(), found->end());
   }
   return without_repeats(std::move(files));
+}
+
+SeparateInputs resolve_separate_inputs(const std::vector<std::string>& paths) {
+  SeparateInputs inputs;
+  for (const std::string& path : paths) {
+    struct stat status {};
+    if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+      Result<std::vector<std::string>> itself = resolve_path(path, std::nullopt);
+      if (itself) {
+        inputs.files.push_back(path);
+      } else {
+        inputs.unreadable.push_back(std::move(itself.error()));
+      }
+      continue;
+    }
+    add_all_below(path, inputs);
+  }
+  inputs.files = without_repeats(std::move(inputs.files));
+  return inputs;
 }
 
 }  // namespace doctor

@@ -31,4 +31,14 @@ Result<std::vector<Run>> list_recordings(const std::string& path);
 Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,
                                                 const std::optional<std::string>& run);
 
+/// Trace files that are read each by itself.
+struct SeparateInputs {
+  std::vector<std::string> files;  ///< each recording once (without_repeats())
+  std::vector<Error> unreadable;   ///< paths that lead nowhere, folders that could not be read or hold no trace
+};
+
+/// Turns the TRACE… of a command that takes each trace by itself into files, as `batch` does: a file or "-" means
+/// itself, a directory every trace file below it at any depth.
+SeparateInputs resolve_separate_inputs(const std::vector<std::string>& paths);
+
 }  // namespace doctor

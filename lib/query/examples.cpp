@@ -5,12 +5,15 @@
 namespace doctor {
 namespace {
 
-constexpr std::array<QueryExample, 12> kExamples = {{
+constexpr std::array<QueryExample, 13> kExamples = {{
     {"Which iterators take most time over all traces? For TF1 timelines, too",
      "SELECT sum(duration_us) AS total_us, avg(duration_us) AS average_us, min(duration_us) AS min_us,\n"
      "       max(duration_us) AS max_us, long_name\n"
      "FROM events WHERE long_name LIKE 'Iterator::%'\n"
      "GROUP BY long_name ORDER BY total_us DESC LIMIT 20"},
+    {"What does a step of TF1 spend its time on, by node of the graph?",
+     "SELECT sum(dur) AS total_dur, avg(dur) AS avg_dur, min(dur) AS min_dur, max(dur) AS max_dur, arg_name\n"
+     "FROM timeline_events GROUP BY arg_name ORDER BY 1 DESC LIMIT 20"},
     {"Which iterators do the consumers wait for?",
      "SELECT long_name, sum(critical_us) AS critical_us, sum(self_us) AS self_us, sum(calls) AS calls\n"
      "FROM iterators GROUP BY long_name ORDER BY critical_us DESC LIMIT 20"},

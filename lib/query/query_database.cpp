@@ -36,11 +36,14 @@ Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode 
   if (Result<void> set = database.change("PRAGMA synchronous = NORMAL;" + cache_pragma(kFileCacheBytes)); !set) {
     return Unexpected(set.error());
   }
-  if (*is_filled) return database;
-  if (Result<void> made = database.make_tables(); !made) {
-    if (is_new) remove_if_empty(path);
-    return Unexpected(made.error());
+  if (!*is_filled) {
+    if (Result<void> made = database.make_tables(); !made) {
+      if (is_new) remove_if_empty(path);
+      return Unexpected(made.error());
+    }
   }
+  if (Result<void> shown = database.change(std::string(sql_to_show_timelines())); !shown)
+    return Unexpected(shown.error());
   return database;
 }
 
@@ -57,6 +60,8 @@ Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes) {
       "PRAGMA page_size = 16384; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;" + cache_pragma(cache_bytes);
   if (Result<void> set = database.change(settings); !set) return Unexpected(set.error());
   if (Result<void> made = database.make_tables(); !made) return Unexpected(made.error());
+  if (Result<void> shown = database.change(std::string(sql_to_show_timelines())); !shown)
+    return Unexpected(shown.error());
   return database;
 }
 

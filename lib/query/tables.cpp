@@ -38,6 +38,21 @@ const QueryTable kEvents = {
         {"args", text, false, "", "all arguments as a JSON object of texts: `args ->> '$.parallelism'`"},
     }};
 
+// The names that BigQuery infers from the JSON of a timeline, so that SQL which was written for it runs here as it is.
+const QueryTable kTimelineEvents = {
+    "timeline_events",
+    "An event, in the columns that a warehouse gets from the JSON of TF1 timelines: `args.name` is `arg_name`",
+    {
+        {"name", text, false, "", "type of the op; `unknown` where TF1 does not know it"},
+        {"pid", integer, false, "", "as in the file"},
+        {"tid", integer, false, "", "as in the file"},
+        {"ts", real, false, "us", "as `events.start_us`"},
+        {"dur", real, false, "us", "as `events.duration_us`"},
+        {"arg_name", text, false, "",
+         "node of the graph or iterator; as `events.long_name` where there is no such argument"},
+        {"arg_op", text, false, "", "likewise, as `events.op_type`"},
+    }};
+
 const QueryTable kIterators = {
     "iterators",
     "A logical iterator of a host: objects that differ only in epoch or file are one",
@@ -220,9 +235,14 @@ QueryTable traces_table() {
 constexpr std::string_view kStart = "start_us";
 constexpr std::string_view kStoredStart = "start_ps";
 
+/// Whether it is a view over what all events are stored in.
+bool shows_events(const QueryTable& table) {
+  return table.name == kEvents.name || table.name == kTimelineEvents.name;
+}
+
 bool has_start(const QueryTable& table) {
-  return table.name != kEvents.name && std::any_of(table.columns.begin(), table.columns.end(),
-                                                   [](const QueryColumn& column) { return column.name == kStart; });
+  return !shows_events(table) && std::any_of(table.columns.begin(), table.columns.end(),
+                                             [](const QueryColumn& column) { return column.name == kStart; });
 }
 
 std::string sql_to_view(const QueryTable& table) {
@@ -277,8 +297,9 @@ FROM event_rows AS event LEFT JOIN event_lines AS line ON line.line = event.line
 }  // namespace
 
 std::span<const QueryTable> query_tables() {
-  static const std::vector<QueryTable> kTables = {kEvents, kIterators, kCalls,    kSegments,      kSteps,
-                                                  kOps,    kKernels,   kFindings, traces_table(), kFiles};
+  static const std::vector<QueryTable> kTables = {kEvents,   kTimelineEvents, kIterators, kCalls,
+                                                  kSegments, kSteps,          kOps,       kKernels,
+                                                  kFindings, traces_table(),  kFiles};
   return kTables;
 }
 
@@ -311,7 +332,7 @@ std::string sql_to_make_tables() {
   std::string sql;
   std::string views;
   for (const QueryTable& table : query_tables()) {
-    if (table.name == kEvents.name) continue;
+    if (shows_events(table)) continue;
     sql += fmt::format("CREATE TABLE {} (", stored_as(table));
     for (const QueryColumn& column : table.columns) {
       const bool is_start = column.name == kStart;
@@ -322,6 +343,13 @@ std::string sql_to_make_tables() {
     if (has_start(table)) views += sql_to_view(table);
   }
   return sql + std::string(kStorage) + std::string(kEventView) + views;
+}
+
+std::string_view sql_to_show_timelines() {
+  return R"(
+CREATE TEMP VIEW timeline_events AS SELECT name, pid, tid, start_us AS ts, duration_us AS dur,
+  coalesce(args ->> '$.name', long_name) AS arg_name, coalesce(args ->> '$.op', op_type) AS arg_op FROM main.events;
+)";
 }
 
 }  // namespace doctor

@@ -46,6 +46,10 @@ std::string stored_as(const QueryTable& table);
 /// The statements that make all tables, those included that only the tool itself uses.
 std::string sql_to_make_tables();
 
+/// The statement that makes the view `timeline_events` for this connection: SQLite runs its functions on JSON in no
+/// view that is stored in a database, since somebody else may have written it.
+std::string_view sql_to_show_timelines();
+
 // Events come by the million, so what they share is stored once: `events` is a view over these tables.
 
 /// A thread of a file: line, process, thread, host, ..., and where its times count from.
