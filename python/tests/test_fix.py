@@ -22,6 +22,7 @@ from tfdata_doctor._fix import cli, judge, pages, runner, search
 from tfdata_doctor._fix.caches import CachePlaces
 from tfdata_doctor._fix.edits import Edit, Place
 from tfdata_doctor._fix.elements import difference, is_compared
+from tfdata_doctor._fix.forecast import Forecast
 from tfdata_doctor._fix.jobs import Answer, Cache, Elements, Program
 from tfdata_doctor._fix.made import MadeAt
 from tfdata_doctor._fix.outcome import Outcome
@@ -198,7 +199,12 @@ class PlanTest(FolderTest):
     def plan(self, text=INPUT, roots=None, allowed=()):
         run = self.recorded(text)
         planner = Planner(
-            diagnose(run), str(run), str(self.folder / "train.py"), roots or [str(self.folder)], frozenset(allowed)
+            diagnose(run),
+            str(run),
+            str(self.folder / "train.py"),
+            roots or [str(self.folder)],
+            frozenset(allowed),
+            Forecast(str(run), []),
         )
         return list(planner.plan(Workspace()))
 
@@ -223,7 +229,8 @@ class PlanTest(FolderTest):
         change = report.changes[0]
         fix = type(change.fixes[0])("cache", "cache", change.fixes[0].iterator, None, None)
         object.__setattr__(change, "fixes", [fix])
-        planner = Planner(report, str(run), str(self.folder / "train.py"), [str(self.folder)], frozenset())
+        forecast = Forecast(str(run), [])
+        planner = Planner(report, str(run), str(self.folder / "train.py"), [str(self.folder)], frozenset(), forecast)
         self.assertIn("an endless repeat() comes before it", next(planner.plan(Workspace())).reason)
 
 
@@ -287,8 +294,8 @@ class CachePlaceTest(unittest.TestCase):
 class FakeRunner:
     """Runs that take as long as `rates` says: of the text, a list of rates."""
 
-    def __init__(self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None):
-        self.run, self.rates, self.looks, self.on_measure = run, rates, looks, on_measure
+    def __init__(self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None, ready=None):
+        self.run, self.rates, self.looks, self.on_measure, self.ready = run, rates, looks, on_measure, ready
         self.measured = []
 
     def __enter__(self):
@@ -307,6 +314,9 @@ class FakeRunner:
         hashes = self.looks(self.text_of(texts))
         return Answer(elements=[Elements("int", hashes, hashes, True)])
 
+    def measure_ready(self, texts, skip, steps, _):
+        return self.answer(self.ready, skip + steps) if self.ready else Answer(ended="end")
+
     def measure(self, texts, skip, steps, _):
         self.on_measure()
         text = self.text_of(texts)
@@ -314,8 +324,12 @@ class FakeRunner:
         rate = self.rates(text)
         if isinstance(rate, Exception):
             raise rate
-        begins = [index / rate for index in range(skip + steps)]
-        return Answer(begins=begins, ends=[*begins[1:], begins[-1] + 1 / rate], ended="enough")
+        return self.answer(rate, skip + steps)
+
+    @staticmethod
+    def answer(rate, steps):
+        begins = [index / rate for index in range(steps)]
+        return Answer(begins=begins, ends=[*begins[1:], begins[-1] + 1 / rate], ended="enough", is_ready=True)
 
 
 class SearchTest(PlanTest):
@@ -515,14 +529,17 @@ class RunnerTest(FolderTest):
         self.assertEqual((self.folder / "helper.py").read_text(), "VALUE = 'old'\n")
         self.assertFalse((self.folder / "__pycache__").exists())
 
-    def test_changed_text_is_seen_by_spawned_processes(self):
-        text = PROGRAM + (
-            "    import multiprocessing\n"
-            "    context = multiprocessing.get_context('spawn')\n"
-            "    with context.Pool(1) as pool:\n"
-            "        assert pool.apply(f) == 'changed', pool.apply(f)\n"
-        )
-        self.assertEqual(self.run_with(text, [("program.py", b"as it was", b"changed")]).ended, "end")
+    def test_changed_text_is_seen_by_processes_of_multiprocessing(self):
+        for method in ("spawn", "forkserver", "fork"):
+            text = PROGRAM + (
+                "    import multiprocessing\n"
+                f"    context = multiprocessing.get_context('{method}')\n"
+                "    with context.Pool(1) as pool:\n"
+                "        assert pool.apply(f) == 'changed', pool.apply(f)\n"
+                "        assert pool.apply(inspect.getsource, (f,)).count('changed') == 1\n"
+            )
+            with self.subTest(method=method):
+                self.assertEqual(self.run_with(text, [("program.py", b"as it was", b"changed")]).ended, "end")
 
     def test_traceback_shows_the_changed_line(self):
         with self.assertRaises(ProgramFailed) as caught:

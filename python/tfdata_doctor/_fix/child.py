@@ -28,6 +28,7 @@ from .elements import Looker
 from .jobs import Answer, Job
 from .notebook import SUFFIX
 from .overlay import install_from
+from .ready import ReadyInput
 
 #: A program that catches SystemExit, or whose threads go on, is ended all the same.
 _GRACE_SECONDS = 10.0
@@ -41,6 +42,7 @@ class _Run:
         self.job = job
         self.answer = Answer()
         self.looker = Looker(self.answer, job)
+        self.ready_input = ReadyInput(self.answer, job)
         self.names = LineNames(job.mode == "record")
         self.recorder = self._recorder()
         self.hooks = Hooks(self.recorder, self._on_tensorflow)
@@ -57,6 +59,7 @@ class _Run:
 
     def _on_tensorflow(self) -> None:
         self.looker.open()
+        self.ready_input.open()
         self.names.open()
 
     def save(self, ended: str) -> None:

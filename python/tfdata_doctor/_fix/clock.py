@@ -87,7 +87,7 @@ class Clock(Recorder):
 
     def _is_long_enough(self, now: float) -> bool:
         begins = self._answer.begins
-        return self._job.mode != "measure" or now - begins[self._job.skip] >= LEAST_SECONDS
+        return self._job.mode not in ("measure", "ready") or now - begins[self._job.skip] >= LEAST_SECONDS
 
     @staticmethod
     def _is_memory_short() -> bool:

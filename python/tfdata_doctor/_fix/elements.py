@@ -94,9 +94,7 @@ class Looker:
             tf.random.set_seed(_SEED)
         if not self._is_shuffled:
             owner.shuffle = _unshuffled(owner.shuffle)
-        for kind in (owner, *owner.__subclasses__()):
-            if "__iter__" in vars(kind):
-                kind.__iter__ = self._looked_at(kind.__iter__)
+        wrap_iterations(self._looked_at)
 
     def _told(self, cache: Callable[..., Any]) -> Callable[..., Any]:
         """Dataset.cache, which says what it is of."""
@@ -105,7 +103,7 @@ class Looker:
         @functools.wraps(cache)
         def wrapper(dataset: Any, *arguments: Any, **options: Any) -> Any:
             frame = sys._getframe(1)
-            entry = Cache(frame.f_code.co_filename, frame.f_lineno, _elements_of(dataset))
+            entry = Cache(frame.f_code.co_filename, frame.f_lineno, elements_of(dataset))
             self._answer.caches.append(entry)
             # Not where elements are compared: a shuffle counts the times over it.
             if self._is_wanted and not self._is_seeded and not self.is_inside:
@@ -159,7 +157,17 @@ def _unshuffled(shuffle: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def _elements_of(dataset: Any) -> int:
+def wrap_iterations(wrap: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]) -> None:
+    """Puts a function around iter() of datasets."""
+    import tensorflow as tf
+
+    owner = tf.data.Dataset
+    for kind in (owner, *owner.__subclasses__()):
+        if "__iter__" in vars(kind):
+            kind.__iter__ = wrap(kind.__iter__)
+
+
+def elements_of(dataset: Any) -> int:
     """How many a dataset has: -1 without an end, -2 unknown."""
     try:
         return int(dataset.cardinality())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from .outcome import Outcome
-from .words import headline, measured_words, predicted_words, result_words, said_how_it_did
+from .words import headline, measured_words, predicted_words, result_words, said_how_it_did, said_of_ready
 
 _STYLE = """
 :root { color-scheme: light dark }
@@ -62,6 +62,7 @@ def html(outcome: Outcome) -> str:
         )
     )
     facts = [f"What limits now: {outcome.limit}" if outcome.limit else "", said_how_it_did(outcome)]
+    facts += [f"At most: {said}" for said in [said_of_ready(outcome)] if said]
     facts += [f"Not tried: {left.words}: {left.reason}" for left in outcome.not_tried]
     listed = "".join(f"<li>{escape(fact)}</li>" for fact in [*facts, f"Ended: {outcome.stopped}"] if fact)
     table = f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>' if rows else ""

@@ -20,7 +20,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Job:
-    """`mode` is "record", "measure" or "compare"; a step is one of the recorder's."""
+    """`mode` is "record", "measure", "ready" (measure with an input that is) or "compare"; a step is a recorder's."""
 
     mode: str
     program: Program
@@ -76,6 +76,8 @@ class Answer:
     epochs: list[int] = field(default_factory=list)
     caches: list[Cache] = field(default_factory=list)
     elements: list[Elements] = field(default_factory=list)
+    #: Whether an input was made ready, of "ready".
+    is_ready: bool = False
     #: Steps that began, of "record".
     steps: int = 0
     #: Why the process ended: "enough", "time", "memory", "end" (of the program) or "error".

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Optional
 
+from .forecast import Prediction
 from .judge import Verdict
-from .plan import NotTried, Prediction
+from .plan import NotTried
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Trial:
     where: str
     #: Whether the data are the same: "same", or why that is not known, or how they differ.
     data: str
+    #: What the report predicted, of the program with the profiler; `predicted` is of it without.
+    told: Optional[Prediction] = None
 
     @property
     def is_as_predicted(self) -> Optional[bool]:
@@ -44,6 +47,8 @@ class Outcome:
     not_tried: list[NotTried] = field(default_factory=list)
     before: Optional[float] = None
     after: Optional[float] = None
+    #: The same of the program as it is now, with an input whose elements are ready.
+    ready: Optional[float] = None
     total: Optional[Verdict] = None
     #: What limits at the end, and why the search ended there; for people.
     limit: str = ""

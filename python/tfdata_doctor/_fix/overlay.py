@@ -1,7 +1,7 @@
 """Lets a program run with changed text of some files, which stay as they are on the disk.
 
-Imports, `runpy`, tracebacks, `inspect.getsource()` (which AutoGraph needs) and processes that multiprocessing spawns
-all see the changed text, under the name of the file that it is of.
+Imports, `runpy`, tracebacks, `inspect.getsource()` (which AutoGraph needs) and processes of multiprocessing all see the
+changed text, under the name of the file that it is of.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import importlib.util
 import io
 import json
 import linecache
-import multiprocessing.spawn
+import multiprocessing.util
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
@@ -21,8 +22,10 @@ from typing import IO, Any, Optional
 
 from .source import Source
 
-#: Names the file of texts to the processes that this one spawns.
+#: Where this package is, for the processes that this one starts.
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+#: What Python runs in a process that `multiprocessing` spawns, and in the server that forks others.
+_STARTS_PROGRAM = re.compile(r"from multiprocessing\.(spawn|forkserver) import")
 
 
 def write_texts(path: str, sources: Mapping[str, Source]) -> None:
@@ -106,23 +109,28 @@ class Overlay(importlib.abc.MetaPathFinder):
 
 
 def install_from(path: str) -> None:
-    """Sees the texts of a file, in this process and those that multiprocessing spawns from it."""
+    """Sees the texts of a file, in this process and those that multiprocessing starts from it."""
     with open(path, encoding="utf-8") as file:
         texts = {name: text.encode("latin-1") for name, text in json.load(file).items()}
     if not texts:
         return
     Overlay(texts).install()
-    command_line = multiprocessing.spawn.get_command_line
+    spawn = multiprocessing.util.spawnv_passfds
 
-    def get_command_line(**options: Any) -> list[str]:
-        words = command_line(**options)
-        if "-c" in words:
-            at = words.index("-c") + 1
-            words[at] = (
-                f"import sys; sys.path.insert(0, {_PACKAGE_PARENT!r}); "
-                f"from tfdata_doctor._fix.overlay import install_from; install_from({path!r}); "
-                f"sys.path.pop(0); {words[at]}"
-            )
+    def spawnv_passfds(program: Any, words: Sequence[Any], files: Any) -> Any:
+        return spawn(program, _with_texts(words, path), files)
+
+    multiprocessing.util.spawnv_passfds = spawnv_passfds
+
+
+def _with_texts(words: Sequence[Any], path: str) -> Sequence[Any]:
+    """The command line of a process that multiprocessing starts, which installs the texts of a file first."""
+    words = [os.fsdecode(word) for word in words]
+    code = words[words.index("-c") + 1] if "-c" in words[:-1] else ""
+    if not _STARTS_PROGRAM.match(code):
         return words
-
-    multiprocessing.spawn.get_command_line = get_command_line
+    first = (
+        f"import sys; sys.path.insert(0, {_PACKAGE_PARENT!r}); "
+        f"from tfdata_doctor._fix.overlay import install_from; install_from({path!r}); sys.path.pop(0); "
+    )
+    return [first + code if word is code else word for word in words]

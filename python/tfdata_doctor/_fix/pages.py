@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Optional
 
+from .forecast import Prediction
 from .html import html
 from .outcome import Outcome, Trial
-from .plan import NotTried, Prediction
-from .words import headline, measured_words, predicted_words, result_words, said_how_it_did
+from .plan import NotTried
+from .words import headline, measured_words, predicted_words, result_words, said_how_it_did, said_of_ready
 
 SCHEMA = "tfdata-doctor.fix/1"
 _WIDTH = 110
@@ -53,6 +54,8 @@ def text(outcome: Outcome) -> str:
         lines.append("  data: " + ("; ".join(data) if data else "the first elements are the same as before"))
     if outcome.limit:
         lines.append(f"  limits now: {outcome.limit}")
+    if said := said_of_ready(outcome):
+        lines.append(f"  at most: {said}")
     lines.append(f"  ended after {outcome.seconds / 60:.1f} min: {outcome.stopped}")
     if said := said_how_it_did(outcome):
         lines.append(f"  model: {said}")
@@ -68,7 +71,7 @@ def text(outcome: Outcome) -> str:
 
 
 def _prediction_json(predicted: Optional[Prediction]) -> Optional[dict[str, Any]]:
-    return None if predicted is None else dataclasses.asdict(predicted)
+    return None if predicted is None else predicted.document()
 
 
 def _trial_json(trial: Trial) -> dict[str, Any]:
@@ -78,6 +81,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
         "file": trial.file,
         "line": trial.line,
         "predicted": _prediction_json(trial.predicted),
+        "told": _prediction_json(trial.told),
         "measured": None if trial.measured is None else dataclasses.asdict(trial.measured),
         "base_steps_per_s": list(trial.base),
         "changed_steps_per_s": list(trial.changed),
@@ -105,6 +109,7 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
         "command": outcome.command,
         "before_steps_per_s": outcome.before,
         "after_steps_per_s": outcome.after,
+        "ready_steps_per_s": outcome.ready,
         "gain": None if outcome.total is None else dataclasses.asdict(outcome.total),
         "trials": [_trial_json(trial) for trial in outcome.trials],
         "not_tried": [_not_tried_json(left) for left in outcome.not_tried],
@@ -149,6 +154,8 @@ def markdown(outcome: Outcome) -> str:
         lines.append("")
     if outcome.limit:
         lines += [f"What limits now: {_cell(outcome.limit)}.", ""]
+    if said := said_of_ready(outcome):
+        lines += [f"At most: {_cell(said)}.", ""]
     if said := said_how_it_did(outcome):
         lines += [f"The model: {_cell(said)}.", ""]
     for left in outcome.not_tried:

@@ -14,6 +14,7 @@ from tfdata_doctor.report import Iterator as TreeIterator
 
 from .caches import CachePlaces
 from .edits import EDITS, Edit, Place
+from .forecast import Forecast, Prediction, prediction_of
 from .iterators import remade_lines
 from .made import MadeAt, dataset_names, lines_of
 from .notebook import SUFFIX, cell_of
@@ -50,23 +51,17 @@ _METHODS = {"parallel_map": ("map",), "parallel_batch": ("batch", "padded_batch"
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """The factor of steps in a time, from the model, and its range."""
-
-    gain: float
-    low: float
-    high: float
-    condition: Optional[str]
-
-
-@dataclass(frozen=True)
 class Candidate:
-    """A change to try: edits of files. `elements_per_step`: of the iterator that is cached."""
+    """A change to try: edits of files. `elements_per_step`: of the iterator that is cached.
+
+    `told`: what the report predicts, of the program with the profiler.
+    """
 
     words: str
     kinds: tuple[str, ...]
     edits: tuple[tuple[str, Edit], ...]
     predicted: Optional[Prediction]
+    told: Optional[Prediction]
     code: str
     elements_per_step: float = 0.0
     #: As whatif --fix takes them.
@@ -117,22 +112,24 @@ def where_of(source: Optional[Source], file: str, line: int) -> str:
     return f"{name}:{line}"
 
 
-def _prediction(change: Change) -> Optional[Prediction]:
-    gain = change.gain
-    return None if gain is None else Prediction(gain.factor, gain.low, gain.high, gain.condition)
-
-
 class Planner:
     """Turns the changes of a report into candidates."""
 
     def __init__(
-        self, report: Report, run_directory: str, script: str, roots: Sequence[str], allowed: frozenset[str]
+        self,
+        report: Report,
+        run_directory: str,
+        script: str,
+        roots: Sequence[str],
+        allowed: frozenset[str],
+        forecast: Forecast,
     ) -> None:
         self._report = report
         self._made = lines_of(run_directory)
         self._script = script
         self._roots = roots
         self._allowed = allowed
+        self._forecast = forecast
 
     def plan(self, sources: Workspace) -> Iterator[Candidate | NotTried]:
         """What to try, best first, and what not."""
@@ -147,19 +144,19 @@ class Planner:
                 text = words or change.text.partition(": ")[0].rstrip(".")
                 file, line = (made.file, made.place.line) if made else ("", 0)
                 where = where_of(self._readable(sources, file), file, line) if file else ""
-                yield NotTried(text, str(refused), file, line, _prediction(change), where)
+                yield NotTried(text, str(refused), file, line, self._left_to_user(change), where)
 
     def _candidate(self, change: Change, words: str, sources: Workspace) -> Candidate:
         if not change.fixes:
             raise Refused(f"it needs a person: {change.text}")
-        edits, code, ratio, is_moved = [], "", 0.0, False
+        edits: list[tuple[str, Edit]] = []
+        code, ratio, specs = "", 0.0, []
         for fix in change.fixes:
             needed = ALLOWED_BY.get(fix.kind)
             if needed and needed not in self._allowed:
                 raise Refused(f"only with --allow {needed}")
             if fix.kind in CACHES:
                 fix, ratio = self._cache_of(change, fix, sources)
-                is_moved = is_moved or fix.iterator not in {one.iterator for one in change.fixes}
             if fix.kind not in EDITS:
                 raise Refused(f"it needs a person: {change.text}")
             made = self._made_at(change, fix, sources)
@@ -167,13 +164,18 @@ class Planner:
             source = sources.read(made.file)
             code = code or _line_of(source, made.place.line)
             edits.append((made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)))
+            specs.append(fix.fix)
         kinds = tuple(fix.kind for fix in change.fixes)
-        specs = tuple(fix.fix for fix in change.fixes)
         file, line = edits[0][0], edits[0][1].place.line
         where = where_of(sources.read(file), file, line)
-        # What the model said is of another place.
-        predicted = None if is_moved else _prediction(change)
-        return Candidate(words, kinds, tuple(edits), predicted, code, ratio, specs, where)
+        predicted = self._forecast.prediction(change, specs)
+        # What the report says may be of another place.
+        told = prediction_of(change) if specs == [fix.fix for fix in change.fixes] else None
+        return Candidate(words, kinds, tuple(edits), predicted, told, code, ratio, tuple(specs), where)
+
+    def _left_to_user(self, change: Change) -> Optional[Prediction]:
+        fixes = [fix.fix for fix in change.fixes]
+        return self._forecast.prediction(change, fixes) if fixes else prediction_of(change)
 
     def _cache_of(self, change: Change, fix: ChangedIterator, sources: Workspace) -> tuple[ChangedIterator, float]:
         """The cache at a place where it can stand, and how many elements of it make a step. Raises Refused."""
@@ -186,7 +188,9 @@ class Planner:
         iterator = self._iterator_of(change, fix)
         place = places.place(iterator, fix.kind == "split_cache")
         ratio = places.elements_per_step(place)
-        return ChangedIterator(fix.fix, "cache", place.long_name, fix.number, fix.cycle_length), ratio
+        is_there = place is iterator and fix.kind == "cache"
+        spec = fix.fix if is_there else f"cache:{place.long_name}"
+        return ChangedIterator(spec, "cache", place.long_name, fix.number, fix.cycle_length), ratio
 
     @staticmethod
     def _readable(sources: Workspace, file: str) -> Optional[Source]:

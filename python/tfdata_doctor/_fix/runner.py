@@ -121,6 +121,10 @@ class Runner:
         """Takes the times of steps. Raises ProgramFailed."""
         return self._run("measure", texts, skip, steps, seconds)
 
+    def measure_ready(self, texts: Mapping[str, Source], skip: int, steps: int, seconds: float) -> Answer:
+        """The same with an input whose elements are ready. Raises ProgramFailed."""
+        return self._run("ready", texts, skip, steps, seconds)
+
     def look(
         self, texts: Mapping[str, Source], seconds: float, *, is_seeded: bool = True, is_shuffled: bool = True
     ) -> Answer:

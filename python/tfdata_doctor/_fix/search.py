@@ -15,6 +15,7 @@ from tfdata_doctor.report import Report
 from . import judge
 from .clock import memory
 from .elements import difference, is_compared
+from .forecast import Forecast, as_measured
 from .jobs import Answer, Cache, Elements, Program
 from .judge import Verdict
 from .outcome import Outcome, Trial
@@ -41,6 +42,10 @@ _RUN_SHARE = 0.125
 _LEAST_RUN_SECONDS = 20.0
 #: A run hardly takes less: importing TensorFlow.
 _START_SECONDS = 8.0
+#: Runs with an input that is ready; they say how much the speed of the rest of the program varies.
+_READY_RUNS = 2
+#: Of the speed with an input that is ready: nothing is left to gain.
+_CLOSE_TO_READY = 0.95
 #: Elements in a cache; TensorFlow's numbers.
 _ENDLESS = -1
 
@@ -128,7 +133,13 @@ class Search:
                 self.outcome.stopped = "the input no longer limits" if self.outcome.kept else "the input does not limit"
                 self.outcome.limit = "what your program does between two batches"
                 return
-            planner = Planner(report, run_directory, script, roots_of(script), self._choices.allowed)
+            ready = self._measure_ready(state)
+            if self._is_as_if_ready(ready):
+                self.outcome.stopped = "the input no longer limits"
+                self.outcome.limit = "what your program does between two batches"
+                return
+            forecast = Forecast(run_directory, ready)
+            planner = Planner(report, run_directory, script, roots_of(script), self._choices.allowed, forecast)
             kept = None
             self.outcome.not_tried = []
             for planned in planner.plan(state.workspace):
@@ -180,6 +191,29 @@ class Search:
             self._state = replace(state, skip=skip)
         return report, answer.run_directory
 
+    def _measure_ready(self, state: _State) -> list[float]:
+        """Steps per second with an input that is ready; none where that cannot be measured. Raises _Spent."""
+        rates = []
+        for number in range(_READY_RUNS):
+            self._progress(f"  with an input that is ready: run {number + 1} of {_READY_RUNS}")
+            steps, seconds = self._choices.steps, self._run_seconds()
+            try:
+                answer = self._runner.measure_ready(state.workspace.texts, WARM_UP, steps, seconds)
+            except ProgramFailed:
+                return []
+            rate = rate_of(answer, WARM_UP)
+            if not answer.is_ready or rate is None:
+                return []
+            rates.append(rate)
+        self.outcome.ready = max(rates)
+        return rates
+
+    def _is_as_if_ready(self, ready: Sequence[float]) -> bool:
+        """Whether what was kept made the program as fast as it is with an input that is ready."""
+        kept = self.outcome.kept
+        now = _median(kept[-1].changed) if kept else None
+        return bool(ready) and now is not None and now >= _CLOSE_TO_READY * max(ready)
+
     def _try(self, state: _State, candidate: Candidate) -> Optional[_State]:
         """Tries a change, writes down how it went, and gives the program with it where it is kept."""
         self._progress(f"{candidate.words} at {candidate.where}")
@@ -214,7 +248,7 @@ class Search:
                 candidate.fixes,
                 candidate.file,
                 candidate.line,
-                candidate.predicted,
+                as_measured(candidate.predicted, rates[0]),
                 measured,
                 tuple(rates[0]),
                 tuple(rates[1]),
@@ -222,6 +256,7 @@ class Search:
                 reason,
                 candidate.where,
                 data,
+                candidate.told,
             )
         )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Optional
 
+from .forecast import Prediction
 from .outcome import Outcome, Trial
-from .plan import Prediction
 
 _CONDITIONS = {
     "fits_in_memory": "if it fits in memory",
@@ -57,6 +57,11 @@ def headline(outcome: Outcome) -> str:
         return f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {count} changes"
     now = f": {outcome.before:.4g} steps/s" if outcome.before is not None else ""
     return f"No change made it faster{now}" if outcome.trials else f"No change was tried: {outcome.stopped}"
+
+
+def said_of_ready(outcome: Outcome) -> str:
+    """The speed with an input that is ready; empty where it was not measured."""
+    return "" if outcome.ready is None else f"{outcome.ready:.4g} steps/s, if every element were ready"
 
 
 def said_how_it_did(outcome: Outcome) -> str:
