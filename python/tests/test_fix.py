@@ -17,8 +17,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from tfdata_doctor import diagnose
-from tfdata_doctor._fix import cli, judge, pages, runner, search
+from tfdata_doctor import diagnose, whatif
+from tfdata_doctor._fix import cli, forecast, judge, pages, runner, search
 from tfdata_doctor._fix.caches import CachePlaces
 from tfdata_doctor._fix.edits import Edit, Place
 from tfdata_doctor._fix.elements import difference, is_compared
@@ -314,7 +314,7 @@ class FakeRunner:
         hashes = self.looks(self.text_of(texts))
         return Answer(elements=[Elements("int", hashes, hashes, True)])
 
-    def measure_ready(self, texts, skip, steps, _):
+    def measure_ready(self, _texts, skip, steps, _seconds):
         return self.answer(self.ready, skip + steps) if self.ready else Answer(ended="end")
 
     def measure(self, texts, skip, steps, _):
@@ -333,9 +333,9 @@ class FakeRunner:
 
 
 class SearchTest(PlanTest):
-    def searched(self, rates, choices=None, text=INPUT, **options):
+    def searched(self, rates, choices=None, text=INPUT, after=HEALTHY, **options):
         run = self.recorded(text)
-        runner = FakeRunner(lambda changed: HEALTHY if changed else run, rates, **options)
+        runner = FakeRunner(lambda changed: (changed and after) or run, rates, **options)
         with mock.patch.object(search, "Runner", return_value=runner):
             made = Search(Program("train.py"), choices or Choices(), "train.py", lambda _: None)
             outcome = made.run()
@@ -408,6 +408,14 @@ class SearchTest(PlanTest):
         self.assertTrue(pages.text(outcome).startswith("100 -> 150 steps/s with 1 change: x1.50"))
         self.assertIn("+    dataset = dataset.map", outcome.patch)
 
+    def test_search_ends_where_the_input_is_as_good_as_ready(self):
+        # The recording after the change is the one before it: the input would limit.
+        outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=155, after=None)
+        self.assertEqual((len(outcome.trials), outcome.stopped), (1, "the input no longer limits"))
+        self.assertAlmostEqual(outcome.ready, 155)
+        self.assertIn("at most: 155 steps/s, if every element were ready", pages.text(outcome))
+        self.assertEqual(json.loads(pages.FORMATS["json"](outcome))["ready_steps_per_s"], outcome.ready)
+
     def test_budget(self):
         outcome, _, _ = self.searched(lambda _: 100, Choices(budget=0.001))
         self.assertIn("the budget is spent", outcome.stopped)
@@ -432,6 +440,47 @@ class SearchTest(PlanTest):
         outcome = Outcome("<b>", stopped="<script>alert(1)</script> | `x`")
         self.assertNotIn("<script>", pages.FORMATS["html"](outcome))
         self.assertNotIn("<script>", pages.FORMATS["markdown"](outcome))
+
+
+class ForecastTest(unittest.TestCase):
+    """Of a recording whose input waits: 1.46 ms of a step are the input's and 0.17 ms the consumer's."""
+
+    def setUp(self):
+        self.trace = str(support.TRACES / "guide_naive.xplane.pb")
+        self.change = next(change for change in diagnose(self.trace).changes if change.fixes)
+        self.fixes = [fix.fix for fix in self.change.fixes]
+        (self.recorded,) = whatif(self.trace).pipelines
+        self.told = forecast.prediction_of(self.change)
+
+    def predicted(self, *factors):
+        recorded = self.recorded.without_input.steps_per_s.estimate
+        return Forecast(self.trace, [factor * recorded for factor in factors]).prediction(self.change, self.fixes)
+
+    def test_without_runs_it_is_what_the_report_says(self):
+        self.assertEqual(self.predicted(), self.told)
+        self.assertIsNone(Forecast(self.trace, []).prediction(self.change, ["cache:Map"]))
+        self.assertEqual(Forecast("nothing", [9.0]).prediction(self.change, self.fixes), self.told)
+
+    def test_gain_is_larger_where_the_rest_is_faster_than_recorded(self):
+        same, faster, slower = (self.predicted(factor, factor).gain for factor in (1, 4, 0.25))
+        self.assertAlmostEqual(same, self.told.gain, delta=0.02 * same)
+        self.assertLess(slower, same)
+        self.assertLess(same, faster)
+
+    def test_range_holds_those_of_both_runs(self):
+        slow, fast, both = self.predicted(0.5, 0.5), self.predicted(2, 2), self.predicted(0.5, 2)
+        self.assertEqual((both.low, both.high), (min(slow.low, fast.low), max(slow.high, fast.high)))
+        self.assertTrue(min(slow.gain, fast.gain) < both.gain < max(slow.gain, fast.gain))
+
+    def test_range_is_as_wide_as_runs_differ(self):
+        predicted = forecast.Prediction(2.0, 1.8, 2.2, None)
+        measured = forecast.as_measured(predicted, [90.0, 100.0, 120.0])
+        self.assertEqual((measured.gain, measured.low, measured.high), (2.0, 1.8 * 0.9, 2.2 * 1.2))
+        self.assertEqual(forecast.as_measured(predicted, []), predicted)
+        # A program that is slower than the model's may be that much faster than it after the change.
+        other = forecast.Prediction(2.0, 1.8, 2.2, None, 125.0)
+        self.assertEqual(forecast.as_measured(other, [100.0] * 3).high, 2.2 * 1.25)
+        self.assertEqual(forecast.as_measured(other, [100.0] * 3).low, 1.8)
 
 
 class CacheTest(unittest.TestCase):

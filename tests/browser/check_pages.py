@@ -56,6 +56,27 @@ PAGES = [
 ]
 
 
+# The page that the Python package makes, of a program whose names would like to be markup.
+FIX_PAGE = """
+import sys
+from tfdata_doctor._fix import judge, pages
+from tfdata_doctor._fix.forecast import Prediction
+from tfdata_doctor._fix.outcome import Outcome, Trial
+from tfdata_doctor._fix.plan import NotTried
+
+base, changed = (18.3, 16.6, 26.4), (40.2, 36.7, 37.5)
+gain = judge.judge(base, changed, False)
+where = "</td><script>window.ran = true</script>/a_folder_with_a_long_name/train.py:29"
+kept = Trial("map in parallel", ("parallel_map:Map",), where, 29, Prediction(1.8, 1.5, 2.4, None), gain, base, changed,
+             True, "", where, "same")
+left = Trial("cache", ("cache:Map",), where, 31, None, None, (), (), False, "ValueError: <b> " + "x" * 400, where, "")
+patch = "--- a/train.py\\n+++ b/train.py\\n@@ -1 +1 @@\\n-d.map(f) # </pre><script>window.ran = true</script>\\n+" + "d" * 300
+outcome = Outcome("<script>window.ran = true</script>", [kept, left], [NotTried("prefetch", "<i>")], 18.3, 37.5, 39.0, gain,
+                  "the one thread", "nothing is left", patch)
+sys.stdout.write(pages.FORMATS["html"](outcome))
+"""
+
+
 class Faults:
     """What is wrong, by page."""
 
@@ -73,6 +94,29 @@ def write_page(tool: str, arguments: list[str], file: pathlib.Path) -> None:
     ended = subprocess.run([tool, *given, "--format", "html", "-o", str(file)], capture_output=True, text=True)
     if ended.returncode == 2 or not file.exists():
         sys.exit(f"{' '.join(arguments)}: {ended.stderr}")
+
+
+def write_fix_page(file: pathlib.Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run([sys.executable, "-c", FIX_PAGE], capture_output=True, text=True, env=environment)
+    if ended.returncode != 0:
+        sys.exit(f"the page of fix: {ended.stderr}")
+    file.write_text(ended.stdout)
+
+
+def check_fix_page(driver: webdriver.Chrome, file: pathlib.Path, look: str, axe: str, faults: Faults) -> None:
+    """What the program's own pages are asked, too: a policy, no name that runs, and nothing wider than the page."""
+    open_page(driver, file)
+    check_looks(driver, "fix", look, axe, faults)
+    ran = driver.execute_script("return window.ran === true || document.querySelectorAll('script').length > 0")
+    faults.check(not ran, "fix", f"{look}: a name runs")
+    policy = driver.find_elements(By.CSS_SELECTOR, "meta[http-equiv='Content-Security-Policy']")
+    faults.check(bool(policy), "fix", f"{look}: there is no policy")
+    page, text = driver.execute_script(
+        "const look = getComputedStyle(document.documentElement); return [look.backgroundColor, look.color]"
+    )
+    wanted = ("rgb(13, 17, 23)", "rgb(230, 237, 243)") if look == "dark" else ("rgb(255, 255, 255)", "rgb(27, 31, 36)")
+    faults.check((page, text) == wanted, "fix", f"{look}: {text} on {page}")
 
 
 def browser(width: int = 1100, dark: bool = False, script: bool = True) -> webdriver.Chrome:
@@ -217,6 +261,7 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
     faults = Faults()
     for name, arguments in PAGES:
         write_page(tool, arguments, folder / f"{name}.html")
+    write_fix_page(folder / "fix.html")
     texts = {}
     for look, settings in (("light", {}), ("dark", {"dark": True}), ("narrow", {"width": 400})):
         driver = browser(**settings)
@@ -232,6 +277,9 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
                 if screenshots:
                     open_page(driver, folder / f"{name}.html")
                     save_screenshot(driver, screenshots / f"{name}-{look}.png")
+            check_fix_page(driver, folder / "fix.html", look, axe, faults)
+            if screenshots:
+                save_screenshot(driver, screenshots / f"fix-{look}.png")
             if look == "light":
                 check_hostile(tool, folder, driver, faults)
         finally:
@@ -245,7 +293,7 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
             faults.check(without == texts[name].replace("\nCopy", ""), name, "says less without a script")
     finally:
         driver.quit()
-    print(f"{len(PAGES)} pages, {faults.count} faults" + ("" if axe else "; without axe-core"))
+    print(f"{len(PAGES) + 1} pages, {faults.count} faults" + ("" if axe else "; without axe-core"))
     return 1 if faults.count else 0
 
 

@@ -1,23 +1,35 @@
-"""The page of a search: one file, nothing from elsewhere, readable without scripts."""
+"""The page of a search: one file, nothing from elsewhere, without scripts. It looks like the program's own pages."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Iterable
 from html import escape
 
 from .outcome import Outcome
-from .words import headline, measured_words, predicted_words, result_words, said_how_it_did, said_of_ready
+from .words import HEADS, cells_of, facts_of, headline
 
+#: Colours as in lib/report/html/page.css.
 _STYLE = """
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+:root { color-scheme: light dark; --page: #ffffff; --text: #1b1f24; --line: #818993; --soft: #f3f5f7; --bar: #57606a;
+  --runs: #1a7f37; --hot: #c2410c }
+@media (prefers-color-scheme: dark) { :root { --page: #0d1117; --text: #e6edf3; --line: #6e7681; --soft: #161b22;
+  --bar: #9da7b3; --runs: #56d364; --hot: #ff8c5a } }
+* { box-sizing: border-box }
+html { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif }
+body { margin: 0 auto; max-width: 66rem; padding: 1rem; overflow-wrap: anywhere }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem } h2 { font-size: 1.25rem; margin: 2rem 0 .25rem }
+code, pre { font: .875em/1.45 ui-monospace, monospace }
 table { border-collapse: collapse; width: 100% }
-td, th { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8884 }
-pre { overflow-x: auto; padding: .8rem; border: 1px solid #8884 } .wide { overflow-x: auto }
-.add { color: #1a7f37 } .del { color: #cf222e }
-rect.before { fill: #8c959f } rect.after { fill: #2da44e } text { fill: currentColor }
-@media (prefers-color-scheme: dark) { .add { color: #3fb950 } .del { color: #ff7b72 } }
+td, th { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line) }
+pre, .wide { overflow-x: auto } .wide { overflow-wrap: normal }
+pre { background: var(--soft); padding: .5rem .75rem; border-left: 3px solid var(--line) }
+.add { color: var(--runs) } .del { color: var(--hot) }
+svg { display: block; width: 100% } svg text { fill: var(--text); font-size: 14px }
+.before { fill: var(--bar) } .after { fill: var(--runs) }
 """
-_BAR = 420
+_ROW_HEIGHT = 46
 
 
 def _picture(outcome: Outcome) -> str:
@@ -27,49 +39,67 @@ def _picture(outcome: Outcome) -> str:
     most = max(outcome.before, outcome.after)
     parts = []
     for row, (name, rate) in enumerate((("before", outcome.before), ("after", outcome.after))):
-        y, width = 8 + 34 * row, max(2.0, _BAR * rate / most)
+        y = _ROW_HEIGHT * row
         parts.append(
-            f'<text x="0" y="{y + 17}">{name}</text>'
-            f'<rect class="{name}" x="64" y="{y}" width="{width:.0f}" height="24"/>'
-            f'<text x="{72 + width:.0f}" y="{y + 17}">{rate:.4g} steps/s</text>'
+            f'<text x="0" y="{y + 15}">{name}: {rate:.4g} steps/s</text>'
+            f'<rect class="{name}" x="0" y="{y + 20}" width="{max(0.5, 100 * rate / most):.1f}%" height="18"/>'
         )
     label = f"{outcome.before:.4g} steps per second before, {outcome.after:.4g} after"
-    return f'<svg role="img" aria-label="{label}" viewBox="0 0 640 76" width="100%">{"".join(parts)}</svg>'
+    return f'<svg role="img" aria-label="{label}" height="{2 * _ROW_HEIGHT}">{"".join(parts)}</svg>'
+
+
+def _region(name: str, content: str, tag: str = "div") -> str:
+    """What may be wider than the page, so that keys can move it."""
+    return f'<{tag} class="wide" role="region" aria-label="{name}" tabindex="0">{content}</{tag}>'
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _table(outcome: Outcome) -> str:
+    if not outcome.trials:
+        return ""
+    heads = "".join(f'<th scope="col">{head}</th>' for head in HEADS)
+    rows = "".join(_row(cells_of(trial)) for trial in outcome.trials)
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<h2>What was tried</h2>\n{_region('changes', table)}"
 
 
 def _patch(patch: str) -> str:
+    if not patch:
+        return ""
     shown = []
-    for line in patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace").splitlines():
+    for line in patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split("\n"):
         kind = {"+": "add", "-": "del"}.get(line[:1], "")
         shown.append(f'<span class="{kind}">{escape(line)}</span>' if kind else escape(line))
-    return "<h2>The patch</h2>\n<pre>" + "\n".join(shown) + "</pre>"
+    return "<h2>The patch</h2>\n" + _region("patch", "\n".join(shown), "pre")
+
+
+def _head(title: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    return (
+        f'<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" '
+        'content="light dark"><meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+    )
 
 
 def html(outcome: Outcome) -> str:
     """The document."""
-    heads = "".join(f"<th>{head}</th>" for head in ("change", "line", "predicted", "measured", "result"))
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        for cells in (
-            (
-                trial.words,
-                trial.where,
-                predicted_words(trial.predicted),
-                measured_words(trial),
-                result_words(trial),
-            )
-            for trial in outcome.trials
-        )
-    )
-    facts = [f"What limits now: {outcome.limit}" if outcome.limit else "", said_how_it_did(outcome)]
-    facts += [f"At most: {said}" for said in [said_of_ready(outcome)] if said]
-    facts += [f"Not tried: {left.words}: {left.reason}" for left in outcome.not_tried]
-    listed = "".join(f"<li>{escape(fact)}</li>" for fact in [*facts, f"Ended: {outcome.stopped}"] if fact)
-    table = f'<div class="wide"><table><tr>{heads}</tr>{rows}</table></div>' if rows else ""
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in facts_of(outcome))
+    parts = [
+        f"<h1>{escape(headline(outcome))}</h1>",
+        f"<p><code>{escape(outcome.command)}</code></p>",
+        _picture(outcome),
+        _table(outcome),
+        f"<ul>{facts}</ul>",
+        _patch(outcome.patch),
+    ]
+    body = "\n".join(part for part in parts if part)
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Fixes of {escape(outcome.command)}</title><style>{_STYLE}</style></head><body>\n"
-        f"<h1>{escape(headline(outcome))}</h1>\n<p><code>{escape(outcome.command)}</code></p>\n{_picture(outcome)}\n"
-        f"{table}\n<ul>{listed}</ul>\n{_patch(outcome.patch) if outcome.patch else ''}\n</body></html>\n"
+        f'<!DOCTYPE html>\n<html lang="en">{_head(f"Fixes of {outcome.command}")}\n'
+        f"<body><main>\n{body}\n</main></body></html>\n"
     )

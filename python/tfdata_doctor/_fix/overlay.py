@@ -115,12 +115,9 @@ def install_from(path: str) -> None:
     if not texts:
         return
     Overlay(texts).install()
-    spawn = multiprocessing.util.spawnv_passfds
-
-    def spawnv_passfds(program: Any, words: Sequence[Any], files: Any) -> Any:
-        return spawn(program, _with_texts(words, path), files)
-
-    multiprocessing.util.spawnv_passfds = spawnv_passfds
+    module: Any = multiprocessing.util
+    spawn = module.spawnv_passfds
+    module.spawnv_passfds = lambda program, words, files: spawn(program, _with_texts(words, path), files)
 
 
 def _with_texts(words: Sequence[Any], path: str) -> Sequence[Any]:

@@ -13,7 +13,16 @@ from .forecast import Prediction
 from .html import html
 from .outcome import Outcome, Trial
 from .plan import NotTried
-from .words import headline, measured_words, predicted_words, result_words, said_how_it_did, said_of_ready
+from .words import (
+    HEADS,
+    cells_of,
+    facts_of,
+    headline,
+    not_tried_words,
+    said_how_it_did,
+    said_of_data,
+    said_of_ready,
+)
 
 SCHEMA = "tfdata-doctor.fix/1"
 _WIDTH = 110
@@ -24,22 +33,6 @@ def _table(rows: list[tuple[str, ...]], indent: str = "  ") -> list[str]:
     return [(indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths))).rstrip() for row in rows]
 
 
-def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
-    return [
-        (
-            trial.words,
-            trial.where,
-            predicted_words(trial.predicted),
-            measured_words(trial),
-            result_words(trial),
-        )
-        for trial in outcome.trials
-    ]
-
-
-_HEADS = ("change", "line", "predicted", "measured", "")
-
-
 def _short(text: str, most: int = _WIDTH) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
@@ -48,10 +41,9 @@ def text(outcome: Outcome) -> str:
     """For a terminal; the patch comes last."""
     lines = [headline(outcome)]
     if outcome.trials:
-        lines += _table([_HEADS, *_rows(outcome)])
-    data = sorted({trial.data for trial in outcome.kept if trial.data and trial.data != "same"})
-    if outcome.kept:
-        lines.append("  data: " + ("; ".join(data) if data else "the first elements are the same as before"))
+        lines += _table([(*HEADS[:-1], ""), *map(cells_of, outcome.trials)])
+    if said := said_of_data(outcome):
+        lines.append(f"  data: {said}")
     if outcome.limit:
         lines.append(f"  limits now: {outcome.limit}")
     if said := said_of_ready(outcome):
@@ -59,10 +51,7 @@ def text(outcome: Outcome) -> str:
     lines.append(f"  ended after {outcome.seconds / 60:.1f} min: {outcome.stopped}")
     if said := said_how_it_did(outcome):
         lines.append(f"  model: {said}")
-    for left in outcome.not_tried:
-        at = f" at {left.where}" if left.where else ""
-        gain = f" ({predicted_words(left.predicted)})" if left.predicted else ""
-        lines.append(_short(f"  not tried: {left.words}{at}{gain}: {left.reason}", 2 * _WIDTH))
+    lines += [_short(f"  not tried: {not_tried_words(left)}", 2 * _WIDTH) for left in outcome.not_tried]
     if outcome.applied:
         lines.append("  written: " + ", ".join(os.path.relpath(path) for path in outcome.applied))
     if outcome.patch:
@@ -149,17 +138,10 @@ def markdown(outcome: Outcome) -> str:
     """For a comment on a pull request: the picture, the table, the patch."""
     lines = [f"**{_cell(headline(outcome))}**", "", *_picture(outcome)]
     if outcome.trials:
-        lines += ["| " + " | ".join([*_HEADS[:-1], "result"]) + " |", "|---" * len(_HEADS) + "|"]
-        lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in _rows(outcome)]
+        lines += ["| " + " | ".join(HEADS) + " |", "|---" * len(HEADS) + "|"]
+        lines += ["| " + " | ".join(map(_cell, cells_of(trial))) + " |" for trial in outcome.trials]
         lines.append("")
-    if outcome.limit:
-        lines += [f"What limits now: {_cell(outcome.limit)}.", ""]
-    if said := said_of_ready(outcome):
-        lines += [f"At most: {_cell(said)}.", ""]
-    if said := said_how_it_did(outcome):
-        lines += [f"The model: {_cell(said)}.", ""]
-    for left in outcome.not_tried:
-        lines.append(f"- not tried: {_cell(left.words)}: {_cell(left.reason)}")
+    lines += [f"- {_cell(fact)}" for fact in facts_of(outcome)]
     if outcome.patch:
         fence = _fence(outcome.patch)
         lines += ["", "<details open><summary>The patch, for <code>git apply</code></summary>", ""]

@@ -6,6 +6,7 @@ from typing import Optional
 
 from .forecast import Prediction
 from .outcome import Outcome, Trial
+from .plan import NotTried
 
 _CONDITIONS = {
     "fits_in_memory": "if it fits in memory",
@@ -43,6 +44,23 @@ def result_words(trial: Trial) -> str:
     return "kept" + (f" ({trial.data})" if trial.data.startswith("not compared") else "")
 
 
+#: Of a table of changes, as `cells_of` fills it.
+HEADS = ("change", "line", "predicted", "measured", "result")
+
+
+def cells_of(trial: Trial) -> tuple[str, ...]:
+    """A row of the table."""
+    words = (predicted_words(trial.predicted), measured_words(trial), result_words(trial))
+    return (trial.words, trial.where, *words)
+
+
+def not_tried_words(left: NotTried) -> str:
+    """A change that is left to the user."""
+    at = f" at {left.where}" if left.where else ""
+    gain = f" ({predicted_words(left.predicted)})" if left.predicted else ""
+    return f"{left.words}{at}{gain}: {left.reason}"
+
+
 def headline(outcome: Outcome) -> str:
     """What the search came to, in a line."""
     count = len(outcome.kept)
@@ -76,3 +94,24 @@ def said_how_it_did(outcome: Outcome) -> str:
     )
     inside = sum(bool(trial.is_as_predicted) for trial in both)
     return f"{pairs}; {inside} of {len(both)} in the predicted range"
+
+
+def said_of_data(outcome: Outcome) -> str:
+    """Whether what was kept left the data as they are; empty where nothing was kept."""
+    if not outcome.kept:
+        return ""
+    other = sorted({trial.data for trial in outcome.kept if trial.data and trial.data != "same"})
+    return "; ".join(other) or "the first elements are the same as before"
+
+
+def facts_of(outcome: Outcome) -> list[str]:
+    """What there is to say beside the table, a sentence each."""
+    said = {
+        "Data": said_of_data(outcome),
+        "What limits now": outcome.limit,
+        "At most": said_of_ready(outcome),
+        "Ended": f"{outcome.stopped}, after {outcome.seconds / 60:.1f} min",
+        "The model": said_how_it_did(outcome),
+    }
+    facts = [f"{name}: {words}" for name, words in said.items() if words]
+    return facts + [f"Not tried: {not_tried_words(left)}" for left in outcome.not_tried]
