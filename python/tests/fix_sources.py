@@ -50,6 +50,7 @@ LINKS = {
     "flat_map": [".flat_map(read)", ".flat_map(lambda p: read(p))"],
     "prefetch": [".prefetch(1)", ".prefetch(buffer_size=2)"],
     "skip": [".skip(10)"],
+    "repeat": [".repeat()", ".repeat(count = None)"],
 }
 COMMENTS = ["", "", "", '  # a comment (with " and )', "  # größer", " #"]
 

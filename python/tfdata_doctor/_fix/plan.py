@@ -30,6 +30,7 @@ WORDS = {
     "prefetch_below": "prefetch before it",
     "cache": "cache",
     "split_cache": "cache before it",
+    "cache_before_repeat": "cache before the repeat",
     "filter_first": "filter first",
     "skip_first": "skip first",
     "map_after": "map after the filter",
@@ -45,9 +46,14 @@ ALLOWED_BY = {"unordered": "order", "threadpool": "threads", "buffer": "buffers"
 #: Kinds after which elements may come in another order.
 REORDERS = frozenset({"unordered", "parallel_interleave"})
 #: Kinds with which elements are kept from the first epoch on.
-CACHES = frozenset({"cache", "split_cache"})
+CACHES = frozenset({"cache", "split_cache", "cache_before_repeat"})
 
-_METHODS = {"parallel_map": ("map",), "parallel_batch": ("batch", "padded_batch"), "parallel_filter": ("filter",)}
+_METHODS = {
+    "parallel_map": ("map",),
+    "parallel_batch": ("batch", "padded_batch"),
+    "parallel_filter": ("filter",),
+    "cache_before_repeat": ("map",),
+}
 
 
 @dataclass(frozen=True)
@@ -138,7 +144,7 @@ class Planner:
                 continue
             words = " + ".join(WORDS.get(fix.kind, fix.kind) for fix in change.fixes)
             try:
-                yield self._candidate(change, words, sources)
+                yield self._candidate(change, sources)
             except Refused as refused:
                 made = self._place_of(change)
                 text = words or change.text.partition(": ")[0].rstrip(".")
@@ -146,11 +152,12 @@ class Planner:
                 where = where_of(self._readable(sources, file), file, line) if file else ""
                 yield NotTried(text, str(refused), file, line, self._left_to_user(change), where)
 
-    def _candidate(self, change: Change, words: str, sources: Workspace) -> Candidate:
+    def _candidate(self, change: Change, sources: Workspace) -> Candidate:
         if not change.fixes:
             raise Refused(f"it needs a person: {change.text}")
         edits: list[tuple[str, Edit]] = []
-        code, ratio, specs = "", 0.0, []
+        code, ratio = "", 0.0
+        fixes: list[ChangedIterator] = []
         for fix in change.fixes:
             needed = ALLOWED_BY.get(fix.kind)
             if needed and needed not in self._allowed:
@@ -164,8 +171,10 @@ class Planner:
             source = sources.read(made.file)
             code = code or _line_of(source, made.place.line)
             edits.append((made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)))
-            specs.append(fix.fix)
-        kinds = tuple(fix.kind for fix in change.fixes)
+            fixes.append(fix)
+        kinds = tuple(fix.kind for fix in fixes)
+        words = " + ".join(WORDS[kind] for kind in kinds)
+        specs = [fix.fix for fix in fixes]
         file, line = edits[0][0], edits[0][1].place.line
         where = where_of(sources.read(file), file, line)
         predicted = self._forecast.prediction(change, specs)
@@ -186,7 +195,15 @@ class Planner:
             "order" in self._allowed,
         )
         iterator = self._iterator_of(change, fix)
-        place = places.place(iterator, fix.kind == "split_cache")
+        try:
+            place = places.place(iterator, fix.kind == "split_cache")
+        except Refused:
+            found = places.before_repeat(iterator)
+            if found is None:
+                raise
+            spec = f"cache:{found[0].long_name}"
+            moved = ChangedIterator(spec, "cache_before_repeat", found[0].long_name, None, None)
+            return moved, places.elements_per_step(found[1])
         ratio = places.elements_per_step(place)
         is_there = place is iterator and fix.kind == "cache"
         spec = fix.fix if is_there else f"cache:{place.long_name}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
@@ -13,30 +12,25 @@ from tfdata_doctor._program import DoctorError
 from tfdata_doctor.report import Report
 
 from . import judge
-from .clock import memory
+from .caches import check_random, check_size, epoch_steps, steps_to_fill
 from .elements import difference, is_compared
 from .forecast import Forecast, as_measured
-from .jobs import Answer, Cache, Elements, Program
+from .jobs import Answer, Elements, Program
 from .judge import Verdict
 from .outcome import Outcome, Trial
 from .patch import patch_of
 from .plan import CACHES, REORDERS, Candidate, NotTried, Planner
+from .rates import WARM_UP, check_run, median, nothing_recorded, rate_of, rates_of
 from .runner import ProgramFailed, Runner
-from .source import Refused
+from .source import Refused, Source
 from .workspace import Workspace, roots_of, script_of
 
-#: Steps before those that are measured: they trace functions and fill buffers.
-WARM_UP = 10
 #: Of a recording.
 RECORDED_STEPS = 20
-#: With fewer, a run says nothing.
-_LEAST_STEPS = 5
 #: Pairs of runs after which a change that was slower in all of them is not measured further.
 _HOPELESS_PAIRS = 2
 #: A gain of the medians that is worth more runs where it may still be chance.
 _PROMISING = 1.05
-#: Of the memory that is available: a cache that is estimated larger does not fit.
-_MOST_OF_MEMORY = 0.5
 #: Of the budget: the longest that one run may take.
 _RUN_SHARE = 0.125
 _LEAST_RUN_SECONDS = 20.0
@@ -46,8 +40,9 @@ _START_SECONDS = 8.0
 _READY_RUNS = 2
 #: Of the speed with an input that is ready: nothing is left to gain.
 _CLOSE_TO_READY = 0.95
-#: Elements in a cache; TensorFlow's numbers.
-_ENDLESS = -1
+
+#: Runs a program: its texts, the steps before those that count, those, and seconds.
+Measure = Callable[[Mapping[str, Source], int, int, float], Answer]
 
 NOT_COMPARED_RANDOM = "not compared: random"
 
@@ -76,14 +71,6 @@ class _State:
     #: By whether they were shuffled.
     elements: dict[bool, list[Elements]] = field(default_factory=dict)
     is_random: Optional[bool] = None
-
-
-def rate_of(answer: Answer, skip: int, most: Optional[int] = None) -> Optional[float]:
-    """Steps per second after the first `skip`, with what lies between them; None where there are too few."""
-    last = len(answer.ends) if most is None else min(most, len(answer.ends))
-    if last - skip < _LEAST_STEPS:
-        return None
-    return (last - skip) / max(answer.ends[last - 1] - answer.begins[skip], 1e-9)
 
 
 class Search:
@@ -130,13 +117,11 @@ class Search:
             state = self._state
             self.outcome.limit = report.verdict.limit or ""
             if report.verdict.status == "healthy":
-                self.outcome.stopped = "the input no longer limits" if self.outcome.kept else "the input does not limit"
-                self.outcome.limit = "what your program does between two batches"
+                self._end_of_input_limit()
                 return
             ready = self._measure_ready(state)
             if self._is_as_if_ready(ready):
-                self.outcome.stopped = "the input no longer limits"
-                self.outcome.limit = "what your program does between two batches"
+                self._end_of_input_limit()
                 return
             forecast = Forecast(run_directory, ready)
             planner = Planner(report, run_directory, script, roots_of(script), self._choices.allowed, forecast)
@@ -183,35 +168,46 @@ class Search:
             except ProgramFailed as failed:
                 raise DoctorError(f"{failed}\n{failed.output}".strip()) from None
             if not answer.run_directory:
-                raise DoctorError(_nothing_recorded(answer.steps, state.skip))
+                raise DoctorError(nothing_recorded(answer.steps, state.skip))
             report = diagnose(answer.run_directory)
-            skip = max(state.skip, _steps_to_fill(answer.caches, report))
+            skip = max(state.skip, steps_to_fill(answer.caches, report))
             if skip == state.skip:
                 break
             self._state = replace(state, skip=skip)
         return report, answer.run_directory
+
+    def _end_of_input_limit(self) -> None:
+        self.outcome.stopped = "the input no longer limits" if self.outcome.kept else "the input does not limit"
+        self.outcome.limit = "what your program does between two batches"
 
     def _measure_ready(self, state: _State) -> list[float]:
         """Steps per second with an input that is ready; none where that cannot be measured. Raises _Spent."""
         rates = []
         for number in range(_READY_RUNS):
             self._progress(f"  with an input that is ready: run {number + 1} of {_READY_RUNS}")
-            steps, seconds = self._choices.steps, self._run_seconds()
-            try:
-                answer = self._runner.measure_ready(state.workspace.texts, WARM_UP, steps, seconds)
-            except ProgramFailed:
-                return []
-            rate = rate_of(answer, WARM_UP)
-            if not answer.is_ready or rate is None:
+            rate = self._rate(self._runner.measure_ready, state, WARM_UP)
+            if rate is None:
                 return []
             rates.append(rate)
         self.outcome.ready = max(rates)
+        if self.outcome.before is None:
+            self._progress("  with its own input")
+            self.outcome.before = self._rate(self._runner.measure, state, state.skip)
         return rates
 
+    def _rate(self, measure: Measure, state: _State, skip: int) -> Optional[float]:
+        """Of one run; None where it has none. Raises _Spent."""
+        try:
+            answer = measure(state.workspace.texts, skip, self._choices.steps, self._run_seconds())
+        except ProgramFailed:
+            return None
+        is_as_wanted = answer.is_ready or measure != self._runner.measure_ready
+        return rate_of(answer, skip) if is_as_wanted else None
+
     def _is_as_if_ready(self, ready: Sequence[float]) -> bool:
-        """Whether what was kept made the program as fast as it is with an input that is ready."""
+        """Whether the program as it is now is as fast as with an input that is ready."""
         kept = self.outcome.kept
-        now = _median(kept[-1].changed) if kept else None
+        now = median(kept[-1].changed) if kept else self.outcome.before
         return bool(ready) and now is not None and now >= _CLOSE_TO_READY * max(ready)
 
     def _try(self, state: _State, candidate: Candidate) -> Optional[_State]:
@@ -295,10 +291,10 @@ class Search:
         """Steps until a cache is complete. Raises Refused where it would not be, or would keep what is random."""
         texts = changed.workspace.texts
         caches = self._runner.look(texts, self._run_seconds(), is_seeded=False, is_shuffled=False).caches
-        _check_size(caches)
+        check_size(caches)
         if "order" not in self._choices.allowed:
-            _check_random(caches)
-        return _epoch_steps(caches, candidate.elements_per_step)
+            check_random(caches)
+        return epoch_steps(caches, candidate.elements_per_step)
 
     def _judged(self, base: Sequence[float], changed: Sequence[float]) -> Verdict:
         return judge.judge(base, changed, self._choices.runs >= judge.ENOUGH_RUNS)
@@ -320,9 +316,9 @@ class Search:
             for index, side in enumerate((state, changed)):
                 self._progress(f"  {words}: run {2 * pair + index + 1} of {2 * runs}")
                 answer = self._runner.measure(side.workspace.texts, skip, self._choices.steps, self._run_seconds())
-                _check_run(answer, skip)
+                check_run(answer, skip)
                 answers[index].append(answer)
-            rates = _rates(answers, skip)
+            rates = rates_of(answers, skip)
             pair += 1
             if pair == _HOPELESS_PAIRS and all(one > other for one, other in zip(*rates)):
                 return rates
@@ -344,83 +340,20 @@ class Search:
         except (_Spent, ProgramFailed, Refused):
             return
         self.outcome.total = self._judged(base, changed)
-        self.outcome.before, self.outcome.after = _median(base), _median(changed)
+        self.outcome.before, self.outcome.after = median(base), median(changed)
 
     def _sum_up(self) -> None:
         """Before and after, from the runs of each change."""
         kept = self.outcome.kept
         tried = [trial for trial in self.outcome.trials if trial.base]
         if kept:
-            self.outcome.before, self.outcome.after = _median(kept[0].base), _median(kept[-1].changed)
+            self.outcome.before, self.outcome.after = median(kept[0].base), median(kept[-1].changed)
             self.outcome.total = kept[0].measured if len(kept) == 1 else None
         elif tried:
-            self.outcome.before = _median(tried[0].base)
-
-
-def _nothing_recorded(steps: int, skip: int) -> str:
-    if steps == 0:
-        return "nothing was recorded: the program took no elements from datasets, or a tf.function contains its loop"
-    return f"nothing was recorded: the program took {steps} steps, of which {skip} do not count; give it a longer run"
+            self.outcome.before = median(tried[0].base)
 
 
 def _why_not(measured: Verdict) -> str:
     if measured.is_slower or measured.gain <= 1 / _PROMISING:
         return "slower"
     return "faster, but it may be chance" if measured.gain >= _PROMISING else "no faster"
-
-
-def _median(values: Sequence[float]) -> Optional[float]:
-    ordered = sorted(values)
-    return ordered[len(ordered) // 2] if ordered else None
-
-
-def _rates(answers: tuple[list[Answer], list[Answer]], skip: int) -> tuple[list[float], list[float]]:
-    """Of the same steps of all runs."""
-    most = min(len(answer.ends) for side in answers for answer in side)
-    base, changed = ([rate_of(answer, skip, most) or 0.0 for answer in side] for side in answers)
-    return base, changed
-
-
-def _check_run(answer: Answer, skip: int) -> None:
-    if answer.ended == "memory":
-        raise Refused("the machine ran out of memory")
-    if rate_of(answer, skip) is not None:
-        return
-    done = len(answer.ends)
-    if answer.ended == "time":
-        raise Refused(
-            f"{done} steps in the time of a run, and the first {skip} do not count; --budget sets a longer one"
-        )
-    raise Refused(f"the program ends after {done} steps, and the first {skip} do not count: give it a longer run")
-
-
-def _epoch_steps(caches: Sequence[Cache], elements_per_step: float) -> int:
-    """Steps until the caches are complete, as far as their sizes are known."""
-    known = [cache.elements for cache in caches if cache.elements > 0]
-    return math.ceil(max(known, default=0) / max(elements_per_step, 1e-9)) + 1 if known and elements_per_step else 0
-
-
-def _steps_to_fill(caches: Sequence[Cache], report: Report) -> int:
-    """The same for the caches that the program has already."""
-    if not caches or not report.pipelines:
-        return 0
-    pipeline = report.pipelines[0]
-    calls = [iterator.calls for iterator in pipeline.iterators if "Cache" in iterator.short_name]
-    return _epoch_steps(caches, max(calls, default=0) / max(pipeline.get_next.count, 1))
-
-
-def _check_random(caches: Sequence[Cache]) -> None:
-    """Raises Refused where a cache would keep what is another each time."""
-    if any(cache.repeats is False for cache in caches):
-        raise Refused("what would be cached is random: every epoch would be like the first; --allow order")
-
-
-def _check_size(caches: Sequence[Cache]) -> None:
-    """Raises Refused where a cache cannot be complete or is too large."""
-    available = memory()[0]
-    for cache in caches:
-        if cache.elements == _ENDLESS:
-            raise Refused("what comes before the cache has no end, so it would never be complete")
-        size = cache.elements * (cache.bytes_each or 0)
-        if cache.elements > 0 and available and size > _MOST_OF_MEMORY * available:
-            raise Refused(f"the cache would take {size / 2**30:.1f} GiB, and {available / 2**30:.1f} GiB are free")
