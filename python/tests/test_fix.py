@@ -434,6 +434,9 @@ class SearchTest(PlanTest):
         outcome, _, runner = self.searched(lambda _: 100, ready=101)
         self.assertEqual((outcome.trials, outcome.stopped), ([], "the input does not limit"))
         self.assertEqual(len(runner.measured), 1)
+        # It cannot be that slow: something else is measured there.
+        outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=50)
+        self.assertEqual(len(outcome.kept), 1)
 
     def test_search_ends_where_the_input_is_as_good_as_ready(self):
         # The recording after the change is the one before it: the input would limit.

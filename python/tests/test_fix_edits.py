@@ -283,6 +283,11 @@ class EditTest(unittest.TestCase):
         text = "d = d.map(f).map(g)"
         self.assertEqual(changed(text, "cache", 1, "map", index=0, of=2), "d = d.map(f).cache().map(g)")
         self.assertEqual(changed(text, "cache", 1, "map", index=1, of=2), "d = d.map(f).map(g).cache()")
+        # Of a function that its line calls twice.
+        text = "make = lambda n: load(n).map(f).map(g)"
+        self.assertEqual(changed(text, "cache", 1, "map", index=2, of=4), text.replace("(f)", "(f).cache()"))
+        with self.assertRaisesRegex(Refused, "line 1 makes several datasets"):
+            changed(text, "cache", 1, "map", index=0, of=3)
         with self.assertRaisesRegex(Refused, "line 1 makes several datasets"):
             changed(text, "cache", 1, "map")
         with self.assertRaisesRegex(Refused, "line 1 makes several datasets"):

@@ -12,7 +12,7 @@ from .jobs import Answer, Job
 #: Elements that are kept in memory, one after the other again and again.
 _KEPT_ELEMENTS = 4
 #: Of a dataset whose size nobody knows: more than a run measures, and an end for loops that wait for one.
-_MORE_STEPS = 20
+_MANY = 2000
 _ENDLESS = -1
 
 
@@ -22,7 +22,6 @@ class ReadyInput:
     def __init__(self, answer: Answer, job: Job) -> None:
         self._answer = answer
         self._is_wanted = job.mode == "ready"
-        self._size_of_unknown = job.skip + job.steps + _MORE_STEPS
         #: With each what it was made of, whose id nothing else may get.
         self._made: dict[int, tuple[Any, Any]] = {}
 
@@ -45,9 +44,10 @@ class ReadyInput:
 
         return over
 
-    def _ready(self, dataset: Any) -> Any:
+    @staticmethod
+    def _ready(dataset: Any) -> Any:
         count = elements_of(dataset)
         endless = dataset.take(_KEPT_ELEMENTS).cache().repeat()
         if count == _ENDLESS:
             return endless
-        return endless.take(count if count >= 0 else self._size_of_unknown)
+        return endless.take(count if count >= 0 else _MANY)

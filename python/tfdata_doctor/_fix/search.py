@@ -40,6 +40,8 @@ _START_SECONDS = 8.0
 _READY_RUNS = 2
 #: Of the speed with an input that is ready: nothing is left to gain.
 _CLOSE_TO_READY = 0.95
+#: A program that is so much faster than that does more where its input is ready, as when it evaluates longer.
+_MOST_ABOVE_READY = 1.5
 
 #: Runs a program: its texts, the steps before those that count, those, and seconds.
 Measure = Callable[[Mapping[str, Source], int, int, float], Answer]
@@ -189,11 +191,16 @@ class Search:
             if rate is None:
                 return []
             rates.append(rate)
-        self.outcome.ready = max(rates)
         if self.outcome.before is None:
             self._progress("  with its own input")
             self.outcome.before = self._rate(self._runner.measure, state, state.skip)
-        return rates
+        self.outcome.ready = max(rates) if self._now() <= _MOST_ABOVE_READY * max(rates) else None
+        return rates if self.outcome.ready is not None else []
+
+    def _now(self) -> float:
+        """Steps per second of the program with what was kept; 0 where that is not known."""
+        kept = self.outcome.kept
+        return (median(kept[-1].changed) if kept else self.outcome.before) or 0.0
 
     def _rate(self, measure: Measure, state: _State, skip: int) -> Optional[float]:
         """Of one run; None where it has none. Raises _Spent."""
@@ -206,9 +213,7 @@ class Search:
 
     def _is_as_if_ready(self, ready: Sequence[float]) -> bool:
         """Whether the program as it is now is as fast as with an input that is ready."""
-        kept = self.outcome.kept
-        now = median(kept[-1].changed) if kept else self.outcome.before
-        return bool(ready) and now is not None and now >= _CLOSE_TO_READY * max(ready)
+        return bool(ready) and self._now() >= _CLOSE_TO_READY * max(ready)
 
     def _try(self, state: _State, candidate: Candidate) -> Optional[_State]:
         """Tries a change, writes down how it went, and gives the program with it where it is kept."""

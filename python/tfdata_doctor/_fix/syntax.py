@@ -80,8 +80,9 @@ def find_call(source: Source, line: int, method: str, index: int = 0, of: int = 
         raise Refused(f"line {line} has no .{method}() that can be changed")
     if len(found) == 1:
         return found[0]
-    if len(found) == of and _is_chain(found):
-        return found[index]
+    # A function that a line calls several times makes its whole chain each time.
+    if of % len(found) == 0 and _is_chain(found):
+        return found[index % len(found)]
     raise Refused(f"line {line} makes several datasets with .{method}()")
 
 
