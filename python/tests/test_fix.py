@@ -290,24 +290,28 @@ class CachePlaceTest(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "endless"):
             self.place((("ForeverRepeat", 9, 0), ("Map", 9, 90), ("Map", 2, 10)), 0)
 
-    def before_repeat(self, *chain):
+    def below_order(self, *chain):
         places = self.places(chain)
-        found = places.before_repeat(places._pipeline.iterators[0])
+        found = places.below_order(places._pipeline.iterators[0])
         return found and tuple(int(iterator.id) for iterator in found)
 
-    def test_repeat_that_only_maps_follow(self):
+    def test_shuffle_or_repeat_that_only_maps_follow(self):
         fused, repeat, files = ("MapAndBatch", 2, 90), ("ForeverRepeat", 9, 0), ("TextLine", 9, 1)
-        self.assertEqual(self.before_repeat(fused, repeat, files), (0, 1))
-        self.assertEqual(self.before_repeat(("Batch", 5, 0), ("ParallelMapV2", 2, 90), repeat, files), (1, 2))
-        # After the repeat, the order or the elements are not those of each epoch.
-        for other in ("Shuffle", "Batch", "Take"):
-            self.assertIsNone(self.before_repeat(fused, (other, 4, 0), repeat, files))
-        self.assertIsNone(self.before_repeat(("Batch", 5, 90), ("Map", 2, 1), repeat, files))
-        self.assertIsNone(self.before_repeat(fused, files))
+        self.assertEqual(self.below_order(fused, repeat, files), (0, 1))
+        self.assertEqual(self.below_order(("Batch", 5, 0), ("ParallelMapV2", 2, 90), repeat, files), (1, 2))
+        shuffle = ("Shuffle", 1, 0)
+        self.assertEqual(self.below_order(fused, shuffle, repeat, files), (0, 1))
+        self.assertEqual(self.below_order(fused, ("ShuffleAndRepeat", 1, 0), files), (0, 1))
+        self.assertEqual(self.below_order(fused, shuffle, files), (0, 1))
+        # After a repeat, these have other elements than those of an epoch.
+        for other in ("Batch", "Take"):
+            self.assertIsNone(self.below_order(fused, (other, 4, 0), repeat, files))
+        self.assertIsNone(self.below_order(("Batch", 5, 90), ("Map", 2, 1), repeat, files))
+        self.assertIsNone(self.below_order(fused, files))
         with self.assertRaisesRegex(Refused, "line 3 is random"):
-            self.before_repeat(("Map", 3, 90), repeat, files)
+            self.below_order(("Map", 3, 90), repeat, files)
         with self.assertRaisesRegex(Refused, "--allow order"):
-            self.before_repeat(fused, repeat, ("Shuffle", 1, 0), files)
+            self.below_order(fused, repeat, ("Batch", 5, 0), shuffle, files)
 
     def test_before_an_endless_repeat(self):
         self.assertEqual(self.place((("Batch", 5, 0), ("ForeverRepeat", 9, 0), ("Map", 2, 90)), 0), 2)
@@ -430,6 +434,14 @@ class SearchTest(PlanTest):
         self.assertTrue(pages.text(outcome).startswith("100 -> 150 steps/s with 1 change: x1.50"))
         self.assertIn("+    dataset = dataset.map", outcome.patch)
 
+    def test_what_promises_nothing_comes_last(self):
+        def change(words, gain):
+            predicted = None if gain is None else forecast.Prediction(gain, gain, gain, None)
+            return SimpleNamespace(predicted=predicted, key=words, words=words)
+
+        planned = [change("a", 1.0), NotTried("b", "no"), change("c", 2.0), change("d", None), change("e", 1.02)]
+        self.assertEqual([one.words for one in search.in_order(planned)], ["b", "c", "d", "a", "e"])
+
     def test_input_that_limits_only_with_the_profiler(self):
         outcome, _, runner = self.searched(lambda _: 100, ready=101)
         self.assertEqual((outcome.trials, outcome.stopped), ([], "the input does not limit"))
@@ -458,13 +470,14 @@ class SearchTest(PlanTest):
             append_rows("gains.jsonl", outcome)
         rows = [json.loads(line) for line in Path("gains.jsonl").read_text().splitlines()]
         self.assertEqual([row["measured"]["gain"] for row in rows], [1.5, 1.5])
-        done = subprocess.run(
-            [sys.executable, str(support.ROOT / "scripts" / "whatif-accuracy"), "gains.jsonl"],
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
-        self.assertIn("2 pairs", done.stdout, done.stderr)
+        for options in ([], ["--told"]):
+            done = subprocess.run(
+                [sys.executable, str(support.ROOT / "scripts" / "whatif-accuracy"), "gains.jsonl", *options],
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+            self.assertIn("2 pairs", done.stdout, done.stderr)
 
     def test_names_that_are_markup_are_escaped(self):
         outcome = Outcome("<b>", stopped="<script>alert(1)</script> | `x`")

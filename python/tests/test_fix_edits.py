@@ -14,7 +14,7 @@ SOURCES = 300
 
 #: Kinds that are tried on each method.
 KINDS = {
-    "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "unordered", "threadpool", "cache_before_repeat"],
+    "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "unordered", "threadpool", "cache_below"],
     "batch": ["parallel_batch", "cache", "prefetch"],
     "filter": ["parallel_filter", "filter_first", "cache"],
     "shuffle": ["cache", "prefetch_below"],
@@ -98,13 +98,16 @@ class Expected(ast.NodeTransformer):
     def cache(self, node):
         return ast.Call(ast.Attribute(node, "cache", ast.Load()), [], [])
 
-    def cache_before_repeat(self, node):
+    def cache_below(self, node):
         inner = node
         while inner.func.value.func.attr == "map":
             inner = inner.func.value
-        repeat = inner.func.value
-        inner.func.value = repeat.func.value
-        return ast.Call(ast.Attribute(self.cache(node), "repeat", ast.Load()), repeat.args, repeat.keywords)
+        outer = below = inner.func.value
+        while getattr(getattr(below.func.value, "func", None), "attr", "") in ("shuffle", "repeat"):
+            below = below.func.value
+        inner.func.value = below.func.value
+        below.func.value = self.cache(node)
+        return outer
 
     def prefetch(self, node):
         return ast.Call(ast.Attribute(node, "prefetch", ast.Load()), [self.values], [])
@@ -168,7 +171,7 @@ class PropertyTest(unittest.TestCase):
         for kind in {kind for kinds in KINDS.values() for kind in kinds}:
             self.assertGreater(made.get(kind, 0), 3, (kind, made, refused))
         # A map follows a repeat() of its chain only now and then.
-        del refused["cache_before_repeat"]
+        del refused["cache_below"]
         self.assertGreater(sum(made.values()), 4 * sum(refused.values()), (made, refused))
 
     def check_tree(self, source, node, edit, after):
@@ -235,7 +238,7 @@ class EditTest(unittest.TestCase):
         text = "import tensorflow as tf\nd = image_dataset_from_directory(\n  'x')\n"
         self.assertIn("'x').cache()", changed(text, "cache", 2, "image_dataset_from_directory"))
 
-    def test_repeat_before_maps_goes_after_them(self):
+    def test_what_is_about_order_goes_after_maps(self):
         for before, after in (
             ("d = d.repeat().map(f).batch(2)", "d = d.map(f).cache().repeat().batch(2)"),
             ("d = d.repeat(None).map(f, 2).map(g).batch(2)", "d = d.map(f, 2).map(g).cache().repeat(None).batch(2)"),
@@ -247,11 +250,16 @@ class EditTest(unittest.TestCase):
                 "d = (\n    d\n    .repeat()\n    .map(g)\n    .batch(2)\n)",
                 "d = (\n    d\n    .map(g)\n    .cache().repeat()\n    .batch(2)\n)",
             ),
+            ("d = d.shuffle(9).repeat().map(f)", "d = d.map(f).cache().shuffle(9).repeat()"),
+            (
+                "d = (d\n  .shuffle(9)  # mixed\n  .repeat()  # all of it\n  .map(f))",
+                "d = (d\n    # all of it\n  .map(f)\n  .cache().shuffle(9)  # mixed\n  .repeat())",
+            ),
             ("d = d \\\n  .repeat() \\\n  .map(g)", "d = d \\\n   \\\n  .map(g).cache().repeat()"),
         ):
             line = before.count("\n", 0, before.rindex(".map")) + 1
             maps = before.split("\n")[line - 1].count(".map")
-            self.assertEqual(changed(before, "cache_before_repeat", line, "map", index=maps - 1, of=maps), after)
+            self.assertEqual(changed(before, "cache_below", line, "map", index=maps - 1, of=maps), after)
             ast.parse(after)
 
     def test_filter(self):
@@ -305,8 +313,8 @@ class EditTest(unittest.TestCase):
             ("d = d.shuffle(9)", "parallel_map", "shuffle", "takes no num_parallel_calls"),
             ("d = make(d)", "cache", "map", "line 1 has no .map"),
             ("d = d.batch(2)", "filter_first", "batch", "not in the same chain"),
-            ("d = d.map(f)", "cache_before_repeat", "map", "an endless repeat.. comes before it, and not in the same"),
-            ("d = d.repeat().take(9).map(f)", "cache_before_repeat", "map", "not in the same chain"),
+            ("d = d.map(f)", "cache_below", "map", "the shuffle or the endless repeat.. before it is not in the same"),
+            ("d = d.repeat().take(9).map(f)", "cache_below", "map", "not in the same chain"),
             ("d = d.batch(2)", "files", "batch", "no change of the source"),
             ("import tensorflow as tf\nfit(d.batch(2))", "threadpool", "batch", "no name"),
         ):

@@ -21,6 +21,7 @@ _LEAST_WORK = 0.3
 #: Begin of the short names of iterators, as the profiler has them.
 _MAPS = ("Map", "ParallelMap")
 _ENDLESS = ("ForeverRepeat", "ShuffleAndRepeat")
+_ORDERS = ("ForeverRepeat", "Shuffle")
 
 #: Of the memory that is available: a cache that is estimated larger does not fit.
 _MOST_OF_MEMORY = 0.5
@@ -60,24 +61,32 @@ class CachePlaces:
             place = self._child(place)
         raise refused or Refused("no line of the program is known to make it")
 
-    def before_repeat(self, iterator: TreeIterator) -> Optional[tuple[TreeIterator, TreeIterator]]:
-        """The map that follows an endless repeat(), and the repeat: swapped, a cache can stand between them.
+    def below_order(self, iterator: TreeIterator) -> Optional[tuple[TreeIterator, TreeIterator]]:
+        """The last of the maps that follow a shuffle() or an endless repeat(), and the last of those.
 
-        None where that is not so, or not enough of the work before `iterator`. Raises Refused as `place` does.
+        With maps and those swapped, a cache can stand between them: maps give the same elements in any order. None
+        where that is not so, or for too little of the work before `iterator`. Raises Refused as `place` does.
         """
-        top: Optional[TreeIterator] = None
-        place: Optional[TreeIterator] = iterator
-        while place is not None and not place.short_name.startswith(_ENDLESS):
-            if "Shuffle" in place.short_name:
-                return None
-            is_map = place.short_name.startswith(_MAPS)
-            top = (top or place) if is_map else None
-            place = self._child(place)
-        source = self._child(place) if place is not None and place.short_name == "ForeverRepeat" else None
-        if top is None or place is None or source is None or self._work(top) < _LEAST_WORK * self._work(iterator):
+        top, place = self._maps(iterator)
+        source = place
+        while source is not None and source.short_name.startswith(_ORDERS):
+            source = self._child(source)
+        if top is None or place is None or source is None or source is place:
+            return None
+        if self._work(top) < _LEAST_WORK * self._work(iterator):
             return None
         self._check(source)
         self._check_random(self._below(top))
+        return top, place
+
+    def _maps(self, iterator: TreeIterator) -> tuple[Optional[TreeIterator], Optional[TreeIterator]]:
+        """The last of the maps before an iterator, it too, that follow what is about order, and the last of that."""
+        top: Optional[TreeIterator] = None
+        place: Optional[TreeIterator] = iterator
+        while place is not None and not place.short_name.startswith(_ORDERS):
+            is_map = place.short_name.startswith(_MAPS)
+            top = (top or place) if is_map else None
+            place = self._child(place)
         return top, place
 
     def elements_per_step(self, iterator: TreeIterator) -> float:

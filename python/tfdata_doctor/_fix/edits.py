@@ -188,21 +188,32 @@ def _cache(source: Source, edit: Edit) -> list[Splice]:
     return _one_more(source, edit.place, lambda _: ".cache()")
 
 
-def _cache_before_repeat(source: Source, edit: Edit) -> list[Splice]:
-    """The repeat() that stands before some maps after them, with a cache between."""
+def _links_before(node: ast.expr, methods: Sequence[str]) -> list[ast.Call]:
+    """Calls of these methods that follow each other at the end of a chain, the last first."""
+    found = []
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods:
+        found.append(node)
+        node = node.func.value
+    return found
+
+
+def _cache_below(source: Source, edit: Edit) -> list[Splice]:
+    """What is about order and stands before some maps goes after them, with a cache between."""
     call = _find(source, edit.place)
-    before = call.receiver
-    while isinstance(before, ast.Call) and isinstance(before.func, ast.Attribute) and before.func.attr == "map":
-        before = before.func.value
-    if not isinstance(before, ast.Call) or not isinstance(before.func, ast.Attribute) or before.func.attr != "repeat":
-        raise Refused("an endless repeat() comes before it, and not in the same chain")
-    begin, end = _link(source, Call(before, before.func, call.parents))
-    repeat = source.text[begin:end]
-    # Where it has a line of its own, the line goes with it.
-    line = source.line_start(begin)
-    if not source.text[line:begin].strip() and source.text[end : end + len(source.line_end)] == source.line_end:
-        begin, end = line, end + len(source.line_end)
-    return [Splice(begin, source.text[begin:end], b""), _after_call(source, call, f".cache(){repeat.decode()}")]
+    maps = [call.node, *_links_before(call.receiver, ("map",))]
+    first = maps[-1].func
+    assert isinstance(first, ast.Attribute)
+    moved = _links_before(first.value, ("shuffle", "repeat"))
+    if not moved:
+        raise Refused("the shuffle or the endless repeat() before it is not in the same chain")
+    begin, end = (_link(source, Call(node, node.func, call.parents)) for node in (moved[-1], moved[0]))  # type: ignore[arg-type]
+    at, last = begin[0], end[1]
+    links = source.text[at:last].decode()
+    # Where they have lines of their own, the lines go with them.
+    line, line_end = source.line_start(at), source.line_end
+    if not source.text[line:at].strip() and source.text[last : last + len(line_end)] == line_end:
+        at, last = line, last + len(line_end)
+    return [Splice(at, source.text[at:last], b""), _after_call(source, call, f".cache(){links}")]
 
 
 def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[Splice]:
@@ -354,7 +365,7 @@ EDITS: dict[str, Callable[[Source, Edit], list[Splice]]] = {
     "prefetch": _prefetch,
     "prefetch_below": _prefetch_below,
     "cache": _cache,
-    "cache_before_repeat": _cache_before_repeat,
+    "cache_below": _cache_below,
     "filter_first": _swap_with_receiver,
     "skip_first": _swap_with_receiver,
     "map_after": _swap_with_next,

@@ -30,7 +30,7 @@ WORDS = {
     "prefetch_below": "prefetch before it",
     "cache": "cache",
     "split_cache": "cache before it",
-    "cache_before_repeat": "cache before the repeat",
+    "cache_below": "cache before shuffle or repeat",
     "filter_first": "filter first",
     "skip_first": "skip first",
     "map_after": "map after the filter",
@@ -46,13 +46,13 @@ ALLOWED_BY = {"unordered": "order", "threadpool": "threads", "buffer": "buffers"
 #: Kinds after which elements may come in another order.
 REORDERS = frozenset({"unordered", "parallel_interleave"})
 #: Kinds with which elements are kept from the first epoch on.
-CACHES = frozenset({"cache", "split_cache", "cache_before_repeat"})
+CACHES = frozenset({"cache", "split_cache", "cache_below"})
 
 _METHODS = {
     "parallel_map": ("map",),
     "parallel_batch": ("batch", "padded_batch"),
     "parallel_filter": ("filter",),
-    "cache_before_repeat": ("map",),
+    "cache_below": ("map",),
 }
 
 
@@ -198,11 +198,11 @@ class Planner:
         try:
             place = places.place(iterator, fix.kind == "split_cache")
         except Refused:
-            found = places.before_repeat(iterator)
+            found = places.below_order(iterator)
             if found is None:
                 raise
             spec = f"cache:{found[0].long_name}"
-            moved = ChangedIterator(spec, "cache_before_repeat", found[0].long_name, None, None)
+            moved = ChangedIterator(spec, "cache_below", found[0].long_name, None, None)
             return moved, places.elements_per_step(found[1])
         ratio = places.elements_per_step(place)
         is_there = place is iterator and fix.kind == "cache"

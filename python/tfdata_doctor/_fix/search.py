@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from tfdata_doctor._commands import diagnose
 from tfdata_doctor._program import DoctorError
@@ -31,6 +31,8 @@ RECORDED_STEPS = 20
 _HOPELESS_PAIRS = 2
 #: A gain of the medians that is worth more runs where it may still be chance.
 _PROMISING = 1.05
+#: A change of which less is predicted is tried after all others; input-bound.min_gain.
+_LEAST_GAIN = 1.03
 #: Of the budget: the longest that one run may take.
 _RUN_SHARE = 0.125
 _LEAST_RUN_SECONDS = 20.0
@@ -43,6 +45,7 @@ _CLOSE_TO_READY = 0.95
 #: A program that is so much faster than that does more where its input is ready, as when it evaluates longer.
 _MOST_ABOVE_READY = 1.5
 
+Planned = Union[Candidate, NotTried]
 #: Runs a program: its texts, the steps before those that count, those, and seconds.
 Measure = Callable[[Mapping[str, Source], int, int, float], Answer]
 
@@ -73,6 +76,16 @@ class _State:
     #: By whether they were shuffled.
     elements: dict[bool, list[Elements]] = field(default_factory=dict)
     is_random: Optional[bool] = None
+
+
+def in_order(planned: Iterable[Planned]) -> list[Planned]:
+    """What promises nothing comes last, where the budget may be spent."""
+    return sorted(
+        planned,
+        key=lambda one: (
+            not isinstance(one, NotTried) and one.predicted is not None and one.predicted.gain < _LEAST_GAIN
+        ),
+    )
 
 
 class Search:
@@ -129,7 +142,7 @@ class Search:
             planner = Planner(report, run_directory, script, roots_of(script), self._choices.allowed, forecast)
             kept = None
             self.outcome.not_tried = []
-            for planned in planner.plan(state.workspace):
+            for planned in in_order(planner.plan(state.workspace)):
                 if isinstance(planned, NotTried):
                     self.outcome.not_tried.append(planned)
                 elif planned.key not in self._tried:
