@@ -320,8 +320,9 @@ class CachePlaceTest(unittest.TestCase):
 class FakeRunner:
     """Runs that take as long as `rates` says: of the text, a list of rates."""
 
-    def __init__(self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None, ready=None):
+    def __init__(self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None, ready=None, steps=30):
         self.run, self.rates, self.looks, self.on_measure, self.ready = run, rates, looks, on_measure, ready
+        self.steps = steps
         self.measured = []
 
     def __enter__(self):
@@ -334,7 +335,7 @@ class FakeRunner:
         return "".join(source.text.decode() for source in texts.values())
 
     def record(self, texts, *_):
-        return Answer(run_directory=str(self.run(self.text_of(texts))))
+        return Answer(run_directory=str(self.run(self.text_of(texts))), steps=self.steps)
 
     def look(self, texts, *_, **__):
         hashes = self.looks(self.text_of(texts))
@@ -457,6 +458,11 @@ class SearchTest(PlanTest):
         self.assertAlmostEqual(outcome.ready, 155)
         self.assertIn("at most: 155 steps/s, if every element were ready", pages.text(outcome))
         self.assertEqual(json.loads(pages.FORMATS["json"](outcome))["ready_steps_per_s"], outcome.ready)
+
+    def test_program_that_ends_early(self):
+        for steps, said in ((11, "too little was recorded: the program took 11 steps"), (0, "nothing was recorded")):
+            with self.assertRaisesRegex(DoctorError, said):
+                self.searched(lambda _: 100, steps=steps)
 
     def test_budget(self):
         outcome, _, _ = self.searched(lambda _: 100, Choices(budget=0.001))

@@ -1,6 +1,7 @@
 """Edits of sources: what they write, what they leave alone, and what they refuse."""
 
 import ast
+import collections
 import copy
 import unittest
 
@@ -180,6 +181,15 @@ class PropertyTest(unittest.TestCase):
             count = [sum(isinstance(inner, ast.stmt) for inner in ast.walk(tree)) for tree in (source.tree, after.tree)]
             self.assertEqual(count[1] - count[0], 3)
             return
+        if edit.kind == "cache_below" and "repeat" not in dict(chain_of(node)):
+            # What was in the statement before is in the chain of this one: the same calls, and a cache.
+            calls = [
+                collections.Counter(inner.attr for inner in ast.walk(tree) if isinstance(inner, ast.Attribute))
+                for tree in (source.tree, after.tree)
+            ]
+            self.assertEqual(calls[1] - calls[0], {"cache": 1})
+            self.assertEqual(calls[0] - calls[1], {})
+            return
         value = autotune_in(source.text.decode(), after.text.decode())
         trees = {id(old): new for old, new in zip(ast.walk(source.tree), ast.walk(copy.deepcopy(source.tree)))}
         root = trees[id(source.tree)]
@@ -255,6 +265,9 @@ class EditTest(unittest.TestCase):
                 "d = (d\n  .shuffle(9)  # mixed\n  .repeat()  # all of it\n  .map(f))",
                 "d = (d\n    # all of it\n  .map(f)\n  .cache().shuffle(9)  # mixed\n  .repeat())",
             ),
+            ("d = d.shuffle(9)\nd = d.map(f).batch(2)", "d = d.map(f).cache().shuffle(9).batch(2)"),
+            ("if a:\n  d = d.repeat()\n  # f\n  d = d.map(f)\n", "if a:\n  # f\n  d = d.map(f).cache().repeat()\n"),
+            ("d = make().shuffle(9)  # s\nd = d.map(f)", "d = make()  # s\nd = d.map(f).cache().shuffle(9)"),
             ("d = d \\\n  .repeat() \\\n  .map(g)", "d = d \\\n   \\\n  .map(g).cache().repeat()"),
         ):
             line = before.count("\n", 0, before.rindex(".map")) + 1
@@ -313,8 +326,12 @@ class EditTest(unittest.TestCase):
             ("d = d.shuffle(9)", "parallel_map", "shuffle", "takes no num_parallel_calls"),
             ("d = make(d)", "cache", "map", "line 1 has no .map"),
             ("d = d.batch(2)", "filter_first", "batch", "not in the same chain"),
-            ("d = d.map(f)", "cache_below", "map", "the shuffle or the endless repeat.. before it is not in the same"),
-            ("d = d.repeat().take(9).map(f)", "cache_below", "map", "not in the same chain"),
+            ("d = d.map(f)", "cache_below", "map", "neither in its chain nor in the statement before"),
+            ("d = d.repeat().take(9).map(f)", "cache_below", "map", "neither in its chain"),
+            ("d = d.repeat() # c\nd = d.map(f)", "cache_below", "map", "not alone in its line"),
+            ("d = d.take(9)\nd = d.map(f)", "cache_below", "map", "neither a shuffle nor a repeat"),
+            ("d = e.repeat()\nd = d.map(f)", "cache_below", "map", "neither in its chain"),
+            ("if a:\n  d = d.repeat()\nd = d.map(f)", "cache_below", "map", "neither in its chain"),
             ("d = d.batch(2)", "files", "batch", "no change of the source"),
             ("import tensorflow as tf\nfit(d.batch(2))", "threadpool", "batch", "no name"),
         ):

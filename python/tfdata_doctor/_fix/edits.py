@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Optional, Union
 
 from .iterators import hoisted_iterator
+from .orders import moved_order
 from .source import Refused, Source, Splice
 from .syntax import Call, autotune_at, find_call, find_function_call
 
@@ -188,32 +189,11 @@ def _cache(source: Source, edit: Edit) -> list[Splice]:
     return _one_more(source, edit.place, lambda _: ".cache()")
 
 
-def _links_before(node: ast.expr, methods: Sequence[str]) -> list[ast.Call]:
-    """Calls of these methods that follow each other at the end of a chain, the last first."""
-    found = []
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods:
-        found.append(node)
-        node = node.func.value
-    return found
-
-
 def _cache_below(source: Source, edit: Edit) -> list[Splice]:
     """What is about order and stands before some maps goes after them, with a cache between."""
     call = _find(source, edit.place)
-    maps = [call.node, *_links_before(call.receiver, ("map",))]
-    first = maps[-1].func
-    assert isinstance(first, ast.Attribute)
-    moved = _links_before(first.value, ("shuffle", "repeat"))
-    if not moved:
-        raise Refused("the shuffle or the endless repeat() before it is not in the same chain")
-    begin, end = (_link(source, Call(node, node.func, call.parents)) for node in (moved[-1], moved[0]))  # type: ignore[arg-type]
-    at, last = begin[0], end[1]
-    links = source.text[at:last].decode()
-    # Where they have lines of their own, the lines go with them.
-    line, line_end = source.line_start(at), source.line_end
-    if not source.text[line:at].strip() and source.text[last : last + len(line_end)] == line_end:
-        at, last = line, last + len(line_end)
-    return [Splice(at, source.text[at:last], b""), _after_call(source, call, f".cache(){links}")]
+    removed, links = moved_order(source, call)
+    return [removed, _after_call(source, call, f".cache(){links}")]
 
 
 def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[Splice]:

@@ -11,13 +11,13 @@ from .source import Refused
 #: Steps before those that are measured: they trace functions and fill buffers.
 WARM_UP = 10
 #: With fewer, a run says nothing.
-_LEAST_STEPS = 5
+LEAST_STEPS = 5
 
 
 def rate_of(answer: Answer, skip: int, most: Optional[int] = None) -> Optional[float]:
     """Steps per second after the first `skip`, with what lies between them; None where there are too few."""
     last = len(answer.ends) if most is None else min(most, len(answer.ends))
-    if last - skip < _LEAST_STEPS:
+    if last - skip < LEAST_STEPS:
         return None
     return (last - skip) / max(answer.ends[last - 1] - answer.begins[skip], 1e-9)
 
@@ -42,11 +42,13 @@ def check_run(answer: Answer, skip: int) -> None:
     raise Refused(f"the program ends after {done} steps, and the first {skip} do not count: give it a longer run")
 
 
-def nothing_recorded(steps: int, skip: int) -> str:
-    """What to say where there is no recording."""
+def too_little_recorded(steps: int, skip: int) -> str:
+    """What to say where there is no recording, or one of hardly any steps."""
     if steps == 0:
         return "nothing was recorded: the program took no elements from datasets, or a tf.function contains its loop"
-    return f"nothing was recorded: the program took {steps} steps, of which {skip} do not count; give it a longer run"
+    return (
+        f"too little was recorded: the program took {steps} steps, of which {skip} do not count; give it a longer run"
+    )
 
 
 def median(values: Sequence[float]) -> Optional[float]:

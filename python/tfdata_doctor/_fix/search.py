@@ -20,7 +20,7 @@ from .judge import Verdict
 from .outcome import Outcome, Trial
 from .patch import patch_of
 from .plan import CACHES, REORDERS, Candidate, NotTried, Planner
-from .rates import WARM_UP, check_run, median, nothing_recorded, rate_of, rates_of
+from .rates import LEAST_STEPS, WARM_UP, check_run, median, rate_of, rates_of, too_little_recorded
 from .runner import ProgramFailed, Runner
 from .source import Refused, Source
 from .workspace import Workspace, roots_of, script_of
@@ -182,8 +182,8 @@ class Search:
                 answer = self._runner.record(state.workspace.texts, state.skip, RECORDED_STEPS, self._run_seconds())
             except ProgramFailed as failed:
                 raise DoctorError(f"{failed}\n{failed.output}".strip()) from None
-            if not answer.run_directory:
-                raise DoctorError(nothing_recorded(answer.steps, state.skip))
+            if not answer.run_directory or answer.steps - state.skip < LEAST_STEPS:
+                raise DoctorError(too_little_recorded(answer.steps, state.skip))
             report = diagnose(answer.run_directory)
             skip = max(state.skip, steps_to_fill(answer.caches, report))
             if skip == state.skip:
