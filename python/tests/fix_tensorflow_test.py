@@ -99,6 +99,16 @@ class FixTest(unittest.TestCase):
                 self.assertTrue(ready.is_ready)
                 self.assertGreater(rate_of(ready, 10), 1.3 * rate_of(as_it_is, 10))
 
+    def test_file_of_a_cache_is_one_of_the_run(self):
+        Path("cached.py").write_text(
+            "import tensorflow as tf\n"
+            "ds = tf.data.Dataset.range(30).cache('kept').batch(1).cache(filename='kept_batches')\n"
+            "for epoch in range(10**6):\n    for _ in ds:\n        pass\n"
+        )
+        with Runner(Program("cached.py"), {"PYTHONPATH": str(support.ROOT / "python")}) as runner:
+            self.assertEqual(runner.measure({}, 10, 50, 60.0).ended, "enough")
+        self.assertEqual(list(self.folder.glob("kept*")), [])
+
     def test_cache_of_what_is_random(self):
         program = (
             "import tensorflow as tf\nds = tf.data.Dataset.range(99).shuffle(50).map({}).cache()\nnext(iter(ds))\n"
