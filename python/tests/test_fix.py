@@ -242,6 +242,8 @@ ds = ds.shuffle(9)
 ds = ds.batch(2)
 def flip(image): return turn(image)
 def turn(image): return tf.image.random_flip_up_down(image)
+def load(path): return stateless(path)
+def stateless(path): return tf.image.stateless_random_crop(path, size, seed)
 """
 
 
@@ -285,6 +287,11 @@ class CachePlaceTest(unittest.TestCase):
         self.assertEqual(self.place(chain, 1, is_before=True), 2)
         with self.assertRaisesRegex(Refused, "line 3 is random .random_flip_up_down."):
             self.place((("Map", 3, 90), ("Map", 2, 9)), 0)
+
+    def test_random_function_of_its_seed(self):
+        places = self.places((("Batch", 5, 0), ("Map", 3, 20), ("Map", 2, 90)))
+        batch, flip, load = places._pipeline.iterators
+        self.assertEqual([places.is_stateless(one) for one in (batch, flip, load)], [False, False, True])
 
     def test_place_that_keeps_little_is_not_tried(self):
         with self.assertRaisesRegex(Refused, "endless"):

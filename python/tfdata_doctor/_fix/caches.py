@@ -12,7 +12,7 @@ from tfdata_doctor.report import Pipeline, Report
 from .clock import memory
 from .jobs import Cache
 from .made import MadeAt, dataset_names
-from .random_calls import random_name
+from .random_calls import is_stateless, random_name
 from .source import Refused, Source
 
 #: Of the work before the place that was advised: a place further down that keeps less is not worth a try.
@@ -88,6 +88,12 @@ class CachePlaces:
             top = (top or place) if is_map else None
             place = self._child(place)
         return top, place
+
+    def is_stateless(self, iterator: TreeIterator) -> bool:
+        """Whether its function, which a recording shows as random, gives the same for the same element."""
+        made = [self._made[name] for name in dataset_names(iterator) if name in self._made]
+        sources = [(self._read(one.file), one.place) for one in made if one.place.method == "map"]
+        return bool(sources) and all(source is not None and is_stateless(source, place) for source, place in sources)
 
     def elements_per_step(self, iterator: TreeIterator) -> float:
         """How many elements of an iterator make a step."""

@@ -196,7 +196,8 @@ class Planner:
         )
         iterator = self._iterator_of(change, fix)
         try:
-            place = places.place(iterator, fix.kind == "split_cache")
+            is_before = fix.kind == "split_cache" and not places.is_stateless(iterator)
+            place = places.place(iterator, is_before)
         except Refused:
             found = places.below_order(iterator)
             if found is None:

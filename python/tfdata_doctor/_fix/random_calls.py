@@ -35,23 +35,35 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 def _is_random(word: str) -> bool:
     # random.uniform, random_flip_left_right, RandomRotation; a stateless op gives the same for the same seed.
-    return "random" in word.lower() and not word.lower().startswith("stateless")
+    return "random" in word.lower() and not _is_stateless(word)
+
+
+def _is_stateless(word: str) -> bool:
+    return word.lower().startswith("stateless")
 
 
 def random_name(source: Source, place: Place) -> str:
     """What makes the function of a map random: a name in it, or in the functions of the file that it uses."""
+    return next((word for word in _words_of(source, place) if _is_random(word)), "")
+
+
+def is_stateless(source: Source, place: Place) -> bool:
+    """Whether all that is random in the function of a map, as far as the file shows, is a function of its seed."""
+    words = list(_words_of(source, place))
+    return any(map(_is_stateless, words)) and not any(map(_is_random, words))
+
+
+def _words_of(source: Source, place: Place) -> Iterator[str]:
+    """The names in the function of a map, and in those of the file that it uses."""
     try:
         call = find_call(source, place.line, place.method, place.index, place.of).node
     except Refused:
-        return ""
+        return
     named = _functions(source)
     seen: set[str] = set()
     front: list[ast.AST] = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "map_func")]
     for _ in range(_MOST_DEPTH):
         words = [word for node in front for word in _words(node)]
-        for word in words:
-            if _is_random(word):
-                return word
+        yield from words
         front = [named[word] for word in words if word in named and word not in seen]
         seen.update(words)
-    return ""
