@@ -26,6 +26,7 @@
 #include "diagnose/catalog.h"
 #include "io/trace_inputs.h"
 #include "pipeline.h"
+#include "trace/recording_facts.h"
 
 namespace {
 
@@ -68,6 +69,7 @@ std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
+  options.profile = true;
   std::vector<RunSummary> runs;
   for (const std::string& path : paths) {
     const Result<std::vector<Run>> recordings = list_recordings(path);
@@ -76,6 +78,7 @@ std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
       const Analysis analysis = diagnose_files(recording.files, {.rules = all_rules(), .needed = options});
       if (!analysis.has_readable_file()) end_with(analysis.unreadable.front());
       runs.push_back(summarize_run(recording.name, analysis.measurements, analysis.diagnosis));
+      add_recording_facts(recording_facts_beside(recording.files.front()), runs.back());
     }
   }
   return runs;

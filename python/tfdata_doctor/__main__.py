@@ -1,4 +1,4 @@
-"""python -m tfdata_doctor: records a script; with other arguments, the program tfdata-doctor."""
+"""python -m tfdata_doctor: records a script, or with `record` a pipeline for a gate; else the program tfdata-doctor."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ def main() -> int:
         from ._fix import cli
 
         return cli.main(words[1:])
+    if words[:1] == ["record"]:
+        from . import _record
+
+        return _record.main(words[1:], "python -m tfdata_doctor record")
     if _script_command.runs_script(words):
         return _script_command.main(words)
     try:

@@ -1,6 +1,6 @@
 """Where, when and beside what a recording is made: `recording.json` and `memory.csv` beside the trace.
 
-Needs nothing but the standard library: scripts/record loads this file by itself.
+Needs nothing but the standard library.
 """
 
 from __future__ import annotations

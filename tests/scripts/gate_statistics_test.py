@@ -44,6 +44,30 @@ class GateStatisticsTest(unittest.TestCase):
                 open(path, 'w').close()
             self.assertEqual(script.labelled(folder), {('idle', 'cpu', 0): paths[:2], ('noisy', 'cpu', 5): paths[2:3]})
 
+    def test_folders_of_recordings_are_grouped_by_theirs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, side, 'run_00%d' % run) for side in ('idle_0_io_0', 'idle_1_io_0', 'other_0')
+                     for run in range(2)]
+            for path in paths:
+                os.makedirs(path)
+            self.assertEqual(script.labelled(folder), {('idle', 'io', 0): paths[:4]})
+            self.assertEqual(script.by_session(paths[:4]), (paths[:2], paths[2:4]))
+
+    def test_every_day_is_the_base_of_every_other_one(self):
+        asked = []
+
+        def run(gate, base, candidate):
+            asked.append((gate[1], base, candidate))
+            return Count(10, len(base), 0, 10)
+
+        days = {'/a/monday': {('idle', 'io', 0): ['m0'], ('noisy', 'io', 0): ['m1'], ('idle', 'io', 10): ['m2']},
+                '/a/tuesday/': {('idle', 'io', 0): ['t0'], ('idle', 'io', 10): ['t2']}}
+        rows = script.day_table(script.Counter(run), days, script.GATES[0][1]).splitlines()
+        self.assertCountEqual(asked, [('5', ['m0', 'm1'], ['t0']), ('5', ['m0', 'm1'], ['t2']),
+                                      ('5', ['t0'], ['m0', 'm1']), ('5', ['t0'], ['m2'])])
+        self.assertEqual([cell.strip() for cell in rows[2].split('|')],
+                         ['', 'io', 'monday against tuesday', '20.0 % (2 of 10)', '20.0 % (2 of 10)', ''])
+
     def test_each_row_draws_from_its_recordings(self):
         asked = []
 
@@ -59,8 +83,8 @@ class GateStatisticsTest(unittest.TestCase):
         self.assertCountEqual([row for row in asked if row[0] == '5'],
                               [('5', [i, n, m], None), ('5', [i], None), ('5', [n, m], None),
                                ('5', [i], [n, m]), ('5', [n, m], [i]),
-                               # By process: of the idle machine there is one, so none to hold it against.
-                               ('5', [n], [m]), ('5', [i, n], [m])])
+                               # By session: of the idle machine there is one, so none to hold it against.
+                               ('5', [n], [m]), ('5', [i, n], [m]), ('5', [m], [i, n])])
         self.assertEqual([cell.strip() for cell in rows[2].split('|')],
                          ['', 'io', 'both machines mixed', '30.0 % (3 of 10)', '30.0 % (3 of 10)', ''])
         asked.clear()

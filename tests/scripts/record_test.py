@@ -124,6 +124,26 @@ class RecordTest(unittest.TestCase):
                                                        'train 1 1, element, end')
         self.assert_no_scratch()
 
+    def test_a_module_of_the_users_is_theirs_whatever_the_package_calls_its_own(self):
+        self.write('report.py', 'NAME = "theirs"')
+        self.write('input.py', 'import report, sys, tensorflow\ndef make_dataset():\n'
+                   '    tensorflow.happened.append(report.NAME + " %d" % any(p.endswith("python") for p in sys.path))\n'
+                   '    return iter(range(99))\n')
+        done = self.record('input.py', '--runs', '1', '--steps', '1', '--warmup', '0', '--out', 'out')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual(self.read('out/run_000/host.xplane.pb'), 'theirs 0, start, train 0 1, end')
+
+    def test_the_package_has_it_as_a_command(self):
+        environment = {**os.environ, 'PYTHONDONTWRITEBYTECODE': '1', 'PYTHONPATH': os.pathsep.join(
+            [os.path.join(os.path.dirname(RECORD), '..', 'python'), self.path('modules')])}
+        done = subprocess.run([sys.executable, '-m', 'tfdata_doctor', 'record', 'input.py', '--runs', '1', '--out', 'out'],
+                              cwd=self.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, 'out/run_000\n', ''))
+        done = subprocess.run([sys.executable, '-m', 'tfdata_doctor', 'record'], cwd=self.folder, env=environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('python -m tfdata_doctor record: error: give PIPELINE.py, or both', done.stderr)
+
     def test_the_ideal_is_one_element_from_memory(self):
         self.write('input.py', IDEAL_PIPELINE)
         done = self.record('input.py', '--ideal', '--runs', '2', '--steps', '2', '--warmup', '0', '--out', 'out/')
