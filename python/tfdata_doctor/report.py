@@ -63,6 +63,10 @@ class DeviceActivity:
     on_device: Copies
     between_devices: Copies
     uncovered_host_to_device_us: Optional[float]
+    #: Of a device without streams (TPU) alone.
+    infeed_us: Optional[float] = None
+    outfeed_us: Optional[float] = None
+    copy_wait_us: Optional[float] = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Trace:
     window_us: float
     loss: dict[str, Union[bool, int]]
     loss_notes: list[str]
-    hosts_left_out: Optional[int] = None
+    hosts_left_out: list[str] = field(default_factory=list)
     device_activity: list[DeviceActivity] = field(default_factory=list)
 
 
@@ -166,6 +170,8 @@ class Confidence:
     load: float
     window: float
     tracing: float
+    #: Where the trace does not show that no device works while the job waits.
+    device: Optional[float] = None
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ class Stalls:
     count: int
     first_call: int
     last_call: int
-    distance_calls: float
+    distance_calls: int
     p50_us: float
     p50_of_others_us: float
     waited_us: float
@@ -274,7 +280,7 @@ class Evidence:
     """A number that a finding rests on."""
 
     name: str
-    value: Union[float, str]
+    value: float
     unit: str
 
 
