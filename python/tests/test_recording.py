@@ -291,6 +291,15 @@ class ScriptTest(RecordingTest):
         )
         self.assertTrue(done.stdout.startswith("20/20 ===\nINPUT-BOUND"), done.stderr)
 
+    def test_last_line_is_the_command_that_tries_changes(self):
+        code = "import tensorflow\nfor _ in tensorflow.dataset(20): pass"
+        for trace, is_tried in ((support.INPUT_BOUND, True), (support.HEALTHY, False)):
+            done = self.run_script(code, "--batches=4-6", arguments=["--size", "a b"], trace=trace)
+            *_, last = done.stdout.rstrip().splitlines()
+            command = f"python -m tfdata_doctor fix {self.folder / 'train.py'} --size 'a b'"
+            self.assertEqual(last == f"  try it    {command}", is_tried, done.stdout)
+            self.assertEqual(command in done.stdout, is_tried)
+
     def test_later_batches_where_the_cache_is_being_filled(self):
         fit = "import tensorflow, keras\nkeras.Model().fit(epochs=2, steps=30)"
         loop = "import tensorflow\nfor _ in range(2):\n    for _ in tensorflow.dataset(29): pass"
