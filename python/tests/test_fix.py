@@ -389,6 +389,9 @@ class SearchTest(PlanTest):
             page = form(outcome)
             self.assertIn("input.py", page)
             self.assertIn("1.5", page)
+        in_notebook = outcome._repr_html_()
+        self.assertIn("is_kept", in_notebook)
+        self.assertNotRegex(in_notebook, "<(html|style|meta|h1)")  # it would be the notebook's
         document = json.loads(pages.FORMATS["json"](outcome))
         self.assertEqual(document["trials"][0]["kept"], True)
         with contextlib.redirect_stdout(io.StringIO()):
@@ -495,6 +498,7 @@ class SearchTest(PlanTest):
     def test_names_that_are_markup_are_escaped(self):
         outcome = Outcome("<b>", stopped="<script>alert(1)</script> | `x`")
         self.assertNotIn("<script>", pages.FORMATS["html"](outcome))
+        self.assertNotIn("<script>", outcome._repr_html_())
         self.assertNotIn("<script>", pages.FORMATS["markdown"](outcome))
 
 

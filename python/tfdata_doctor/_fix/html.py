@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Iterable
 from html import escape
 
+from tfdata_doctor._page import table, text_page
+
 from .outcome import Outcome
 from .words import HEADS, cells_of, facts_of, headline
 
@@ -103,3 +105,17 @@ def html(outcome: Outcome) -> str:
         f'<!DOCTYPE html>\n<html lang="en">{_head(f"Fixes of {outcome.command}")}\n'
         f"<body><main>\n{body}\n</main></body></html>\n"
     )
+
+
+def cell(outcome: Outcome) -> str:
+    """What a notebook shows: a part of its page, without styles for all of it."""
+    rows = [[escape(words) for words in cells_of(trial)] for trial in outcome.trials]
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in facts_of(outcome))
+    patch = text_page(outcome.patch.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    parts = [
+        f"<p><b>{escape(headline(outcome))}</b></p>",
+        table(HEADS, rows) if rows else "",
+        f"<ul>{facts}</ul>",
+        patch if outcome.patch else "",
+    ]
+    return f'<div class="tfdata-doctor">{"".join(parts)}</div>'

@@ -65,9 +65,9 @@ class Outcome:
         return text(self)
 
     def _repr_html_(self) -> str:
-        from .pages import FORMATS
+        from .html import cell
 
-        return FORMATS["html"](self)
+        return cell(self)
 
     @property
     def kept(self) -> list[Trial]:
