@@ -327,9 +327,11 @@ class CachePlaceTest(unittest.TestCase):
 class FakeRunner:
     """Runs that take as long as `rates` says: of the text, a list of rates."""
 
-    def __init__(self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None, ready=None, steps=30):
+    def __init__(
+        self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None, ready=None, steps=30, seconds=0.0
+    ):
         self.run, self.rates, self.looks, self.on_measure, self.ready = run, rates, looks, on_measure, ready
-        self.steps = steps
+        self.steps, self.seconds, self.last_seconds = steps, seconds, 0.0
         self.measured = []
 
     def __enter__(self):
@@ -353,6 +355,7 @@ class FakeRunner:
 
     def measure(self, texts, skip, steps, _):
         self.on_measure()
+        self.last_seconds = self.seconds
         text = self.text_of(texts)
         self.measured.append(bool(text))
         rate = self.rates(text)
@@ -475,8 +478,12 @@ class SearchTest(PlanTest):
                 self.searched(lambda _: 100, steps=steps)
 
     def test_budget(self):
-        outcome, _, _ = self.searched(lambda _: 100, Choices(budget=0.001))
+        outcome, _, runner = self.searched(lambda _: 100, Choices(budget=0.001))
         self.assertIn("the budget is spent", outcome.stopped)
+
+        # What would end after the budget is not begun.
+        outcome, _, runner = self.searched(lambda _: 100, Choices(budget=50.0), seconds=60.0)
+        self.assertEqual((runner.measured, outcome.stopped[:19]), ([False], "the budget is spent"))
 
     def test_rows_of_predicted_and_measured_gains(self):
         outcome, _, _ = self.searched(lambda text: 150 if text else 100)

@@ -103,6 +103,8 @@ class Runner:
         self._environment = {**os.environ, **environment, "PYTHONUNBUFFERED": "1"}
         self._folder = ""
         self._number = 0
+        #: How long the run took that ended last, importing TensorFlow included.
+        self.last_seconds = 0.0
 
     def __enter__(self: R) -> R:
         self._folder = tempfile.mkdtemp(prefix="tfdata-doctor-fix-")
@@ -169,6 +171,7 @@ class Runner:
             f"import sys; sys.path[0] = {_PACKAGE_PARENT!r}; "
             f"from tfdata_doctor._fix.child import main; main({str(folder / 'job.json')!r})"
         )
+        begun = time.monotonic()
         with _as_group([sys.executable, "-c", code], self._environment) as process:
             assert process.stdout is not None
             tail = _Tail(process.stdout)
@@ -176,6 +179,7 @@ class Runner:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=max(0.0, until - time.monotonic()))
             status = process.returncode
+        self.last_seconds = time.monotonic() - begun
         tail.join(timeout=5)
         process.stdout.close()
         answer = jobs.read_answer(job.answer)

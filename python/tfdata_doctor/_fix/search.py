@@ -165,7 +165,7 @@ class Search:
     def _run_seconds(self) -> float:
         """The longest that the next run may take. Raises _Spent."""
         left = self._left()
-        if left < _START_SECONDS:
+        if left < max(_START_SECONDS, self._runner.last_seconds):
             raise _Spent
         return min(left, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
 
