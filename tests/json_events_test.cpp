@@ -114,6 +114,23 @@ TEST_CASE("the members of arguments are told apart unless nobody wants them") {
   }
 }
 
+TEST_CASE("arguments end where their bracket closes, whether their members are told apart or not") {
+  for (const char* const arguments :
+       {"{}", R"({"a":1})", R"({ "a" : 1 , "b" : [ ] })", R"({"a":1,})", R"({"a"})", R"({"a" 1})", R"({"a":})",
+        R"({1:2})", R"({"a":{"b":[1,{}]},"c":"}"})", R"({"a":[1})", R"({"a":1])", R"({"a":1,,"b":2})", R"({"a":{"b":1)",
+        R"([1])", R"({"a":"b"  }  )", R"({{}})"}) {
+    CAPTURE(arguments);
+    const std::string text =
+        "[" + event("before") + "," + event("it", std::string(R"(,"args":)") + arguments) + "," + event("after") + "]";
+    JsonReadOptions whole;
+    whole.splits_arguments = false;
+    const Reading told_apart = read(text);
+    const Reading together = read(text, whole);
+    CHECK(told_apart.events == together.events);
+    CHECK(told_apart.document.malformed_events == together.document.malformed_events);
+  }
+}
+
 TEST_CASE("escapes are undone") {
   struct Case {
     const char* raw;

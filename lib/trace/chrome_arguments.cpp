@@ -1,5 +1,6 @@
 #include "trace/chrome_arguments.h"
 
+#include "base/short_text.h"
 #include "trace/json_number.h"
 
 namespace doctor {
@@ -68,7 +69,7 @@ ChromeArgumentDecoder::Meaning ChromeArgumentDecoder::meaning_of(std::string_vie
   // Nearly all keys of a file differ in their size or in their first character.
   std::uint8_t& likely =
       likely_keys_[(key.size() * 5 + (key.empty() ? 0 : static_cast<unsigned char>(key[0]))) % kMostKeys];
-  if (likely < known_keys_.size() && known_keys_[likely].text == key) return known_keys_[likely].meaning;
+  if (likely < known_keys_.size() && is_same_text(known_keys_[likely].text, key)) return known_keys_[likely].meaning;
   for (std::size_t index = 0; index < known_keys_.size(); ++index) {
     if (known_keys_[index].text != key) continue;
     likely = static_cast<std::uint8_t>(index);

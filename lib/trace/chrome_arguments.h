@@ -33,6 +33,8 @@ class ChromeArgumentDecoder {
  public:
   /// Decodes what events of `kind` use. Attribute names and texts are interned.
   const ChromeArguments& decode(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
+  /// What the last decode() returned.
+  const ChromeArguments& latest() const { return arguments_; }
 
  private:
   enum class Role : std::uint8_t {

@@ -8,6 +8,7 @@
 #include "trace/attribute_tracks.h"
 #include "trace/chrome_arguments.h"
 #include "trace/chrome_events.h"
+#include "trace/chrome_names.h"
 #include "trace/chrome_threads.h"
 #include "trace/format.h"
 #include "trace/json_events.h"
@@ -41,13 +42,14 @@ class ChromeReading {
   void leave_out(const char* /*reason*/) {}  // it lasts no time on a thread
 
  private:
+  ChromeName* understand(const ChromeEvent& event, LaneEvent& kept);
   InstanceId see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start);
   void hand_on(LaneId lane, const LaneEvent& event);
   void flush();
   void keep_derived_step(ChromeThread& thread, const ChromeEvent& event);
   void add_derived_steps();
   void drop(const char* fault);
-  void note_framework(std::string_view event_name);
+  void note_framework(std::string_view framework);
   LaneId lane_of(ChromeThread& thread);
 
   ChromeThreads& threads_;
@@ -55,6 +57,7 @@ class ChromeReading {
   QueueSampler queue_;
   std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
   ChromeArgumentDecoder arguments_;
+  ChromeNames names_;
   TimeOrigin origin_;
   ChromeDecoder<ChromeReading> decoder_{*this, origin_};
   std::vector<ChromeThread*> kept_threads_;
@@ -88,10 +91,40 @@ void ChromeReading::drop(const char* fault) {
   builder_.count_other(1);
 }
 
-/// Asked until it is known: any of its events tells.
-void ChromeReading::note_framework(std::string_view event_name) {
+/// Any event of one tells.
+void ChromeReading::note_framework(std::string_view framework) {
   std::string& known = builder_.trace().framework;
-  if (known.empty()) known = framework_of_event(event_name);
+  if (known.empty()) known = framework;
+}
+
+/// Fills in what the names and arguments of an event make of it. The name that counts, null where it is only counted.
+ChromeName* ChromeReading::understand(const ChromeEvent& event, LaneEvent& kept) {
+  ChromeName* name = &names_.find(event.name);
+  kept.kind = name->kind;
+  kept.name_length = name->length;
+  const std::string_view framework = name->framework;
+  const ChromeArguments& arguments = arguments_.decode(event.arguments, kept.kind, builder_);
+  if (is_for_second_reading(kept.kind)) {
+    builder_.count_for_second_reading(1);
+    return nullptr;
+  }
+  const bool may_have_long_name = kept.kind == EventKind::iterator || kept.kind == EventKind::other;
+  if (may_have_long_name && !arguments.long_name.empty()) name = &names_.find(arguments.long_name);
+  kept.id = arguments.id.value_or(0);
+  if (kept.kind == EventKind::produce || kept.kind == EventKind::consume) kept.id = arguments.element_id.value_or(0);
+  if (kept.kind == EventKind::other && name->kind == EventKind::op) kept.kind = EventKind::op;
+  if (kept.kind != EventKind::other) {
+    kept.name_length = name->length;
+  } else if (arguments.step_number) {
+    kept.kind = EventKind::step;
+    kept.id = static_cast<std::uint64_t>(*arguments.step_number);
+    has_markers_ = true;
+  } else {
+    note_framework(framework);
+    return nullptr;
+  }
+  if (kept.kind == EventKind::next_frame) note_framework(framework);
+  return name;
 }
 
 void ChromeReading::take(const ChromeEvent& event) {
@@ -102,34 +135,11 @@ void ChromeReading::take(const ChromeEvent& event) {
   LaneEvent kept;
   kept.start = event.start;
   kept.duration = event.duration;
-  kept.kind = classify_event(event.name);
-  const ChromeArguments& arguments = arguments_.decode(event.arguments, kept.kind, builder_);
-  std::string_view name = event.name;
-  if (kept.kind == EventKind::iterator && !arguments.long_name.empty()) name = arguments.long_name;
-  if (is_for_second_reading(kept.kind)) {
-    builder_.count_for_second_reading(1);
-    return builder_.count_other(1);
-  }
-  if (kept.kind == EventKind::other) {
-    if (classify_event(arguments.long_name) == EventKind::op) {
-      kept.kind = EventKind::op;
-      name = arguments.long_name;
-    } else if (arguments.step_number) {
-      kept.kind = EventKind::step;
-      has_markers_ = true;
-    } else {
-      note_framework(event.name);
-      return builder_.count_other(1);
-    }
-  }
-  kept.name_length = name_length_of(name);
-  kept.id = arguments.id.value_or(0);
-  if (kept.kind == EventKind::produce || kept.kind == EventKind::consume) kept.id = arguments.element_id.value_or(0);
-  if (kept.kind == EventKind::step) kept.id = static_cast<std::uint64_t>(*arguments.step_number);
-  if (kept.kind == EventKind::op) kept.subject = static_cast<std::uint32_t>(builder_.intern(op_type_of(name)));
-  if (kept.kind == EventKind::next_frame) {
-    kept.subject = static_cast<std::uint32_t>(builder_.intern(loader_of_frame(name)));
-    note_framework(name);
+  ChromeName* const name = understand(event, kept);
+  if (name == nullptr) return builder_.count_other(1);
+  const ChromeArguments& arguments = arguments_.latest();
+  if (kept.kind == EventKind::op || kept.kind == EventKind::next_frame) {
+    kept.subject = static_cast<std::uint32_t>(ChromeNames::subject_of(*name, kept.kind, builder_));
   }
   if (const char* const fault = time_fault(event.start, event.duration)) return drop(fault);
   if (kept.kind == EventKind::region_queued) {
@@ -139,7 +149,8 @@ void ChromeReading::take(const ChromeEvent& event) {
   const LaneId lane = lane_of(thread);
   if (lane == kNoLane) return builder_.lose_events_of_thread(1);
   if (kept.kind == EventKind::iterator) {
-    kept.subject = static_cast<std::uint32_t>(see_instance(builder_.intern(name), arguments, event.start));
+    const StringId long_name = ChromeNames::subject_of(*name, kept.kind, builder_);
+    kept.subject = static_cast<std::uint32_t>(see_instance(long_name, arguments, event.start));
   }
   if (kept.kind == EventKind::region_start) {
     kept.id = arguments.closure;

@@ -55,18 +55,21 @@ InstanceId InstanceTable::see(const InstanceSighting& sighting) {
   instance.event_count += sighting.event_count;
   instance.first_start = std::min(instance.first_start, sighting.first_start);
   instance.last_start = std::max(instance.last_start, sighting.last_start);
+  std::size_t place = 0;  // events carry their attributes in one order
   for (const SeenAttribute& seen : sighting.attributes) {
-    const auto known = std::find_if(instance.attributes.begin(), instance.attributes.end(),
-                                    [&](const Attribute& other) { return other.name == seen.attribute.name; });
-    if (known == instance.attributes.end()) {
+    const auto is_it = [&](const Attribute& other) { return other.name == seen.attribute.name; };
+    if (place >= instance.attributes.size() || !is_it(instance.attributes[place])) {
+      const auto known = std::find_if(instance.attributes.begin(), instance.attributes.end(), is_it);
+      place = static_cast<std::size_t>(known - instance.attributes.begin());
+    }
+    if (place == instance.attributes.size()) {
       instance.attributes.push_back(seen.attribute);
       attribute_seen_[index].push_back(seen.seen);
-      continue;
+    } else if (Picoseconds& latest = attribute_seen_[index][place]; seen.seen >= latest) {
+      instance.attributes[place] = seen.attribute;
+      latest = seen.seen;
     }
-    Picoseconds& latest = attribute_seen_[index][static_cast<std::size_t>(known - instance.attributes.begin())];
-    if (seen.seen < latest) continue;
-    *known = seen.attribute;
-    latest = seen.seen;
+    ++place;
   }
   return id;
 }

@@ -2,19 +2,31 @@
 
 #include <simdjson.h>
 
+#include <array>
 #include <cstring>
 #include <new>
 #include <span>
 
 #include "base/hash.h"
+#include "base/short_text.h"
 #include "trace/json_text.h"
 
 namespace doctor {
 namespace {
 
-inline std::string_view trim_end(std::string_view text) {
-  while (!text.empty() && is_json_space(text.back())) text.remove_suffix(1);
-  return text;
+/// What a byte may be outside of strings, as bits.
+enum ByteUse : std::uint8_t { kSpace = 1, kNoScalar = 2 };
+
+/// Of all bytes. No scalar begins with a bracket, a separator or '\0', which is the end.
+constexpr std::array<std::uint8_t, 256> kUses = [] {
+  std::array<std::uint8_t, 256> uses = {};
+  for (unsigned byte = 0; byte < uses.size(); ++byte) uses[byte] = is_json_space(static_cast<char>(byte)) ? kSpace : 0;
+  for (const char c : std::string_view("{}[],:\0", 7)) uses[static_cast<unsigned char>(c)] |= kNoScalar;
+  return uses;
+}();
+
+inline bool is_of_use(char c, ByteUse use) {
+  return (kUses[static_cast<unsigned char>(c)] & use) != 0;
 }
 
 /// The text between the quotes of a string token; any other token as it stands.
@@ -51,25 +63,26 @@ void take_name(std::string_view token, JsonEvent& event, JsonEventBatch& batch) 
 class StructureWalk {
  public:
   /// `places` holds the offsets of the structural characters, followed by the size of the text.
-  StructureWalk(std::string_view text, std::span<const std::uint32_t> places) : text_(text), places_(places) {}
+  StructureWalk(std::string_view text, std::span<const std::uint32_t> places)
+      : text_(text.data()), size_(text.size()), next_(places.data()), end_(places.data() + places.size()) {}
 
-  bool at_end() const { return next_ == places_.size(); }
+  bool at_end() const { return next_ == end_; }
   /// The character that comes next; '\0' at the end.
-  char peek() const { return at_end() ? '\0' : text_[places_[next_]]; }
-  std::size_t place() const { return places_[next_]; }
+  char peek() const { return at_end() ? '\0' : text_[*next_]; }
+  std::size_t place() const { return *next_; }
   void advance() { ++next_; }
 
   /// Takes a string, number or word with the white space after it stripped; empty if a bracket or nothing is next.
-  std::string_view take_scalar() {
-    const char first = peek();
-    if (first != '"' && !is_scalar_start(first)) return {};
-    const std::size_t begin = places_[next_++];
-    const std::size_t end = at_end() ? text_.size() : places_[next_];
-    return trim_end({text_.data() + begin, end - begin});
+  [[gnu::always_inline]] std::string_view take_scalar() {
+    if (is_of_use(peek(), kNoScalar)) return {};
+    const char* const begin = text_ + *next_++;
+    const char* end = text_ + (at_end() ? size_ : *next_);
+    while (is_of_use(end[-1], kSpace)) --end;  // it begins with none
+    return {begin, static_cast<std::size_t>(end - begin)};
   }
 
   /// Takes the key of a member and the colon; the key without its quotes, escapes not undone.
-  bool take_key(std::string_view& key) {
+  [[gnu::always_inline]] bool take_key(std::string_view& key) {
     if (peek() != '"') return false;
     const std::string_view token = take_scalar();
     if (token.size() < 2 || token.back() != '"' || peek() != ':') return false;
@@ -85,32 +98,33 @@ class StructureWalk {
     for (; !at_end(); advance()) {
       const char c = peek();
       if (c == '{' || c == '[') ++depth;
-      if ((c == '}' || c == ']') && --depth == 0) {
-        const std::size_t end = place() + 1;
-        advance();
-        return text_.substr(begin, end - begin);
-      }
+      if ((c == '}' || c == ']') && --depth == 0) return take_bracket(begin);
     }
     return {};
   }
 
-  /// Takes any value; empty if there is none.
-  std::string_view take_value() { return peek() == '{' || peek() == '[' ? take_nested() : take_scalar(); }
-
- private:
-  static bool is_scalar_start(char c) {
-    return c != '\0' && c != '{' && c != '}' && c != '[' && c != ']' && c != ',' && c != ':';
+  /// Takes the bracket that is next; the text from `begin` to it.
+  std::string_view take_bracket(std::size_t begin) {
+    const std::size_t end = place() + 1;
+    advance();
+    return {text_ + begin, end - begin};
   }
 
-  std::string_view text_;
-  std::span<const std::uint32_t> places_;
-  std::size_t next_ = 0;
+  /// Takes any value; empty if there is none.
+  [[gnu::always_inline]] std::string_view take_value() {
+    return peek() == '{' || peek() == '[' ? take_nested() : take_scalar();
+  }
+
+ private:
+  const char* text_;
+  std::size_t size_;
+  const std::uint32_t* next_;
+  const std::uint32_t* end_;
 };
 
 /// Takes the members of an `args` object, as far as they can be separated.
-void take_members(StructureWalk inside, JsonEvent& event, JsonEventBatch& batch) {
-  event.first_member = static_cast<std::uint32_t>(batch.members.size());
-  event.member_count = 0;
+void take_members(StructureWalk& inside, JsonEvent& event, JsonEventBatch& batch) {
+  const std::size_t first = batch.members.size();
   do {
     inside.advance();  // the bracket, or the comma
     JsonMember member;
@@ -120,8 +134,20 @@ void take_members(StructureWalk inside, JsonEvent& event, JsonEventBatch& batch)
     member.is_string = member.value.front() == '"';
     member.value = unquoted(member.value);
     batch.members.push_back(member);
-    ++event.member_count;
   } while (inside.peek() == ',');
+  event.first_member = static_cast<std::uint32_t>(first);
+  event.member_count = static_cast<std::uint32_t>(batch.members.size() - first);
+}
+
+/// Takes an `args` object and its members; its text, empty if its end is missing.
+std::string_view take_arguments(StructureWalk& walk, JsonEvent& event, JsonEventBatch& batch) {
+  StructureWalk inside = walk;
+  take_members(inside, event, batch);
+  if (inside.peek() != '}') return walk.take_nested();
+  // No bracket is open but the first one.
+  const std::size_t begin = walk.place();
+  walk = inside;
+  return walk.take_bracket(begin);
 }
 
 /// The processes and threads of events that follow each other are mostly the same: a token that stands there again
@@ -131,7 +157,7 @@ struct LastKey {
   std::uint64_t key = 0;
 
   std::uint64_t of(std::string_view next) {
-    if (next != token) {
+    if (!is_same_text(next, token)) {
       key = key_of(next);
       token = next;
     }
@@ -155,9 +181,7 @@ struct BatchWalk {
 /// Takes the value of a member if it is one of those that every event needs. The last of equal keys counts.
 bool BatchWalk::take_member(std::string_view key, JsonEvent& event) {
   if (is_key(key, "args") && walk.peek() == '{') {
-    const StructureWalk arguments = walk;
-    event.arguments = walk.take_nested();
-    if (splits_arguments) take_members(arguments, event, batch);
+    event.arguments = splits_arguments ? take_arguments(walk, event, batch) : walk.take_nested();
     return !event.arguments.empty();
   }
   const std::string_view token = walk.take_value();

@@ -4,9 +4,10 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <string>
+
+#include "base/short_text.h"
 
 namespace doctor {
 namespace {
@@ -54,34 +55,15 @@ NumberText parse_plain(std::string_view digits, bool is_negative, MicrosecondTim
   return NumberText::valid;
 }
 
-/// Up to 8 bytes of `text` from `at` on, the first one lowest; zero after the end of the text.
-std::uint64_t load_bytes(std::string_view text, std::size_t at) {
-  const char* const from = text.data() + at;
-  const std::size_t count = text.size() - at;
-  std::uint64_t bytes = 0;
-  if (count >= sizeof bytes) {
-    std::memcpy(&bytes, from, sizeof bytes);
-  } else if (count >= 4) {  // two halves that overlap
-    std::uint32_t low = 0;
-    std::uint32_t high = 0;
-    std::memcpy(&low, from, sizeof low);
-    std::memcpy(&high, from + count - 4, sizeof high);
-    bytes = low | static_cast<std::uint64_t>(high) << (count - 4) * 8;
-  } else {
-    for (std::size_t index = count; index > 0; --index)
-      bytes = bytes << 8 | static_cast<unsigned char>(from[index - 1]);
-  }
-  return bytes;
-}
-
 struct Digits {
   std::size_t count = 0;  ///< 0 .. 8
   std::uint64_t value = 0;
 };
 
 /// The digits that `text` has from `at` on, eight at most, all at once: numbers are a third of the bytes of a trace.
-Digits leading_digits(std::string_view text, std::size_t at) {
-  const std::uint64_t values = load_bytes(text, at) ^ 0x3030'3030'3030'3030u;  // 0 .. 9 where there is a digit
+[[gnu::always_inline]] inline Digits leading_digits(std::string_view text, std::size_t at) {
+  const std::uint64_t values =
+      leading_word({text.data() + at, text.size() - at}) ^ 0x3030'3030'3030'3030u;  // 0 .. 9 where there is a digit
   const std::uint64_t others = (values | (values + 0x7676'7676'7676'7676u)) & 0x8080'8080'8080'8080u;
   Digits digits;
   digits.count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
@@ -95,10 +77,21 @@ Digits leading_digits(std::string_view text, std::size_t at) {
   return digits;
 }
 
-/// A number of decimal digits that fits 64 bits; nothing for any other text, which may be a number all the same.
-std::optional<std::uint64_t> parse_digits(std::string_view text) {
+/// A whole number as std::from_chars() reads it: on any machine, with a sign.
+template <typename Number>
+std::optional<Number> parse_bytewise(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return number;
+}
+
+/// A number of decimal digits that fits 64 bits; nothing for any other text.
+[[gnu::always_inline]] inline std::optional<std::uint64_t> parse_digits(std::string_view text) {
   constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
-  if (std::endian::native != std::endian::little || text.empty()) return std::nullopt;
+  if constexpr (std::endian::native != std::endian::little) return parse_bytewise<std::uint64_t>(text);
+  if (text.empty()) return std::nullopt;
   std::uint64_t value = 0;
   for (std::size_t at = 0; at < text.size();) {
     const Digits digits = leading_digits(text, at);
@@ -258,27 +251,15 @@ std::int64_t TimeOrigin::nanoseconds() const {
 }
 
 std::optional<std::uint64_t> parse_token(std::string_view text) {
-  if (const std::optional<std::uint64_t> token = parse_digits(text)) return token;
-  if (text.starts_with('-')) {
-    const std::optional<std::int64_t> number = parse_integer(text);
-    if (!number) return std::nullopt;
-    return static_cast<std::uint64_t>(*number);
-  }
-  std::uint64_t token = 0;
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result parsed = std::from_chars(text.data(), end, token);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return token;
+  if (!text.starts_with('-')) return parse_digits(text);
+  const std::optional<std::int64_t> number = parse_bytewise<std::int64_t>(text);
+  return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (text.starts_with('-')) return parse_bytewise<std::int64_t>(text);
   const std::optional<std::uint64_t> digits = parse_digits(text);
-  if (digits && *digits <= kMaxInteger) return static_cast<std::int64_t>(*digits);
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const std::from_chars_result parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return number;
+  return digits && *digits <= kMaxInteger ? std::optional(static_cast<std::int64_t>(*digits)) : std::nullopt;
 }
 
 }  // namespace doctor

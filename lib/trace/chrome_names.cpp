@@ -1,0 +1,47 @@
+#include "trace/chrome_names.h"
+
+#include "base/short_text.h"
+
+namespace doctor {
+namespace {
+
+std::string_view subject_text(std::string_view name, EventKind kind) {
+  if (kind == EventKind::op) return op_type_of(name);
+  return kind == EventKind::next_frame ? loader_of_frame(name) : name;
+}
+
+}  // namespace
+
+ChromeNames::ChromeNames() : names_(kMostNames + 1, understood({})) {}
+
+/// Long names of iterators begin alike, those of ops end alike.
+std::size_t ChromeNames::place_of(std::string_view text) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  constexpr std::uint64_t kSpread = 0x9e37'79b9'7f4a'7c15u;
+  const std::uint64_t first = leading_word(text);
+  const std::uint64_t last = text.size() < kWord ? 0 : load_word(text.data() + text.size() - kWord);
+  return ((first ^ last * 3) + text.size()) * kSpread >> 56;
+}
+
+ChromeName ChromeNames::understood(std::string_view text) {
+  ChromeName name;
+  name.text = text;
+  name.kind = classify_event(text);
+  name.framework = framework_of_event(text);
+  name.length = name_length_of(text);
+  return name;
+}
+
+StringId ChromeNames::subject_of(ChromeName& name, EventKind kind, TraceBuilder& builder) {
+  if (name.subject && name.subject_of == kind) return *name.subject;
+  const std::uint64_t refused = builder.trace().strings.refused();
+  const StringId subject = builder.intern(subject_text(name.text, kind));
+  // What the table refuses is counted each time.
+  if (builder.trace().strings.refused() == refused) {
+    name.subject = subject;
+    name.subject_of = kind;
+  }
+  return subject;
+}
+
+}  // namespace doctor
