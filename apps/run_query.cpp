@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -105,6 +108,44 @@ Result<QueryDatabase> open_database(const QueryOptions& options) {
   return QueryDatabase::temporary(std::min(QueryDatabase::kCacheBytes, options.reading.max_memory.bytes / 4));
 }
 
+/// A statement, and the database that it asks, which outlives it.
+struct Session {
+  QueryDatabase database;
+  UserQuery query;
+};
+
+/// How many events may be kept in memory in place of tables; 0 where they must be in tables from the start.
+std::size_t most_packed_events(const QueryOptions& options, const std::vector<std::string>& files) {
+  // Of larger files there are more events than are kept: those would be read twice.
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{128} << 20;
+  constexpr std::uint64_t kMostEvents = 2'500'000;
+  constexpr std::uint64_t kEventBytes = sizeof(EventStore::Row) + sizeof(std::uint32_t);  // and its place in an order
+  if (!options.database.empty()) return 0;
+  std::uintmax_t bytes = 0;
+  for (const std::string& file : files) {
+    std::error_code fault;
+    const std::uintmax_t size = file == "-" ? 0 : std::filesystem::file_size(file, fault);
+    // Standard input does not come again.
+    if (file == "-" || fault || size > kMostBytes) return 0;
+    bytes += size;
+  }
+  if (bytes > kMostBytes) return 0;
+  return static_cast<std::size_t>(std::min(kMostEvents, options.reading.max_memory.bytes / 4 / kEventBytes));
+}
+
+/// With packed events where the statement can be asked of them. Errors: the database cannot be opened, the statement
+/// cannot be run.
+Result<Session> open_session(const QueryOptions& options, const std::string& sql, std::size_t most_packed) {
+  Result<QueryDatabase> database =
+      most_packed > 0 ? QueryDatabase::with_packed_events(most_packed) : open_database(options);
+  if (!database) return Unexpected(std::move(database.error()));
+  // Before anything is loaded: what is wrong with the SQL is reported at once.
+  Result<UserQuery> query = UserQuery::prepare(*database, sql);
+  if (most_packed > 0 && (!query || !query->reads_only_events())) return open_session(options, sql, 0);
+  if (!query) return Unexpected(std::move(query.error()));
+  return Session{std::move(*database), std::move(*query)};
+}
+
 /// What went wrong with single files is reported on standard error. Whether all could be read. Errors: no file could
 /// be read, the database cannot be changed.
 Result<bool> load(const QueryOptions& options, const std::vector<std::string>& files, QueryDatabase& database,
@@ -137,6 +178,24 @@ Result<bool> load(const QueryOptions& options, const std::vector<std::string>& f
     print_error(error);
   }
   return unreadable.empty();
+}
+
+/// A session with all that the statement asks about; `is_complete`: whether all files could be read. Errors: as of
+/// open_session() and load().
+Result<Session> loaded_session(const QueryOptions& options, const std::string& sql,
+                               const std::vector<std::string>& files, std::size_t most_packed, bool& is_complete) {
+  {
+    Result<Session> session = open_session(options, sql, most_packed);
+    if (!session || files.empty()) return session;
+    const Result<bool> loaded = load(options, files, session->database, session->query.needs());
+    const EventStore* const packed = session->database.events();
+    if (packed == nullptr || !packed->is_full()) {
+      if (!loaded) return Unexpected(loaded.error());
+      is_complete = *loaded;
+      return session;
+    }
+  }  // what was packed is let go of before it is read again
+  return loaded_session(options, sql, files, 0, is_complete);
 }
 
 TableFormat row_format(OutputFormat format) {
@@ -187,17 +246,15 @@ Result<bool> ask(const QueryOptions& options) {
   if (const Result<void> entered = enter_sandbox(options.reading.sandbox, needs_of(options, files)); !entered) {
     return Unexpected(entered.error());
   }
-  Result<QueryDatabase> database = open_database(options);
-  if (!database) return Unexpected(database.error());
-  // Before anything is loaded: what is wrong with the SQL is reported at once.
-  Result<UserQuery> query = UserQuery::prepare(*database, std::move(*sql));
-  if (!query) return Unexpected(query.error());
+  const auto begin = std::chrono::steady_clock::now();
+  bool is_complete = true;
+  Result<Session> session =
+      loaded_session(options, *sql, files, inputs ? most_packed_events(options, files) : 0, is_complete);
+  if (!session) return Unexpected(std::move(session.error()));
   if (!inputs) return Unexpected(inputs.error());
   for (const Error& error : inputs->unreadable) print_error(error);
-  const auto begin = std::chrono::steady_clock::now();
-  Result<bool> loaded = files.empty() ? Result<bool>(true) : load(options, files, *database, query->needs());
-  if (!loaded) return loaded;
-  *loaded = *loaded && inputs->unreadable.empty();
+  is_complete = is_complete && inputs->unreadable.empty();
+  UserQuery& query = session->query;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
   Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output.path());
@@ -205,9 +262,9 @@ Result<bool> ask(const QueryOptions& options) {
   const bool is_escaped = is_standard_output(options.output.path()) && standard_output_is_log();
   LogSink log(**file, options.output.format() == OutputFormat::json);
   OutputBuffer output(is_escaped ? static_cast<ByteSink&>(log) : **file);
-  query->end_when([bounds = QueryBounds()] { return bounds.broken(); });
-  if (Result<void> printed = print_rows(*query, row_format(options.output.format()), page_width(options.output), output,
-                                        options.most_rows);
+  query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
+  if (Result<void> printed =
+          print_rows(query, row_format(options.output.format()), page_width(options.output), output, options.most_rows);
       !printed) {
     return Unexpected(printed.error());
   }
@@ -216,7 +273,7 @@ Result<bool> ask(const QueryOptions& options) {
     print_note(render_query_timings(current_work().progress, asked - begin, std::chrono::steady_clock::now() - asked,
                                     options.reading.setup.work.threads));
   }
-  return loaded;
+  return is_complete;
 }
 
 }  // namespace

@@ -211,6 +211,66 @@ TEST_CASE("all tables have the columns that are described, and rows") {
   }
 }
 
+/// The traces' events in memory, and nothing else.
+QueryDatabase packed(const std::vector<std::string>& paths, std::size_t most_events) {
+  Result<QueryDatabase> database = QueryDatabase::with_packed_events(most_events);
+  REQUIRE(database);
+  LoadRequest events;
+  events.events.rows = true;
+  LoadReport report;
+  const Result<void> loaded = load_inputs(*database, examine_inputs(paths), events, {.rules = all_rules()}, report);
+  CHECK(loaded.has_value() != database->events()->is_full());
+  return std::move(*database);
+}
+
+TEST_CASE("events that are packed in memory give the answers of the tables") {
+  const QueryDatabase tables = loaded(kSomeTraces);
+  const QueryDatabase memory = packed(kSomeTraces, 1'000'000);
+  for (const char* const sql : {
+           "SELECT count(*) FROM events",
+           "SELECT file, host, process, thread, pid, tid, name, long_name, op_type, origin_ns, start_us, duration_us,"
+           " iterator_id, parent_id FROM events",
+           "SELECT name, count(*), sum(duration_us), min(start_us) FROM events GROUP BY name",
+           "SELECT iterator_id, group_concat(tid) FROM events GROUP BY iterator_id",
+           "SELECT thread, max(duration_us) FROM events WHERE op_type <> '' GROUP BY thread HAVING count(*) > 3",
+           "SELECT name, start_us FROM events ORDER BY name",
+           "SELECT name, start_us FROM events ORDER BY name DESC",
+           "SELECT DISTINCT long_name FROM events",
+           "SELECT long_name, start_us FROM events ORDER BY duration_us DESC, start_us LIMIT 20",
+           "SELECT typeof(pid), typeof(origin_ns), typeof(start_us), typeof(parent_id) FROM events LIMIT 5",
+           "SELECT count(*) FROM events WHERE start_us > '1'",
+           "SELECT count(*) FROM events WHERE pid = '1'",
+           "SELECT sum(duration_us) OVER (PARTITION BY name ORDER BY start_us) FROM events LIMIT 100",
+       }) {
+    CAPTURE(sql);
+    const Result<UserQuery> query = UserQuery::prepare(memory, sql);
+    REQUIRE(query);
+    CHECK(query->reads_only_events());
+    CHECK(answer(memory, sql) == answer(tables, sql));
+  }
+}
+
+TEST_CASE("only what reads events once, and nothing else, is asked of packed ones") {
+  const QueryDatabase memory = packed({}, 10);
+  for (const char* const sql : {"SELECT args FROM events", "SELECT * FROM events", "SELECT count(*) FROM event_rows",
+                                "SELECT count(*) FROM events AS a JOIN events AS b ON a.name = b.name",
+                                "SELECT count(*) FROM events JOIN files", "SELECT 1"}) {
+    CAPTURE(sql);
+    const Result<UserQuery> query = UserQuery::prepare(memory, sql);
+    REQUIRE(query);
+    CHECK_FALSE(query->reads_only_events());
+  }
+}
+
+TEST_CASE("what does not fit is noticed, and what cannot be read leaves no packed events") {
+  CHECK(packed(kSomeTraces, 10).events()->is_full());
+  const TemporaryDirectory folder;
+  const std::string torn = folder.write("torn.trace.json", "{\"traceEvents\":[] nothing");
+  const QueryDatabase memory = packed({kSomeTraces[0]}, 1'000'000);
+  CHECK(answer(packed({kSomeTraces[0], torn}, 1'000'000), "SELECT count(*) FROM events") ==
+        answer(memory, "SELECT count(*) FROM events"));
+}
+
 TEST_CASE("every example has an answer") {
   const QueryDatabase database = loaded(kSomeTraces);
   for (const QueryExample& example : query_examples()) {

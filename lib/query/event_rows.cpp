@@ -26,6 +26,11 @@ EventRows::EventRows(QueryDatabase& database, bool has_arguments)
 
 void EventRows::add(std::int64_t line, std::int64_t name, Picoseconds start, Picoseconds duration,
                     std::span<const EventArgument> arguments) {
+  if (EventStore* const store = database_.events(); store != nullptr) {
+    const EventStore::Row row{static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(name), start, duration};
+    if (!store->add(row)) fault_ = Error{"too many events to keep them in memory", {}, {}, {}};
+    return;
+  }
   Row& row = rows_[count_++];
   row.line = line;
   row.name = name;

@@ -15,7 +15,8 @@
 
 namespace doctor {
 
-/// Stores events, several with one statement: that takes half the time of one by one.
+/// Stores events: in the database's EventStore where it has one, else several with one statement, which takes half the
+/// time of one by one.
 class EventRows {
  public:
   EventRows(QueryDatabase& database, bool has_arguments);

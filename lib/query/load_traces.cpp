@@ -51,13 +51,21 @@ class TraceLoader {
   /// Errors: the database cannot be changed.
   Result<void> load(const Group& group) {
     if (Result<void> begun = database_.begin(); !begun) return begun;
+    const std::size_t events_before = packed_events();
     Result<bool> loaded = load_whole(group);
     if (loaded && *loaded) return database_.commit();
     database_.roll_back();
+    keep_packed_events(events_before);
     return loaded ? Result<void>() : Unexpected(std::move(loaded.error()));
   }
 
  private:
+  // What the database rolls back, events beside it must follow.
+  std::size_t packed_events() const { return database_.events() == nullptr ? 0 : database_.events()->size(); }
+  void keep_packed_events(std::size_t count) {
+    if (database_.events() != nullptr) database_.events()->shrink(count);
+  }
+
   /// Times count from the first event.
   bool has_times() const {
     return request_.events.rows || request_.measurements.calls || request_.measurements.profile;
@@ -91,6 +99,7 @@ class TraceLoader {
     if (database_.has_content(input.sha256)) return false;
     if (!reads_events()) return added(input);
     if (Result<void> marked = database_.change("SAVEPOINT file"); !marked) return Unexpected(marked.error());
+    const std::size_t events_before = packed_events();
     EventLoader events(database_, trace, input.name, request_.events);
     EventsOnce once(events, repeats);
     const Result<EventTotals> totals = read_events(input, once);
@@ -104,6 +113,7 @@ class TraceLoader {
       if (Result<void> undone = database_.change("ROLLBACK TO file; RELEASE file"); !undone) {
         return Unexpected(undone.error());
       }
+      keep_packed_events(events_before);
       return false;
     }
     if (Result<void> stored = events.finish(); !stored) return Unexpected(stored.error());

@@ -48,6 +48,14 @@ Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode 
 }
 
 Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes) {
+  return temporary(cache_bytes, nullptr);
+}
+
+Result<QueryDatabase> QueryDatabase::with_packed_events(std::size_t most_events) {
+  return temporary(kCacheBytes, std::make_unique<EventStore>(most_events));
+}
+
+Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes, std::unique_ptr<EventStore> events) {
   // Nobody asks how much memory it has, and counting takes a lock for each piece. Refused once a database was opened.
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* raw = nullptr;
@@ -55,10 +63,12 @@ Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes) {
   const int opened =
       sqlite3_open_v2("", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   QueryDatabase database({}, Database(raw));
+  database.events_ = std::move(events);
   if (opened != SQLITE_OK) return fail("no database can be made in memory", {});
   const std::string settings =
       "PRAGMA page_size = 16384; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;" + cache_pragma(cache_bytes);
   if (Result<void> set = database.change(settings); !set) return Unexpected(set.error());
+  if (database.events_ != nullptr && !add_events_table(raw, *database.events_)) return database.failure();
   if (Result<void> made = database.make_tables(); !made) return Unexpected(made.error());
   if (Result<void> shown = database.change(std::string(sql_to_show_timelines())); !shown)
     return Unexpected(shown.error());
@@ -71,7 +81,7 @@ Result<void> QueryDatabase::make_tables() {
   const Result<bool> is_filled = has_tables(handle(), kIdentity, path_);
   if (!is_filled) return Unexpected(is_filled.error());
   if (*is_filled) return commit();
-  if (Result<void> made = change(sql_to_identify(kIdentity) + sql_to_make_tables()); !made) {
+  if (Result<void> made = change(sql_to_identify(kIdentity) + sql_to_make_tables(events_ == nullptr)); !made) {
     roll_back();
     return made;
   }

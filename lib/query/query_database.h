@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 
 #include "base/result.h"
 #include "io/sqlite.h"
+#include "query/event_store.h"
 
 namespace doctor {
 
@@ -25,8 +28,15 @@ class QueryDatabase {
   /// In memory as far as it fits into `cache_bytes`. Errors: no memory.
   static Result<QueryDatabase> temporary(std::uint64_t cache_bytes = kCacheBytes);
 
+  /// The same with up to `most_events` events in events() in place of their tables: for a statement that reads the
+  /// table `events` once, without its arguments, and nothing else.
+  static Result<QueryDatabase> with_packed_events(std::size_t most_events);
+
   sqlite3* handle() const { return database_.get(); }
   bool is_temporary() const { return path_.empty(); }
+
+  /// Null where events are rows of tables.
+  EventStore* events() const { return events_.get(); }
 
   /// Everything from here on is kept by commit(), or was never there. Another program that adds at the same time waits.
   Result<void> begin();
@@ -51,7 +61,10 @@ class QueryDatabase {
   QueryDatabase(std::string path, Database database) : path_(std::move(path)), database_(std::move(database)) {}
   Result<void> make_tables();
 
-  std::string path_;  ///< empty for one that is temporary
+  static Result<QueryDatabase> temporary(std::uint64_t cache_bytes, std::unique_ptr<EventStore> events);
+
+  std::string path_;                    ///< empty for one that is temporary
+  std::unique_ptr<EventStore> events_;  ///< outlives the database, which reads it
   Database database_;
   std::int64_t last_trace_ = 0;
 };

@@ -328,7 +328,7 @@ std::string stored_as(const QueryTable& table) {
   return std::string(table.name) + (has_start(table) ? "_rows" : "");
 }
 
-std::string sql_to_make_tables() {
+std::string sql_to_make_tables(bool with_events) {
   std::string sql;
   std::string views;
   for (const QueryTable& table : query_tables()) {
@@ -342,7 +342,7 @@ std::string sql_to_make_tables() {
     sql += ");\n";
     if (has_start(table)) views += sql_to_view(table);
   }
-  return sql + std::string(kStorage) + std::string(kEventView) + views;
+  return sql + std::string(kStorage) + (with_events ? std::string(kEventView) : "") + views;
 }
 
 std::string_view sql_to_show_timelines() {

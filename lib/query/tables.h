@@ -43,8 +43,9 @@ std::string_view to_word(QueryType type);
 /// The name of the table that holds its rows: its own, or that below a view.
 std::string stored_as(const QueryTable& table);
 
-/// The statements that make all tables, those included that only the tool itself uses.
-std::string sql_to_make_tables();
+/// The statements that make all tables, those included that only the tool itself uses. Without the view `events` where
+/// a table of that name takes its place, see add_events_table().
+std::string sql_to_make_tables(bool with_events = true);
 
 /// The statement that makes the view `timeline_events` for this connection: SQLite runs its functions on JSON in no
 /// view that is stored in a database, since somebody else may have written it.

@@ -310,6 +310,7 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
   // On first use SQLite describes these to itself with a statement that would be refused.
   static_cast<void>(doctor::prepare(handle, "SELECT 1 FROM json_each('[]'), json_tree('[]')"));
+  if (database.events() != nullptr) static_cast<void>(doctor::prepare(handle, "SELECT 1 FROM events"));
   Watch watch;
   const Guard guard(handle, watch);
   sqlite3_stmt* raw = nullptr;
@@ -325,6 +326,18 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
   QueryNeeds needs = watch.needs;
   if (Result<void> checked = check(handle, statement, rest, sql); !checked) return Unexpected(checked.error());
   return UserQuery(handle, std::move(needs), std::move(statement));
+}
+
+bool UserQuery::reads_only_events() const {
+  if (needs_.arguments || needs_.tables.size() != 1 || !needs_.has("events")) return false;
+  // Twice, it would be gone over for each of its rows: only tables of SQLite get an index where one helps.
+  const Statement plan = doctor::prepare(database_, std::string("EXPLAIN ") + sqlite3_sql(statement_.get()));
+  int opened = 0;
+  while (plan && sqlite3_step(plan.get()) == SQLITE_ROW) {
+    constexpr int kOperation = 1;
+    if (text_of(plan, kOperation) == "VOpen") ++opened;
+  }
+  return opened == 1;
 }
 
 std::vector<std::string> UserQuery::columns() const {

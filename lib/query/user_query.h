@@ -42,6 +42,9 @@ class UserQuery {
   static Result<UserQuery> prepare(const QueryDatabase& database, std::string sql);
 
   const QueryNeeds& needs() const { return needs_; }
+
+  /// Whether it reads the table `events` once, without its arguments, and nothing else.
+  bool reads_only_events() const;
   /// As SQL names them; two may be alike.
   std::vector<std::string> columns() const;
 
