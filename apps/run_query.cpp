@@ -218,19 +218,23 @@ SandboxNeeds needs_of(const QueryOptions& options, std::vector<std::string> file
   return needs;
 }
 
-/// All traces that were named, each by itself, or the run that was. Errors: there is none.
+/// All traces that were named, each by itself, or the run that was. Errors: there is no such run.
 Result<SeparateInputs> inputs_of(const ReadingOptions& reading) {
   if (reading.run) {
     Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
     if (!files) return Unexpected(std::move(files.error()));
     return SeparateInputs{*std::move(files), {}};
   }
-  SeparateInputs inputs = resolve_separate_inputs(reading.traces);
-  if (!inputs.files.empty() || inputs.unreadable.empty()) return inputs;
+  return resolve_separate_inputs(reading.traces);
+}
+
+/// Tells what could not be read of the inputs. Whether that is nothing. Errors: there is nothing else.
+Result<bool> tell_unreadable(const SeparateInputs& inputs) {
   for (const Error& error : inputs.unreadable) {
-    if (&error != &inputs.unreadable.back()) print_error(error);
+    if (inputs.files.empty() && &error == &inputs.unreadable.back()) return Unexpected(error);
+    print_error(error);
   }
-  return Unexpected(std::move(inputs.unreadable.back()));
+  return inputs.unreadable.empty();
 }
 
 /// Whether all traces could be read.
@@ -252,8 +256,9 @@ Result<bool> ask(const QueryOptions& options) {
       loaded_session(options, *sql, files, inputs ? most_packed_events(options, files) : 0, is_complete);
   if (!session) return Unexpected(std::move(session.error()));
   if (!inputs) return Unexpected(inputs.error());
-  for (const Error& error : inputs->unreadable) print_error(error);
-  is_complete = is_complete && inputs->unreadable.empty();
+  const Result<bool> are_readable = tell_unreadable(*inputs);
+  if (!are_readable) return Unexpected(are_readable.error());
+  is_complete = is_complete && *are_readable;
   UserQuery& query = session->query;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
