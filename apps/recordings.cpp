@@ -12,6 +12,7 @@
 #include "io/file_descriptor.h"
 #include "process/output.h"
 #include "report/gate_text.h"
+#include "trace/recording_pairs.h"
 
 namespace doctor {
 namespace {
@@ -34,6 +35,24 @@ void add_once(StoredRun run, Recordings& recordings) {
     return;
   }
   recordings.runs.push_back(std::move(run));
+}
+
+/// Two recordings of one process that were named one by one, or lie in a folder of recordings, are one.
+void join_pairs(const WorkOptions& work, std::vector<NamedRecordings>& named) {
+  std::vector<Run*> single;
+  std::vector<std::string> files;
+  for (NamedRecordings& one : named) {
+    for (Run& run : one.runs) {
+      if (run.files.size() != 1 || run.files.front() == "-") continue;
+      single.push_back(&run);
+      files.push_back(run.files.front());
+    }
+  }
+  for (const RecordingPair& pair : find_recording_pairs(files, work)) {
+    single[pair.input]->files.push_back(files[pair.other]);
+    single[pair.other]->files.clear();
+  }
+  for (NamedRecordings& one : named) std::erase_if(one.runs, [](const Run& run) { return run.files.empty(); });
 }
 
 /// A budget may be about several pipelines: the recording exceeds it where one of them does.
@@ -100,7 +119,9 @@ Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, co
   with_history.needed.measure.call_times = true;
   Recordings recordings;
   recordings.files = files_of(named);
-  for (const NamedRecordings& one : named) {
+  std::vector<NamedRecordings> joined = named;
+  join_pairs(setup.work, joined);
+  for (const NamedRecordings& one : joined) {
     for (const Run& run : one.runs) read_run(run, with_history, label, is_quiet, budgets, recordings);
     if (!one.is_baseline) continue;
     Result<std::vector<StoredRun>> stored = load_baseline(one.path);

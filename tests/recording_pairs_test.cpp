@@ -11,73 +11,13 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
-#include "temporary_directory.h"
+#include "written_recording_pair.h"
 #include "written_tpu_traces.h"
 
 namespace doctor::recording_pairs_test {
 namespace {
 
-constexpr int kSteps = 40;
-constexpr double kStepUs = 2000;
-constexpr std::int64_t kApartNs = 179'000'000;  ///< of the two clocks
-
-struct Job {
-  double wait_us = 1000;  ///< of each step, in GetNext
-  double beside_us = 10;  ///< in next(), before and after GetNext each
-  double compute_us = 0;  ///< of XLA on the CPU for each step; it begins with the first dispatch
-  bool has_markers = true;
-  bool has_frames = false;
-  double step_us = kStepUs;
-};
-
-/// What TensorFlow's profiler records.
-SyntheticTrace input_of(const Job& job) {
-  SyntheticTrace trace;
-  for (int step = 0; step < kSteps; ++step) {
-    const double start = 1000 + step * job.step_us;
-    if (job.has_markers) trace.add("python", "train", start, job.step_us - 1).ids["step_num"] = 7 + step;
-    const double call = start + job.beside_us;
-    trace.add("python", "IteratorGetNextOp::DoCompute", call, job.wait_us);
-    trace.iterator("python", "Iterator::Root", 1, 0, call + 1, job.wait_us - 2);
-    trace.iterator("python", "Iterator::Root::Map", 2, 1, call + 2, job.wait_us - 4);
-  }
-  return trace;
-}
-
-/// What JAX's profiler records.
-SyntheticTrace rest_of(const Job& job) {
-  SyntheticTrace trace;
-  for (int step = 0; step < kSteps; ++step) {
-    const double start = 1000 + step * job.step_us;
-    if (job.has_markers) trace.add("main", "train", start + 1, job.step_us - 1).ids["step_num"] = 7 + step;
-    if (job.has_frames) {
-      trace.add("main", "$dataset_ops.py:4775 __next__", start, job.wait_us + 2 * job.beside_us);
-      trace.add("main", "$iterator_ops.py:824 __next__", start + 1, job.wait_us + 2 * job.beside_us - 2);
-    }
-    trace.add("main", "PjitFunction(step)", start + job.wait_us + 2 * job.beside_us + 1, 50);
-    if (job.compute_us > 0) {
-      trace.add("tf_XLAPjRtCpuClient/1", "ThunkExecutor::Execute", 2100 + step * job.compute_us, job.compute_us - 1);
-    }
-  }
-  return trace;
-}
-
-std::string apart(xspace::XSpace space) {
-  for (xspace::XPlane& plane : *space.mutable_planes()) {
-    for (xspace::XLine& line : *plane.mutable_lines()) line.set_timestamp_ns(line.timestamp_ns() - kApartNs);
-  }
-  return space.SerializeAsString();
-}
-
-struct Files {
-  TemporaryDirectory directory;
-  std::vector<std::string> paths;
-
-  Files(const std::string& input, const std::string& rest) {
-    paths = {directory.write("host.jax.xplane.pb", rest), directory.write("host.xplane.pb", input)};
-  }
-  explicit Files(const Job& job) : Files(input_of(job).to_xspace(), apart(rest_of(job).to_message())) {}
-};
+using namespace recording_pair;
 
 Analysis analyzed(const Files& files) {
   return diagnose_files(files.paths, {.rules = all_rules()});
@@ -107,6 +47,36 @@ TEST_CASE("without markers the calls of one file are in the frames of the other"
   const std::vector<RecordingPair> pairs = find_recording_pairs(files.paths, {});
   REQUIRE(pairs.size() == 1);
   CHECK(pairs[0].shift_ns == doctest::Approx(kApartNs).epsilon(0.0002));
+}
+
+TEST_CASE("two runs of one program are two pairs, however their files are called") {
+  Job early;
+  Job late;
+  early.jitter_us = 40;
+  late.jitter_us = 90;
+  const TemporaryDirectory directory;
+  const std::vector<std::string> files = {directory.write("a.xplane.pb", apart(rest_of(late).to_message())),
+                                          directory.write("b.xplane.pb", input_of(early).to_xspace()),
+                                          directory.write("c.xplane.pb", apart(rest_of(early).to_message())),
+                                          directory.write("d.xplane.pb", input_of(late).to_xspace())};
+  const std::vector<RecordingPair> pairs = find_recording_pairs(files, {});
+  REQUIRE(pairs.size() == 2);
+  for (const RecordingPair& pair : pairs) CHECK(pair.other == (pair.input == 1 ? 2 : 0));
+}
+
+TEST_CASE("of many hosts the names of files say which two are of one") {
+  const TemporaryDirectory directory;
+  std::vector<std::string> files;
+  for (int host = 0; host < 6; ++host) {
+    Job job;
+    job.jitter_us = 10 * host;
+    const std::string name = "worker" + std::to_string(host);
+    files.push_back(directory.write(name + ".jax.xplane.pb", apart(rest_of(job).to_message())));
+    files.push_back(directory.write(name + ".xplane.pb", input_of(job).to_xspace()));
+  }
+  const std::vector<RecordingPair> pairs = find_recording_pairs(files, {});
+  CHECK(pairs.size() == 6);
+  for (const RecordingPair& pair : pairs) CHECK(pair.other + 1 == pair.input);
 }
 
 TEST_CASE("files that have nothing in common are two hosts") {

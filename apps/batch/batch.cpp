@@ -134,9 +134,10 @@ class Batch {
   Result<void> run_all() {
     Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
     if (!list) return Unexpected(std::move(list.error()));
+    list_ = std::move(*list);
     WorkerPool pool = make_pool(worker_count());
     keeps_large_ones_ = worker_count() > 1;
-    return work_off(pool, [&] { return next_trace(**list); });
+    return work_off(pool, [&] { return next_trace(); });
   }
 
   /// What did not fit into a worker's share gets all of the memory, alone: how many workers there are changes no row.
@@ -148,11 +149,18 @@ class Batch {
     is_first_try_ = false;
     std::vector<std::string> traces = std::exchange(again_, {});
     std::size_t index = 0;
-    return work_off(pool, [&] { return index < traces.size() ? std::optional(traces[index++]) : std::nullopt; });
+    return work_off(pool, [&] { return index < traces.size() ? std::optional(traces[index++]) : next_trace(); });
   }
 
-  std::optional<std::string> next_trace(TraceList& list) {
-    while (std::optional<Result<std::string>> trace = list.next()) {
+  std::optional<Result<std::string>> next_in_list() {
+    if (found_.empty()) return list_->next();
+    std::string trace = std::move(found_.back());
+    found_.pop_back();
+    return Result<std::string>(std::move(trace));
+  }
+
+  std::optional<std::string> next_trace() {
+    while (std::optional<Result<std::string>> trace = next_in_list()) {
       if (!*trace) {
         ++tally_.unreadable_folders;
         print_error(trace->error());
@@ -166,12 +174,10 @@ class Batch {
   }
 
   Result<void> work_off(WorkerPool& pool, const std::function<std::optional<std::string>()>& next) {
-    bool is_at_end = false;
     while (interrupting_signal() == 0) {
-      while (!is_at_end && pool.has_free_worker()) {
+      while (pool.has_free_worker()) {
         std::optional<std::string> trace = next();
-        is_at_end = !trace;
-        if (is_at_end) break;
+        if (!trace) break;
         if (options_.sandbox.is_wanted && !folders_.take(*trace)) pool.renew_workers();
         if (Result<void> started = pool.start(std::move(*trace)); !started) return started;
       }
@@ -195,6 +201,11 @@ class Batch {
     }
     if (!task.result) return rows_->append(failed(task));
     const DiagnosedTrace diagnosed = decode_diagnosed_trace(*task.result);
+    if (!diagnosed.belongs_to.empty()) {
+      ++tally_.beside_another;
+      if (list_->add(diagnosed.belongs_to)) found_.push_back(diagnosed.belongs_to);
+      return {};
+    }
     tally_.add(diagnosed);
     return rows_->append(diagnosed.row);
   }
@@ -243,6 +254,8 @@ class Batch {
   TraceFolders folders_;
   std::string temporary_folder_;  ///< of the workers; empty: none
   DoneTraces done_;
+  std::unique_ptr<TraceList> list_;
+  std::vector<std::string> found_;  ///< beside traces of the list, and not in it
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;
   BatchTally tally_;

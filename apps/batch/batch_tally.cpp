@@ -67,13 +67,16 @@ std::string render_summary(const BatchTally& tally, std::chrono::nanoseconds dur
                                    {tally.crashed, "crashed"},
                                    {tally.unreadable_folders, "folders could not be read"}});
   if (!errors.empty()) text += "; " + errors;
+  if (tally.beside_another > 0) {
+    text += fmt::format("; {} read with another one of the same process", format_count(tally.beside_another, "file"));
+  }
   if (tally.skipped > 0) text += fmt::format("; {} were there already", format_count(tally.skipped));
   return text + "\n";
 }
 
 std::string batch_progress_line(const BatchTally& tally, std::optional<std::uint64_t> total,
                                 std::chrono::nanoseconds duration, std::size_t width) {
-  const std::uint64_t done = tally.traces + tally.skipped;
+  const std::uint64_t done = tally.traces + tally.skipped + tally.beside_another;
   const std::uint64_t rate = per_second(tally, duration);
   std::vector<std::string> parts;
   if (total && *total >= done) {

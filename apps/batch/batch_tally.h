@@ -20,6 +20,7 @@ struct BatchTally {
   std::uint64_t out_of_memory = 0;
   std::uint64_t crashed = 0;
   std::uint64_t skipped = 0;             ///< that were in the output already
+  std::uint64_t beside_another = 0;      ///< whose process has its row by another file
   std::uint64_t unreadable_folders = 0;  ///< have no row
   int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
 

@@ -45,6 +45,10 @@ class TraceList {
   /// that. nullopt at the end.
   std::optional<Result<std::string>> next();
 
+  /// Takes a trace that was not named into the list, as one that next() returned. Whether it was neither returned
+  /// before nor is of another shard.
+  bool add(const std::string& trace) { return shard_.has(trace) && seen_.add(trace); }
+
  private:
   explicit TraceList(const Source& source)
       : paths_(source.paths.begin(), source.paths.end()), path_end_(source.path_end), shard_(source.shard) {}

@@ -10,6 +10,7 @@
 #include "fleet/trace_row.h"
 #include "process/exit_code.h"
 #include "report/diagnosis_problems.h"
+#include "trace/recording_pairs.h"
 
 namespace doctor {
 namespace {
@@ -30,12 +31,15 @@ void name_inputs(std::vector<Error>& errors, const BatchInput& trace) {
 }  // namespace
 
 std::string encode(const DiagnosedTrace& trace) {
-  const char head[] = {static_cast<char>(trace.exit_code), static_cast<char>(trace.status)};
-  return std::string(head, sizeof(head)) + trace.row;
+  const bool has_row = trace.belongs_to.empty();
+  const char head[] = {static_cast<char>(trace.exit_code), static_cast<char>(trace.status), has_row ? '1' : '0'};
+  return std::string(head, sizeof(head)) + (has_row ? trace.row : trace.belongs_to);
 }
 
 DiagnosedTrace decode_diagnosed_trace(std::string_view text) {
-  return {text[0], static_cast<VerdictStatus>(text[1]), std::string(text.substr(2))};
+  DiagnosedTrace trace = {text[0], static_cast<VerdictStatus>(text[1]), {}};
+  (text[2] == '1' ? trace.row : trace.belongs_to) = text.substr(3);
+  return trace;
 }
 
 std::uint64_t stored_bytes(const std::string& path) {
@@ -47,7 +51,11 @@ DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, std::optional<Severit
                               const WorkerPool::Notify& notify) {
   RowFile file = {trace.path, stored_bytes(trace.input), sha256_of_file(trace.input).value_or("")};
   notify(file.sha256);
-  Analysis analysis = diagnose_files({&trace.input, 1}, setup);
+  std::vector<std::string> files;
+  const std::optional<RecordingPair> pair = find_pair_beside(trace.input, setup.work, files);
+  if (pair && files[pair->other] == trace.input) return {.row = {}, .belongs_to = files[pair->input]};
+  if (pair) file.bytes += stored_bytes(files[pair->other]);
+  Analysis analysis = diagnose_files(files, setup);
   name_inputs(analysis.unreadable, trace);
 
   DiagnosedTrace diagnosed;

@@ -14,7 +14,8 @@ namespace doctor {
 struct DiagnosedTrace {
   int exit_code = 0;  ///< what `diagnose` would end with, see exit_code.h
   VerdictStatus status = VerdictStatus::inconclusive;
-  std::string row;  ///< a line of NDJSON
+  std::string row;              ///< a line of NDJSON; empty where another file's row is about this one as well
+  std::string belongs_to = {};  ///< that file: it has what TensorFlow's profiler recorded of this one's process
 };
 
 /// As text that a worker process hands to its parent, and back.
@@ -30,7 +31,8 @@ struct BatchInput {
   std::string path;   ///< what its row calls it
 };
 
-/// Diagnoses one trace. Notes its SHA-256 first, which is costly for a large file, in case the diagnosis does not end.
+/// Diagnoses one trace, together with what JAX's profiler recorded of its process, where that lies beside it. Notes its
+/// SHA-256 first, which is costly for a large file, in case the diagnosis does not end.
 DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, std::optional<Severity> fail_on, const BatchInput& trace,
                               const WorkerPool::Notify& notify);
 

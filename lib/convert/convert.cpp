@@ -10,7 +10,9 @@
 
 #include "io/byte_source.h"
 #include "io/file_progress.h"
+#include "io/moved_source.h"
 #include "trace/format.h"
+#include "trace/recording_pairs.h"
 
 namespace doctor {
 namespace {
@@ -83,14 +85,19 @@ class FileEvents final : public EventSink {
   std::int64_t zero_ns_ = 0;
 };
 
-/// Opens files, each once: standard input does not come again.
+/// Opens files, each once: standard input does not come again. Two recordings of one process have one clock.
 class Sources {
  public:
-  explicit Sources(std::span<const std::string> files) : files_(files), kept_(files.size()) {}
+  Sources(std::span<const std::string> files, const WorkOptions& work)
+      : files_(files), kept_(files.size()), pairs_(find_recording_pairs(files, work)) {}
 
   Result<std::unique_ptr<ByteSource>> take(std::size_t index) {
     if (kept_[index] != nullptr) return std::move(kept_[index]);
-    return open_source(files_[index]);
+    Result<std::unique_ptr<ByteSource>> source = open_source(files_[index]);
+    for (const RecordingPair& pair : pairs_) {
+      if (source && pair.other == index) return moved_source(std::move(*source), pair.shift_ns);
+    }
+    return source;
   }
   /// It will be read from its start again.
   void give_back(std::size_t index, std::unique_ptr<ByteSource> source) {
@@ -101,6 +108,7 @@ class Sources {
  private:
   std::span<const std::string> files_;
   std::vector<std::unique_ptr<ByteSource>> kept_;
+  std::vector<RecordingPair> pairs_;
 };
 
 /// Looks at the header of every file. What cannot be read is reported when it is converted.
@@ -147,7 +155,7 @@ bool are_related(std::int64_t a_ns, std::int64_t b_ns) {
 Conversion convert(std::span<const std::string> files, EventWriter& writer, const WorkOptions& work) {
   Conversion conversion;
   CommonClock clock;
-  Sources sources(files);
+  Sources sources(files, work);
   if (files.size() > 1) set_clock(files, sources, clock, work);
   FileProgress progress(work.progress, files);
   if (work.progress != nullptr) work.progress->stage = "read";

@@ -33,7 +33,8 @@ struct Conversion {
 
 /// Writes the events of all files, one file after another, each event as it is read. Times count from the first event
 /// of all files (Perfetto drops what is before 0), of an XSpace from the start of its profile. Files are put beside
-/// each other by their own origins (EventHeader::origin_ns), as far as the clocks of their hosts agree. A file whose
+/// each other by their own origins (EventHeader::origin_ns), as far as the clocks of their hosts agree; two recordings
+/// of one process by what both have (find_recording_pairs()). A file whose
 /// clock is too far from that of the first file starts with it, which its loss says (`clock_unrelated`). A file that
 /// cannot be read does not stop the others. Of several files the names are read beforehand, once more.
 ///

@@ -30,6 +30,9 @@ constexpr std::array<TraceSuffix, 6> kTraceSuffixes = {{
     {".trace.json.gz", 3},
 }};
 
+/// Of a folder with more entries nothing is listed: it may have a million, and this is asked for each of them.
+constexpr std::size_t kMostEntriesBeside = 64;
+
 /// TF1 writes one timeline a step: each is an input of its own, so its own name takes the place of the host.
 std::optional<NamedTrace> as_timeline(std::string_view name) {
   if (!name.starts_with("timeline_")) return std::nullopt;
@@ -87,6 +90,37 @@ std::vector<std::string> most_complete_files(const fs::path& directory, const st
   for (const auto& [host, trace] : richest) paths.push_back((directory / trace->name).string());
   std::sort(paths.begin(), paths.end());
   return paths;
+}
+
+std::string_view without_recorder(std::string_view host) {
+  if (host.ends_with(kJaxRecording)) host.remove_suffix(kJaxRecording.size());
+  return host;
+}
+
+std::vector<std::string> traces_beside(const std::string& file, std::size_t most) {
+  const fs::path path = file;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::optional<NamedTrace> own = as_trace_file(path.filename().string());
+  if (!own) return {file};
+  std::error_code error;
+  std::vector<NamedTrace> traces = {*own};
+  std::size_t entries = 0;
+  for (fs::directory_iterator entry(folder, error);
+       !error && entry != fs::directory_iterator() && entries <= kMostEntriesBeside; entry.increment(error)) {
+    ++entries;
+    std::optional<NamedTrace> trace = as_trace_file(entry->path().filename().string());
+    if (trace && trace->host != own->host) traces.push_back(std::move(*trace));
+  }
+  std::vector<std::string> files = most_complete_files(path.parent_path(), traces);
+  if (!error && entries <= kMostEntriesBeside && files.size() <= most) return files;
+  const std::string_view host = without_recorder(own->host);
+  const std::string other = std::string(host) + (host == own->host ? std::string(kJaxRecording) : std::string());
+  traces = {*own};
+  for (const TraceSuffix& suffix : kTraceSuffixes) {
+    const std::string name = other + std::string(suffix.text);
+    if (fs::exists(folder / name, error)) traces.push_back({name, other, suffix.richness});
+  }
+  return most_complete_files(path.parent_path(), traces);
 }
 
 bool EnteredFolders::enter(const fs::path& path) {

@@ -24,6 +24,12 @@ struct NamedTrace {
 /// What the name of a file says; nothing if it is not the name of a trace.
 std::optional<NamedTrace> as_trace_file(std::string_view name);
 
+/// How the host is called in the name of a file that JAX's profiler recorded beside TensorFlow's: "vm.jax.xplane.pb".
+inline constexpr std::string_view kJaxRecording = ".jax";
+
+/// The host of a trace's name without kJaxRecording.
+std::string_view without_recorder(std::string_view host);
+
 struct TraceFolder {
   std::vector<NamedTrace> traces;
   std::vector<std::string> folders;         ///< names, sorted
@@ -38,6 +44,10 @@ Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
 /// Paths of the richest file of each host, sorted.
 std::vector<std::string> most_complete_files(const std::filesystem::path& directory,
                                              const std::vector<NamedTrace>& traces);
+
+/// The trace files in the folder of a file, itself included, of each host the richest, sorted. Of a folder with more
+/// than `most` of them only those of the file's host, as their names say: "vm.xplane.pb" and "vm.jax.xplane.pb".
+std::vector<std::string> traces_beside(const std::string& file, std::size_t most);
 
 /// Folders that were entered, by device and inode: a symbolic link may lead back up.
 class EnteredFolders {

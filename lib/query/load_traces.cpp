@@ -7,11 +7,13 @@
 #include "fleet/trace_row.h"
 #include "io/byte_source.h"
 #include "io/file_progress.h"
+#include "io/moved_source.h"
 #include "query/event_clocks.h"
 #include "query/load_rows.h"
 #include "query/row_inserter.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
+#include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
 
 namespace doctor {
@@ -23,21 +25,49 @@ std::string loss_json(const Loss& loss) {
   return json.dump();
 }
 
-/// Files that are one trace: a single one, or steps of one run.
-using Group = std::vector<const QueryInput*>;
+/// Files that are one trace: a single one, steps of one run, or two recordings of one process.
+struct Group {
+  std::vector<const QueryInput*> files;
+  std::int64_t shift_ns = 0;  ///< what the clock of the second of two recordings must be moved by
+  bool is_joined = false;     ///< steps of one run
+};
+
+/// Those that are not in the database yet.
+std::vector<const QueryInput*> new_inputs(const QueryDatabase& database, const std::vector<QueryInput>& traces) {
+  std::vector<const QueryInput*> inputs;
+  for (const QueryInput& input : traces) {
+    if (!database.has_content(input.sha256)) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+std::vector<std::string> paths_of(const std::vector<const QueryInput*>& inputs) {
+  std::vector<std::string> paths;
+  paths.reserve(inputs.size());
+  for (const QueryInput* input : inputs) paths.push_back(input->path);
+  return paths;
+}
 
 /// By the name of the first file.
-std::vector<Group> groups_of(const QueryDatabase& database, const std::vector<QueryInput>& traces) {
+std::vector<Group> groups_of(const std::vector<const QueryInput*>& inputs, const WorkOptions& work) {
   std::vector<Group> groups;
-  for (const QueryInput& input : traces) {
-    if (database.has_content(input.sha256)) continue;
+  const std::vector<RecordingPair> pairs = find_recording_pairs(paths_of(inputs), work);
+  for (std::size_t index = 0; index < inputs.size(); ++index) {
+    const QueryInput* const input = inputs[index];
+    const auto pair = std::find_if(pairs.begin(), pairs.end(),
+                                   [&](const RecordingPair& one) { return one.input == index || one.other == index; });
+    if (pair != pairs.end()) {
+      if (pair->input == index) groups.push_back({{input, inputs[pair->other]}, pair->shift_ns});
+      continue;
+    }
     const auto joined = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-      return input.format->join != nullptr && group.front()->format == input.format;
+      return input->format->join != nullptr && group.files.front()->format == input->format;
     });
     if (joined == groups.end()) {
-      groups.push_back({&input});
+      groups.push_back({{input}});
     } else {
-      joined->push_back(&input);
+      joined->files.push_back(input);
+      joined->is_joined = true;
     }
   }
   return groups;
@@ -75,10 +105,11 @@ class TraceLoader {
   /// False where no file could be read.
   Result<bool> load_whole(const Group& group) {
     const std::int64_t trace = database_.take_trace_number();
-    Group readable;
+    std::vector<const QueryInput*> readable;
     RepeatedEvents repeats;
-    for (const QueryInput* input : group) {
-      const Result<bool> read = load_file(trace, *input, group.size() > 1 ? &repeats : nullptr);
+    for (const QueryInput* input : group.files) {
+      const std::int64_t shift_ns = input == group.files.front() ? 0 : group.shift_ns;
+      const Result<bool> read = load_file(trace, *input, shift_ns, group.is_joined ? &repeats : nullptr);
       if (!read) return Unexpected(read.error());
       if (*read) readable.push_back(input);
     }
@@ -95,14 +126,14 @@ class TraceLoader {
 
   /// False where it cannot be read, or another program added it meanwhile. `repeats`: what the files of the trace
   /// before it hold; null for a single one.
-  Result<bool> load_file(std::int64_t trace, const QueryInput& input, RepeatedEvents* repeats) {
+  Result<bool> load_file(std::int64_t trace, const QueryInput& input, std::int64_t shift_ns, RepeatedEvents* repeats) {
     if (database_.has_content(input.sha256)) return false;
     if (!reads_events()) return added(input);
     if (Result<void> marked = database_.change("SAVEPOINT file"); !marked) return Unexpected(marked.error());
     const std::size_t events_before = packed_events();
     EventLoader events(database_, trace, input.name, request_.events);
     EventsOnce once(events, repeats);
-    const Result<EventTotals> totals = read_events(input, once);
+    const Result<EventTotals> totals = read_events(input, shift_ns, once);
     if (const std::uint64_t count = repeats == nullptr ? 0 : repeats->end_file(); count > 0) {
       report_.repeated.push_back(
           {"counts once: " + format_count(count, "event") + " of it in other files, too", input.name, {}, {}});
@@ -129,9 +160,10 @@ class TraceLoader {
     return true;
   }
 
-  Result<EventTotals> read_events(const QueryInput& input, EventSink& sink) {
-    const Result<std::unique_ptr<ByteSource>> source = open_source(input.path);
+  Result<EventTotals> read_events(const QueryInput& input, std::int64_t shift_ns, EventSink& sink) {
+    Result<std::unique_ptr<ByteSource>> source = open_source(input.path);
     if (!source) return Unexpected(source.error());
+    if (shift_ns != 0) source = moved_source(std::move(*source), shift_ns);
     return input.format->read_events(**source, sink, WantedPlanes::all, setup_.work);
   }
 
@@ -147,10 +179,8 @@ class TraceLoader {
     return rows.finish();
   }
 
-  Result<bool> diagnose(std::int64_t trace, const Group& group) {
-    std::vector<std::string> paths;
-    paths.reserve(group.size());
-    for (const QueryInput* input : group) paths.push_back(input->path);
+  Result<bool> diagnose(std::int64_t trace, const std::vector<const QueryInput*>& inputs) {
+    const std::vector<std::string> paths = paths_of(inputs);
     DiagnosisSetup setup = setup_;
     // The bar follows the files; a second one within one would begin anew.
     setup.work.progress = nullptr;
@@ -160,9 +190,9 @@ class TraceLoader {
       for (Error& error : analysis.unreadable) report_.unreadable.push_back(std::move(error));
       return false;
     }
-    restore_names(group, analysis);
+    restore_names(inputs, analysis);
     if (request_.traces) {
-      const TraceRow row = row_of(row_file(group, analysis), analysis.measurements, analysis.diagnosis, {});
+      const TraceRow row = row_of(row_file(inputs, analysis), analysis.measurements, analysis.diagnosis, {});
       if (Result<void> added = load_trace_row(database_, trace, row); !added) return Unexpected(added.error());
     }
     if (Result<void> stored = load_measurements(database_, trace, analysis, request_.measurements); !stored) {
@@ -172,20 +202,20 @@ class TraceLoader {
   }
 
   /// A copy of standard input is not called by its path.
-  static void restore_names(const Group& group, Analysis& analysis) {
+  static void restore_names(const std::vector<const QueryInput*>& inputs, Analysis& analysis) {
     for (HostMeasurement& host : analysis.measurements.hosts) {
       for (TraceFile& file : host.files) {
-        for (const QueryInput* input : group) {
+        for (const QueryInput* input : inputs) {
           if (file.path == input->path) file.path = input->name;
         }
       }
     }
   }
 
-  static RowFile row_file(const Group& group, const Analysis& analysis) {
+  static RowFile row_file(const std::vector<const QueryInput*>& inputs, const Analysis& analysis) {
     RowFile file;
-    file.path = group.front()->name;
-    if (group.size() == 1) file.sha256 = group.front()->sha256;
+    file.path = inputs.front()->name;
+    if (inputs.size() == 1 || inputs.front()->format->join == nullptr) file.sha256 = inputs.front()->sha256;
     for (const HostMeasurement& host : analysis.measurements.hosts) {
       for (const TraceFile& part : host.files) file.bytes += part.bytes;
     }
@@ -219,7 +249,7 @@ Result<void> load_results(QueryDatabase& database, const QueryInput& input, Load
 std::vector<std::string> paths_of(const std::vector<Group>& groups) {
   std::vector<std::string> paths;
   for (const Group& group : groups) {
-    for (const QueryInput* input : group) paths.push_back(input->path);
+    for (const QueryInput* input : group.files) paths.push_back(input->path);
   }
   return paths;
 }
@@ -235,7 +265,7 @@ Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, con
   for (const QueryInput& input : inputs.rows) {
     if (Result<void> loaded = load_results(database, input, report); !loaded) return loaded;
   }
-  const std::vector<Group> groups = groups_of(database, inputs.traces);
+  const std::vector<Group> groups = groups_of(new_inputs(database, inputs.traces), setup.work);
   const std::vector<std::string> paths = paths_of(groups);
   FileProgress progress(setup.work.progress, paths);
   if (setup.work.progress != nullptr) setup.work.progress->stage = "load";
@@ -244,7 +274,7 @@ Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, con
   for (const Group& group : groups) {
     progress.begin_file(index);
     if (Result<void> loaded = loader.load(group); !loaded) return loaded;
-    for (std::size_t count = 0; count < group.size(); ++count) progress.end_file(paths[index++]);
+    for (std::size_t count = 0; count < group.files.size(); ++count) progress.end_file(paths[index++]);
   }
   return {};
 }

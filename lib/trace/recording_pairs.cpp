@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/ranks.h"
 #include "base/time.h"
 #include "io/byte_source.h"
+#include "io/trace_folder.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
@@ -21,7 +23,7 @@
 namespace doctor {
 namespace {
 
-/// A run of more files is one of several hosts.
+/// A run of more files is one of several hosts: then names of files say which are of one.
 constexpr std::size_t kMostFiles = 8;
 /// Of the first markers, calls and frames so many are kept: enough to set two clocks against each other.
 constexpr std::size_t kMostSeen = 4096;
@@ -34,6 +36,7 @@ class FileNames final : public PlaneVisitor {
   std::vector<std::string> hosts;
   bool shows_tf_data = false;
   bool shows_jax = false;
+  bool shows_xla = false;  ///< the runtime below JAX, where a program was compiled beforehand
 
   void host_name(std::string_view name) override { hosts.emplace_back(name); }
   void begin_plane() override {}
@@ -42,6 +45,7 @@ class FileNames final : public PlaneVisitor {
     const std::string_view name = read_metadata_name(read_map_entry(entry).second);
     shows_tf_data = shows_tf_data || name.starts_with("Iterator::");
     shows_jax = shows_jax || framework_of_event(name) == "JAX";
+    shows_xla = shows_xla || name.find("PjRt") != std::string_view::npos;
   }
   void stat_metadata(std::string_view) override {}
 };
@@ -73,7 +77,14 @@ class CommonEvents final : public EventSink {
   }
 };
 
-std::optional<Picoseconds> shift_by_markers(const CommonEvents& input, const CommonEvents& other) {
+/// What one clock must be moved by.
+struct ClockShift {
+  Picoseconds time = 0;   ///< counted from the origins of the files
+  std::int64_t ns = 0;    ///< on the clocks of the files
+  Picoseconds doubt = 0;  ///< half of what both have is farther apart than this
+};
+
+std::optional<ClockShift> shift_by_markers(const CommonEvents& input, const CommonEvents& other) {
   constexpr std::size_t kFewest = 2;
   std::vector<Picoseconds> shifts;
   for (const auto& [step, start] : input.markers) {
@@ -82,9 +93,9 @@ std::optional<Picoseconds> shift_by_markers(const CommonEvents& input, const Com
   }
   if (shifts.size() < kFewest) return std::nullopt;
   const Picoseconds usual = median(shifts);
-  const auto near = std::count_if(shifts.begin(), shifts.end(),
-                                  [&](Picoseconds shift) { return std::abs(shift - usual) <= kFarthestMarker; });
-  return 2 * static_cast<std::size_t>(near) > shifts.size() ? std::optional(usual) : std::nullopt;
+  for (Picoseconds& shift : shifts) shift = std::abs(shift - usual);
+  const Picoseconds doubt = median(shifts);
+  return doubt <= kFarthestMarker ? std::optional(ClockShift{usual, 0, doubt}) : std::nullopt;
 }
 
 /// The shift by which each call lies in the frame of the same number; nothing if there is none.
@@ -121,6 +132,9 @@ std::optional<Picoseconds> shift_by_frames(const CommonEvents& input, const Comm
 struct Candidate {
   std::size_t file = 0;
   FileNames names;
+
+  bool shows_input() const { return names.shows_tf_data && !names.shows_jax; }
+  bool shows_rest() const { return (names.shows_jax || names.shows_xla) && !names.shows_tf_data; }
 };
 
 std::unique_ptr<ByteSource> open_xspace(const std::string& file) {
@@ -139,51 +153,106 @@ bool read_common_events(const std::string& file, const WorkOptions& work, Common
   return source != nullptr && read_xspace_events(*source, events, WantedPlanes::all, work).has_value();
 }
 
-std::optional<std::int64_t> shift_between(const std::string& input, const std::string& other, const WorkOptions& work) {
+std::optional<ClockShift> shift_between(const std::string& input, const std::string& other, const WorkOptions& work) {
   CommonEvents of_input;
   CommonEvents of_other;
   if (!read_common_events(input, work, of_input) || !read_common_events(other, work, of_other)) return std::nullopt;
-  std::optional<Picoseconds> shift = shift_by_markers(of_input, of_other);
-  if (!shift) shift = shift_by_frames(of_input, of_other);
-  if (!shift) return std::nullopt;
-  return of_input.origin_ns - of_other.origin_ns + *shift / kPicosecondsPerNanosecond;
+  std::optional<ClockShift> shift = shift_by_markers(of_input, of_other);
+  if (!shift) {
+    if (const std::optional<Picoseconds> time = shift_by_frames(of_input, of_other))
+      shift = {*time, 0, kFarthestMarker};
+  }
+  if (shift) shift->ns = of_input.origin_ns - of_other.origin_ns + shift->time / kPicosecondsPerNanosecond;
+  return shift;
 }
 
 bool may_be_one_host(const FileNames& a, const FileNames& b) {
   return a.hosts.empty() || b.hosts.empty() || a.hosts == b.hosts;
 }
 
+struct PossiblePair {
+  RecordingPair pair;
+  Picoseconds doubt = 0;
+};
+
+/// Null where it is no XSpace.
+std::unique_ptr<Candidate> read_candidate(std::span<const std::string> files, std::size_t file,
+                                          const WorkOptions& work) {
+  const std::unique_ptr<ByteSource> source = open_xspace(files[file]);
+  if (source == nullptr) return nullptr;
+  auto candidate = std::make_unique<Candidate>();
+  candidate->file = file;
+  Loss loss;  // counted when the file is read
+  walk_planes(*source, work, candidate->names, loss);
+  return candidate;
+}
+
+/// Pairs among files that may be of one host.
+void add_pairs(std::span<const std::string> files, std::span<const std::size_t> of_host, const WorkOptions& work,
+               std::vector<RecordingPair>& pairs) {
+  std::vector<std::unique_ptr<Candidate>> candidates;
+  for (const std::size_t file : of_host) {
+    if (std::unique_ptr<Candidate> candidate = read_candidate(files, file, work)) {
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  std::vector<PossiblePair> possible;
+  for (const auto& input : candidates) {
+    for (const auto& other : candidates) {
+      if (!input->shows_input() || !other->shows_rest() || !may_be_one_host(input->names, other->names)) continue;
+      const std::optional<ClockShift> shift = shift_between(files[input->file], files[other->file], work);
+      if (!shift) continue;
+      possible.push_back({{input->file, other->file, shift->ns}, shift->doubt});
+    }
+  }
+  // Runs of one program have like steps: those belong together whose markers agree best.
+  std::stable_sort(possible.begin(), possible.end(),
+                   [](const PossiblePair& a, const PossiblePair& b) { return a.doubt < b.doubt; });
+  std::vector<bool> is_taken(files.size(), false);
+  for (const PossiblePair& one : possible) {
+    if (is_taken[one.pair.input] || is_taken[one.pair.other]) continue;
+    pairs.push_back(one.pair);
+    is_taken[one.pair.input] = is_taken[one.pair.other] = true;
+  }
+}
+
+/// The name of a file without what says who recorded it, and in which format.
+std::string host_in_name(const std::string& file) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  const std::optional<NamedTrace> trace = as_trace_file(name);
+  return std::string(without_recorder(trace ? trace->host : name));
+}
+
 }  // namespace
 
 std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> files, const WorkOptions& work) {
-  std::vector<RecordingPair> pairs;
-  if (files.size() < 2 || files.size() > kMostFiles) return pairs;
+  std::map<std::string, std::vector<std::size_t>> by_host;
+  for (std::size_t file = 0; file < files.size(); ++file) {
+    by_host[files.size() > kMostFiles ? host_in_name(files[file]) : ""].push_back(file);
+  }
   WorkOptions quiet = work;
   quiet.progress = nullptr;
-  std::vector<std::unique_ptr<Candidate>> candidates;
-  for (std::size_t file = 0; file < files.size(); ++file) {
-    const std::unique_ptr<ByteSource> source = open_xspace(files[file]);
-    if (source == nullptr) continue;
-    auto candidate = std::make_unique<Candidate>();
-    candidate->file = file;
-    Loss loss;  // counted when the file is read
-    walk_planes(*source, quiet, candidate->names, loss);
-    candidates.push_back(std::move(candidate));
-  }
-  std::vector<bool> is_taken(files.size(), false);
-  for (const auto& input : candidates) {
-    for (const auto& other : candidates) {
-      const bool may_match = input != other && !is_taken[other->file] && !is_taken[input->file];
-      if (!may_match || !input->names.shows_tf_data || input->names.shows_jax) continue;
-      if (other->names.shows_tf_data || !other->names.shows_jax) continue;
-      if (!may_be_one_host(input->names, other->names)) continue;
-      const std::optional<std::int64_t> shift = shift_between(files[input->file], files[other->file], quiet);
-      if (!shift) continue;
-      pairs.push_back({input->file, other->file, *shift});
-      is_taken[input->file] = is_taken[other->file] = true;
-    }
+  std::vector<RecordingPair> pairs;
+  for (const auto& [host, of_host] : by_host) {
+    if (of_host.size() > 1 && of_host.size() <= kMostFiles) add_pairs(files, of_host, quiet, pairs);
   }
   return pairs;
+}
+
+std::optional<RecordingPair> find_pair_beside(const std::string& file, const WorkOptions& work,
+                                              std::vector<std::string>& files) {
+  files = {file};
+  const std::vector<std::string> beside = traces_beside(file, kMostFiles);
+  if (beside.size() < 2) return std::nullopt;
+  const std::unique_ptr<Candidate> known = read_candidate(files, 0, work);
+  if (known == nullptr || known->shows_input() == known->shows_rest()) return std::nullopt;
+  for (const RecordingPair& pair : find_recording_pairs(beside, work)) {
+    const bool is_input = beside[pair.input] == file;
+    if (!is_input && beside[pair.other] != file) continue;
+    files = {beside[pair.input], beside[pair.other]};
+    return RecordingPair{0, 1, pair.shift_ns};
+  }
+  return std::nullopt;
 }
 
 }  // namespace doctor

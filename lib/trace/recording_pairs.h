@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +21,13 @@ struct RecordingPair {
 
 /// Finds them among the files of a run. What they have in common sets their clocks against each other: markers of the
 /// same steps, else the GetNext calls of one file in the frames of next() of the other; when they began does not (it is
-/// off by up to hundreds of milliseconds). Files that have neither in common are not of one process. Of many files none
-/// is asked, since a run of many hosts has one of each.
+/// off by up to hundreds of milliseconds). Files that have neither in common are not of one process. Of many files only
+/// those are asked whose names are of one host ("vm.xplane.pb", "vm.jax.xplane.pb").
 std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> files, const WorkOptions& work);
+
+/// The pair that `file` is one of, where the other one lies beside it. Indices are those of `files`, which become the
+/// two of them, or the file alone.
+std::optional<RecordingPair> find_pair_beside(const std::string& file, const WorkOptions& work,
+                                              std::vector<std::string>& files);
 
 }  // namespace doctor
