@@ -135,6 +135,31 @@ TEST_CASE("a step of a loop that runs ahead of XLA takes as long as XLA") {
   CHECK(pipeline_of(analyzed(Files{job})).cadence.share > 0.85);
 }
 
+/// Thread time of the ops and programs in a usual step of the consumer, in us.
+double core_time_of(const Files& files) {
+  const Analysis analysis = analyzed(files);
+  const std::vector<ConsumerCycles>& consumers = analysis.measurements.hosts.at(0).cycles.consumers;
+  REQUIRE(!consumers.empty());
+  return consumers[0].steps.at(consumers[0].steps.size() / 2).core_time;
+}
+
+TEST_CASE("programs of XLA on the CPU are work of the step: its threads count, and those that wait for them do not") {
+  Job job;
+  job.wait_us = 100;
+  SyntheticTrace rest = rest_of(job);
+  for (int step = 0; step < kSteps; ++step) {
+    const double start = 1200 + step * kStepUs;
+    rest.add("tf_XLAPjRtCpuClient/1", "ThunkExecutor::Execute", start, 300);
+    rest.add("tf_XLAPjRtCpuClient/1", "ThunkExecutor::Execute (wait for completion)", start + 300, 500);
+    for (const char* thread : {"tf_XLAEigen/2", "tf_XLAEigen/3"}) {
+      rest.add(thread, "ThreadpoolListener::StartRegion", start + 300, 0);
+      rest.add(thread, "ThunkExecutor::Execute", start + 310, 380);
+      rest.add(thread, "ThreadpoolListener::StopRegion", start + 700, 0);
+    }
+  }
+  CHECK(core_time_of(Files(input_of(job).to_xspace(), apart(rest.to_message()))) == doctest::Approx(300 + 2 * 400));
+}
+
 /// A trace without tf.data of a loop that waits in frames of this name.
 Analysis with_frames_alone(const std::string& frame, double wait_us, const std::string& other_event) {
   SyntheticTrace trace;

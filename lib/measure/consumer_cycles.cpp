@@ -54,13 +54,20 @@ class BusyTime {
   std::vector<Moment> moments_;  ///< sorted
 };
 
-/// When each thread of this host works on what is not the input's: ops, and the executor's spans of other functions.
-/// Python that a step calls is left out: it mostly waits there, for a device, a server or the interpreter's lock.
+/// Whether what a thread runs without events of ops is XLA's: its pools, and where it runs programs on other threads.
+bool runs_programs(std::string_view thread) {
+  return !is_compute_pool(thread) || thread.find("XLA") != std::string_view::npos;
+}
+
+/// When each thread of this host works on what is not the input's: ops, the executor's spans of other functions, and
+/// programs of XLA. Python that a step calls is left out: it mostly waits there, for a device, a server or the
+/// interpreter's lock.
 std::vector<std::vector<Interval>> find_other_work(const Trace& trace, const FunctionCosts& functions,
                                                    const std::vector<OpKind>& op_kinds, Interval window) {
   std::vector<std::vector<Interval>> of_lanes;
   for (const Lane& lane : trace.lanes) {
-    if (trace.strings[lane.name].find("tf_data") != std::string_view::npos) continue;
+    const std::string_view thread = trace.strings[lane.name];
+    if (thread.find("tf_data") != std::string_view::npos) continue;
     std::vector<Interval> times;
     std::vector<Interval> python;
     const auto add = [&](PackedSpan span, std::vector<Interval>& to) {
@@ -74,6 +81,9 @@ std::vector<std::vector<Interval>> find_other_work(const Trace& trace, const Fun
     for (std::size_t span = 0; span < lane.executor_spans.size(); ++span) {
       const ExecutorSpan& executor = lane.executor_spans[span];
       if (!functions.by_id.contains(executor.function_id.value())) add(executor.span, times);
+    }
+    for (std::size_t region = 0; runs_programs(thread) && region < lane.pool_regions.size(); ++region) {
+      add(lane.pool_regions[region], times);
     }
     if (times.empty()) continue;
     times = merged(std::move(times));

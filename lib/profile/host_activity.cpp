@@ -78,6 +78,8 @@ void HostActivityBuilder::take(const TraceEvent& event) {
       if (const std::uint64_t id = id_of(event); id != 0) tf_data_functions_.insert(id);
       run.role = Role::tf_data;
       break;
+    case EventKind::program_run:
+      break;
     case EventKind::iterator:
     case EventKind::get_next:
     case EventKind::produce:

@@ -144,7 +144,8 @@ EventKind classify_event(std::string_view name) {
     return is_output ? EventKind::output : EventKind::other;
   }
   if (!loader_of_frame(name).empty()) return EventKind::next_frame;
-  if (name.starts_with("ThunkExecutor::Execute")) return EventKind::program_run;
+  // What "(wait for completion)" waits for runs on other threads, and is an event there.
+  if (name == "ThunkExecutor::Execute") return EventKind::program_run;
   const std::string_view type = op_type_of(name);
   if (is_get_next(type)) return EventKind::get_next;
   if (!type.empty()) return EventKind::op;

@@ -322,6 +322,8 @@ void TraceBuilder::add_leaf(const Place& place, const LaneEvent& event) {
     case EventKind::program_run:
       if (trace_.program_runs.size() >= kMostProgramRuns) break;
       trace_.program_runs.push_back({event.start, event.start + event.duration});
+      // On a compute thread it lies in a region, or has regions of its own.
+      if (!state.is_compute_pool) tables.pool_regions.push_back({event.start, event.duration});
       break;
     case EventKind::step:
       trace_.steps.push_back({event.start, event.duration, static_cast<std::int64_t>(event.id)});
