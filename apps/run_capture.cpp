@@ -19,8 +19,13 @@ Result<CaptureOptions> capture_options_of(const Request& request) {
                 "name where the job listens, e.g. localhost:6009; 'tfdata-doctor capture --help' has more");
   Result<std::vector<ProfilerAddress>> hosts = parse_profiler_addresses(names);
   if (!hosts) return Unexpected(std::move(hosts.error()));
+  TracerOptions tracers = {.host_level = *request.number("host-tracer-level"),
+                           .device_level = *request.number("device-tracer-level"),
+                           .python_level = *request.number("python-tracer-level")};
+  if (request.given("delay")) tracers.delay = request.duration("delay");
   return CaptureOptions{
       .hosts = *std::move(hosts),
+      .tracers = tracers,
       .duration = request.duration("duration"),
       .timeout = request.duration("timeout"),
       .most_bytes = *parse_memory_size(request.text("max-size")),

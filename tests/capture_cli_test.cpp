@@ -110,6 +110,42 @@ TEST_CASE("a profiler is asked as gRPC asks, for the time that was wanted") {
   CHECK(request.host_name() + ".xplane.pb" == host.file_name());
 }
 
+TEST_CASE("a profiler is asked for the levels that were wanted, and the hosts to begin at the same moment") {
+  if (!can_capture()) return;
+  const TemporaryDirectory folder;
+  const ProfilerStandIn first({slow()});
+  const ProfilerStandIn second({slow()});
+  const Ended ended = capture(folder, first.address() + "," + second.address(),
+                              {"--host-tracer-level", "1", "--device-tracer-level", "0", "--python-tracer-level", "1",
+                               "--delay", "20ms", "-q"});
+  CHECK(ended.code == 1);
+  std::vector<std::uint64_t> starts;
+  for (const ProfilerStandIn* host : {&first, &second}) {
+    const std::vector<ProfilerStandIn::Request> requests = host->requests();
+    REQUIRE(requests.size() == 1);
+    profiler_service::ProfileRequest request;
+    REQUIRE(request.ParseFromString(requests[0].body.substr(kGrpcPrefixSize)));
+    CHECK(request.opts().host_tracer_level() == 1);
+    CHECK(request.opts().device_tracer_level() == 0);
+    CHECK(request.opts().python_tracer_level() == 1);
+    starts.push_back(request.opts().start_timestamp_ns());
+  }
+  CHECK(starts[0] > 1'600'000'000'000'000'000U);
+  CHECK(starts[0] == starts[1]);
+}
+
+TEST_CASE("levels that no profiler has are refused before a host is asked") {
+  if (!can_capture()) return;
+  const TemporaryDirectory folder;
+  const ProfilerStandIn host({slow()});
+  for (const char* option : {"--host-tracer-level=4", "--python-tracer-level=2", "--device-tracer-level=-1",
+                             "--device-tracer-level=all", "--delay=0"}) {
+    CAPTURE(option);
+    CHECK(capture(folder, host.address(), {option}).code == 2);
+  }
+  CHECK(host.requests().empty());
+}
+
 TEST_CASE("the text names the folder to look at") {
   if (!can_capture()) return;
   const TemporaryDirectory folder;

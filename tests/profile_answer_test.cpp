@@ -98,7 +98,19 @@ TEST_CASE("the request is what TensorFlow's schema says") {
   CHECK(request.session_id() == "run");
   CHECK(request.host_name() == "worker0_6009");
   CHECK(request.emit_xspace());
+  CHECK(request.opts().start_timestamp_ns() == 0);
   CHECK(request.GetReflection()->GetUnknownFields(request).empty());
+}
+
+TEST_CASE("what is recorded, and when, is asked for as TensorFlow's schema says") {
+  const TracerOptions tracers = {.host_level = 3, .device_level = 0, .python_level = 1};
+  const std::string body = encode_profile_request({std::chrono::milliseconds(5), "", "", "", tracers, 1'700'000'000});
+  profiler_service::ProfileRequest request;
+  REQUIRE(request.ParseFromString(body.substr(kGrpcPrefixSize)));
+  CHECK(request.opts().host_tracer_level() == 3);
+  CHECK(request.opts().device_tracer_level() == 0);
+  CHECK(request.opts().python_tracer_level() == 1);
+  CHECK(request.opts().start_timestamp_ns() == 1'700'000'000);
 }
 
 TEST_CASE("an answer gives its trace, however it is cut into pieces") {

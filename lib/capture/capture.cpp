@@ -134,19 +134,20 @@ class CapturedHost {
         run_(run),
         path_(run_folder(log_directory, run) + "/" + file_stem(address_) + ".xplane.pb") {}
 
-  /// Errors: the trace cannot be stored.
-  Result<Http2Call> begin() {
+  /// `start_ns`: see ProfileRequest. Errors: the trace cannot be stored.
+  Result<Http2Call> begin(std::uint64_t start_ns) {
     Result<std::unique_ptr<ByteSink>> file = options_.open_file(path_);
     if (!file) return Unexpected(std::move(file.error()));
     file_ = *std::move(file);
     answer_.emplace(*file_, options_.most_bytes);
     refusal_.reset();
-    const ProfileRequest request = {options_.duration, root_, run_, file_stem(address_)};
+    const ProfileRequest request = {options_.duration, root_, run_, file_stem(address_), options_.tracers, start_ns};
     return Http2Call{.address = address_,
                      .path = kProfileMethod,
                      .body = encode_profile_request(request),
                      .connect_limit = std::min<std::chrono::milliseconds>(kConnectLimit, options_.timeout),
-                     .time_limit = options_.duration + options_.timeout,
+                     .time_limit = options_.tracers.delay.value_or(std::chrono::milliseconds(0)) + options_.duration +
+                                   options_.timeout,
                      .take = [this](std::string_view bytes) { return take(bytes); }};
   }
 
@@ -211,15 +212,22 @@ class CapturedHost {
   std::optional<Error> refusal_;  ///< why bytes of the answer were not taken
 };
 
+/// On the clock of this machine, `from_now`.
+std::uint64_t nanoseconds_since_1970(std::chrono::milliseconds from_now) {
+  const auto since = std::chrono::system_clock::now().time_since_epoch() + from_now;
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
 /// Captures the hosts once, all at the same time.
 Result<void> capture_once(const std::vector<HostCapture*>& wanted, const CaptureOptions& options,
                           const std::string& log_directory, const std::string& run) {
   std::deque<CapturedHost> hosts;
   std::vector<HostCapture*> called;
   std::vector<Http2Call> calls;
+  const std::uint64_t start_ns = options.tracers.delay ? nanoseconds_since_1970(*options.tracers.delay) : 0;
   for (HostCapture* const host : wanted) {
     hosts.emplace_back(host->address, options, log_directory, run);
-    Result<Http2Call> call = hosts.back().begin();
+    Result<Http2Call> call = hosts.back().begin(start_ns);
     if (!call) {
       *host = {host->address, Unexpected(std::move(call.error())), false};
       hosts.pop_back();

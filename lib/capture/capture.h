@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/profile_request.h"
 #include "capture/profiler_address.h"
 #include "io/byte_sink.h"
 
@@ -16,6 +17,7 @@ namespace doctor {
 
 struct CaptureOptions {
   std::vector<ProfilerAddress> hosts;
+  TracerOptions tracers = {};
   std::chrono::milliseconds duration{};     ///< of the trace
   std::chrono::milliseconds timeout{};      ///< beyond the duration: for the profiler to collect and send what it has
   std::uint64_t most_bytes = 0;             ///< of the trace of a host

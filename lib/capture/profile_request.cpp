@@ -1,7 +1,5 @@
 #include "capture/profile_request.h"
 
-#include <cstdint>
-
 #include "capture/grpc_frame.h"
 #include "trace/wire.h"
 
@@ -22,14 +20,13 @@ constexpr std::uint32_t kEmitXspace = 9;
 namespace options_field {
 constexpr std::uint32_t kHostTracerLevel = 2;
 constexpr std::uint32_t kDeviceTracerLevel = 3;
+constexpr std::uint32_t kPythonTracerLevel = 4;
 constexpr std::uint32_t kVersion = 5;
+constexpr std::uint32_t kStart = 8;
 constexpr std::uint32_t kDuration = 9;
 }  // namespace options_field
 
-// As tf.profiler.experimental.start() chooses them; Python's calls stay untraced, they cost too much.
 constexpr std::uint64_t kOptionsVersion = 1;  // without it a server takes defaults of its own
-constexpr std::uint64_t kHostTracerLevel = 2;
-constexpr std::uint64_t kDeviceTracerLevel = 1;
 
 /// Writes the fields of one message, one after another.
 class WireWriter {
@@ -62,9 +59,11 @@ class WireWriter {
 std::string encode_profile_request(const ProfileRequest& request) {
   const auto milliseconds = static_cast<std::uint64_t>(request.duration.count());
   WireWriter options;
-  options.add(options_field::kHostTracerLevel, kHostTracerLevel);
-  options.add(options_field::kDeviceTracerLevel, kDeviceTracerLevel);
+  options.add(options_field::kHostTracerLevel, request.tracers.host_level);
+  options.add(options_field::kDeviceTracerLevel, request.tracers.device_level);
+  options.add(options_field::kPythonTracerLevel, request.tracers.python_level);
   options.add(options_field::kVersion, kOptionsVersion);
+  if (request.start_ns > 0) options.add(options_field::kStart, request.start_ns);
   options.add(options_field::kDuration, milliseconds);
   WireWriter message;
   message.add(request_field::kDuration, milliseconds);

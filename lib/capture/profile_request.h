@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,6 +10,15 @@ namespace doctor {
 
 /// The gRPC method that makes a trace, as a path of HTTP.
 inline constexpr std::string_view kProfileMethod = "/tensorflow.ProfilerService/Profile";
+
+/// How much a profiler records, as tf.profiler.experimental.ProfilerOptions has it, with its defaults.
+struct TracerOptions {
+  std::uint64_t host_level = 2;    ///< 0: nothing; 1: what the program marks itself; 2: ops and tf.data; 3: all
+  std::uint64_t device_level = 1;  ///< 0: nothing
+  std::uint64_t python_level = 0;  ///< 1: Python's calls, which cost much
+  /// All hosts of a job begin so long after they are asked, as far as their clocks agree; nothing: each at once.
+  std::optional<std::chrono::milliseconds> delay;
+};
 
 /// What a profiler is asked for.
 struct ProfileRequest {
@@ -18,6 +29,9 @@ struct ProfileRequest {
   std::string repository_root;
   std::string run;
   std::string host;
+
+  TracerOptions tracers = {};
+  std::uint64_t start_ns = 0;  ///< when the profiler begins, in nanoseconds since 1970; 0: at once
 };
 
 /// The request as the body of an HTTP/2 request: a gRPC message with a `ProfileRequest` in it. The schemas:
