@@ -35,6 +35,15 @@ struct PeakTimes {
   Picoseconds first = 0;
 };
 
+/// As libtpu writes them: allocators have no name, but their device's number on the host.
+SyntheticTrace on_devices(SyntheticTrace trace) {
+  std::int64_t device = 0;
+  for (SyntheticTrace::Event& event : trace.events) {
+    if (event.texts.erase("allocator_name") > 0) event.numbers["index_on_host"] = device++ % 2;
+  }
+  return trace;
+}
+
 PeakTimes peak_times(const HostMeasurement& host) {
   const MemoryPeak& peak = host.profile->memory.allocators.at(0).peak;
   return {peak.time - host.window_start, peak.first_time - host.window_start};
@@ -57,6 +66,14 @@ SyntheticTrace small_job() {
   gpu.free("tf_compute", 60, 0x200);
   gpu.free_old("tf_compute", 70, 0x900, 400);
   return trace;
+}
+
+TEST_CASE("the allocators of a TPU are told apart by the device") {
+  const MemoryProfile profile = profile_of(on_devices(small_job()));
+  REQUIRE(profile.allocators.size() == 2);
+  CHECK(profile.incomplete_events == 0);
+  CHECK(profile.allocators[0].name.starts_with("device "));
+  CHECK(profile.allocators[0].name != profile.allocators[1].name);
 }
 
 TEST_CASE("the peak, when it was and who held it") {

@@ -9,6 +9,7 @@
 
 #include "diagnose/catalog.h"
 #include "pipeline.h"
+#include "report/kernels_page.h"
 #include "report/ops_page.h"
 #include "report/report.h"
 #include "temporary_directory.h"
@@ -114,6 +115,12 @@ TEST_CASE("what each op of a TPU does") {
   CHECK(device.infeed == 30 * kUs);
   CHECK(device.outfeed == 5 * kUs);
   CHECK(device.computing == std::vector<Interval>{{0, 30 * kUs}, {85 * kUs, 90 * kUs}});
+}
+
+TEST_CASE("ops of XLA are no kernels, and the page says where they are") {
+  const Analysis analysis = analyzed(working_device("XLA Ops"));
+  CHECK(kernels_table(analysis.measurements).rows.empty());
+  CHECK(kernels_note(analysis.measurements).find("show ops") != std::string::npos);
 }
 
 TEST_CASE("the sparse cores of a TPU are parts of it") {

@@ -55,7 +55,8 @@ void DeviceProfiler::take(const TraceEvent& event) {
   const GpuEvent gpu = understand_device_event(event);
   if (is_unread(event, gpu)) return device->add_unread(span);
   device->add(span, gpu);
-  if (gpu.activity == GpuActivity::kernel) kernels_.add(event, gpu);
+  // What XLA runs on a device without streams is in the table of ops, and has neither grid nor registers.
+  if (gpu.activity == GpuActivity::kernel && !is_xla_op_line(*event.line)) kernels_.add(event, gpu);
 }
 
 DeviceProfile DeviceProfiler::finish() {

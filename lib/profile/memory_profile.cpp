@@ -33,6 +33,18 @@ double share_argument(const TraceEvent& event, std::string_view name) {
   return share >= 0 && share <= 1 ? share : 0;
 }
 
+/// TensorFlow's allocators have names. Those of a TPU are told apart by its number on the host, those of other devices
+/// by theirs, as in xplane_to_memory_profile.cc. Empty if the event says none of it.
+std::string allocator_of(const TraceEvent& event) {
+  if (const std::string_view name = event.find_text("allocator_name"); !name.empty()) return std::string(name);
+  for (const std::string_view argument : {"index_on_host", "device_ordinal"}) {
+    if (const std::optional<std::uint64_t> number = whole_argument(event, argument)) {
+      return "device " + std::to_string(*number);
+    }
+  }
+  return {};
+}
+
 std::optional<AllocatorRecorder::State> state_after(const TraceEvent& event) {
   const std::optional<std::uint64_t> allocated = whole_argument(event, "bytes_allocated");
   if (!allocated) return std::nullopt;
@@ -160,7 +172,7 @@ AllocatorProfile AllocatorRecorder::finish(std::string name, Picoseconds shift) 
 void MemoryProfileBuilder::take(const TraceEvent& event) {
   const bool is_allocation = event.name == kAllocation;
   if (!is_allocation && event.name != kDeallocation) return;
-  const std::string_view name = event.find_text("allocator_name");
+  const std::string name = allocator_of(event);
   const std::optional<std::uint64_t> address = whole_argument(event, "addr");
   const std::optional<AllocatorRecorder::State> state = state_after(event);
   if (name.empty() || !address || !state) {
@@ -169,7 +181,7 @@ void MemoryProfileBuilder::take(const TraceEvent& event) {
   }
   const auto found = allocators_.find(name);
   AllocatorRecorder& recorder =
-      found == allocators_.end() ? allocators_.try_emplace(std::string(name)).first->second : found->second;
+      found == allocators_.end() ? allocators_.try_emplace(name).first->second : found->second;
   recorder.change(event.start, *state);
   if (is_allocation) {
     recorder.allocate(event.start, *address, allocation_of(event));

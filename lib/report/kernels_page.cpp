@@ -63,6 +63,11 @@ DataTable kernels_table(const Measurements& measurements) {
 std::string kernels_note(const Measurements& measurements) {
   const auto any = [&](auto holds) { return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), holds); };
   if (any([](const HostMeasurement& host) { return !host.device_profile.kernels.empty(); })) return {};
+  const auto runs_ops = [](const HostMeasurement& host) {
+    return std::any_of(host.device_profile.devices.begin(), host.device_profile.devices.end(),
+                       [](const DeviceActivity& device) { return device.kernel_count > 0; });
+  };
+  if (any(runs_ops)) return "The devices run ops of XLA and no kernels: tfdata-doctor show ops.";
   return any([](const HostMeasurement& host) { return !host.devices.empty(); })
              ? "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded)."
              : "The trace shows no device.";

@@ -73,7 +73,8 @@ std::string_view why_no_allocator(const Measurements& measurements) {
     for (const TraceFile& file : host.files) has_xspace = has_xspace || file.format == "xspace";
   }
   return has_xspace ? "the trace has no allocation in it: TensorFlow records what its allocators of GPU memory do, and "
-                      "with oneDNN those of the CPU, if host_tracer_level is 2 (the default) or more"
+                      "with oneDNN those of the CPU, libtpu those of a TPU, if host_tracer_level is 2 (the default) or "
+                      "more"
                     : "traces in JSON have no allocation in them, TensorFlow leaves them out: show the .xplane.pb of "
                       "the same run, which lies beside the .trace.json.gz";
 }
