@@ -175,7 +175,7 @@ struct PossiblePair {
   Picoseconds doubt = 0;
 };
 
-/// Null where it is no XSpace.
+/// Null unless it is an XSpace.
 std::unique_ptr<Candidate> read_candidate(std::span<const std::string> files, std::size_t file,
                                           const WorkOptions& work) {
   const std::unique_ptr<ByteSource> source = open_xspace(files[file]);
