@@ -29,7 +29,7 @@ std::vector<Json> lines_of(const std::string& text) {
 }
 
 TEST_CASE("batch writes one row for the two, named after the one with tf.data") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   const std::string folder = fs::path(files.paths[1]).parent_path();
   for (const std::vector<std::string>& named :
        {std::vector<std::string>{folder}, files.paths, {files.paths[0]}, {files.paths[1]}}) {
@@ -45,7 +45,7 @@ TEST_CASE("batch writes one row for the two, named after the one with tf.data") 
 }
 
 TEST_CASE("a shard of a batch writes the row if its file is in the shard, as of any trace") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   const std::string folder = fs::path(files.paths[1]).parent_path();
   std::size_t rows = 0;
   for (const char* shard : {"1/2", "2/2"})
@@ -54,7 +54,7 @@ TEST_CASE("a shard of a batch writes the row if its file is in the shard, as of 
 }
 
 TEST_CASE("a batch that goes on does not repeat the row") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   const TemporaryDirectory out;
   const std::string folder = fs::path(files.paths[1]).parent_path();
   run_tool({"batch", folder, "-o", out / "rows.ndjson"});
@@ -63,7 +63,7 @@ TEST_CASE("a batch that goes on does not repeat the row") {
 }
 
 TEST_CASE("converted events of both are on one clock") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   const TemporaryDirectory out;
   const Ended ended = run_tool({"convert", files.paths[0], files.paths[1], "-o", out / "all.ndjson"});
   CHECK(ended.code == 0);
@@ -77,7 +77,7 @@ TEST_CASE("converted events of both are on one clock") {
 }
 
 TEST_CASE("a query sees one trace with one host, and its events on one clock") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   const auto ask = [&](const std::string& sql) {
     return run_tool({"query", sql, files.paths[0], files.paths[1], "--format", "json"}).output;
   };
@@ -93,7 +93,7 @@ TEST_CASE("a query sees one trace with one host, and its events on one clock") {
 }
 
 TEST_CASE("a baseline gets one recording, and a comparison compares one with one") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   const TemporaryDirectory out;
   const std::string baseline = out / "base.json";
   CHECK(run_tool({"baseline", "add", baseline, files.paths[0], files.paths[1]}).code == 0);
@@ -104,7 +104,7 @@ TEST_CASE("a baseline gets one recording, and a comparison compares one with one
 }
 
 TEST_CASE("pages show one host with the steps and waits of both") {
-  const Files files{recording_pair::Job{}};
+  const Files files{recording_pair::RecordedJob{}};
   for (const char* page : {"overview", "input", "hosts", "steps", "ops", "calls", "tree", "timeline", "memory"}) {
     CAPTURE(page);
     const Ended ended = run_tool({"show", page, files.paths[0], files.paths[1]});

@@ -30,7 +30,7 @@ const PipelineMeasurement& pipeline_of(const Analysis& analysis) {
 }
 
 TEST_CASE("two files of one process are found by the markers of their steps, whatever their clocks say") {
-  const Files files{Job{}};
+  const Files files{RecordedJob{}};
   const std::vector<RecordingPair> pairs = find_recording_pairs(files.paths, {});
   REQUIRE(pairs.size() == 1);
   CHECK(pairs[0].input == 1);
@@ -39,7 +39,7 @@ TEST_CASE("two files of one process are found by the markers of their steps, wha
 }
 
 TEST_CASE("without markers the calls of one file are in the frames of the other") {
-  Job job;
+  RecordedJob job;
   job.has_markers = false;
   job.has_frames = true;
   job.wait_us = 700;
@@ -50,8 +50,8 @@ TEST_CASE("without markers the calls of one file are in the frames of the other"
 }
 
 TEST_CASE("two runs of one program are two pairs, however their files are called") {
-  Job early;
-  Job late;
+  RecordedJob early;
+  RecordedJob late;
   early.jitter_us = 40;
   late.jitter_us = 90;
   const TemporaryDirectory directory;
@@ -68,7 +68,7 @@ TEST_CASE("of many hosts the names of files say which two are of one") {
   const TemporaryDirectory directory;
   std::vector<std::string> files;
   for (int host = 0; host < 6; ++host) {
-    Job job;
+    RecordedJob job;
     job.jitter_us = 10 * host;
     const std::string name = "worker" + std::to_string(host);
     files.push_back(directory.write(name + ".jax.xplane.pb", apart(rest_of(job).to_message())));
@@ -80,7 +80,7 @@ TEST_CASE("of many hosts the names of files say which two are of one") {
 }
 
 TEST_CASE("files that have nothing in common are two hosts") {
-  Job job;
+  RecordedJob job;
   const std::string input = input_of(job).to_xspace();
   job.has_markers = false;
   const Files files(input, apart(rest_of(job).to_message()));
@@ -95,7 +95,7 @@ TEST_CASE("two files of TensorFlow are two hosts, whatever markers they have") {
 }
 
 TEST_CASE("the two are one host, with the steps of both once") {
-  const Analysis analysis = analyzed(Files{Job{}});
+  const Analysis analysis = analyzed(Files{RecordedJob{}});
   const HostMeasurement& host = analysis.measurements.hosts.at(0);
   CHECK(pipeline_of(analysis).cadence.share == doctest::Approx(0.5).epsilon(0.02));
   CHECK(host.files.size() == 2);
@@ -116,7 +116,7 @@ TEST_CASE("a device in one file hides the waits in the other") {
 }
 
 TEST_CASE("the consumer waits in next(), not in GetNext alone") {
-  Job job;
+  RecordedJob job;
   job.has_frames = true;
   job.wait_us = 100;
   job.beside_us = 250;
@@ -126,7 +126,7 @@ TEST_CASE("the consumer waits in next(), not in GetNext alone") {
 }
 
 TEST_CASE("a step of a loop that runs ahead of XLA takes as long as XLA") {
-  Job job;
+  RecordedJob job;
   job.step_us = 1100;
   job.compute_us = 10000;  // the loop is done after 44 ms, its steps after 400
   const double share = pipeline_of(analyzed(Files{job})).cadence.share;
@@ -144,7 +144,7 @@ double core_time_of(const Files& files) {
 }
 
 TEST_CASE("programs of XLA on the CPU are work of the step: its threads count, and those that wait for them do not") {
-  Job job;
+  RecordedJob job;
   job.wait_us = 100;
   SyntheticTrace rest = rest_of(job);
   for (int step = 0; step < kSteps; ++step) {

@@ -14,7 +14,7 @@ inline constexpr double kStepUs = 2000;
 inline constexpr std::int64_t kApartNs = 179'000'000;  ///< of the two clocks
 
 /// A loop of JAX over tf.data.
-struct Job {
+struct RecordedJob {
   double wait_us = 1000;  ///< of each step, in GetNext
   double beside_us = 10;  ///< in next(), before and after GetNext each
   double compute_us = 0;  ///< of XLA on the CPU for each step; it begins with the first dispatch
@@ -27,7 +27,7 @@ struct Job {
 };
 
 /// What TensorFlow's profiler records.
-inline SyntheticTrace input_of(const Job& job) {
+inline SyntheticTrace input_of(const RecordedJob& job) {
   SyntheticTrace trace;
   for (int step = 0; step < kSteps; ++step) {
     const double start = job.start_of(step);
@@ -41,7 +41,7 @@ inline SyntheticTrace input_of(const Job& job) {
 }
 
 /// What JAX's profiler records.
-inline SyntheticTrace rest_of(const Job& job) {
+inline SyntheticTrace rest_of(const RecordedJob& job) {
   SyntheticTrace trace;
   for (int step = 0; step < kSteps; ++step) {
     const double start = job.start_of(step);
@@ -73,7 +73,7 @@ struct Files {
   Files(const std::string& input, const std::string& rest) {
     paths = {directory.write("host.jax.xplane.pb", rest), directory.write("host.xplane.pb", input)};
   }
-  explicit Files(const Job& job) : Files(input_of(job).to_xspace(), apart(rest_of(job).to_message())) {}
+  explicit Files(const RecordedJob& job) : Files(input_of(job).to_xspace(), apart(rest_of(job).to_message())) {}
 };
 
 }  // namespace doctor::recording_pair
