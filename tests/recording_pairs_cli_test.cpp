@@ -39,7 +39,7 @@ TEST_CASE("batch writes one row for the two, named after the one with tf.data") 
     const Ended ended = run_tool(command);
     const std::vector<Json> rows = lines_of(ended.output);
     REQUIRE(rows.size() == 1);
-    CHECK(rows[0]["file"] == files.paths[1]);
+    CHECK(rows[0]["path"] == files.paths[1]);
     CHECK(rows[0]["verdict"] == "input_bound");
   }
 }
