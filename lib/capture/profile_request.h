@@ -17,7 +17,7 @@ struct TracerOptions {
   std::uint64_t device_level = 1;  ///< 0: nothing
   std::uint64_t python_level = 0;  ///< 1: Python's calls, which cost much
   /// All hosts of a job begin so long after they are asked, as far as their clocks agree; nothing: each at once.
-  std::optional<std::chrono::milliseconds> delay;
+  std::optional<std::chrono::milliseconds> delay = {};
 };
 
 /// What a profiler is asked for.
