@@ -182,7 +182,7 @@ struct Lane {
   ChunkedVector<ProducedElement> produced;
   ChunkedVector<ConsumedElement> consumed;
   ChunkedVector<OpCall> ops;
-  ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran
+  ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran; on others programs of XLA
 };
 
 /// Of the runs of XLA's programs the first are kept.
