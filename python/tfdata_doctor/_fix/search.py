@@ -111,6 +111,10 @@ class Search:
                     self._from_change_to_change(script)
                 except _Spent:
                     self.outcome.stopped = "the budget is spent; --budget sets another"
+                except DoctorError as error:
+                    if not self.outcome.kept:
+                        raise
+                    self.outcome.stopped = str(error).partition("\n")[0]
                 self._sum_up()
                 self._measure_total(self._state)
         except KeyboardInterrupt:
