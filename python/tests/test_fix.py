@@ -472,7 +472,16 @@ class SearchTest(PlanTest):
         self.assertIn("at most: 155 steps/s, if every element were ready", pages.text(outcome))
         self.assertEqual(json.loads(pages.FORMATS["json"](outcome))["ready_steps_per_s"], outcome.ready)
 
-    def test_program_that_ends_early(self):
+    def test_program_that_cannot_be_recorded_with_what_was_kept(self):
+        def recorded(runner, texts, *_):
+            return Answer(run_directory=str(runner.run("")), steps=11 if runner.text_of(texts) else 30)
+
+        with mock.patch.object(FakeRunner, "record", recorded):
+            outcome, _, _ = self.searched(lambda text: 150 if text else 100)
+        self.assertEqual((len(outcome.kept), outcome.after), (1, 150))
+        self.assertIn("too little was recorded", outcome.stopped)
+
+    def test_program_that_is_short(self):
         for steps, said in ((11, "too little was recorded: the program took 11 steps"), (0, "nothing was recorded")):
             with self.assertRaisesRegex(DoctorError, said):
                 self.searched(lambda _: 100, steps=steps)
