@@ -33,7 +33,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
                       time_of("making", remade.making), time_of("first_elements", remade.first_calls),
                       time_of("releasing", remade.releasing)};
   finding.advice = {
-      {"Make the iterator once, before the loop, and take the next element from it in every step. It then prefetches "
+      {"Make one iterator before the loop and take each step's element from it. It then prefetches "
        "while the step runs, and a shuffle buffer is filled once.",
        "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)",
        predictable_fixes(ranked)}};

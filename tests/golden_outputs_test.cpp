@@ -135,6 +135,28 @@ TEST_CASE("the reports on the pipelines of the guide") {
   }
 }
 
+// The code of the first change is written out, however long it is.
+TEST_CASE("a report fits on half a screen, but for the code of its first change") {
+  constexpr std::size_t kShort = 12;
+  constexpr std::size_t kShortCode = 2;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kTestdata / "traces")) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".json")) continue;
+    CAPTURE(name);
+    const Analysis analysis = analysis_of("traces/" + name, rule_catalog());
+    const Diagnosis& diagnosis = analysis.diagnosis;
+    const std::string text = render_text(analysis.measurements, diagnosis, {.rerun = name});
+    std::size_t code = 0;
+    if (!diagnosis.changes.empty()) {
+      const Change& first = diagnosis.changes.front();
+      const Advice& advice = diagnosis.findings[first.finding].advice[first.advice];
+      code = count_of(advice.code.value_or(""), "\n") + (advice.versions.empty() ? 1 : 2);
+    }
+    CHECK(count_of(text, "\n") <= kShort + (code > kShortCode ? code - kShortCode : 0));
+    if (diagnosis.judgement.status == VerdictStatus::input_bound) CHECK(count_of(text, "\n") >= 5);
+  }
+}
+
 // One without a prefetch at its end, one that makes its elements while the loop runs.
 TEST_CASE("the timelines of a naive and of a prefetched pipeline") {
   for (const std::string name : {"seed_example1", "guide_parallel_map"}) {

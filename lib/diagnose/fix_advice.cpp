@@ -73,7 +73,7 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
       return advice("End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                     fmt::format("dataset = dataset.prefetch({})  # the last transformation", calls_of(fix)));
     case FixKind::iterate_once:
-      return advice("Make the iterator once, before the loop, and take the next element from it in every step.",
+      return advice("Make one iterator before the loop and take each step's element from it.",
                     "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)");
     case FixKind::prefetch_below:
       return advice("Let what comes before " + name + " work on a thread of its own.",

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kShownChanges = 3;
 constexpr std::size_t kShownHints = 2;
-constexpr std::ptrdiff_t kShownAlternatives = 1;  // of one change
 
 bool is_one_line(const Advice& advice) {
   return advice.code && advice.code->find('\n') == std::string::npos;
@@ -34,6 +33,10 @@ std::string place_of(const Measurements& measurements, const Judgement& judgemen
   return is_one_of_several(host, fix->iterator) ? describe(host, fix->iterator) : std::string();
 }
 
+std::string first_sentence(const std::string& text) {
+  return text.substr(0, std::min(text.size(), text.find(". ")) + 1);
+}
+
 /// Code takes the place as a comment, a sentence in brackets.
 std::string with_place(std::string text, bool is_code, const std::string& place) {
   if (place.empty()) return text;
@@ -43,14 +46,18 @@ std::string with_place(std::string text, bool is_code, const std::string& place)
   return fmt::format("{} ({}){}", text, place, is_sentence ? "." : "");
 }
 
-/// The changes that fit on a screen: the first ones, with one alternative each.
-std::vector<ShownChange> first_of(const std::vector<ShownChange>& changes) {
+/// The changes that fit on a screen: the first ones, with one alternative each, or where there is less room none.
+std::vector<ShownChange> first_of(const std::vector<ShownChange>& changes, Brevity brevity) {
+  const bool is_brief = leaves_out(brevity, Brevity::alternatives);
+  const std::size_t most = leaves_out(brevity, Brevity::later_changes) ? 1 : is_brief ? 2 : kShownChanges;
+  const std::ptrdiff_t most_alternatives = is_brief ? 0 : 1;  // of one change
   std::vector<ShownChange> shown;
   for (const ShownChange& next : changes) {
     const auto alternatives = std::count_if(shown.begin(), shown.end(), [&](const ShownChange& other) {
       return next.change.instead_of && other.change.instead_of == next.change.instead_of;
     });
-    if (shown.size() < kShownChanges && alternatives < kShownAlternatives) shown.push_back(next);
+    const bool is_alternative = next.change.instead_of.has_value();
+    if (shown.size() < most && (!is_alternative || alternatives < most_alternatives)) shown.push_back(next);
   }
   return shown;
 }
@@ -110,9 +117,10 @@ std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst
   return text + fmt::format(" -> {} if every element were ready", format_steps_per_s(judged.steps_per_s_without_input));
 }
 
-std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, TextPage& page) {
+std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, Brevity brevity,
+                        TextPage& page) {
   const std::vector<ShownChange> all = changes_that_count(diagnosis);
-  const std::vector<ShownChange> changes = detail == Detail::full ? all : first_of(all);
+  const std::vector<ShownChange> changes = detail == Detail::full ? all : first_of(all, brevity);
   std::string first_rule;
   std::string versions;  // of the row above: said once for rows that agree
   if (changes.empty()) add_hints(measurements, diagnosis, page, first_rule);
@@ -120,13 +128,16 @@ std::string add_changes(const Measurements& measurements, const Diagnosis& diagn
     const ShownChange& shown = changes[index];
     if (first_rule.empty()) first_rule = shown.finding.rule;
     const bool is_code = is_one_line(shown.advice);
-    const std::string line = is_code ? *shown.advice.code : shown.advice.text;
+    const std::string line = is_code                                      ? *shown.advice.code
+                             : leaves_out(brevity, Brevity::later_limits) ? first_sentence(shown.advice.text)
+                                                                          : shown.advice.text;
     page.row(label_of(changes, index),
              fmt::format("{} [{}]", with_place(line, is_code, place_of(measurements, diagnosis.judgement, shown)),
                          shown.finding.rule),
              is_code ? Emphasis::code : Emphasis::none);
     // What limits afterwards says where to go on from: after the first change, since the others come after it.
-    const bool says_all = index == 0 || detail == Detail::full;
+    const bool is_first = index == 0 && !leaves_out(brevity, Brevity::later_limits);
+    const bool says_all = is_first || detail == Detail::full;
     if (shown.advice.gain) {
       page.row("", says_all ? describe_gain(*shown.advice.gain) : describe_gain_alone(*shown.advice.gain),
                Emphasis::first_word);

@@ -5,6 +5,7 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
+#include "report/brevity.h"
 #include "report/selection.h"
 #include "text/text_page.h"
 
@@ -26,6 +27,7 @@ std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst
 
 /// Rows about what to change: code, its rule and what it brings; where there is no change, the first sentences that
 /// findings advise. Returns the rule of the first, empty if there is none.
-std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, TextPage& page);
+std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, Brevity brevity,
+                        TextPage& page);
 
 }  // namespace doctor

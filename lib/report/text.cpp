@@ -4,14 +4,15 @@
 #include <map>
 
 #include "diagnose/caching.h"
-#include "diagnose/devices.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/suppress.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
+#include "report/brevity.h"
 #include "report/changes_text.h"
 #include "report/gate_text.h"
+#include "report/hosts_text.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
 #include "text/columns.h"
@@ -24,9 +25,6 @@ namespace doctor {
 namespace {
 
 constexpr std::size_t kShownNotes = 2;  // one screen
-constexpr std::size_t kShownPipelines = 3;
-constexpr std::size_t kShownHosts = 8;
-constexpr std::size_t kHostWidth = 40;
 constexpr std::size_t kShownLosses = 3;
 constexpr std::size_t kFewCalls = 10;  // fewer make shares and medians uncertain
 constexpr double kSure = kSureConfidence;
@@ -91,13 +89,33 @@ std::string describe_own_limit(const PipelineJudgement& judged, const std::strin
   constexpr std::string_view kThe = "the ";
   const std::string_view words = judged.limit.words;
   const std::string of_culprit = " of " + name;
-  const bool is_own = judged.level == InputLevel::bound && judged.limit.limit != Limit::unknown && !sets_pace(judged) &&
+  const bool is_own = judged.level == InputLevel::bound && judged.limit.limit != Limit::unknown &&
                       words.starts_with(kThe) && words.ends_with(of_culprit);
   if (!is_own) return {};
   return fmt::format(", limited by its {}", words.substr(kThe.size(), words.size() - kThe.size() - of_culprit.size()));
 }
 
-void add_culprit(const PipelineView& worst, TextPage& page) {
+/// Why other evidence than the waits chose the culprit; where that is its pace and there is little room, what limits
+/// it.
+std::string describe_reason(const PipelineJudgement& judged, const std::string& name, Brevity brevity) {
+  constexpr std::string_view kPace = "sets the pace";
+  const std::string& reason = judged.culprit_reason;
+  if (!leaves_out(brevity, Brevity::comparisons) || !reason.starts_with(kPace)) return reason;
+  const std::string limit = describe_own_limit(judged, name);
+  return limit.empty() ? reason.substr(0, reason.find(", without that of")) : std::string(kPace) + limit;
+}
+
+/// Whether the row of the culprit says what limits it.
+bool culprit_tells_limit(const PipelineView& worst, Brevity brevity) {
+  const PipelineJudgement& judged = worst.judgement;
+  if (judged.culprit == kNoIterator || judged.cost.takes != InputCost::Takes::nothing) return false;
+  if (sets_pace(judged) && !leaves_out(brevity, Brevity::comparisons)) return false;
+  const std::string name = describe_culprit(worst.host, worst.pipeline, judged);
+  return !describe_own_limit(judged, name).empty() &&
+         (!sets_pace(judged) || describe_reason(judged, name, brevity) != judged.culprit_reason);
+}
+
+void add_culprit(const PipelineView& worst, Brevity brevity, TextPage& page) {
   if (worst.judgement.culprit == kNoIterator) {
     if (const std::string loader = describe_loader(worst.host, worst.pipeline); !loader.empty()) {
       return page.row("culprit", "unknown: " + loader);
@@ -115,20 +133,20 @@ void add_culprit(const PipelineView& worst, TextPage& page) {
   if (worst.judgement.cost.takes != InputCost::Takes::nothing && !is_warmup) {
     return page.row("culprit", name + ": most of what the input does");
   }
-  if (sets_pace(worst.judgement)) return page.row("culprit", name + " " + worst.judgement.culprit_reason);
+  if (sets_pace(worst.judgement))
+    return page.row("culprit", name + " " + describe_reason(worst.judgement, name, brevity));
   page.row(is_warmup ? "warm-up" : "culprit",
            fmt::format("{}: {} of the {}{}", name, format_share(worst.judgement.culprit_share),
                        is_warmup ? "time of the first calls" : "wait", describe_own_limit(worst.judgement, name)));
 }
 
 /// What limits the throughput, and how fast the job would be after each change.
-void add_limit(const Diagnosis& diagnosis, const PipelineView& worst, TextPage& page) {
+void add_limit(const Diagnosis& diagnosis, const PipelineView& worst, Brevity brevity, TextPage& page) {
   const PipelineJudgement& judged = worst.judgement;
   if (judged.level != InputLevel::bound) return;
-  const bool has_culprit = judged.culprit != kNoIterator && judged.cost.takes == InputCost::Takes::nothing;
-  const bool is_told =
-      has_culprit && !describe_own_limit(judged, describe_culprit(worst.host, worst.pipeline, judged)).empty();
-  if (judged.limit.limit != Limit::unknown && !is_told) page.row("limit", judged.limit.words);
+  if (judged.limit.limit != Limit::unknown && !culprit_tells_limit(worst, brevity)) {
+    page.row("limit", judged.limit.words);
+  }
   if (judged.rival != kNoIterator) {
     page.row("limit", fmt::format("{} and {} gain about the same if they get faster",
                                   describe(worst.host, judged.culprit), describe(worst.host, judged.rival)));
@@ -144,14 +162,16 @@ std::string describe_first_epoch(const std::vector<PipelineView>& pipelines) {
 }
 
 /// What the calls do over time, where a median hides it.
-void add_pace(const std::vector<Finding>& findings, const PipelineView& worst, TextPage& page) {
+std::vector<std::string> describe_pace(const std::vector<Finding>& findings, const PipelineView& worst) {
+  std::vector<std::string> found;
   for (const std::string& pace :
        {describe_stalls(worst.host, worst.pipeline), describe_pace_change(worst.host, worst.pipeline)}) {
     const bool is_found = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
       return finding.severity != Severity::note && finding.message == pace;
     });
-    if (is_found) page.row("in time", pace);
+    if (is_found) found.push_back(pace);
   }
+  return found;
 }
 
 /// What to do where there is nothing to change.
@@ -165,15 +185,25 @@ void add_next_step(const Judgement& judgement, TextPage& page) {
   }
 }
 
-void add_place(const PipelineView& worst, Detail detail, TextPage& page) {
+void add_place(const PipelineView& worst, Detail detail, bool shows_function, TextPage& page) {
   if (!names_culprit(worst.judgement)) return;
   const SourceLine* const line = source_of(worst.host, worst.judgement.culprit);
   if (line != nullptr && !line->code.empty()) page.row("where", describe_line(*line));
   if (detail == Detail::full) page.row("where", describe_place(worst));
-  if (const std::string function = describe_function(worst); !function.empty()) page.row("in it", function);
+  const std::string function = shows_function ? describe_function(worst) : std::string();
+  if (!function.empty()) page.row("in it", function);
   if (const std::string feeding = describe_feeding(worst); !feeding.empty()) page.row("fed by", feeding);
   if (worst.judgement.phase == Phase::warmup || detail != Detail::full) return;
   if (const std::string cores = describe_cores(worst); !cores.empty()) page.row("cores", cores);
+}
+
+/// The evidence: where the user wrote the culprit, what its function does, and the calls over time.
+void add_evidence(const std::vector<Finding>& findings, const PipelineView& worst, Detail detail, Brevity brevity,
+                  TextPage& page) {
+  const std::vector<std::string> pace = describe_pace(findings, worst);
+  add_place(worst, detail, pace.empty() || !leaves_out(brevity, Brevity::second_evidence), page);
+  for (const std::string& words : pace) page.row("in time", words);
+  if (detail == Detail::full) add_calls(worst, page);
 }
 
 /// Few calls make shares and medians uncertain; where the first line says that already, this does not.
@@ -194,7 +224,7 @@ bool is_reason_of_change(const Finding& finding, const Diagnosis& diagnosis) {
 }
 
 void add_notes(const Diagnosis& diagnosis, const std::vector<Finding>& findings, const std::string& first_epoch,
-               Detail detail, TextPage& page) {
+               Detail detail, Brevity brevity, TextPage& page) {
   const std::size_t most = detail == Detail::full ? findings.size() : kShownNotes;
   std::size_t shown = 0;
   for (const Finding& finding : findings) {
@@ -202,108 +232,13 @@ void add_notes(const Diagnosis& diagnosis, const std::vector<Finding>& findings,
     if (!first_epoch.empty() && finding.message == first_epoch) continue;
     // What comes with advice was shown above, and what gains nothing warns of nothing.
     const bool is_shown = finding.states_verdict || !finding.advice.empty() || !finding.without_gain.empty();
-    if (is_note ? detail == Detail::screen && is_reason_of_change(finding, diagnosis) : is_shown) continue;
+    const bool is_spare =
+        leaves_out(brevity, Brevity::notes) || (detail == Detail::screen && is_reason_of_change(finding, diagnosis));
+    if (is_note ? is_spare : is_shown) continue;
     if (++shown > most) continue;
     page.row(is_note ? "note" : "caution", finding.message);
   }
   if (shown > most) page.row("note", fmt::format("{} more with -v", shown - most));
-}
-
-/// What the device that ran most kernels did: those of a host do the same work.
-void add_devices(const Measurements& measurements, TextPage& page) {
-  const DeviceActivity* main = nullptr;
-  std::size_t count = 0;
-  bool is_aligned = true;
-  for (const HostMeasurement& host : measurements.hosts) {
-    const DeviceActivity* const device = main_device(host);
-    is_aligned = is_aligned && host.device_profile.is_aligned;
-    if (device != nullptr && (main == nullptr || device->kernel_sum > main->kernel_sum)) main = device;
-    for (const DeviceActivity& other : host.device_profile.devices) count += other.kernel_count > 0 ? 1 : 0;
-  }
-  if (main == nullptr) return;
-  std::string text =
-      fmt::format("{}: {} of {} ({})", main->name, format_time(main->kernels), main->is_gpu() ? "kernels" : "ops",
-                  format_count(main->kernel_count, main->is_gpu() ? "kernel" : "op"));
-  if (is_aligned)
-    text +=
-        fmt::format(", busy {} of {}", format_share(share_of_window(*main, main->busy)), format_time(main->length()));
-  for (const auto& [time, words] :
-       {std::pair(main->copy_wait, "waits for copies beside its ops"), std::pair(main->infeed, "waits for its infeed"),
-        std::pair(main->outfeed, "waits for its outfeed")}) {
-    if (time > 0) text += fmt::format(", {} {}", words, format_share(share_of_window(*main, time)));
-  }
-  if (count > 1) {
-    text += fmt::format("; {} with {} in all", format_count(count, "device"), main->is_gpu() ? "kernels" : "ops");
-  }
-  page.row("device", text);
-}
-
-std::string describe_host(const ComparedHost& host, const std::vector<PipelineView>& pipelines) {
-  if (!host.judgement) return "no call that could be compared";
-  const PipelineView& worst = pipelines[*host.judgement];
-  std::string text =
-      fmt::format("{} of the time in GetNext, mean {}", format_share(host.input_share), format_time(host.mean_wait));
-  if (names_culprit(worst.judgement)) text += ", " + describe_culprit(worst.host, worst.pipeline, worst.judgement);
-  return host.is_straggler ? text + " <-- straggler" : text;
-}
-
-void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>& pipelines, TextPage& page) {
-  if (!comparison.is_possible()) return;
-  std::size_t width = 0;
-  const std::size_t shown = std::min(kShownHosts, comparison.hosts.size());
-  std::vector<std::string> names;
-  for (std::size_t index = 0; index < shown; ++index) {
-    names.push_back(clip(escape_for_terminal(comparison.hosts[index].name), kHostWidth));
-    width = std::max(width, column_count(names.back()) + 2);
-  }
-  for (std::size_t index = 0; index < shown; ++index) {
-    page.row(comparison.noun(), names[index], describe_host(comparison.hosts[index], pipelines), width);
-  }
-  if (comparison.hosts.size() > shown) {
-    page.row(comparison.noun(), fmt::format("{} more {}", comparison.hosts.size() - shown, comparison.noun()));
-  }
-  page.row(comparison.noun(), describe_comparison(comparison));
-}
-
-/// That the report is about one of several hosts, because the user wanted it so.
-void add_left_out(const Measurements& measurements, TextPage& page) {
-  const std::size_t count = measurements.left_out.size();
-  if (count == 0) return;
-  page.row("host", fmt::format("{} alone; {} of the run {} left out (--host)", host_name(measurements.hosts.front()),
-                               format_count(count, "other host"), count == 1 ? "was" : "were"));
-}
-
-/// Why the first pipeline comes before the others: pipelines are ranked by how much they hold their consumer up, then
-/// by the time waited.
-std::string describe_rank(const PipelineView& worst) {
-  const InputLevel level = worst.judgement.level;
-  return fmt::format("pipeline {}: {}, {}", pipeline_id(worst.judgement, worst.pipeline), describe_cost(worst),
-                     level == InputLevel::bound  ? "input-bound"
-                     : level == InputLevel::mild ? "waits worth a look"
-                                                 : "more than any other, though none holds the job up");
-}
-
-void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostComparison& comparison,
-                         bool has_many_hosts, TextPage& page) {
-  const auto is_shown = [&](std::size_t index) {
-    return comparison.is_possible() && std::any_of(comparison.hosts.begin(), comparison.hosts.end(),
-                                                   [&](const ComparedHost& host) { return host.judgement == index; });
-  };
-  std::size_t others = 0;
-  for (std::size_t index = 1; index < pipelines.size(); ++index) {
-    const PipelineView& view = pipelines[index];
-    const std::optional<double> share = input_share_of(view);
-    // What only feeds another pipeline is part of that one's waits.
-    if (view.pipeline.feeds_another || !share || is_shown(index) || ++others > kShownPipelines) continue;
-    if (others == 1) page.row("worst", describe_rank(pipelines.front()));
-    std::string text =
-        fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
-                    describe_cost(view), format_share(*share), describe_calls(view.pipeline));
-    if (names_culprit(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
-    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kHostWidth);
-    page.row("also", text);
-  }
-  if (others > kShownPipelines) page.row("also", fmt::format("{} more pipelines", others - kShownPipelines));
 }
 
 void add_loss(const Measurements& measurements, const Detail detail, TextPage& page) {
@@ -322,7 +257,7 @@ void add_loss(const Measurements& measurements, const Detail detail, TextPage& p
 }
 
 /// Every finding with what it rests on.
-void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findings, TextPage& page) {
+void add_findings(const Diagnosis& diagnosis, const std::vector<Finding>& findings, TextPage& page) {
   for (const Finding& finding : findings) {
     page.empty_line();
     page.row("finding", fmt::format("{}: {}", finding.rule, finding.message));
@@ -356,7 +291,8 @@ void add_evidence(const Diagnosis& diagnosis, const std::vector<Finding>& findin
 }
 
 /// The tree shows who holds the input up; where it is fine, the overview shows what else takes the time.
-void add_more(const Diagnosis& diagnosis, const std::string& first_rule, const TextStyle& style, TextPage& page) {
+void add_more(const Diagnosis& diagnosis, const std::string& first_rule, const TextStyle& style, Brevity brevity,
+              TextPage& page) {
   const auto unknown =
       static_cast<std::size_t>(std::count_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
                                              [](const NotEvaluated& rule) { return !rule.is_inapplicable; }));
@@ -373,40 +309,53 @@ void add_more(const Diagnosis& diagnosis, const std::string& first_rule, const T
   if (!is_bound || style.detail == Detail::full) {
     page.command("more", fmt::format("tfdata-doctor show {} {}", is_healthy ? "overview" : "tree", style.rerun));
   }
-  if (!first_rule.empty()) page.command("more", "tfdata-doctor explain " + first_rule);
+  if (!first_rule.empty() && !leaves_out(brevity, Brevity::explanation)) {
+    page.command("more", "tfdata-doctor explain " + first_rule);
+  }
 }
 
-}  // namespace
-
-std::string render_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
+std::string render(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style,
+                   Brevity brevity) {
   const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
   TextPage page(style.color, style.width);
   add_headline(measurements, diagnosis.judgement, pipelines, page);
   if (style.detail == Detail::verdict) return page.take();
   const std::string first_epoch = describe_first_epoch(pipelines);
   if (!first_epoch.empty()) page.row("caution", first_epoch);
-  if (!pipelines.empty()) add_culprit(pipelines.front(), page);
-  if (!pipelines.empty()) add_limit(diagnosis, pipelines.front(), page);
+  if (!pipelines.empty()) add_culprit(pipelines.front(), brevity, page);
+  if (!pipelines.empty()) add_limit(diagnosis, pipelines.front(), brevity, page);
   const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
-  const std::string first_rule = add_changes(measurements, diagnosis, style.detail, page);
+  const std::string first_rule = add_changes(measurements, diagnosis, style.detail, brevity, page);
   if (first_rule.empty()) add_next_step(diagnosis.judgement, page);
-  if (!pipelines.empty()) {
-    add_place(pipelines.front(), style.detail, page);
-    add_pace(findings, pipelines.front(), page);
-    if (style.detail == Detail::full) add_calls(pipelines.front(), page);
-  }
+  if (!pipelines.empty()) add_evidence(findings, pipelines.front(), style.detail, brevity, page);
   add_budgets(measurements, diagnosis, style.detail, page);
   add_suppressed(diagnosis, style.detail, page);
   add_devices(measurements, page);
-  add_notes(diagnosis, findings, first_epoch, style.detail, page);
-  add_doubt(diagnosis.judgement, pipelines, page);
+  add_notes(diagnosis, findings, first_epoch, style.detail, brevity, page);
+  if (!leaves_out(brevity, Brevity::second_evidence)) add_doubt(diagnosis.judgement, pipelines, page);
   add_hosts(diagnosis.hosts, pipelines, page);
   add_left_out(measurements, page);
-  add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, page);
-  if (style.detail == Detail::full) add_evidence(diagnosis, findings, page);
+  add_other_pipelines(pipelines, diagnosis.hosts, measurements.hosts.size() > 1, !leaves_out(brevity, Brevity::notes),
+                      page);
+  if (style.detail == Detail::full) add_findings(diagnosis, findings, page);
   add_loss(measurements, style.detail, page);
-  add_more(diagnosis, first_rule, style, page);
+  add_more(diagnosis, first_rule, style, brevity, page);
   return page.take();
+}
+
+}  // namespace
+
+std::string render_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
+  std::string page = render(measurements, diagnosis, style, Brevity::nothing);
+  if (style.detail != Detail::screen) return page;
+  const auto is_short = [&] {
+    return static_cast<std::size_t>(std::count(page.begin(), page.end(), '\n')) <= kShortReport;
+  };
+  for (auto brevity = Brevity::explanation; !is_short() && brevity <= kMostBrevity;
+       brevity = static_cast<Brevity>(static_cast<int>(brevity) + 1)) {
+    page = render(measurements, diagnosis, style, brevity);
+  }
+  return page;
 }
 
 }  // namespace doctor
