@@ -73,6 +73,11 @@ class JudgedTrace {
     return found;
   }
 
+  VerdictStatus status_at(double min_share) {
+    return judge(measurements_, ThresholdValues(judgement_thresholds(), {{"min_share", min_share}}), throughputs_)
+        .status;
+  }
+
  private:
   Found found_by(const Rule& rule, const Judgement& judgement, const ThresholdValues& values) const {
     Found found;
@@ -183,6 +188,16 @@ TEST_CASE("moving a threshold one way only takes findings away, moving it the ot
     with_effect += effect.taken.empty() && effect.added.empty() ? 0 : 1;
   }
   CHECK(2 * with_effect > effects.size());
+}
+
+TEST_CASE("however little waiting is called input-bound, a verdict stays one") {
+  for (const std::string& file : recorded_traces()) {
+    CAPTURE(file);
+    JudgedTrace trace(file);
+    if (trace.status_at(0.2) == VerdictStatus::inconclusive) continue;
+    CHECK(trace.status_at(0.001) != VerdictStatus::inconclusive);
+    CHECK(trace.status_at(0.01) != VerdictStatus::inconclusive);
+  }
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ constexpr double kDoubtOfIndirectCulprit = 0.85;
 /// What is left where much Python in the input may hold the lock: a trace does not distinguish computing from sleeping.
 constexpr double kDoubtOfPythonLock = 0.65;
 
+/// Waits of less of the time are short, whatever share a user calls input-bound.
+constexpr double kShortWaits = 0.05;
 /// What is left where nobody waits for long and a model says that the input takes the cores, or Python's lock.
 constexpr double kDoubtOfCost = 0.8;
 
@@ -273,7 +275,9 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   }
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
   if (is_costly) confidence.side = kDoubtOfCost;
-  confidence.coverage = is_costly ? 1 : std::min(1.0, explained_share(pipeline.steady));
+  // Waits that are short are mostly what calls cost: no part of them that the window hides could hold the job up.
+  const bool hides_nothing = is_costly || judgement.input_share < kShortWaits;
+  confidence.coverage = hides_nothing ? 1 : std::min(1.0, explained_share(pipeline.steady));
   confidence.culprit = !sets_pace(judgement) && !is_costly ? confidence_in_culprit(pipeline.steady, judgement.culprit)
                                                            : kDoubtOfIndirectCulprit;
   if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;

@@ -134,8 +134,8 @@ bool is_complete(const Measurements& measurements) {
 /// training: then it holds the job up all the same. Returns whether a model says more about a job that waits.
 bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, Throughput& throughput,
                       PipelineJudgement& judged) {
-  const bool may_cost = judged.level == InputLevel::not_bound || judged.level == InputLevel::mild;
-  if (may_cost) judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
+  if (judged.level != InputLevel::unknown)
+    judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
   if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
   const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
   if (!is_slow || !throughput.is_about(pipeline)) return false;
