@@ -188,7 +188,7 @@ void find_new_iterations(const Trace& trace, const std::vector<const RootCall*>&
 }
 
 /// How much of the gap before each new iteration the consumer spends on making it, and on letting go of the last one:
-/// the longest release in the gap.
+/// the longest release in the gap. `iterator = iter(dataset)` lets go of the last one after it has made the next one.
 void find_remaking(const Trace& trace, const std::vector<const RootCall*>& calls, ConsumerCycles& consumer) {
   for (std::size_t index = 0; index + 1 < calls.size(); ++index) {
     const RootCall& next = *calls[index + 1];
@@ -201,7 +201,7 @@ void find_remaking(const Trace& trace, const std::vector<const RootCall*>& calls
     Picoseconds releasing = 0;
     auto release = std::lower_bound(trace.releases.begin(), trace.releases.end(), gap.start,
                                     [](const LongRelease& at, Picoseconds start) { return at.span.start < start; });
-    for (; release != trace.releases.end() && release->span.end <= made.start; ++release) {
+    for (; release != trace.releases.end() && release->span.end <= gap.end; ++release) {
       if (release->lane == next.lane) releasing = std::max(releasing, release->span.end - release->span.start);
     }
     consumer.steps[index].remaking = to_microseconds(made.end - made.start + releasing);

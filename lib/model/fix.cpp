@@ -175,6 +175,28 @@ void make_parallel_map(const Fix& fix, const PipelineModel& model, Edit& edit) {
   }
 }
 
+/// Of the inputs of what makes a dataset for each element, the one that yields those elements: it is called least.
+IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
+  const std::vector<IteratorId>& inputs = host.iterators[index_of(iterator)].children;
+  const auto calls = [&](IteratorId id) { return host.iterators[index_of(id)].calls; };
+  const auto least =
+      std::min_element(inputs.begin(), inputs.end(), [&](IteratorId a, IteratorId b) { return calls(a) < calls(b); });
+  return inputs.size() == 2 && calls(inputs.front()) != calls(inputs.back()) ? *least : kNoIterator;
+}
+
+/// A parallel interleave makes several datasets at once, but the elements that it makes them of one after another.
+void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const PipelineModel& model, Edit& edit) {
+  const IteratorId input = input_of_datasets(*model.host, interleave);
+  if (input == kNoIterator || model.sample().stages[stage_of(input)].is_async) return;
+  std::vector<IteratorId> of_input = iterators_below(*model.host, input);
+  of_input.push_back(input);
+  const bool works = std::any_of(of_input.begin(), of_input.end(), [&](IteratorId id) {
+    const std::string_view name = model.host->iterators[index_of(id)].short_name;
+    return family_of(name) == "Map" || dataset_kind(name).reads_files() || dataset_kind(name).source == Source::python;
+  });
+  if (works) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
+}
+
 void make_parallel_interleave(const Fix& fix, const PipelineModel& model, Edit& edit) {
   const IteratorMeasurement& iterator = model.host->iterators[index_of(fix.iterator)];
   const StageIndex stage = stage_of(fix.iterator);
@@ -186,14 +208,22 @@ void make_parallel_interleave(const Fix& fix, const PipelineModel& model, Edit& 
     edit.parallelism[stage] = std::min(threads, cycle);
   } else {
     edit.cuts[stage] = {Cut::Kind::interleave, threads, cycle};
+    feed_from_one_thread(fix.iterator, cycle, model, edit);
   }
 }
 
-/// Elements that leave an iterator for each that it takes.
+/// Elements that leave an iterator for each that it takes: a skip takes many with one call, which maps below it make of
+/// as many.
 double kept_share(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = host.iterators[index_of(id)];
   std::uint64_t taken = 1;
-  for (const IteratorId input : iterator.children) taken = std::max(taken, host.iterators[index_of(input)].calls);
+  std::vector<IteratorId> inputs = iterator.children;
+  while (!inputs.empty()) {
+    const IteratorMeasurement& input = host.iterators[index_of(inputs.back())];
+    inputs.pop_back();
+    taken = std::max(taken, input.calls);
+    if (family(input) == "Map" && input.children.size() == 1) inputs.push_back(input.children.front());
+  }
   return std::min(1.0, static_cast<double>(iterator.calls) / static_cast<double>(taken));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/sampled_work.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -23,19 +24,6 @@ double busy_workers(const PipelineModel& model, StageIndex stage) {
   if (!of.is_async) return 1;
   const double parallelism = static_cast<double>(model.host->iterators[stage].number("parallelism").value_or(1));
   return std::clamp(parallelism, 1.0, static_cast<double>(std::max<std::int64_t>(1, model.sample().pool_threads)));
-}
-
-/// Indexed by StageIndex: us of work in the sample.
-std::vector<double> work_of_stages(const CycleSample& sample) {
-  std::vector<double> work(sample.stages.size(), 0);
-  for (const CycleItem& item : sample.items) {
-    if (item.stage != kNoStage) work[item.stage] += double{item.cpu} + double{item.wait};
-  }
-  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
-    for (const FunctionCost& cost : sample.stages[stage].functions)
-      work[stage] += double{cost.cpu} + double{cost.python};
-  }
-  return work;
 }
 
 /// In us.

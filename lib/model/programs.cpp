@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/sampled_work.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -30,8 +31,16 @@ constexpr double kLeastOfWork = 0.1;
 /// From this part of a gap on in which ops run, it is work of this host and not waiting for a device.
 constexpr double kHostBoundGap = 0.3;
 
+/// Elements that a parallel interleave makes ahead of each that it has open, unless it is told otherwise. Source:
+/// ParallelInterleaveDatasetOp, kDefaultPerIteratorPrefetchFactor.
+constexpr std::int64_t kElementsAheadOfEach = 2;
+
 /// Threads, elements in work and elements of a batch: no real pipeline has more, whatever a damaged trace says.
 constexpr std::int64_t kMostAtOnce = 1 << 16;
+
+/// What a stage above a full cache does in a call beyond so many times its usual work, it does to make the iterators
+/// below: a full cache makes none.
+constexpr double kMostOfUsualWork = 20;
 
 using Kind = CycleItem::Kind;
 
@@ -53,7 +62,9 @@ class Compiler {
     double vectorized = 0;   ///< 0: not
     double factor = 1;
     const Cut* cut = nullptr;
-    bool only_waits = false;  ///< Dataset.sleep()
+    bool only_waits = false;          ///< Dataset.sleep()
+    std::optional<double> most_work;  ///< us of its own, in one piece: it stands above a cache
+    std::uint32_t skipped = 0;        ///< elements that the first of its calls in an iteration throws away
   };
   using Tally = std::map<StageIndex, double>;  ///< us of work
   /// Neighbouring work of one thread.
@@ -73,7 +84,6 @@ class Compiler {
   Work cost_of(const CycleItem& item) const;
   Program compile_range(std::uint32_t first, std::uint32_t end);
   static StageIndex busiest_of(const Tally& work);
-  std::uint32_t end_of_call(std::uint32_t enter) const;
   void compile_cut(std::uint32_t enter, std::uint32_t leave);
   Work own_work(std::uint32_t enter, std::uint32_t leave) const;
   void add_actions(std::vector<Action>& to, Work& work, bool holds_pool_thread) const;
@@ -85,6 +95,7 @@ class Compiler {
   void find_iterations();
   std::uint32_t iteration_at(IteratorId pipeline, Picoseconds time) const;
   void find_pool_users();
+  void find_work_of_caches();
   std::vector<Job> jobs_of(StageIndex stage) const;
   bool gets_prefetch(IteratorId root) const;
   static bool has_own_thread(const ConsumerCycles& consumer, const ConsumerStep& step);
@@ -103,10 +114,11 @@ class Compiler {
   std::map<StageIndex, std::int64_t> ahead_of_links_;
   std::vector<IteratorId> pipeline_of_;  ///< indexed by StageIndex: the root that a consumer takes elements of
   std::map<IteratorId, std::vector<Picoseconds>>
-      iteration_starts_;            ///< of the first consumer's pipelines, but the first
-  std::uint32_t iteration_ = 0;     ///< of the cycle that is compiled
-  bool functions_compete_ = false;  ///< for threads of the pool
-  Tally work_;                      ///< that was compiled for the thread at hand
+      iteration_starts_;                        ///< of the first consumer's pipelines, but the first
+  std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
+  std::uint32_t iteration_ = 0;                 ///< of the cycle that is compiled
+  bool functions_compete_ = false;              ///< for threads of the pool
+  Tally work_;                                  ///< that was compiled for the thread at hand
   std::map<StageIndex, Tally> work_of_cuts_;
   Tally* tally_ = &work_;
   Programs programs_;
@@ -147,6 +159,7 @@ Compiler::Work Compiler::cost_of(const CycleItem& item) const {
   wait *= treatment.factor;
   if (treatment.is_free) return {std::min(cpu, item.kind == Kind::function ? kFreeFunction : kFreeCall), 0, 1};
   if (treatment.only_waits) return {0, cpu + wait, 1};
+  if (treatment.most_work && item.kind == Kind::work) cpu = std::min(cpu, *treatment.most_work);
   return {cpu, wait, item.cores};
 }
 
@@ -206,6 +219,24 @@ void Compiler::find_pool_users() {
   }
 }
 
+/// What full caches do away with: work of the stages above them, and a share of all that their pipelines do.
+void Compiler::find_work_of_caches() {
+  if (edit_.cached.empty()) return;
+  std::set<StageIndex> above;
+  for (const StageIndex cached : edit_.cached) {
+    StageIndex next = sample_.stages[cached].parent;
+    while (next != kNoStage && above.insert(next).second) next = sample_.stages[next].parent;
+  }
+  for (const auto& [stage, usual] : usual_work(sample_, above)) treatments_[stage].most_work = kMostOfUsualWork * usual;
+  const std::vector<double> work = work_of_stages(sample_);
+  std::map<IteratorId, double> all;
+  for (StageIndex stage = 0; stage < work.size(); ++stage) {
+    all[pipeline_of_[stage]] += work[stage];
+    if (treatments_[stage].is_cached) cached_shares_[pipeline_of_[stage]] += work[stage];
+  }
+  for (auto& [pipeline, cached] : cached_shares_) cached = all[pipeline] > 0 ? cached / all[pipeline] : 0;
+}
+
 StageIndex Compiler::busiest_of(const Tally& work) {
   StageIndex busiest = kNoStage;
   double most = 0;
@@ -221,16 +252,6 @@ Program Compiler::store(const std::vector<Action>& actions) {
   const auto first = static_cast<std::uint32_t>(programs_.actions.size());
   programs_.actions.insert(programs_.actions.end(), actions.begin(), actions.end());
   return {first, static_cast<std::uint32_t>(programs_.actions.size())};
-}
-
-/// The index of the item with which the call that begins at `enter` ends.
-std::uint32_t Compiler::end_of_call(std::uint32_t enter) const {
-  std::size_t depth = 0;
-  for (std::uint32_t index = enter; index < sample_.items.size(); ++index) {
-    if (sample_.items[index].kind == Kind::enter) ++depth;
-    if (sample_.items[index].kind == Kind::leave && --depth == 0) return index;
-  }
-  return static_cast<std::uint32_t>(sample_.items.size()) - 1;
 }
 
 Compiler::Work Compiler::own_work(std::uint32_t enter, std::uint32_t leave) const {
@@ -273,7 +294,7 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
     producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait), 0});
   } else if (cut.kind == Cut::Kind::interleave) {
     producer.threads = std::min(producer.parallelism, cycle_length);
-    producer.limit = cycle_length;
+    producer.limit = kElementsAheadOfEach * cycle_length;
   }
 }
 
@@ -281,13 +302,20 @@ Program Compiler::compile_range(std::uint32_t first, std::uint32_t end) {
   std::vector<Action> actions;
   Work work;
   bool holds_pool_thread = false;
+  std::optional<std::uint32_t> skipping;  ///< the item with which a skip throws elements away
+  std::uint32_t skipped = 1;
   for (std::uint32_t index = first; index < end; ++index) {
     const CycleItem& item = sample_.items[index];
     if (item.kind == Kind::leave) continue;
     if (item.kind == Kind::enter) {
+      if (treatments_[item.stage].skipped > 0) {
+        const std::vector<std::uint32_t> pulls = pulls_in(sample_, index);
+        if (pulls.size() == 2) skipping = pulls.front();
+        skipped = treatments_[item.stage].skipped;
+      }
       if (treatments_[item.stage].is_cache) work.add({kReadFromCache, 0, 1});
       if (treatments_[item.stage].cut == nullptr) continue;
-      const std::uint32_t leave = end_of_call(index);
+      const std::uint32_t leave = end_of_call(sample_, index);
       compile_cut(index, leave);
       add_actions(actions, work, holds_pool_thread);
       actions.push_back({item.stage, kTake, 1, 0});
@@ -300,7 +328,8 @@ Program Compiler::compile_range(std::uint32_t first, std::uint32_t end) {
         continue;
       }
       add_actions(actions, work, holds_pool_thread);
-      actions.push_back({item.stage, treatments_[item.stage].is_free ? kFreeTake : kTake, 1, 0});
+      actions.insert(actions.end(), skipping == index ? skipped : 1,
+                     {item.stage, treatments_[item.stage].is_free ? kFreeTake : kTake, 1, 0});
       continue;
     }
     const Work cost = cost_of(item);
@@ -419,7 +448,13 @@ void Compiler::add_producer(StageIndex stage) {
 Action Compiler::gap_of(const ConsumerStep& step, double shortest_usual_gap) const {
   const bool is_host_bound = step.gap > 0 && step.busy > kHostBoundGap * step.gap;
   double gap = step.gap;
-  if (edit_.iterates_once || edit_.without_input) gap = std::max(0.0, gap - step.remaking);
+  const auto cached = cached_shares_.find(step.root);
+  if (edit_.iterates_once || edit_.without_input) {
+    gap = std::max(0.0, gap - step.remaking);
+  } else if (cached != cached_shares_.end()) {
+    // An iterator whose elements are read from memory has no functions to make, and no work to wait for when it goes.
+    gap = std::max(0.0, gap - cached->second * step.remaking);
+  }
   if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
   if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
   gap = std::max(1.0, gap / edit_.consumer_factor);
@@ -506,6 +541,8 @@ Programs Compiler::compile() {
   find_pipelines();
   find_iterations();
   find_pool_users();
+  find_work_of_caches();
+  for (const auto& [stage, count] : skipped_elements(host_, sample_)) treatments_[stage].skipped = count;
   // A trace may have a hundred thousand pipelines, most of which this part of it does not show at work.
   std::vector<bool> is_asked(sample_.stages.size());
   for (const CycleItem& item : sample_.items) {
@@ -518,6 +555,10 @@ Programs Compiler::compile() {
     add_consumer(sample_.consumers[index], index == 0);
   }
   for (const auto& [stage, work] : work_of_cuts_) programs_.producers[stage].busiest = busiest_of(work);
+  for (const auto& [stage, cut] : edit_.cuts) {
+    const bool is_filter = kind_of(iterator(stage).short_name) == "Filter";
+    if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
+  }
   return std::move(programs_);
 }
 
