@@ -59,6 +59,9 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ AND Python3_FOUND)
   add_test(NAME annotated_traces
            COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tests/readers/check_annotations.py
                    $<TARGET_FILE:tfdata-doctor>)
+  # First changes of reports beside what they brought.
+  add_test(NAME advice_accuracy COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/advice-accuracy
+                                        --binary $<TARGET_FILE:tfdata-doctor> ${CMAKE_CURRENT_SOURCE_DIR}/testdata/advice)
 endif()
 
 # The engines of docs/batch.md, where scripts/check-engines --prepare has installed them; else it is skipped. The presets
