@@ -62,10 +62,15 @@ std::map<StageIndex, std::uint32_t> skipped_elements(const HostMeasurement& host
     std::size_t times = 0;
     StageIndex input = kNoStage;
   };
+  std::vector<bool> is_skip(sample.stages.size());
+  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
+    is_skip[stage] = !sample.stages[stage].is_async && family_of(host.iterators[stage].short_name) == "Skip";
+  }
+  if (std::find(is_skip.begin(), is_skip.end(), true) == is_skip.end()) return {};
   std::map<StageIndex, Skip> skips;
   for (std::uint32_t index = 0; index < sample.items.size(); ++index) {
     const CycleItem& item = sample.items[index];
-    if (item.kind != Kind::enter || family_of(host.iterators[item.stage].short_name) != "Skip") continue;
+    if (item.kind != Kind::enter || !is_skip[item.stage]) continue;
     const std::vector<std::uint32_t> pulls = pulls_in(sample, index);
     if (pulls.empty()) continue;
     Skip& skip = skips[item.stage];
