@@ -31,10 +31,6 @@ constexpr double kLeastOfWork = 0.1;
 /// From this part of a gap on in which ops run, it is work of this host and not waiting for a device.
 constexpr double kHostBoundGap = 0.3;
 
-/// Elements that a parallel interleave makes ahead of each that it has open, unless it is told otherwise. Source:
-/// ParallelInterleaveDatasetOp, kDefaultPerIteratorPrefetchFactor.
-constexpr std::int64_t kElementsAheadOfEach = 2;
-
 /// Threads, elements in work and elements of a batch: no real pipeline has more, whatever a damaged trace says.
 constexpr std::int64_t kMostAtOnce = 1 << 16;
 
@@ -43,6 +39,19 @@ constexpr std::int64_t kMostAtOnce = 1 << 16;
 constexpr double kMostOfUsualWork = 20;
 
 using Kind = CycleItem::Kind;
+
+/// The jobs of a filter whose predicate a parallel map computes: of one element at a time, whether the filter keeps it
+/// or not, while a call of the filter computes those of all until it keeps one.
+void spread_evenly(std::vector<Job>& jobs) {
+  double cpu = 0;
+  double python = 0;
+  for (const Job& job : jobs) {
+    cpu += job.cpu;
+    python += job.python;
+  }
+  const auto count = static_cast<double>(jobs.size());
+  for (Job& job : jobs) job = {static_cast<float>(cpu / count), static_cast<float>(python / count), job.calling};
+}
 
 class Compiler {
  public:
@@ -294,7 +303,7 @@ void Compiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
     producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait), 0});
   } else if (cut.kind == Cut::Kind::interleave) {
     producer.threads = std::min(producer.parallelism, cycle_length);
-    producer.limit = kElementsAheadOfEach * cycle_length;
+    producer.limit = cycle_length;
   }
 }
 

@@ -87,15 +87,4 @@ std::map<StageIndex, std::uint32_t> skipped_elements(const HostMeasurement& host
   return skipped;
 }
 
-void spread_evenly(std::vector<Job>& jobs) {
-  double cpu = 0;
-  double python = 0;
-  for (const Job& job : jobs) {
-    cpu += job.cpu;
-    python += job.python;
-  }
-  const auto count = static_cast<double>(jobs.size());
-  for (Job& job : jobs) job = {static_cast<float>(cpu / count), static_cast<float>(python / count), job.calling};
-}
-
 }  // namespace doctor

@@ -7,7 +7,6 @@
 
 #include "measure/cycles.h"
 #include "measure/measurements.h"
-#include "model/programs.h"
 
 namespace doctor {
 
@@ -28,9 +27,5 @@ std::vector<std::uint32_t> pulls_in(const CycleSample& sample, std::uint32_t ent
 /// By the stages that skip elements which other threads make: how many they throw away at a time. They do so with one
 /// call, whose element is none, and then take another one. The elements that were made and never taken say how many.
 std::map<StageIndex, std::uint32_t> skipped_elements(const HostMeasurement& host, const CycleSample& sample);
-
-/// The jobs of a filter whose predicate a parallel map computes: of one element at a time, whether the filter keeps it
-/// or not, while a call of the filter computes those of all until it keeps one.
-void spread_evenly(std::vector<Job>& jobs);
 
 }  // namespace doctor
