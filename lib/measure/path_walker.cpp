@@ -189,15 +189,18 @@ void CriticalPath::Walker::add_candidates(IteratorId id, Interval window, Wait& 
   next = partition_point_near(iterator.top_calls.size(), next, [&](std::size_t index) {
     return call_of(trace_, iterator.top_calls[index]).span.start() < window.end;
   });
-  for (std::size_t index = next; index > 0; --index) {
-    if (iterator.block_latest_end[(index - 1) / kCallBlock] <= window.start) break;
-    const CallRef ref = iterator.top_calls[index - 1];
-    const IteratorCall& call = call_of(trace_, ref);
-    const Interval span{call.span.start(), call.span.end()};
-    if (span.end <= window.start || span.start == span.end) continue;
-    if (!forest_.is_same_iteration(call.instance, wait.instance)) continue;
-    const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
-    wait.candidates.push_back({span, ref, made, distance});
+  for (std::size_t end = next; end > 0;) {
+    const std::size_t block = (end - 1) / kCallBlock;
+    if (iterator.block_latest_end[block] <= window.start) break;
+    for (; end > block * kCallBlock; --end) {
+      const CallRef ref = iterator.top_calls[end - 1];
+      const IteratorCall& call = call_of(trace_, ref);
+      const Interval span{call.span.start(), call.span.end()};
+      if (span.end <= window.start || span.start == span.end) continue;
+      if (!forest_.is_same_iteration(call.instance, wait.instance)) continue;
+      const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
+      wait.candidates.push_back({span, ref, made, distance});
+    }
   }
 }
 

@@ -17,7 +17,7 @@ struct CallRef {
   std::uint32_t row = 0;
 };
 
-inline constexpr std::size_t kCallBlock = 64;
+inline constexpr std::size_t kCallBlock = 16;
 
 /// Iterators of a trace that are told apart, of which real ones have some dozen: each costs kilobytes of measurements.
 inline constexpr std::size_t kMostIterators = 8'192;
