@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <string>
 
@@ -107,6 +108,12 @@ TEST_CASE("tokens are the same signed or unsigned") {
   CHECK(parse_token("") == std::nullopt);
   CHECK(parse_token("12a") == std::nullopt);
   CHECK(parse_integer("-7") == -7);
+  CHECK(parse_integer("-9223372036854775808") == std::numeric_limits<std::int64_t>::min());
+  CHECK(parse_integer("9223372036854775807") == std::numeric_limits<std::int64_t>::max());
+  for (const char* const text : {"-9223372036854775809", "9223372036854775808", "--1", "-", "", "+1", " 1", "1 "}) {
+    CAPTURE(text);
+    CHECK(parse_integer(text) == std::nullopt);
+  }
   CHECK(parse_integer("unavailable") == std::nullopt);
   CHECK(parse_integer("1.5") == std::nullopt);
 }

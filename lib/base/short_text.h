@@ -28,19 +28,33 @@ namespace doctor {
     std::memcpy(&high, from + count - 4, sizeof high);
     return low | static_cast<std::uint64_t>(high) << (count - 4) * 8;
   }
-  std::uint64_t word = 0;
-  for (std::size_t index = count; index > 0; --index) word = word << 8 | static_cast<unsigned char>(from[index - 1]);
-  return word;
+  if (count == 0) return 0;
+  const auto byte = [&](std::size_t index) {
+    return static_cast<std::uint64_t>(static_cast<unsigned char>(from[index])) << index * 8;
+  };
+  return byte(0) | byte(count / 2) | byte(count - 1);  // all there are, if some twice
 }
 
-/// Whether two texts are the same.
+/// Whether two texts of [size, 2 * size] bytes are the same, `size` being that of a word or of two.
+template <std::size_t kSize>
+[[gnu::always_inline]] inline bool is_same_pair(const char* a, const char* b, std::size_t size) {
+  std::uint64_t differences = 0;
+  for (std::size_t at = 0; at < kSize; at += sizeof(std::uint64_t)) {
+    const std::size_t from_end = size - kSize + at;
+    differences |= (load_word(a + at) ^ load_word(b + at)) | (load_word(a + from_end) ^ load_word(b + from_end));
+  }
+  return differences == 0;
+}
+
+/// Whether two texts are the same: one of up to 32 bytes is two pieces that overlap.
 [[gnu::always_inline]] inline bool is_same_text(std::string_view a, std::string_view b) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
-  if (a.size() != b.size()) return false;
-  if (a.size() > 2 * kWord) return std::memcmp(a.data(), b.data(), a.size()) == 0;
-  if (a.size() < kWord) return leading_word(a) == leading_word(b);
-  const std::size_t last = a.size() - kWord;
-  return load_word(a.data()) == load_word(b.data()) && load_word(a.data() + last) == load_word(b.data() + last);
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size < kWord) return leading_word(a) == leading_word(b);
+  if (size <= 2 * kWord) return is_same_pair<kWord>(a.data(), b.data(), size);
+  if (size <= 4 * kWord) return is_same_pair<2 * kWord>(a.data(), b.data(), size);
+  return std::memcmp(a.data(), b.data(), size) == 0;
 }
 
 }  // namespace doctor

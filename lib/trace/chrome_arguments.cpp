@@ -10,18 +10,6 @@ std::string_view text_of(const JsonMember& member, std::string& scratch) {
   return member.is_string ? unescape_json(member.value, scratch) : std::string_view{};
 }
 
-Attribute attribute_of(StringId name, const JsonMember& member, std::string& scratch, TraceBuilder& builder) {
-  Attribute attribute;
-  attribute.name = name;
-  if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
-    attribute.is_number = true;
-    attribute.number = *number;
-  } else {
-    attribute.text = builder.intern(unescape_json(member.value, scratch));
-  }
-  return attribute;
-}
-
 /// Whether events of this kind carry arguments that are used.
 bool uses_arguments(EventKind kind) {
   switch (kind) {
@@ -67,18 +55,30 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
 
 ChromeArgumentDecoder::Meaning ChromeArgumentDecoder::meaning_of(std::string_view key, TraceBuilder& builder) {
   // Nearly all keys of a file differ in their size or in their first character.
-  std::uint8_t& likely =
+  const KnownKey*& likely =
       likely_keys_[(key.size() * 5 + (key.empty() ? 0 : static_cast<unsigned char>(key[0]))) % kMostKeys];
-  if (likely < known_keys_.size() && is_same_text(known_keys_[likely].text, key)) return known_keys_[likely].meaning;
-  for (std::size_t index = 0; index < known_keys_.size(); ++index) {
-    if (known_keys_[index].text != key) continue;
-    likely = static_cast<std::uint8_t>(index);
-    return known_keys_[index].meaning;
+  if (likely != nullptr && is_same_text(likely->text, key)) return likely->meaning;
+  for (const KnownKey& known : known_keys_) {
+    if (known.text != key) continue;
+    likely = &known;
+    return known.meaning;
   }
   Meaning meaning{role_of(key), {}};
   if (meaning.role == Role::attribute) meaning.name = builder.intern(key);
   if (known_keys_.size() < kMostKeys) known_keys_.push_back({std::string(key), meaning});
   return meaning;
+}
+
+Attribute ChromeArgumentDecoder::attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder) {
+  Attribute attribute;
+  attribute.name = name;
+  if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
+    attribute.is_number = true;
+    attribute.number = *number;
+  } else {
+    attribute.text = values_.intern(unescape_json(member.value, attribute_text_), builder.trace().strings);
+  }
+  return attribute;
 }
 
 void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind, TraceBuilder& builder) {
@@ -109,7 +109,7 @@ void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind, Trace
       }
       break;
     case Role::attribute:
-      if (is_iterator) arguments_.attributes.push_back(attribute_of(key.name, member, attribute_text_, builder));
+      if (is_iterator) arguments_.attributes.push_back(attribute_of(key.name, member, builder));
       break;
     case Role::none:
       break;

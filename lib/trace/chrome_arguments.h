@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "trace/event_kind.h"
 #include "trace/json_text.h"
+#include "trace/recent_strings.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
@@ -64,10 +66,12 @@ class ChromeArgumentDecoder {
 
   static Role role_of(std::string_view key);
   Meaning meaning_of(std::string_view key, TraceBuilder& builder);
+  Attribute attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
-  std::vector<KnownKey> known_keys_;
-  std::array<std::uint8_t, kMostKeys> likely_keys_{};  ///< indices into known_keys_, by a hash
+  std::deque<KnownKey> known_keys_;                       ///< kMostKeys at most
+  std::array<const KnownKey*, kMostKeys> likely_keys_{};  ///< of these, by a hash
+  RecentStrings values_;
   ChromeArguments arguments_;
   std::string long_name_text_;
   std::string dataset_name_text_;

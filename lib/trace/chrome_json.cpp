@@ -14,6 +14,7 @@
 #include "trace/json_events.h"
 #include "trace/json_text.h"
 #include "trace/queue_sample.h"
+#include "trace/recent_strings.h"
 #include "trace/trace_builder.h"
 
 // Chrome traces as the TensorFlow profiler wrote them up to TF 2.10 and as XProf converts them today. Format:
@@ -58,6 +59,7 @@ class ChromeReading {
   std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
   ChromeArgumentDecoder arguments_;
   ChromeNames names_;
+  RecentStrings dataset_names_;
   TimeOrigin origin_;
   ChromeDecoder<ChromeReading> decoder_{*this, origin_};
   std::vector<ChromeThread*> kept_threads_;
@@ -167,7 +169,7 @@ InstanceId ChromeReading::see_instance(StringId long_name, const ChromeArguments
   for (const Attribute& attribute : arguments.attributes) attributes_.push_back({attribute, start});
   InstanceSighting sighting;
   sighting.long_name = long_name;
-  sighting.dataset_name = builder_.intern(arguments.dataset_name);
+  sighting.dataset_name = dataset_names_.intern(arguments.dataset_name, builder_.trace().strings);
   sighting.id = arguments.id;
   sighting.parent_id = arguments.parent_id;
   sighting.first_start = sighting.last_start = start;

@@ -1,7 +1,5 @@
 #include "trace/chrome_names.h"
 
-#include "base/short_text.h"
-
 namespace doctor {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/short_text.h"
 #include "trace/event_kind.h"
 #include "trace/trace_builder.h"
 
@@ -32,7 +33,7 @@ class ChromeNames {
   /// A reference that stays valid until the next name is looked for.
   ChromeName& find(std::string_view text) {
     ChromeName& name = names_[text.size() > kLongest ? kMostNames : place_of(text)];
-    if (name.text != text) name = understood(text);
+    if (!is_same_text(name.text, text)) name = understood(text);
     return name;
   }
 

@@ -127,13 +127,11 @@ void take_members(StructureWalk& inside, JsonEvent& event, JsonEventBatch& batch
   const std::size_t first = batch.members.size();
   do {
     inside.advance();  // the bracket, or the comma
-    JsonMember member;
-    if (!inside.take_key(member.key)) break;
-    member.value = inside.take_value();
-    if (member.value.empty()) break;
-    member.is_string = member.value.front() == '"';
-    member.value = unquoted(member.value);
-    batch.members.push_back(member);
+    std::string_view key;
+    if (!inside.take_key(key)) break;
+    const std::string_view value = inside.take_value();
+    if (value.empty()) break;
+    batch.members.push_back({key, unquoted(value), value.front() == '"'});
   } while (inside.peek() == ',');
   event.first_member = static_cast<std::uint32_t>(first);
   event.member_count = static_cast<std::uint32_t>(batch.members.size() - first);

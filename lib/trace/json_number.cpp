@@ -77,10 +77,9 @@ struct Digits {
   return digits;
 }
 
-/// A whole number as std::from_chars() reads it: on any machine, with a sign.
-template <typename Number>
-std::optional<Number> parse_bytewise(std::string_view text) {
-  Number number = 0;
+/// The same as parse_digits() on any machine.
+std::optional<std::uint64_t> parse_digits_bytewise(std::string_view text) {
+  std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const std::from_chars_result parsed = std::from_chars(text.data(), end, number);
   if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
@@ -90,7 +89,7 @@ std::optional<Number> parse_bytewise(std::string_view text) {
 /// A number of decimal digits that fits 64 bits; nothing for any other text.
 [[gnu::always_inline]] inline std::optional<std::uint64_t> parse_digits(std::string_view text) {
   constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
-  if constexpr (std::endian::native != std::endian::little) return parse_bytewise<std::uint64_t>(text);
+  if constexpr (std::endian::native != std::endian::little) return parse_digits_bytewise(text);
   if (text.empty()) return std::nullopt;
   std::uint64_t value = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -252,14 +251,16 @@ std::int64_t TimeOrigin::nanoseconds() const {
 
 std::optional<std::uint64_t> parse_token(std::string_view text) {
   if (!text.starts_with('-')) return parse_digits(text);
-  const std::optional<std::int64_t> number = parse_bytewise<std::int64_t>(text);
+  const std::optional<std::int64_t> number = parse_integer(text);
   return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  if (text.starts_with('-')) return parse_bytewise<std::int64_t>(text);
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
   const std::optional<std::uint64_t> digits = parse_digits(text);
-  return digits && *digits <= kMaxInteger ? std::optional(static_cast<std::int64_t>(*digits)) : std::nullopt;
+  if (!digits || *digits > kMaxInteger + (is_negative ? 1 : 0)) return std::nullopt;
+  return static_cast<std::int64_t>(is_negative ? 0 - *digits : *digits);
 }
 
 }  // namespace doctor

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/short_text.h"
+#include "trace/string_table.h"
+
+namespace doctor {
+
+/// Interns short texts that come again and again, as values of attributes do, without hashing each. Belongs to one
+/// table.
+class RecentStrings {
+ public:
+  StringId intern(std::string_view text, StringTable& strings) {
+    constexpr std::uint64_t kSpread = 0x9e37'79b9'7f4a'7c15u;
+    if (text.size() > kLongest) return strings.intern(text);
+    Recent& recent = recent_[(leading_word(text) + text.size()) * kSpread >> 58];
+    if (recent.id && is_same_text(recent.text, text)) return *recent.id;
+    const std::uint64_t refused = strings.refused();
+    const StringId id = strings.intern(text);
+    // What the table refuses is counted each time.
+    if (strings.refused() == refused) recent = {std::string(text), id};
+    return id;
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 64;
+  struct Recent {
+    std::string text;
+    std::optional<StringId> id;
+  };
+  std::array<Recent, 64> recent_;  ///< by a hash
+};
+
+}  // namespace doctor
