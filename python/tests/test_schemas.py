@@ -70,7 +70,7 @@ class Walk:
             else:
                 expected.add(TYPES[kind])
         found = set(hints)
-        if has_default:  # None: the key is not there
+        if has_default:  # None means a key that is not there
             found.discard(type(None))
             expected.discard(type(None))
         if found != expected or not expected:
