@@ -310,6 +310,8 @@ class CachePlaceTest(unittest.TestCase):
         self.assertEqual(self.below_order(fused, shuffle, repeat, files), (0, 1))
         self.assertEqual(self.below_order(fused, ("ShuffleAndRepeat", 1, 0), files), (0, 1))
         self.assertEqual(self.below_order(fused, shuffle, files), (0, 1))
+        # A source that takes no time is in no recording.
+        self.assertEqual(self.below_order(fused, shuffle), (0, 1))
         # After a repeat, these have other elements than those of an epoch.
         for other in ("Batch", "Take"):
             self.assertIsNone(self.below_order(fused, (other, 4, 0), repeat, files))

@@ -71,11 +71,12 @@ class CachePlaces:
         source = place
         while source is not None and source.short_name.startswith(_ORDERS):
             source = self._child(source)
-        if top is None or place is None or source is None or source is place:
+        if top is None or place is None:
             return None
         if self._work(top) < _LEAST_WORK * self._work(iterator):
             return None
-        self._check(source)
+        if source is not None:
+            self._check(source)
         self._check_random(self._below(top))
         return top, place
 
