@@ -332,6 +332,8 @@ class EditTest(unittest.TestCase):
             ("d = d.take(9)\nd = d.map(f)", "cache_below", "map", "neither a shuffle nor a repeat"),
             ("d = e.repeat()\nd = d.map(f)", "cache_below", "map", "neither in its chain"),
             ("if a:\n  d = d.repeat()\nd = d.map(f)", "cache_below", "map", "neither in its chain"),
+            # What a parallel predicate has become reads what its map says.
+            ("d = d.map(f).filter(lambda element, is_kept: is_kept)", "filter_first", "filter", "the map before it"),
             ("d = d.batch(2)", "files", "batch", "no change of the source"),
             ("import tensorflow as tf\nfit(d.batch(2))", "threadpool", "batch", "no name"),
         ):

@@ -19,6 +19,9 @@ _POSITION_OF_CALLS = {"map": 1, "interleave": 3, "batch": 2}
 #: Maps of the elements that are not random in the dataset itself: AUTOTUNE may be given as a number to each.
 _TAKES_CALLS = frozenset({"map", "interleave", "batch", "padded_batch"})
 
+#: What is left of a predicate that a parallel map calls.
+_READS_MAP = "lambda element, is_kept: is_kept"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -236,6 +239,8 @@ def _swap_with_receiver(source: Source, edit: Edit) -> list[Splice]:
     before = call.receiver
     if not isinstance(before, ast.Call) or not isinstance(before.func, ast.Attribute):
         raise Refused(f"what .{edit.place.method}() follows is not in the same chain")
+    if any(source.code(argument).decode() == _READS_MAP for argument in call.node.args):
+        raise Refused("it reads what the map before it says")
     first = _link(source, Call(before, before.func, call.parents))
     second = _link(source, call)
     texts = [source.text[begin:end] for begin, end in (first, second)]
@@ -286,7 +291,7 @@ def _parallel_filter(source: Source, edit: Edit) -> list[Splice]:
     _, end = _parentheses(source, call.node)
     name = source.end(call.func) - len("filter")
     pair = f"map(lambda {given[0]}: (element, {called}({given[1]})), num_parallel_calls={_calls(call, edit)})"
-    rest = ".filter(lambda element, is_kept: is_kept).map(lambda element, is_kept: element)"
+    rest = f".filter({_READS_MAP}).map(lambda element, is_kept: element)"
     return [Splice(name, source.text[name : end + 1], (pair + rest).encode("utf-8"))]
 
 
