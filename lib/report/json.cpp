@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <utility>
 
 #include "diagnose/judgement_words.h"
 #include "diagnose/throughput_words.h"
 #include "report/json_values.h"
 #include "report/report.h"
+#include "text/json_object_text.h"
 #include "text/timestamp.h"
 
 namespace doctor {
@@ -245,37 +247,33 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
 
 std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  OrderedJson pipelines = OrderedJson::array();
-  for (const PipelineView& view : views) pipelines.push_back(pipeline_json(view));
-  OrderedJson findings = OrderedJson::array();
-  for (const Finding& finding : diagnosis.findings) {
-    findings.push_back(finding_json(finding, source_of(measurements, diagnosis.judgement, finding)));
+  JsonObjectText page;
+  page.add("schema", "tfdata-doctor.report/2");
+  page.add("tool", tool_json());
+  OrderedJson trace = trace_json(measurements);
+  if (OrderedJson devices = devices_json(measurements); !devices.empty()) trace["device_activity"] = std::move(devices);
+  page.add("trace", std::exchange(trace, {}));
+  page.add("verdict", verdict_json(measurements, diagnosis.judgement, views));
+  page.add("hosts_compared", hosts_json(diagnosis.hosts, views));
+  page.add_array("pipelines", views.size(), [&](std::size_t index) { return pipeline_json(views[index]); });
+  page.add_array("findings", diagnosis.findings.size(), [&](std::size_t index) {
+    const Finding& finding = diagnosis.findings[index];
+    return finding_json(finding, source_of(measurements, diagnosis.judgement, finding));
+  });
+  page.add("changes", changes_json(measurements, diagnosis, /*are_unproven=*/false));
+  if (const OrderedJson unproven = changes_json(measurements, diagnosis, /*are_unproven=*/true); !unproven.empty()) {
+    page.add("unproven_changes", unproven);
   }
-  OrderedJson not_evaluated = OrderedJson::array();
-  for (const NotEvaluated& rule : diagnosis.not_evaluated) {
-    not_evaluated.push_back({{"rule", rule.rule}, {"reason", rule.reason}});
-  }
-  OrderedJson page = {{"schema", "tfdata-doctor.report/2"}, {"tool", tool_json()}};
-  page["trace"] = trace_json(measurements);
-  if (OrderedJson devices = devices_json(measurements); !devices.empty()) {
-    page["trace"]["device_activity"] = std::move(devices);
-  }
-  page["verdict"] = verdict_json(measurements, diagnosis.judgement, views);
-  page["hosts_compared"] = hosts_json(diagnosis.hosts, views);
-  page["pipelines"] = std::move(pipelines);
-  page["findings"] = std::move(findings);
-  page["changes"] = changes_json(measurements, diagnosis, /*are_unproven=*/false);
-  if (OrderedJson unproven = changes_json(measurements, diagnosis, /*are_unproven=*/true); !unproven.empty()) {
-    page["unproven_changes"] = std::move(unproven);
-  }
-  page["not_evaluated"] = std::move(not_evaluated);
-  if (!diagnosis.settings_note.empty()) page["settings_note"] = diagnosis.settings_note;
+  page.add_array("not_evaluated", diagnosis.not_evaluated.size(), [&](std::size_t index) -> OrderedJson {
+    const NotEvaluated& rule = diagnosis.not_evaluated[index];
+    return {{"rule", rule.rule}, {"reason", rule.reason}};
+  });
+  if (!diagnosis.settings_note.empty()) page.add("settings_note", diagnosis.settings_note);
   if (!diagnosis.budgets.empty()) {
-    OrderedJson budgets = OrderedJson::array();
-    for (const BudgetResult& result : diagnosis.budgets) budgets.push_back(budget_json(result, views));
-    page["budgets"] = std::move(budgets);
+    page.add_array("budgets", diagnosis.budgets.size(),
+                   [&](std::size_t index) { return budget_json(diagnosis.budgets[index], views); });
   }
-  return to_text(page);
+  return page.finish();
 }
 
 }  // namespace doctor
