@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/candidates.h"
@@ -113,6 +114,32 @@ TEST_CASE("functions below an interleave run on the threads of the pool") {
   CHECK(two_threads.limited_by.resource == Resource::pool);
   edit.pool_threads = 8;
   CHECK(replay_after(model, edit).steps_per_s > 700);
+}
+
+TEST_CASE("what is read from a full cache makes no iterators in a new epoch") {
+  TimedPipeline pipeline(2, 1);
+  std::vector<ConsumerStep>& steps = pipeline.host().cycles.consumers.front().steps;
+  for (std::size_t step = 4; step < steps.size(); step += 5) {
+    steps[step].gap = 51'000;
+    steps[step].remaking = 50'000;
+  }
+  const Fix cache = fix(FixKind::cache, IteratorId{2});
+  CHECK(rate_with(pipeline.model(), cache) > 700);  // with what takes 50 ms in every fifth step it would be 91
+  for (ConsumerStep& step : steps) step.remaking = 0;
+  CHECK(is_nearly(rate_with(pipeline.model(), cache), 91));
+}
+
+TEST_CASE("a parallel map computes the predicates of a filter one by one") {
+  TimedPipeline pipeline(0.01, 0.5);
+  pipeline.host().iterators[2].short_name = "Filter";
+  // Calls that compute one predicate and calls that compute three, in turn.
+  float predicates = 1;
+  for (CycleItem& item : pipeline.host().cycles.items) {
+    if (item.kind != CycleItem::Kind::work) continue;
+    item.wait = 4'000 * std::exchange(predicates, 4 - predicates);
+  }
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 125));
+  CHECK(is_nearly(rate_with(pipeline.model(), fix(FixKind::parallel_filter, IteratorId{2}, 2)), 250));
 }
 
 TEST_CASE("a larger pool is what AUTOTUNE comes to") {
