@@ -1,7 +1,6 @@
 #include "model/sampled_work.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/ranks.h"
 #include "tree/dataset_kinds.h"
@@ -34,7 +33,7 @@ std::map<StageIndex, double> usual_work(const CycleSample& sample, const std::se
     if (item.kind == Kind::work && stages.contains(item.stage)) pieces[item.stage].push_back(item.cpu);
   }
   std::map<StageIndex, double> usual;
-  for (auto& [stage, of_stage] : pieces) usual[stage] = median(std::move(of_stage));
+  for (const auto& [stage, of_stage] : pieces) usual[stage] = median(of_stage);
   return usual;
 }
 
