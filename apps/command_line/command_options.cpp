@@ -52,7 +52,8 @@ const std::vector<OptionEntry> kCaptureOptions = {
      .kind = ValueKind::number,
      .most = 1,
      .default_text = "0",
-     .help = "1: record Python's calls, too. They slow the job down, but show where a job of JAX calls next()",
+     .help = "1: record Python's calls, too. They slow the job down, but show its waits in next() where tf.data is not "
+             "recorded",
      .commands = {capture}},
     {.name = "delay",
      .value_name = "TIME",
