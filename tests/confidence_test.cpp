@@ -172,6 +172,17 @@ TEST_CASE("steps that are late beside a working input lower the confidence that 
   CHECK(confidence_of(pipeline, judgement, thresholds).total() == sure);
 }
 
+TEST_CASE("what an input takes beside the waits is as sure as a model, and the reason speaks of no calls") {
+  MeasuredPipeline healthy = with_calls(100, 0.05);
+  PipelineJudgement judgement = judged(healthy).pipeline;
+  judgement.level = InputLevel::bound;
+  judgement.cost.takes = InputCost::Takes::cores;
+  const ThresholdValues thresholds(judgement_thresholds(), {});
+  judgement.confidence = confidence_of(healthy.pipeline(), judgement, thresholds);
+  CHECK(judgement.confidence.total() < 0.7);
+  CHECK(weakest_part(healthy.pipeline(), judgement, thresholds).starts_with("nobody waits for long"));
+}
+
 TEST_CASE("a share near the limit is a verdict where the calls are alike, whoever the culprit is") {
   MeasuredPipeline disputed = bound(0.3);
   disputed.pipeline().steady.culprits_of_halves[1] = disputed.id_of("BatchV2");

@@ -44,6 +44,12 @@ TEST_CASE("batch writes one row for the two, named after the one with tf.data") 
   }
 }
 
+TEST_CASE("in a folder with many files batch goes by the names") {
+  const Files files{recording_pair::RecordedJob{}};
+  for (int index = 0; index < 70; ++index) files.directory.write("note" + std::to_string(index) + ".txt", "note");
+  CHECK(lines_of(run_tool({"batch", files.paths[0], files.paths[1]}).output).size() == 1);
+}
+
 TEST_CASE("a shard of a batch writes the row if its file is in the shard, as of any trace") {
   const Files files{recording_pair::RecordedJob{}};
   const std::string folder = fs::path(files.paths[1]).parent_path();

@@ -15,10 +15,16 @@
 namespace doctor {
 namespace {
 
-/// Made once for all traces of a worker.
+// Made once for all traces of a worker.
+
 const std::vector<CatalogEntry>& catalog() {
   static const std::vector<CatalogEntry> kEntries = rule_catalog();
   return kEntries;
+}
+
+PairsBeside& pairs_beside() {
+  static PairsBeside found;
+  return found;
 }
 
 /// The name under which standard input was stored means nothing to a reader of the row.
@@ -51,10 +57,9 @@ DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, std::optional<Severit
                               const WorkerPool::Notify& notify) {
   RowFile file = {trace.path, stored_bytes(trace.input), sha256_of_file(trace.input).value_or("")};
   notify(file.sha256);
-  std::vector<std::string> files;
-  const std::optional<RecordingPair> pair = find_pair_beside(trace.input, setup.work, files);
-  if (pair && files[pair->other] == trace.input) return {.row = {}, .belongs_to = files[pair->input]};
-  if (pair) file.bytes += stored_bytes(files[pair->other]);
+  const std::vector<std::string> files = pairs_beside().find(trace.input, setup.work);
+  if (files.front() != trace.input) return {.row = {}, .belongs_to = files.front()};
+  if (files.size() > 1) file.bytes += stored_bytes(files.back());
   Analysis analysis = diagnose_files(files, setup);
   name_inputs(analysis.unreadable, trace);
 

@@ -243,6 +243,9 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
     return fmt::format("what {} of the time in GetNext was spent on lies outside the trace",
                        format_share(1 - confidence.coverage));
   }
+  if (judgement.cost.takes != InputCost::Takes::nothing) {
+    return "nobody waits for long: what the input costs is known from a model of it";
+  }
   return doubt_about_share(pipeline, calls, thresholds["min_share"]);
 }
 

@@ -239,20 +239,16 @@ std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> fil
   return pairs;
 }
 
-std::optional<RecordingPair> find_pair_beside(const std::string& file, const WorkOptions& work,
-                                              std::vector<std::string>& files) {
-  files = {file};
-  const std::vector<std::string> beside = traces_beside(file, kMostFiles);
-  if (beside.size() < 2) return std::nullopt;
-  const std::unique_ptr<Candidate> known = read_candidate(files, 0, work);
-  if (known == nullptr || known->shows_input() == known->shows_rest()) return std::nullopt;
-  for (const RecordingPair& pair : find_recording_pairs(beside, work)) {
-    const bool is_input = beside[pair.input] == file;
-    if (!is_input && beside[pair.other] != file) continue;
-    files = {beside[pair.input], beside[pair.other]};
-    return RecordingPair{0, 1, pair.shift_ns};
+std::vector<std::string> PairsBeside::find(const std::string& file, const WorkOptions& work) {
+  std::vector<std::string> beside = traces_beside(file, kMostFiles);
+  if (beside != beside_) {
+    beside_ = std::move(beside);
+    pairs_ = find_recording_pairs(beside_, work);
   }
-  return std::nullopt;
+  for (const RecordingPair& pair : pairs_) {
+    if (beside_[pair.input] == file || beside_[pair.other] == file) return {beside_[pair.input], beside_[pair.other]};
+  }
+  return {file};
 }
 
 }  // namespace doctor

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,9 +24,15 @@ struct RecordingPair {
 /// those are asked whose names are of one host ("vm.xplane.pb", "vm.jax.xplane.pb").
 std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> files, const WorkOptions& work);
 
-/// The pair that `file` is one of, where the other one lies beside it. Indices are those of `files`, which become the
-/// two of them, or the file alone.
-std::optional<RecordingPair> find_pair_beside(const std::string& file, const WorkOptions& work,
-                                              std::vector<std::string>& files);
+/// Finds pairs for one file after another; those of a folder are looked for once.
+class PairsBeside {
+ public:
+  /// The file and the other one of its pair, where that lies beside it: that with tf.data first. Else the file alone.
+  std::vector<std::string> find(const std::string& file, const WorkOptions& work);
+
+ private:
+  std::vector<std::string> beside_;  ///< those asked about last
+  std::vector<RecordingPair> pairs_;
+};
 
 }  // namespace doctor
