@@ -87,8 +87,8 @@ std::vector<std::string> names_of(std::span<const RowColumn> columns) {
 }
 
 bool fits(const RowColumn& column, const nlohmann::ordered_json& value) {
-  if (value.is_null()) return column.is_nullable;
-  switch (column.type) {
+  if (value.is_null()) return column.is_nullable();
+  switch (column.type()) {
     case RowType::text:
       return value.is_string();
     case RowType::integer:
@@ -114,7 +114,7 @@ TEST_CASE("every line has the columns of the table, in its order, with values of
       CAPTURE(std::string(column.name));
       const nlohmann::ordered_json& value = line[std::string(column.name)];
       CHECK(fits(column, value));
-      if (column.type != RowType::records) continue;
+      if (column.type() != RowType::records) continue;
       for (const nlohmann::ordered_json& record : value) {
         CHECK(names_in(record) == names_of(column.fields));
         for (const RowColumn& field : column.fields) CHECK(fits(field, record[std::string(field.name)]));

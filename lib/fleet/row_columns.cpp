@@ -2,101 +2,243 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <cctype>
+#include <utility>
+
+#include "fleet/trace_row.h"
+#include "text/json_page.h"
 
 namespace doctor {
 namespace {
 
-using enum RowType;
+using enum Presence;
 
-constexpr std::array<RowColumn, 3> kOpColumns = {{
-    {"op", text, false, "", "type of op, as in the trace"},
-    {"self_us", real, false, "us", "time in ops of this type within the waits; ops at the same time count once"},
-    {"share", real, false, "0..1", "of the time that the function took within the waits"},
-}};
+/// "`error`, `warning` or `note`".
+std::string list_of(const std::vector<std::string_view>& words) {
+  std::string list;
+  for (std::size_t index = 0; index < words.size(); ++index) {
+    const std::string_view separator = index == 0 ? "" : index + 1 == words.size() ? " or " : ", ";
+    list += fmt::format("{}`{}`", separator, words[index]);
+  }
+  return list;
+}
 
-constexpr std::array<RowColumn, 3> kFindingColumns = {{
-    {"rule", text, false, "", "`tfdata-doctor explain RULE` prints its page"},
-    {"severity", text, false, "", "`error`, `warning` or `note`"},
-    {"subject", text, false, "", "long name of the iterator at fault; empty for the whole trace or pipeline"},
-}};
+std::vector<RowColumn> with_words(std::vector<RowColumn> columns) {
+  for (RowColumn& column : columns) {
+    if (const std::size_t place = column.meaning.find("{}"); place != std::string::npos) {
+      column.meaning.replace(place, 2, list_of(column.words));
+    }
+  }
+  return columns;
+}
 
-constexpr std::array<RowColumn, 34> kColumns = {{
-    {"schema", text, false, "", "`tfdata-doctor.row/2`"},
-    {"path", text, false, "", "the file, as it was given or found"},
-    {"bytes", integer, false, "bytes", "of the file as stored: compressed, if it is"},
-    {"sha256", text, true, "", "of the stored bytes; null where they could not be read"},
-    {"format", text, true, "", "`xspace`, `chrome_json` or `tf1_timeline`; null where it is none of them"},
-    {"host", text, true, "", "machine that was recorded; null where the trace does not name it"},
-    {"recorded_at", timestamp, true, "", "when the recording began; null where the trace does not say"},
-    {"events", integer, false, "", "events with a time, of any kind"},
-    {"complete", boolean, false, "", "false where anything of the trace was damaged, cut off or not understood"},
-    {"window_us", real, false, "us",
-     "from the first to the last event on threads of the host that a diagnosis rests on"},
-    {"verdict", text, true, "",
-     "`input_bound`, `healthy`, `no_input_pipeline` or `inconclusive`; null where there is none"},
-    {"confidence", real, true, "0..1", "in the verdict"},
-    {"input_share", real, true, "0..1", "of the time that the consumer of the worst pipeline waits for input"},
-    {"input_lost_us", real, false, "us",
-     "that the trace's consumers waited for input; where the trace shows devices, only while none computed"},
-    {"signature", text, true, "", "of the structure of the worst pipeline, sixteen hexadecimal digits"},
-    {"culprit", text, true, "", "long name of the iterator that holds the worst pipeline up; null if nobody waits"},
-    {"culprit_kind", text, true, "", "`source` or `transformation`"},
-    {"culprit_dataset", text, true, "", "kind of dataset of the culprit, as in the trace: `ParallelMapV2`"},
-    {"culprit_share", real, true, "0..1", "of the wait that the culprit holds"},
-    {"limiting_resource", text, true, "",
-     "of which more would make the job faster: `source`, `thread`, `calls`, `pool`, `cores`, `python_lock` or "
-     "`outside`"},
-    {"function_ops", records, false, "", "the three types of op that take most of the culprit's function", kOpColumns},
-    {"get_next_count", integer, false, "", "calls of GetNext by the consumer of the worst pipeline"},
-    {"get_next_p50_us", real, true, "us", "median of its steady calls; null without calls"},
-    {"get_next_p95_us", real, true, "us", "95th percentile of all its calls"},
-    {"get_next_max_us", real, true, "us", "longest of its calls"},
-    {"findings", records, false, "", "what rules found, worst first; not what was suppressed", kFindingColumns},
-    {"tool_version", text, false, "", "of the tfdata-doctor that wrote the line"},
-    {"error", text, true, "", "why there is no diagnosis; null where there is one"},
-    {"best_fix", text, true, "",
-     "the rule whose advice is predicted to gain most, rather one whose gain depends on nothing that the trace does "
-     "not show; null where nothing is predicted"},
-    {"best_gain", real, true, "factor", "predicted steps in a time with that fix, for one now"},
-    {"best_gain_low", real, true, "factor", "the lower end of what is predicted"},
-    {"best_condition", text, true, "",
-     "on which the gain depends, which the trace does not show: `fits_in_memory`, `python_releases_lock`, "
-     "`runs_on_batches`, `does_not_need_map` or `comes_from_files`; null if on none"},
-    {"culprit_source", text, true, "",
-     "the line of the program that made the culprit, `src/input.py:33`; null where the trace does not say"},
-    {"sandbox", text, true, "",
-     "how much of the sandbox was in force: `full`, `partial` or `none`; null in rows of earlier versions"},
-}};
+std::vector<RowColumn> op_columns() {
+  return {
+      {"op", &RowOp::op, always, "", "type of op, as in the trace"},
+      {"self_us", &RowOp::self_us, always, "us",
+       "time in ops of this type within the waits; ops at the same time count once"},
+      {"share", &RowOp::share, always, "0..1", "of the time that the function took within the waits"},
+  };
+}
+
+std::vector<RowColumn> finding_columns() {
+  return with_words({
+      {"rule", &RowFinding::rule, always, "", "`tfdata-doctor explain RULE` prints its page"},
+      {"severity", &RowFinding::severity, always, "", "{}", {"error", "warning", "note"}},
+      {"subject", &RowFinding::subject, always, "",
+       "long name of the iterator at fault; empty for the whole trace or pipeline"},
+  });
+}
+
+std::vector<RowColumn> all_columns() {
+  return with_words({
+      {"schema", {}, always, "", "`tfdata-doctor.row/2`", {kRowSchema}},
+      {"path", &RowFile::path, always, "", "the file, as it was given or found"},
+      {"bytes", &RowFile::bytes, always, "bytes", "of the file as stored: compressed, if it is"},
+      {"sha256", &RowFile::sha256, or_null, "", "of the stored bytes; null where they could not be read"},
+      {"format",
+       &TraceRow::format,
+       or_null,
+       "",
+       "{}; null where it is none of them",
+       {"xspace", "chrome_json", "tf1_timeline"}},
+      {"host", &TraceRow::host, or_null, "", "machine that was recorded; null where the trace does not name it"},
+      {"recorded_at", &TraceRow::recorded_ns, or_null, "",
+       "when the recording began; null where the trace does not say"},
+      {"events", &TraceRow::events, always, "", "events with a time, of any kind"},
+      {"complete", &TraceRow::is_complete, always, "",
+       "false where anything of the trace was damaged, cut off or not understood"},
+      {"window_us", &TraceRow::window_us, always, "us",
+       "from the first to the last event on threads of the host that a diagnosis rests on"},
+      {"verdict",
+       &TraceRow::verdict,
+       or_null,
+       "",
+       "{}; null where there is none",
+       {"input_bound", "healthy", "no_input_pipeline", "inconclusive"}},
+      {"confidence", &TraceRow::confidence, or_null, "0..1", "in the verdict"},
+      {"input_share", &TraceRow::input_share, or_null, "0..1",
+       "of the time that the consumer of the worst pipeline waits for input"},
+      {"input_lost_us", &TraceRow::input_lost_us, always, "us",
+       "that the trace's consumers waited for input; where the trace shows devices, only while none computed"},
+      {"signature", &TraceRow::signature, or_null, "",
+       "of the structure of the worst pipeline, sixteen hexadecimal digits"},
+      {"culprit", &TraceRow::culprit, or_null, "",
+       "long name of the iterator that holds the worst pipeline up; null if nobody waits"},
+      {"culprit_kind", &TraceRow::culprit_kind, or_null, "", "{}", {"source", "transformation"}},
+      {"culprit_dataset", &TraceRow::culprit_dataset, or_null, "",
+       "kind of dataset of the culprit, as in the trace: `ParallelMapV2`"},
+      {"culprit_share", &TraceRow::culprit_share, or_null, "0..1", "of the wait that the culprit holds"},
+      {"limiting_resource",
+       &TraceRow::limiting_resource,
+       or_null,
+       "",
+       "of which more would make the job faster: {}",
+       {"source", "thread", "calls", "pool", "cores", "python_lock", "outside"}},
+      {"function_ops",
+       &TraceRow::function_ops,
+       always,
+       "",
+       "the three types of op that take most of the culprit's function",
+       {},
+       op_columns()},
+      {"get_next_count", &TraceRow::get_next_count, always, "",
+       "calls of GetNext by the consumer of the worst pipeline"},
+      {"get_next_p50_us", &TraceRow::get_next_p50_us, or_null, "us", "median of its steady calls; null without calls"},
+      {"get_next_p95_us", &TraceRow::get_next_p95_us, or_null, "us", "95th percentile of all its calls"},
+      {"get_next_max_us", &TraceRow::get_next_max_us, or_null, "us", "longest of its calls"},
+      {"findings",
+       &TraceRow::findings,
+       always,
+       "",
+       "what rules found, worst first; not what was suppressed",
+       {},
+       finding_columns()},
+      {"tool_version", &TraceRow::tool_version, always, "", "of the tfdata-doctor that wrote the line"},
+      {"error", &TraceRow::error, or_null, "", "why there is no diagnosis; null where there is one"},
+      {"best_fix", &TraceRow::best_fix, later, "",
+       "the rule whose advice is predicted to gain most, rather one whose gain depends on nothing that the trace does "
+       "not show; null where nothing is predicted"},
+      {"best_gain", &TraceRow::best_gain, later, "factor", "predicted steps in a time with that fix, for one now"},
+      {"best_gain_low", &TraceRow::best_gain_low, later, "factor", "the lower end of what is predicted"},
+      {"best_condition",
+       &TraceRow::best_condition,
+       later,
+       "",
+       "on which the gain depends, which the trace does not show: {}; null if on none",
+       {"fits_in_memory", "python_releases_lock", "runs_on_batches", "does_not_need_map", "comes_from_files"}},
+      {"culprit_source", &TraceRow::culprit_source, later, "",
+       "the line of the program that made the culprit, `src/input.py:33`; null where the trace does not say"},
+      {"sandbox",
+       &TraceRow::sandbox,
+       later,
+       "",
+       "how much of the sandbox was in force: {}; null in rows of earlier versions",
+       {"full", "partial", "none"}},
+  });
+}
 
 void append_rows(std::string& table, std::span<const RowColumn> columns, const std::string& prefix) {
   for (const RowColumn& column : columns) {
     const std::string name = prefix + std::string(column.name);
-    table += fmt::format("| `{}` | {}{} | {} | {} |\n", name, to_word(column.type),
-                         column.is_nullable ? " or null" : "", column.unit, column.meaning);
+    table += fmt::format("| `{}` | {}{} | {} | {} |\n", name, to_word(column.type()),
+                         column.is_nullable() ? " or null" : "", column.unit, column.meaning);
     append_rows(table, column.fields, name + "[].");
   }
 }
 
+std::string_view json_type(RowType type) {
+  switch (type) {
+    case RowType::integer:
+      return "integer";
+    case RowType::real:
+      return "number";
+    case RowType::boolean:
+      return "boolean";
+    case RowType::records:
+      return "array";
+    case RowType::text:
+    case RowType::timestamp:
+      break;
+  }
+  return "string";
+}
+
+/// "Longest of its calls; in microseconds.": the meaning as a sentence without Markdown, with its unit.
+std::string description_of(const RowColumn& column) {
+  std::string text = column.meaning;
+  std::erase(text, '`');
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  if (column.unit == "us") text += "; in microseconds";
+  if (column.unit == "0..1") text += "; 0 to 1";
+  return text + ".";
+}
+
+OrderedJson object_schema(std::span<const RowColumn> columns);
+
+OrderedJson column_schema(const RowColumn& column) {
+  OrderedJson type = json_type(column.type());
+  OrderedJson words = column.words;
+  if (column.is_nullable()) {
+    type = {type, "null"};
+    words.push_back(nullptr);
+  }
+  OrderedJson json = {{"type", std::move(type)}};
+  if (column.words.size() == 1) json["const"] = column.words.front();
+  if (column.words.size() > 1) json["enum"] = std::move(words);
+  if (column.type() == RowType::timestamp) json["format"] = "date-time";
+  json["description"] = description_of(column);
+  if (!column.fields.empty()) json["items"] = object_schema(column.fields);
+  return json;
+}
+
+OrderedJson object_schema(std::span<const RowColumn> columns) {
+  OrderedJson json = {{"type", "object"}, {"required", OrderedJson::array()}, {"properties", OrderedJson::object()}};
+  for (const RowColumn& column : columns) {
+    json["required"].push_back(column.name);
+    json["properties"][std::string(column.name)] = column_schema(column);
+  }
+  return json;
+}
+
+template <typename Record, typename Value>
+constexpr RowType type_of(Value Record::*) {
+  if (std::is_same_v<Value, std::string>) return RowType::text;
+  if (std::is_same_v<Value, std::uint64_t>) return RowType::integer;
+  if (std::is_same_v<Value, std::int64_t>) return RowType::timestamp;
+  if (std::is_same_v<Value, bool>) return RowType::boolean;
+  return std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>> ? RowType::real
+                                                                                       : RowType::records;
+}
+
+constexpr RowType type_of(std::monostate) {
+  return RowType::text;
+}
+
 }  // namespace
 
+RowType RowColumn::type() const {
+  return std::visit([](const auto place) { return type_of(place); }, member);
+}
+
 std::span<const RowColumn> trace_row_columns() {
-  return kColumns;
+  static const std::vector<RowColumn> columns = all_columns();
+  return columns;
 }
 
 std::string_view to_word(RowType type) {
   switch (type) {
-    case text:
+    case RowType::text:
       return "text";
-    case integer:
+    case RowType::integer:
       return "integer";
-    case real:
+    case RowType::real:
       return "real";
-    case boolean:
+    case RowType::boolean:
       return "boolean";
-    case timestamp:
+    case RowType::timestamp:
       return "timestamp";
-    case records:
+    case RowType::records:
       break;
   }
   return "list of records";
@@ -106,6 +248,15 @@ std::string row_columns_table() {
   std::string table = "| column | type | unit | |\n|---|---|---|---|\n";
   append_rows(table, trace_row_columns(), "");
   return table;
+}
+
+std::string row_json_schema() {
+  OrderedJson json = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                      {"$id", "urn:tfdata-doctor:row:2"},
+                      {"title", kRowSchema},
+                      {"description", "A line that batch writes about a trace."}};
+  json.update(object_schema(trace_row_columns()));
+  return json.dump(2) + "\n";
 }
 
 }  // namespace doctor

@@ -1,11 +1,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
 
 namespace doctor {
+
+struct RowFile;
+struct RowFinding;
+struct RowOp;
+struct TraceRow;
 
 enum class RowType : std::uint8_t {
   text,
@@ -16,14 +25,32 @@ enum class RowType : std::uint8_t {
   records,    ///< a list of objects, never null
 };
 
-/// A column of the lines that `batch` writes.
+/// Where a row, its file or a record in it has the value of a column; nowhere if it is the same in every line. The type
+/// of the column follows: an std::int64_t is the nanoseconds of a timestamp.
+using RowMember =
+    std::variant<std::monostate, std::string RowFile::*, std::uint64_t RowFile::*, std::string TraceRow::*,
+                 std::uint64_t TraceRow::*, std::int64_t TraceRow::*, double TraceRow::*, bool TraceRow::*,
+                 std::optional<double> TraceRow::*, std::vector<RowOp> TraceRow::*, std::vector<RowFinding> TraceRow::*,
+                 std::string RowOp::*, double RowOp::*, std::string RowFinding::*>;
+
+enum class Presence : std::uint8_t {
+  always,
+  or_null,  ///< null for an empty text, no number, no time
+  later,    ///< the same, and rows of earlier versions do not have it
+};
+
+/// A column of the lines that `batch` writes. What writes, reads, describes and loads lines follows from it.
 struct RowColumn {
   std::string_view name;
-  RowType type = RowType::text;
-  bool is_nullable = false;
-  std::string_view unit;  ///< "us", "bytes", "0..1"; empty for a plain value
-  std::string_view meaning;
-  std::span<const RowColumn> fields = {};  ///< of the records
+  RowMember member;
+  Presence presence = Presence::always;
+  std::string_view unit;                     ///< "us", "bytes", "0..1"; empty for a plain value
+  std::string meaning;                       ///< Markdown; "{}" of the table has become the list of the words
+  std::vector<std::string_view> words = {};  ///< all that the text may be; empty if it may be anything
+  std::vector<RowColumn> fields = {};        ///< of the records
+
+  RowType type() const;
+  bool is_nullable() const { return presence != Presence::always; }
 };
 
 /// The first column of each line.
@@ -35,10 +62,29 @@ inline constexpr std::string_view kRowSchemaBefore = "tfdata-doctor.row/1";
 /// All columns, in the order in which each line has them.
 std::span<const RowColumn> trace_row_columns();
 
+/// Calls `visit(value)` with what a TraceRow, or a record in it, has for a column of its own. Not for a column that has
+/// no member.
+template <typename Record, typename Visit>
+void visit_value(const RowColumn& column, Record& record, Visit visit) {
+  std::visit(
+      [&](const auto member) {
+        if constexpr (std::is_invocable_v<decltype(member), Record&>) {
+          visit(record.*member);
+        } else if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow> &&
+                             std::is_invocable_v<decltype(member), RowFile&>) {
+          visit(record.file.*member);
+        }
+      },
+      column.member);
+}
+
 /// "text", "integer", …
 std::string_view to_word(RowType type);
 
 /// The table of the columns in docs/batch.md, as Markdown: name, type, unit, meaning.
 std::string row_columns_table();
+
+/// The JSON Schema of a line: docs/schemas/row-2.json.
+std::string row_json_schema();
 
 }  // namespace doctor

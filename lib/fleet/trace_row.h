@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "diagnose/finding.h"
 #include "measure/measurements.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -66,7 +67,6 @@ struct TraceRow {
   std::string tool_version;
   std::string error;  ///< why there is no diagnosis; empty if there is one
 
-  // Rows of earlier versions have none of these.
   std::string best_fix;                 ///< the rule whose advice is predicted to gain most; empty if none is
   std::optional<double> best_gain;      ///< factor: steps in a time with it for one without it
   std::optional<double> best_gain_low;  ///< the lower end of what is predicted
@@ -82,8 +82,11 @@ TraceRow row_of(RowFile file, const Measurements& measurements, const Diagnosis&
 /// The row of a file whose diagnosis came to no end: "took longer than 60 s".
 TraceRow failed_row(RowFile file, std::string error);
 
-/// One line of NDJSON with its end of line: all columns, always in the same order. Times are microseconds; `sha256`,
-/// `recorded_at` (RFC 3339, UTC) and names are text. Same row, byte-same line.
+/// All columns of row_columns.h, in their order. Times are microseconds; `sha256`, `recorded_at` (RFC 3339, UTC) and
+/// names are text.
+OrderedJson row_json(const TraceRow& row);
+
+/// The same as one line of NDJSON with its end of line. Same row, byte-same line.
 std::string render_row(const TraceRow& row);
 
 /// Reads a line back. Errors: what is not a row, with the column that is wrong. Unknown columns are passed over.

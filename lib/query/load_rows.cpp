@@ -29,7 +29,7 @@ void add_value(RowInserter& rows, const OrderedJson& value) {
   } else if (value.is_string()) {
     rows.text(value.get_ref<const std::string&>());
   } else {
-    rows.text(value.dump());
+    rows.text(value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
   }
 }
 
@@ -40,11 +40,11 @@ class RowTables {
       : database_(database), traces_(database, "traces"), files_(database, "files"), findings_(database, "findings") {}
 
   void add_trace(std::int64_t trace, const TraceRow& row) {
-    // What this program wrote itself, so that the columns of the row are those of the table.
-    const OrderedJson values = OrderedJson::parse(render_row(row));
     traces_.integer(trace);
-    for (const QueryColumn& column : find_query_table("traces")->columns) {
-      if (column.name != "trace") add_value(traces_, values.at(std::string(column.name)));
+    // The table has the columns of a row, in the same order.
+    const OrderedJson values = row_json(row);
+    for (const auto& [name, value] : values.items()) {
+      if (name != "schema") add_value(traces_, value);
     }
     traces_.end_row();
   }

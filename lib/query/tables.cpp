@@ -225,7 +225,7 @@ QueryTable traces_table() {
       "given together are one trace";
   for (const RowColumn& column : trace_row_columns()) {
     if (column.name == "schema") continue;
-    table.columns.push_back({column.name, type_of(column.type), column.is_nullable, column.unit, column.meaning});
+    table.columns.push_back({column.name, type_of(column.type()), column.is_nullable(), column.unit, column.meaning});
   }
   return table;
 }

@@ -73,7 +73,7 @@ std::vector<Member> members_of(std::span<const RowColumn> columns) {
   std::vector<Member> members;
   for (const RowColumn& column : columns) {
     members.push_back(
-        {column.name, kind_of(column.type), column.is_nullable, column.meaning, members_of(column.fields)});
+        {column.name, kind_of(column.type()), column.is_nullable(), column.meaning, members_of(column.fields)});
   }
   return members;
 }
