@@ -39,7 +39,8 @@ int run(int count, char** values) {
   if (!command.is_timed_by_part && seconds > 0) {
     limit_time(std::chrono::seconds(seconds));
   }
-  return request.is_set("list-runs") ? run_list_runs(request) : command.run(request);
+  const CommandVariant* const variant = variant_of(request);
+  return variant != nullptr && variant->run != nullptr ? variant->run(request) : command.run(request);
 }
 
 }  // namespace

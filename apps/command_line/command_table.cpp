@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "command_line/request.h"
 #include "commands.h"
 #include "pages.h"
 #include "process/exit_code.h"
@@ -49,6 +50,8 @@ const std::vector<OutputFormat> kDiagnosisFormats = {
     OutputFormat::text,  OutputFormat::json,   OutputFormat::html,   OutputFormat::prometheus, OutputFormat::sarif,
     OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown};
 
+const CommandVariant kRunList = {.option = "list-runs", .formats = kPageFormats, .run = run_list_runs};
+
 const ArgumentEntry kTraces = {"TRACE", ArgumentKind::path, "Trace files, -, a run directory or a log directory",
                                /*repeats=*/true};
 
@@ -67,6 +70,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .summary = "Say what holds the input pipeline back (the default command)",
      .usage = "[OPTIONS] TRACE...",
      .formats = kDiagnosisFormats,
+     .variants = {kRunList},
      .arguments = {kTraces},
      .examples = {{"logs/", "the newest run of a TensorBoard log directory"},
                   {"host.xplane.pb -v", "one trace file, with all evidence"},
@@ -103,6 +107,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_show,
      .summary = "Show the numbers of a diagnosis",
      .usage = "PAGE [OPTIONS] TRACE...",
+     .variants = {kRunList},
      .csv_holds = "some pages",
      .arguments = {{"PAGE", ArgumentKind::word, "Which numbers", false, page_names()}, kTraces},
      .examples = {{"show overview logs/", "step time and what it goes to"},
@@ -120,6 +125,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .summary = "Predict what fixes would gain, from a model of the pipeline",
      .usage = "[OPTIONS] TRACE...",
      .formats = kTableFormats,
+     .variants = {kRunList},
      .csv_holds = "a row for each fix",
      .arguments = {kTraces},
      .examples = {{"whatif logs/", "every fix that is known, by its gain"},
@@ -137,6 +143,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .summary = "Answer the questions of TensorFlow's guide to tf.data analysis, in its order",
      .usage = "[OPTIONS] TRACE...",
      .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::markdown},
+     .variants = {kRunList},
      .arguments = {kTraces},
      .examples = {{"checklist logs/", "each question with its answer and what it rests on"},
                   {"checklist --format markdown logs/", "for a report"}},
@@ -165,7 +172,8 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_baseline,
      .summary = "Keep small summaries of recordings for later comparisons",
      .usage = "add|show|log|prune FILE [OPTIONS] [TRACE...]",
-     .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv},
+     .formats = kPageFormats,
+     .variants = {{.action = "log", .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv}}},
      .csv_holds = "of log alone",
      .arguments =
          {{"ACTION", ArgumentKind::word, "What to do: add, show, log or prune", false, {"add", "show", "log", "prune"}},
@@ -203,6 +211,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_convert,
      .summary = "Write all events of traces as a Chrome trace, NDJSON or CSV",
      .usage = "[OPTIONS] TRACE... -o FILE",
+     .variants = {kRunList},
      .arguments = {kTraces},
      .examples = {{"convert host.xplane.pb -o host.trace.json.gz", "to open in ui.perfetto.dev"},
                   {"convert --annotate host.xplane.pb -o host.trace.json.gz", "with the diagnosis as tracks on top"},
@@ -253,6 +262,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .summary = "Print the page of a rule, or why it fired on a trace or did not",
      .usage = "RULE [OPTIONS] [TRACE...]",
      .formats = kPageFormats,
+     .variants = {kRunList},
      .arguments = {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces},
      .examples = {{"explain slow-source", "what it sees, why it matters, what to do"},
                   {"explain slow-source trace.json.gz", "every question that it asked of a trace"}},
@@ -334,6 +344,15 @@ const CommandEntry& entry_of(Command command) {
   const std::span<const CommandEntry> commands = command_table();
   return *std::find_if(commands.begin(), commands.end(),
                        [&](const CommandEntry& entry) { return entry.command == command; });
+}
+
+const CommandVariant* variant_of(const Request& request) {
+  for (const CommandVariant& variant : entry_of(request.command).variants) {
+    const bool is_asked_for =
+        variant.option.empty() ? request.argument("ACTION") == variant.action : request.is_set(variant.option);
+    if (is_asked_for) return &variant;
+  }
+  return nullptr;
 }
 
 const CommandEntry* find_command(std::string_view name) {

@@ -80,6 +80,14 @@ struct ExitMeaning {
   std::string_view meaning;
 };
 
+/// What a command does in place of its usual work, where the request asks for it.
+struct CommandVariant {
+  std::string_view option = {};  ///< by this option
+  std::string_view action = {};  ///< or by this word as its ACTION
+  std::vector<OutputFormat> formats = {};
+  int (*run)(const Request& request) = nullptr;  ///< null: as the command itself
+};
+
 /// A command: one entry of the one table that parsing, help, the manual and completion are made from.
 struct CommandEntry {
   std::string_view name;
@@ -88,8 +96,9 @@ struct CommandEntry {
   std::string_view summary;
   std::string_view usage;                  ///< what follows the name
   std::vector<OutputFormat> formats = {};  ///< of --format. Each page of `show` has its own; `convert` writes events
-  std::string_view csv_holds = {};         ///< what of the answer a CSV has; empty: all of it
-  bool is_timed_by_part = false;           ///< --timeout is for a trace or a host, not for the whole command
+  std::vector<CommandVariant> variants = {};
+  std::string_view csv_holds = {};  ///< what of the answer a CSV has; empty: all of it
+  bool is_timed_by_part = false;    ///< --timeout is for a trace or a host, not for the whole command
   std::vector<ArgumentEntry> arguments;
   std::vector<CommandExample> examples = {};
   std::string_view notes = {};  ///< what TRACE or the like may be; empty: nothing to add
@@ -102,6 +111,9 @@ std::span<const CommandEntry> command_table();
 
 /// The entry of a command.
 const CommandEntry& entry_of(Command command);
+
+/// What the request asks for in place of the command itself; null if it does not.
+const CommandVariant* variant_of(const Request& request);
 
 /// The entry of that name; null if there is none.
 const CommandEntry* find_command(std::string_view name);

@@ -101,7 +101,7 @@ struct TypedLine {
   std::vector<std::string> arguments;     ///< after the command
   const OptionEntry* waiting = nullptr;   ///< the option whose value comes next
   bool has_dashes = false;                ///< whether "--" came
-  bool lists_runs = false;                ///< whether --list-runs came
+  std::vector<std::string_view> flags;    ///< options without a value that came
 };
 
 const OptionEntry* option_of(const CommandEntry* command, std::string_view flag) {
@@ -121,7 +121,7 @@ void take_word(const std::string& word, TypedLine& line) {
   } else if (word.size() > 1 && word.front() == '-') {
     const OptionEntry* const option = option_of(line.command, word);
     if (option != nullptr && option->kind != ValueKind::none) line.waiting = option;
-    if (option != nullptr && option->name == "list-runs") line.lists_runs = true;
+    if (option != nullptr && option->kind == ValueKind::none) line.flags.push_back(option->name);
   } else if (line.command == nullptr && !line.has_dashes && find_command(word) != nullptr) {
     line.command = find_command(word);
   } else {
@@ -161,8 +161,11 @@ void offer_formats(Command command, const TypedLine& line, Offer& offer) {
     return;
   }
   Request request = {.command = command};
-  if (command == Command::show && !line.arguments.empty()) request.arguments["PAGE"] = {line.arguments.front()};
-  if (line.lists_runs) request.values.add("list-runs", {"true", {}});
+  const std::vector<ArgumentEntry>& arguments = entry_of(command).arguments;
+  if (!arguments.empty() && arguments.front().kind == ArgumentKind::word && !line.arguments.empty()) {
+    request.arguments[std::string(arguments.front().name)] = {line.arguments.front()};
+  }
+  for (const std::string_view flag : line.flags) request.values.add(flag, {"true", {}});
   for (const OutputFormat format : formats_of(request)) offer.add(to_word(format));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "command_line/command_table.h"
 #include "command_line/request.h"
 #include "pages.h"
 
@@ -60,22 +61,26 @@ std::optional<OutputFormat> format_of(std::string_view word) {
 }
 
 std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page) {
-  if (command.command != Command::show) return command.formats;
-  if (const Page* const named = find_page(page)) return {named->formats.begin(), named->formats.end()};
+  std::vector<std::span<const OutputFormat>> all = {command.formats};
+  for (const CommandVariant& variant : command.variants) {
+    if (variant.option.empty()) all.emplace_back(variant.formats);
+  }
+  if (command.command == Command::show) {
+    if (const Page* const named = find_page(page)) return {named->formats.begin(), named->formats.end()};
+    for (const Page& one : pages()) all.push_back(one.formats);
+  }
   std::vector<OutputFormat> formats;
   for (const FormatEntry& known : kFormats) {
-    const std::span<const Page> all = pages();
-    const bool is_used =
-        std::any_of(all.begin(), all.end(), [&](const Page& one) { return has(one.formats, known.format); });
+    const bool is_used = std::any_of(all.begin(), all.end(), [&](const auto& some) { return has(some, known.format); });
     if (is_used) formats.push_back(known.format);
   }
   return formats;
 }
 
 std::vector<OutputFormat> formats_of(const Request& request) {
-  const bool lists_baseline = request.command == Command::baseline && request.argument("ACTION") != "log";
-  if (lists_baseline || request.is_set("list-runs")) return {OutputFormat::text, OutputFormat::json};
-  return formats_of(entry_of(request.command), request.argument("PAGE"));
+  if (const CommandVariant* const variant = variant_of(request)) return variant->formats;
+  const CommandEntry& command = entry_of(request.command);
+  return command.command == Command::show ? formats_of(command, request.argument("PAGE")) : command.formats;
 }
 
 std::string describe_formats(std::span<const OutputFormat> formats, std::string_view csv_holds) {

@@ -21,10 +21,10 @@ std::optional<OutputFormat> format_of(std::string_view word);
 
 // Which formats there are is said once, in the entry of a command or of a page of `show`.
 
-/// The formats of a command; of `show` those of the page, or without a name all that some page has.
+/// All formats of a command and its actions; of `show` those of the page, or without a name all that some page has.
 std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});
 
-/// Those that this request can be answered in: of its page, and a list of runs has formats of its own.
+/// Those that this request can be answered in: of its page or its variant.
 std::vector<OutputFormat> formats_of(const Request& request);
 
 /// What --format does where there are these: "How to print it: text, json or html (a page)". `csv_holds` says what of
