@@ -15,6 +15,7 @@
 #include "process/output.h"
 #include "process/status_line.h"
 #include "report/problem_sinks.h"
+#include "text/ascii.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -41,6 +42,15 @@ std::string step_summary() {
   return file == nullptr ? std::string() : file;
 }
 
+/// Whether the locale is C by name. Where no variable says one, as in many containers, UTF-8 is shown.
+bool is_ascii_locale() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return std::string_view(value) == "C" || std::string_view(value) == "POSIX";
+  }
+  return false;
+}
+
 /// A page for people with the file whose settings count; documents for programs have it in a place of their own.
 std::string with_note(std::string page, OutputFormat format, const std::string& note) {
   if (format != OutputFormat::text || note.empty()) return page;
@@ -52,6 +62,7 @@ Result<void> write_document(const OutputTarget& target, const DocumentRenderer& 
   Result<std::string> page = render(target.format);
   if (!page) return Unexpected(page.error());
   page = with_note(*std::move(page), target.format, note);
+  if (target.format == OutputFormat::text && is_ascii_locale()) page = in_ascii(*std::move(page));
   // Annotations are commands on purpose.
   const bool is_escaped =
       target.is_standard_output() && target.format != OutputFormat::github && standard_output_is_log();

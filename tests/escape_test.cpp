@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/ascii.h"
+
 namespace doctor::escape_test {
 namespace {}  // namespace
 
@@ -49,6 +51,13 @@ TEST_CASE("bytes that are not UTF-8 are replaced") {
   CHECK(escape_for_terminal("\xF4\x90\x80\x80") == bad + bad + bad + bad);
   CHECK(escape_for_terminal("a\xE2\x82") == "a" + bad + bad);  // cut off
   CHECK(escape_for_terminal("\xF0\x9F\x98\x80") == "\xF0\x9F\x98\x80");
+}
+
+TEST_CASE("a terminal of ASCII alone gets as many columns") {
+  CHECK(in_ascii("plain") == "plain");
+  CHECK(in_ascii("a\u2588\u2591 \u2581b") == "a#- _b");
+  CHECK(in_ascii("na\u00efve \u65e5") == "na?ve ??");
+  CHECK(in_ascii("\xff\xfe.") == "??.");
 }
 
 TEST_CASE("a CSV field is quoted where it must be, and no formula") {

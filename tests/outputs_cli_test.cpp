@@ -172,6 +172,30 @@ TEST_CASE("nor can they by the text for a person") {
   CHECK(ended.output.starts_with("INPUT-BOUND: "));
 }
 
+TEST_CASE("the C locale gets ASCII alone") {
+  const std::vector<std::vector<std::string>> commands = {{kHostile},
+                                                          {"show", "timeline", kSlow},
+                                                          {"show", "calls", kSlow},
+                                                          {"show", "overview", kSlow},
+                                                          {"show", "memory", kSlow},
+                                                          {"show", "tree", kHostile}};
+  const auto is_ascii = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char one) { return static_cast<unsigned char>(one) < 0x80; });
+  };
+  for (const std::vector<std::string>& command : commands) {
+    CAPTURE(command.back());
+    const Variable unicode("LC_ALL", "C.UTF-8");
+    const std::string shown = run_tool(command).output;
+    CHECK_FALSE(is_ascii(shown));
+    for (const char* const locale : {"C", "POSIX"}) {
+      const Variable plain("LC_ALL", locale);
+      const std::string output = run_tool(command).output;
+      CHECK(is_ascii(output));
+      CHECK(std::count(output.begin(), output.end(), '\n') == std::count(shown.begin(), shown.end(), '\n'));
+    }
+  }
+}
+
 TEST_CASE("a trace outside of the working directory is shown by its name alone") {
   const TemporaryDirectory folder;
   Tool tool;
