@@ -76,6 +76,12 @@ TEST_CASE("a window of few calls sets none aside") {
   CHECK_FALSE(measured.trimmed_cadence.without_call.has_value());
 }
 
+TEST_CASE("of four calls one may be set aside") {
+  const PipelineMeasurement measured = Loop().steps(3, kMs, 9 * kMs).step(50 * kMs, 9 * kMs).measured();
+  CHECK(measured.trimmed_cadence.share == doctest::Approx(0.1));
+  CHECK(measured.trimmed_cadence.without_call == 3);
+}
+
 TEST_CASE("calls of several consumers that overlap do not wait for more than the time that passes") {
   Loop loop;
   for (Picoseconds start = 0; start < 100 * kMs; start += 5 * kMs) {

@@ -350,6 +350,15 @@ TEST_CASE("of a step that several devices show the longest counts") {
   CHECK(table.steps[0].span == Interval{10, 130});
 }
 
+TEST_CASE("work that only touches a step is none of it") {
+  const StepTable table = measure_steps(host_with({{0, 100, 1}, {100, 100, 2}, {200, 100, 3}}, {{10, 20}}));
+  REQUIRE(table.steps.size() == 3);
+  CHECK(steps_with(std::vector<Interval>{{50, 100}}, table) == 1);
+  CHECK(steps_with(std::vector<Interval>{{100, 200}}, table) == 1);
+  CHECK(steps_with(std::vector<Interval>{{99, 101}}, table) == 2);
+  CHECK(steps_with(std::vector<Interval>{{300, 310}}, table) == 0);
+}
+
 }  // namespace
 
 }  // namespace doctor::step_table_test
