@@ -8,6 +8,7 @@
 
 #include "fleet/fleet_tables.h"
 #include "text/escape.h"
+#include "text/hours.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
 
@@ -41,21 +42,21 @@ std::string status_of(const Fleet& fleet) {
   return fleet.has_verdict() ? format_count(fleet.rows, "trace") : "NOTHING TO RANK";
 }
 
-/// "3.2 of 12.5 recorded hours lost to input, in 120 jobs".
+/// "3.2 h of 12.5 h recorded lost to input, in 120 jobs".
 std::string summary_of(const Fleet& fleet) {
   if (!fleet.has_verdict()) return fmt::format("none of {} has a verdict", format_count(fleet.rows, "row"));
-  return fmt::format("{} of {} recorded hours lost to input, in {}", format_number(to_hours(fleet.lost_ns)),
-                     format_number(to_hours(fleet.window_ns)), format_count(fleet.jobs, "job"));
+  return fmt::format("{} of {} recorded lost to input, in {}", format_hours(to_hours(fleet.lost_ns)),
+                     format_hours(to_hours(fleet.window_ns)), format_count(fleet.jobs, "job"));
 }
 
-/// "0.12 of 12.5 recorded hours saved (1.0 %), 0.1 at the low end; predicted for 12 of 20 traces", with the best fix of
+/// "1.2 h of 12.5 h recorded saved (9.6 %), 1 h at the low end; predicted for 12 of 20 traces", with the best fix of
 /// each.
 std::string saving_of_all(const Fleet& fleet) {
   const double share =
       fleet.window_ns > 0 ? static_cast<double>(fleet.saved.ns) / static_cast<double>(fleet.window_ns) : 0;
-  std::string text = fmt::format("{} of {} recorded hours saved ({}), {} at the low end; predicted for {} of {}",
-                                 format_number(to_hours(fleet.saved.ns)), format_number(to_hours(fleet.window_ns)),
-                                 format_share(share), format_number(to_hours(fleet.saved.low_ns)),
+  std::string text = fmt::format("{} of {} recorded saved ({}), {} at the low end; predicted for {} of {}",
+                                 format_hours(to_hours(fleet.saved.ns)), format_hours(to_hours(fleet.window_ns)),
+                                 format_share(share), format_hours(to_hours(fleet.saved.low_ns)),
                                  format_count(fleet.saved.traces), format_count(fleet.rows, "trace"));
   if (fleet.saved.conditional_traces > 0) {
     text += fmt::format(", for {} of them on a condition", format_count(fleet.saved.conditional_traces));

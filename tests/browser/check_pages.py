@@ -55,6 +55,9 @@ PAGES = [
     ("compare", ["compare", "traces/guide_naive.xplane.pb", "--", "traces/guide_prefetch.xplane.pb"]),
 ]
 
+MOST_BYTES = 200_000
+MOST_PIXELS = 4_000
+
 
 # The page that the Python package makes, of a program whose names would like to be markup.
 FIX_PAGE = """
@@ -211,15 +214,28 @@ def check_keys(driver: webdriver.Chrome, name: str, faults: Faults) -> None:
     faults.check(inner.get_attribute("width") not in ("100%", None), name, "dragging does not zoom")
     driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('dblclick'))", figures[0])
     faults.check(inner.get_attribute("width") == "100%", name, "a double click does not reset the zoom")
-    spans = driver.find_elements(By.CSS_SELECTOR, "figure.plot rect[data-ref]")
+    spans = driver.find_elements(By.CSS_SELECTOR, "figure.plot [data-ref] rect")
     if spans:
         driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", spans[0])
         told = driver.find_elements(By.CSS_SELECTOR, ".span-details dd")
         faults.check(bool(told), name, "a click on a span tells nothing")
+        figure = spans[0].find_element(By.XPATH, "ancestor::*[local-name()='figure'][1]")
+        figure.send_keys("nn")
+        words = figure.find_element(By.CSS_SELECTOR, ".span-details").text
+        faults.check(len(figure.find_elements(By.CSS_SELECTOR, ".current")) == 1, name, "n does not go to the next span")
+        faults.check(bool(words) and "_" not in words.split("\n")[1], name, f"n does not tell in words: {words}")
     tables = driver.find_elements(By.CSS_SELECTOR, "details.table")
     if tables:
         driver.find_element(By.TAG_NAME, "body").send_keys("t")
         faults.check(all(table.get_attribute("open") for table in tables), name, "t does not open the tables")
+
+
+def check_size(driver: webdriver.Chrome, name: str, file: pathlib.Path, faults: Faults) -> None:
+    """The page of an ordinary trace is small, and nobody scrolls far."""
+    size = file.stat().st_size
+    faults.check(size <= MOST_BYTES, name, f"{size} bytes are more than {MOST_BYTES}")
+    height = driver.execute_script("return document.documentElement.scrollHeight")
+    faults.check(height <= MOST_PIXELS, name, f"{height} pixels are more than {MOST_PIXELS}")
 
 
 def check_links(driver: webdriver.Chrome, name: str, faults: Faults) -> None:
@@ -270,6 +286,7 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
                 open_page(driver, folder / f"{name}.html")
                 check_looks(driver, name, look, axe, faults)
                 if look == "light":
+                    check_size(driver, name, folder / f"{name}.html", faults)
                     texts[name] = driver.find_element(By.TAG_NAME, "main").text
                     check_numbers(driver, name, faults)
                     check_keys(driver, name, faults)

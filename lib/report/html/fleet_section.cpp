@@ -7,6 +7,7 @@
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
 #include "text/escape.h"
+#include "text/hours.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -34,13 +35,6 @@ constexpr std::array<CauseList, 3> kCauses = {{{"culprits", "By what the trainin
                                                {"lines", "By line of code", "source"},
                                                {"rules", "By finding", "rule"}}};
 
-/// Hours of a fleet; less than one as what it is.
-std::string hours_words(double hours) {
-  if (hours >= 1) return format_number(hours) + " h";
-  constexpr double kMicrosecondsPerHour = 3.6e9;
-  return format_time(from_microseconds(hours * kMicrosecondsPerHour));
-}
-
 void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& page) {
   const OrderedJson& causes = list_of(fleet, list.key);
   if (causes.empty()) return;
@@ -62,9 +56,9 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
     add_example(text_of(cause, "example"), page);
     page.close();
     add_bar(most > 0 ? hours / most : 0, "waits", "hours lost, beside those of the other causes", page);
-    std::string words = fmt::format("{}, {}", hours_words(hours), format_share(number_of(cause, "share")));
+    std::string words = fmt::format("{}, {}", format_hours(hours), format_share(number_of(cause, "share")));
     if (price > 0) words += fmt::format(", {} of money", format_number(hours * price));
-    if (const auto saved = known_number(cause, "saved_hours")) words += "; saves " + hours_words(*saved);
+    if (const auto saved = known_number(cause, "saved_hours")) words += "; saves " + format_hours(*saved);
     page.element("span", {{"class", "muted"}}, words);
     page.close();
   }
@@ -101,20 +95,59 @@ void add_regression(const OrderedJson& regression, HtmlWriter& page) {
   page.close();
 }
 
-void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
+double share_of_recorded(const OrderedJson& fleet, std::string_view key) {
+  const double recorded = number_of(fleet, "recorded_hours");
+  return recorded > 0 ? number_of(fleet, key) / recorded : 0;
+}
+
+/// "1.4 s of it (39 %) would be saved with the best fix of each trace": what all of this is for.
+void add_savings(const OrderedJson& fleet, HtmlWriter& page) {
+  const double traces = number_of(fleet, "predicted_traces");
+  if (traces == 0) return;
   page.open("p");
-  page.text(fmt::format("{} traces of {} jobs, ", words_of("counted", fleet["rows"]["counted"]),
-                        words_of("jobs", fleet["jobs"])));
-  add_number(hours_words(number_of(fleet, "recorded_hours")), number_of(fleet, "recorded_hours"),
+  page.text("With the best fix of each trace ");
+  add_number(format_hours(number_of(fleet, "saved_hours")), number_of(fleet, "saved_hours"), "/fleet/saved_hours",
+             page);
+  page.text(fmt::format(" would be saved, {} at the low end", format_hours(number_of(fleet, "saved_low_hours"))));
+  if (const std::optional<double> money = known_number(fleet, "saved_money")) {
+    page.text(fmt::format(", or {} of money", format_number(*money)));
+  }
+  page.text(fmt::format(": predicted for {} of {}", format_number(traces),
+                        format_count(static_cast<std::size_t>(number_of(fleet["rows"], "counted")), "trace")));
+  if (const double conditional = number_of(fleet, "conditional_traces"); conditional > 0) {
+    page.text(fmt::format(", for {} of them on a condition", format_number(conditional)));
+  }
+  page.text(".");
+  page.close();
+}
+
+/// The answer, and what it rests on.
+void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
+  const double lost = number_of(fleet, "lost_hours");
+  page.open("section", {{"class", lost > 0 ? "verdict bad" : "verdict"}, {"aria-labelledby", "heading-answer"}});
+  std::string headline =
+      format_share(share_of_recorded(fleet, "lost_hours")) + " of the recorded time was lost to input";
+  if (number_of(fleet, "predicted_traces") > 0) {
+    headline += "; fixes would save " + format_share(share_of_recorded(fleet, "saved_hours"));
+  }
+  if (fleet["verdicts"].empty()) headline = "No trace has a verdict";
+  page.element("h1", {{"id", "heading-answer"}}, headline);
+  page.open("p");
+  page.text(fmt::format("{} of {}, ",
+                        format_count(static_cast<std::size_t>(number_of(fleet["rows"], "counted")), "trace"),
+                        format_count(static_cast<std::size_t>(number_of(fleet, "jobs")), "job")));
+  add_number(format_hours(number_of(fleet, "recorded_hours")), number_of(fleet, "recorded_hours"),
              "/fleet/recorded_hours", page);
   page.text(" recorded, of which ");
-  add_number(hours_words(number_of(fleet, "lost_hours")), number_of(fleet, "lost_hours"), "/fleet/lost_hours", page);
+  add_number(format_hours(lost), lost, "/fleet/lost_hours", page);
   page.text(" were spent waiting for input.");
   page.close();
+  add_savings(fleet, page);
   page.open("p");
   for (const auto& [verdict, count] : fleet["verdicts"].items()) {
     page.text(fmt::format("{}: {}. ", title_of(verdict), words_of("count", count)));
   }
+  page.close();
   page.close();
 }
 
@@ -123,8 +156,8 @@ void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
 void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const fleet = documents.find("fleet");
   if (fleet == nullptr) return;
-  open_section("fleet", "What the training jobs wait for", page);
   add_summary(*fleet, page);
+  open_section("fleet", "What the training jobs wait for", page);
   for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
   const OrderedJson& regressions = list_of(*fleet, "regressions");
   if (!regressions.empty()) {

@@ -41,6 +41,7 @@ std::string to_base64(std::string_view bytes) {
 std::string data_of(const PageDocuments& documents) {
   OrderedJson data = OrderedJson::object();
   for (const PageDocument& document : documents.all()) data[document.name] = document.document;
+  drop_invisible(data);
   const std::string line = to_line(data);
   std::string text;
   text.reserve(line.size());
@@ -110,7 +111,8 @@ void add_header(std::string_view title, const PageDocuments& documents, HtmlWrit
   const OrderedJson* const report = documents.find("report");
   page.open("header");
   if (report == nullptr) {
-    page.element(documents.find("comparison") != nullptr ? "p" : "h1", title);
+    const bool has_answer = documents.find("comparison") != nullptr || documents.find("fleet") != nullptr;
+    page.element(has_answer ? "p" : "h1", title);
   } else {
     page.open("p", {{"class", "muted"}});
     page.element("strong", title);
@@ -127,7 +129,12 @@ void add_key_help(HtmlWriter& page) {
     page.element("kbd", key);
     page.text(" ");
   }
-  page.text("; click a span for details; ");
+  page.text("; click a span for details, or go to the next and the one before with ");
+  for (const std::string_view key : {"n", "p"}) {
+    page.element("kbd", key);
+    page.text(" ");
+  }
+  page.text("; ");
   page.element("kbd", "t");
   page.text(" opens all tables.");
   page.close();

@@ -68,7 +68,19 @@ function makeZoomable(figure) {
     zoomTo(at - (at - from) * factor, at + (to - at) * factor);
   }
 
+  // n and p go through the spans: what each is stands below the picture.
+  let current = -1;
+  function tellNext(distance) {
+    const spans = [...figure.querySelectorAll("[data-ref] rect")];
+    if (spans.length === 0) return;
+    spans[current]?.classList.remove("current");
+    current = (current + distance + spans.length + (current < 0 && distance < 0 ? 1 : 0)) % spans.length;
+    spans[current].classList.add("current");
+    showDetails(figure, spans[current].closest("[data-ref]"), spans[current]);
+  }
+
   const keys = {
+    n: () => tellNext(1), p: () => tellNext(-1),
     "+": () => zoomAt(0.5, 0.5), "=": () => zoomAt(0.5, 0.5), "-": () => zoomAt(0.5, 2),
     ArrowLeft: () => zoomTo(from - (to - from) / 4, to - (to - from) / 4),
     ArrowRight: () => zoomTo(from + (to - from) / 4, to + (to - from) / 4),
@@ -126,13 +138,13 @@ function showDetails(figure, span, clicked) {
   box.className = "span-details";
   box.setAttribute("role", "status");
   const title = document.createElement("p");
-  title.textContent = clicked.querySelector("title")?.textContent ?? "";
+  title.textContent = (clicked.querySelector("title") ?? span.querySelector("title"))?.textContent ?? "";
   const list = document.createElement("dl");
   const add = (key, value) => {
     const term = document.createElement("dt");
     const text = document.createElement("dd");
-    term.textContent = key;
-    text.textContent = String(value);
+    term.textContent = key.replace(/_us$/, "").replaceAll("_", " ");
+    text.textContent = key.endsWith("_us") ? timeText(value) : String(value);
     list.append(term, text);
   };
   for (const [key, value] of Object.entries(valueAt(span.dataset.ref) ?? {})) {

@@ -32,7 +32,7 @@ constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
                                                 {"files", 100},
                                                 {"loss_notes", 20}}};
 constexpr std::size_t kMostOfOthers = 300;
-constexpr std::size_t kMostMoments = 200;  // of a series: more are closer together than pixels
+constexpr std::size_t kMostMoments = 120;  // of a series: as many as a person tells apart
 
 std::size_t bound_of(std::string_view key) {
   const auto* const found =
@@ -142,6 +142,17 @@ void replace_paths(OrderedJson& value, const std::set<std::string, LongerFirst>&
   value = std::move(text);
 }
 
+/// Of each call of a window the stretches that are too short to be drawn.
+void drop_hairlines(OrderedJson& window) {
+  const double shortest = number_of(window, "duration_us") / kWindowHairlines;
+  for (OrderedJson& call : window["calls"]) {
+    const auto left_out =
+        std::erase_if(call["stretches"].get_ref<OrderedJson::array_t&>(),
+                      [&](const OrderedJson& one) { return number_of(one, "duration_us") < shortest; });
+    if (left_out > 0) call["stretches_left_out"] = left_out;
+  }
+}
+
 }  // namespace
 
 void drop_folders(std::vector<PageDocument>& documents) {
@@ -168,6 +179,19 @@ void bound_for_page(OrderedJson& document) {
   for (const auto& [key, count] : left_out) {
     const std::size_t before = document.contains(key) ? document[key].get<std::size_t>() : 0;
     document[key] = before + count;
+  }
+}
+
+void drop_invisible(OrderedJson& documents) {
+  for (auto& [name, document] : documents.items()) {
+    if (name.ends_with("timeline")) {
+      for (OrderedJson& pipeline : document["pipelines"]) {
+        for (OrderedJson& window : pipeline["windows"]) drop_hairlines(window);
+      }
+    }
+    if (name == "rules") {
+      for (OrderedJson& rule : document["rules"]) rule.erase("page");
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "report/html/page_bounds.h"
 #include "report/html/page_parts.h"
 #include "text/numbers.h"
 
@@ -25,12 +26,35 @@ constexpr std::array<KindWords, 5> kKinds = {{{"self", "own work"},
                                               {"unseen", "not visible in the window"},
                                               {"outside", "outside of tf.data"}}};
 
+constexpr double kHairlinesOfPause = 4;    // a shorter pause is not drawn
 constexpr std::size_t kLongestLabel = 34;  // with its note as wide as a telephone
 
 std::string words_of_kind(const std::string& kind) {
   const auto* const found =
       std::find_if(kKinds.begin(), kKinds.end(), [&](const KindWords& one) { return one.kind == kind; });
   return std::string(found == kKinds.end() ? kind : found->words);
+}
+
+/// A part of a lane in which a thread works.
+struct WorkSpan {
+  double start = 0;
+  double length = 0;
+  double worked = 0;  ///< of the length
+};
+
+/// The spans of a lane, those with a shorter pause between them as one.
+std::vector<WorkSpan> joined_spans(const OrderedJson& spans, double shortest_pause) {
+  std::vector<WorkSpan> joined;
+  for (const OrderedJson& span : spans) {
+    const WorkSpan next = {span[0].get<double>(), span[1].get<double>(), span[2].get<double>()};
+    if (joined.empty() || next.start - (joined.back().start + joined.back().length) >= shortest_pause) {
+      joined.push_back(next);
+    } else {
+      joined.back().length = next.start + next.length - joined.back().start;
+      joined.back().worked += next.worked;
+    }
+  }
+  return joined;
 }
 
 }  // namespace
@@ -65,8 +89,8 @@ std::string TimelineDrawing::reference_of(const OrderedJson& held) const {
 PictureBox TimelineDrawing::box_of(const OrderedJson& stretch, double window_start) const {
   const double length = number_of(stretch, "duration_us");
   return {number_of(stretch, "start_us") - window_start, length, look_of(stretch),
-          fmt::format("{}: {}, {} on thread {}", name_of(stretch), words_of_kind(text_of(stretch, "kind")),
-                      format_time(from_microseconds(length)), shortened(text_of(stretch, "thread"))),
+          fmt::format("{}: {}, {}", name_of(stretch), words_of_kind(text_of(stretch, "kind")),
+                      format_time(from_microseconds(length))),
           reference_of(stretch)};
 }
 
@@ -115,6 +139,7 @@ PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
 /// Under each stage the threads on which it works, hollow; on its first lane, filled, when the loop waits for it.
 void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture) const {
   const double start = number_of(window, "start_us");
+  const double shortest = number_of(window, "duration_us") / kWindowHairlines;
   std::map<std::size_t, std::vector<const OrderedJson*>> lanes_of_stage;
   for (const OrderedJson& lane : list_of(window, "lanes")) {
     lanes_of_stage[static_cast<std::size_t>(number_of(lane, "stage"))].push_back(&lane);
@@ -134,7 +159,7 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
       const std::optional<PictureBox> box = box_inside(*stretch, window);
       if (!box) continue;
       holds += box->length;
-      first.boxes.push_back(*box);
+      if (box->length >= shortest) first.boxes.push_back(*box);
     }
     first.note = holds > 0       ? "holds " + format_time(from_microseconds(holds))
                  : lanes.empty() ? "holds nothing"
@@ -148,12 +173,11 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
       const std::string what = text_of(*lane, "work") == "function" ? "your function" : "own work";
       // One text for a lane: a page with one for each span would be twice as large.
       work.title = fmt::format("{}, {} in all, on {}", what, format_time(time_of(*lane, "time_us")), thread);
-      for (const OrderedJson& span : list_of(*lane, "spans")) {
-        const auto length = span[1].get<double>();
+      for (const WorkSpan& span : joined_spans(list_of(*lane, "spans"), shortest * kHairlinesOfPause)) {
         // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
-        const bool is_sparse = span[2].get<double>() < length / 2;
+        const bool is_sparse = span.worked < span.length / 2;
         work.boxes.push_back(
-            {span[0].get<double>() - start, length, is_sparse ? work.look + " sparse" : std::string(), {}, {}});
+            {span.start - start, span.length, is_sparse ? work.look + " sparse" : std::string(), {}, {}});
       }
       picture.lanes.push_back(std::move(work));
     }
@@ -197,6 +221,7 @@ void TimelineDrawing::add_calls(const std::vector<const OrderedJson*>& calls) {
     PictureLane lane = {
         "call " + format_number(number_of(*call, "number")), format_time(time_of(*call, "latency_us")), {}};
     for (const OrderedJson& stretch : list_of(*call, "stretches")) {
+      if (number_of(stretch, "duration_us") < picture.length / kWindowHairlines) continue;
       lane.boxes.push_back(box_of(stretch, number_of(*call, "start_us")));
     }
     picture.lanes.push_back(std::move(lane));
