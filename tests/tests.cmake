@@ -56,6 +56,9 @@ find_package(Python3 3.9 COMPONENTS Interpreter)
 if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ AND Python3_FOUND)
   add_test(NAME schemas COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tests/readers/check_schemas.py
                                 $<TARGET_FILE:tfdata-doctor>)
+  # The picture of the README is what the program shows.
+  add_test(NAME pictures COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/pictures --check
+                                 $<TARGET_FILE:tfdata-doctor>)
   add_test(NAME annotated_traces
            COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tests/readers/check_annotations.py
                    $<TARGET_FILE:tfdata-doctor>)

@@ -32,7 +32,7 @@ constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
                                                 {"files", 100},
                                                 {"loss_notes", 20}}};
 constexpr std::size_t kMostOfOthers = 300;
-constexpr std::size_t kMostMoments = 120;  // of a series: as many as a person tells apart
+constexpr std::size_t kMostMoments = 100;  // of a series: as many as a person tells apart
 
 std::size_t bound_of(std::string_view key) {
   const auto* const found =

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "text/numbers.h"
 
@@ -105,12 +107,22 @@ PageTable table_of(std::string summary, const OrderedJson& rows) {
   PageTable table;
   table.summary = std::move(summary);
   if (rows.empty()) return table;
+  // A column of zeros says nothing; the first one names the rows.
+  std::set<std::string, std::less<>> shown;
   for (const auto& [key, value] : rows.front().items()) {
+    const auto says_something = [&column = key](const OrderedJson& row) {
+      const auto found = row.find(column);
+      return found != row.end() && !found->is_null() && *found != 0;
+    };
+    if (!shown.empty() && std::none_of(rows.begin(), rows.end(), says_something)) continue;
+    shown.insert(key);
     table.titles.push_back({title_of(key), value.is_number()});
   }
   for (const OrderedJson& row : rows) {
     std::vector<TableCell> cells;
-    for (const auto& [key, value] : row.items()) cells.push_back({words_of(key, value), value.is_number()});
+    for (const auto& [key, value] : row.items()) {
+      if (shown.count(key) > 0) cells.push_back({words_of(key, value), value.is_number()});
+    }
     table.rows.push_back(std::move(cells));
   }
   return table;

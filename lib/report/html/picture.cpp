@@ -59,8 +59,10 @@ void open_group(const std::string& look, const std::string& reference, HtmlWrite
 /// A box with what a person sees who points at it.
 void add_box(const std::string& x, const std::string& width, int y, int height, const std::string& title,
              HtmlWriter& page) {
-  page.open("rect", {{"x", x}, {"y", pixels(y)}, {"width", width}, {"height", pixels(height)}});
-  if (!title.empty()) page.element("title", title);
+  const HtmlWriter::Attributes place = {{"x", x}, {"y", pixels(y)}, {"width", width}, {"height", pixels(height)}};
+  if (title.empty()) return page.empty("rect", place);
+  page.open("rect", place);
+  page.element("title", title);
   page.close();
 }
 

@@ -26,7 +26,7 @@ constexpr std::array<KindWords, 5> kKinds = {{{"self", "own work"},
                                               {"unseen", "not visible in the window"},
                                               {"outside", "outside of tf.data"}}};
 
-constexpr double kHairlinesOfPause = 4;    // a shorter pause is not drawn
+constexpr double kHairlinesOfPause = 16;   // a shorter pause is not drawn: eight pixels
 constexpr std::size_t kLongestLabel = 34;  // with its note as wide as a telephone
 
 std::string words_of_kind(const std::string& kind) {
