@@ -60,8 +60,8 @@ TEST_CASE("every format has the numbers of the rows") {
   };
   for (const bool pipes_input : {false, true}) {
     tool.pipes_input = pipes_input;
-    CHECK(print({"--color", "never"}).starts_with("1 trace: 1 of 0 recorded hours lost to input, in 1 job\n"));
-    CHECK(print({"-q"}) == "1 trace: 1 of 0 recorded hours lost to input, in 1 job\n");
+    CHECK(print({"--color", "never"}).starts_with("1 trace: 1 h of 0 us recorded lost to input, in 1 job\n"));
+    CHECK(print({"-q"}) == "1 trace: 1 h of 0 us recorded lost to input, in 1 job\n");
     CHECK(print({"--format", "csv"}) ==
           "by,dataset,kind,limiting_resource,rule,lost_hours,share,traces,jobs,predicted_traces,saved_hours,"
           "saved_low_hours,example,source\n"
