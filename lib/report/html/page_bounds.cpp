@@ -17,7 +17,7 @@ struct ListBound {
 };
 
 constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
-                                                {"windows", 6},
+                                                {"windows", 4},
                                                 {"iterators", 200},
                                                 {"stages", 60},
                                                 {"findings", 40},
