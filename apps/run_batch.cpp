@@ -47,6 +47,7 @@ Result<BatchOptions> batch_options(const Request& request) {
                         .time_limit = {},
                         .max_memory = std::move(reading.max_memory),
                         .fail_on = fail_on_of(request),
+                        .budgets = request.budgets,
                         .setup = std::move(reading.setup),
                         .sandbox = reading.sandbox,
                         .quiet = request.is_set("quiet")};

@@ -114,6 +114,29 @@ TEST_CASE("the exit code is that of the worst trace") {
   CHECK(run_tool({"batch", kTraces + "no-such-trace", "--exit-zero"}).code == 0);
 }
 
+TEST_CASE("a budget is held against each trace, and named where it is exceeded") {
+  const std::string healthy = kTraces + "healthy_tf2.4.trace.json.gz";
+  const std::string bound = kTraces + "cache_filling_tf2.21.xplane.pb";
+  const Ended met = run_tool({"batch", healthy, "--max-input-share", "0.9"});
+  CHECK(met.code == 0);
+  CHECK_FALSE(contains(met.errors, "budget"));
+  const Ended exceeded = run_tool({"batch", healthy, bound, "--fail-on", "never", "--max-input-share", "0.5"});
+  CHECK(exceeded.code == 1);
+  CHECK(contains(exceeded.errors, "cache_filling_tf2.21.xplane.pb: budget: max_input_share"));
+  CHECK_FALSE(contains(exceeded.errors, "healthy_tf2.4.trace.json.gz: budget"));
+  CHECK(run_tool({"batch", bound, "--fail-on", "never", "--max-input-share", "0.5", "--exit-zero"}).code == 0);
+  // One that could be evaluated on no pipeline is no pass.
+  const Ended open = run_tool({"batch", healthy, "--max-get-next-p95", "*::NoSuchDataset=5"});
+  CHECK(open.code == 3);
+  CHECK(contains(open.errors, "budget: max_get_next_p95_us"));
+  CHECK_FALSE(
+      contains(run_tool({"batch", "-q", healthy, "--max-get-next-p95", "*::NoSuchDataset=5"}).errors, "budget"));
+  // Of the configuration, too.
+  const TemporaryDirectory folder;
+  const std::string config = folder.write("doctor.toml", "[budgets]\nmax_input_share = 0.5\n");
+  CHECK(run_tool({"batch", bound, "--fail-on", "never", "--config", config}).code == 1);
+}
+
 TEST_CASE("rows are the same whatever the number of workers, and shards make up the whole") {
   const Store store(3);
   const std::string folder = store.folder.path();

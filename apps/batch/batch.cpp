@@ -110,7 +110,8 @@ class Batch {
   WorkerPool make_pool(std::size_t workers) const {
     const std::uint64_t share = memory_.bytes / workers;
     return {[this](const std::string& path, const WorkerPool::Notify& notify) {
-              return encode(diagnose_trace(options_.setup, options_.fail_on, {input_of(path), name_of(path)}, notify));
+              return encode(diagnose_trace(options_.setup, {options_.fail_on, options_.budgets},
+                                           {input_of(path), name_of(path)}, notify));
             },
             {workers, options_.time_limit, [this, share] { return prepare_worker(share); }, standard_input_.number()}};
   }
@@ -207,7 +208,15 @@ class Batch {
       return {};
     }
     tally_.add(diagnosed);
+    tell_budgets(name_of(task.task), diagnosed.budgets);
     return rows_->append(diagnosed.row);
+  }
+
+  /// A row has no place for them.
+  void tell_budgets(const std::string& trace, std::string_view lines) const {
+    for (; !options_.quiet && !lines.empty(); lines.remove_prefix(lines.find('\n') + 1)) {
+      print_error({"budget: " + std::string(lines.substr(0, lines.find('\n'))), trace, {}, {}});
+    }
   }
 
   /// The row of a trace whose worker failed, which is counted.

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "batch/batch_tally.h"
 #include "batch/trace_list.h"
+#include "diagnose/budget.h"
 #include "diagnose/finding.h"
 #include "pipeline.h"
 #include "process/memory_limit.h"
@@ -29,6 +30,7 @@ struct BatchOptions {
   std::optional<std::chrono::seconds> time_limit;  ///< of one trace
   MemoryLimit max_memory;                          ///< of all workers together
   std::optional<Severity> fail_on;                 ///< nullopt: never
+  std::vector<Budget> budgets;                     ///< that each trace is held against
   DiagnosisSetup setup;
   SandboxChoice sandbox;  ///< of the workers
   bool quiet = false;

@@ -44,11 +44,14 @@ void BatchTally::add(const DiagnosedTrace& trace) {
   }
   ++verdicts[static_cast<std::size_t>(trace.status)];
   with_findings += trace.exit_code == kExitFinding ? 1U : 0U;
+  const bool has_verdict = trace.status == VerdictStatus::input_bound || trace.status == VerdictStatus::healthy;
+  with_open_budgets += has_verdict && trace.has_open_budget ? 1U : 0U;
 }
 
 int exit_code_of(const BatchTally& tally) {
   if (tally.errors() + tally.unreadable_folders > 0) return kExitFailure;
   if (tally.with_findings > 0) return kExitFinding;
+  if (tally.with_open_budgets > 0) return kExitNothing;
   const bool has_verdict = of(tally, VerdictStatus::input_bound) + of(tally, VerdictStatus::healthy) > 0;
   return has_verdict || tally.skipped > 0 ? kExitClean : kExitNothing;
 }

@@ -14,7 +14,8 @@ namespace doctor {
 struct BatchTally {
   std::array<std::uint64_t, 4> verdicts{};  ///< indexed by VerdictStatus, of traces that could be read
   std::uint64_t traces = 0;                 ///< with a row
-  std::uint64_t with_findings = 0;          ///< at or above --fail-on
+  std::uint64_t with_findings = 0;          ///< at or above --fail-on, or with a budget exceeded
+  std::uint64_t with_open_budgets = 0;      ///< on which a budget could not be evaluated
   std::uint64_t unreadable = 0;
   std::uint64_t timed_out = 0;
   std::uint64_t out_of_memory = 0;
@@ -31,7 +32,7 @@ struct BatchTally {
 };
 
 /// How the program ends: kExitFailure if anything could not be diagnosed, else kExitFinding if anything was found, else
-/// kExitNothing if no trace showed an input pipeline.
+/// kExitNothing if no trace showed an input pipeline, or a budget could not be evaluated on one that did.
 int exit_code_of(const BatchTally& tally);
 
 /// "10,000 traces in 55 s (181 a second): 4,210 input-bound, …": the closing lines.

@@ -2,14 +2,17 @@
 
 #include <sys/stat.h>
 
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
 #include "documents.h"
 #include "fleet/trace_row.h"
 #include "process/exit_code.h"
 #include "report/diagnosis_problems.h"
+#include "report/gate_text.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {
@@ -34,17 +37,41 @@ void name_inputs(std::vector<Error>& errors, const BatchInput& trace) {
   }
 }
 
+/// Those that are exceeded or were evaluated on no pipeline.
+std::string describe_budgets(const Analysis& analysis) {
+  std::string lines;
+  for (const BudgetResult& result : analysis.diagnosis.budgets) {
+    if (result.value && !result.is_exceeded()) continue;
+    lines += describe_budget(analysis.measurements, analysis.diagnosis.judgement, result) + "\n";
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string encode(const DiagnosedTrace& trace) {
   const bool has_row = trace.belongs_to.empty();
-  const char head[] = {static_cast<char>(trace.exit_code), static_cast<char>(trace.status), has_row ? '1' : '0'};
-  return std::string(head, sizeof(head)) + (has_row ? trace.row : trace.belongs_to);
+  const char head[] = {static_cast<char>(trace.exit_code), static_cast<char>(trace.status), has_row ? '1' : '0',
+                       static_cast<char>(trace.has_open_budget)};
+  // One program writes and reads it, so the bytes of a number are in its order.
+  const std::uint64_t length = trace.budgets.size();
+  char size[sizeof(length)];
+  std::memcpy(size, &length, sizeof(length));
+  return std::string(head, sizeof(head)) + std::string(size, sizeof(size)) + trace.budgets +
+         (has_row ? trace.row : trace.belongs_to);
 }
 
 DiagnosedTrace decode_diagnosed_trace(std::string_view text) {
-  DiagnosedTrace trace = {text[0], static_cast<VerdictStatus>(text[1]), {}};
-  (text[2] == '1' ? trace.row : trace.belongs_to) = text.substr(3);
+  constexpr std::size_t kHead = 4;
+  std::uint64_t length = 0;
+  std::memcpy(&length, text.data() + kHead, sizeof(length));
+  const std::string_view rest = text.substr(kHead + sizeof(length));
+  DiagnosedTrace trace;
+  trace.exit_code = text[0];
+  trace.status = static_cast<VerdictStatus>(text[1]);
+  trace.has_open_budget = text[3] != 0;
+  trace.budgets = rest.substr(0, length);
+  (text[2] == '1' ? trace.row : trace.belongs_to) = rest.substr(length);
   return trace;
 }
 
@@ -53,22 +80,32 @@ std::uint64_t stored_bytes(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, std::optional<Severity> fail_on, const BatchInput& trace,
+DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace,
                               const WorkerPool::Notify& notify) {
   RowFile file = {trace.path, stored_bytes(trace.input), sha256_of_file(trace.input).value_or("")};
   notify(file.sha256);
   const std::vector<std::string> files = pairs_beside().find(trace.input, setup.work);
-  if (files.front() != trace.input) return {.row = {}, .belongs_to = files.front()};
+  if (files.front() != trace.input) {
+    DiagnosedTrace other;
+    other.belongs_to = files.front();
+    return other;
+  }
   if (files.size() > 1) file.bytes += stored_bytes(files.back());
   Analysis analysis = diagnose_files(files, setup);
   name_inputs(analysis.unreadable, trace);
+  analysis.diagnosis.budgets = check_budgets(analysis.measurements, analysis.diagnosis, gate.budgets);
 
   DiagnosedTrace diagnosed;
   diagnosed.status = analysis.diagnosis.judgement.status;
   const auto outcome = [&] {
-    return problems_of(analysis.measurements, analysis.diagnosis, {.catalog = catalog(), .fail_on = fail_on}).outcome;
+    return problems_of(analysis.measurements, analysis.diagnosis, {.catalog = catalog(), .fail_on = gate.fail_on})
+        .outcome;
   };
   diagnosed.exit_code = analysis.has_readable_file() ? exit_code_of(outcome()) : kExitFailure;
+  if (analysis.has_readable_file()) {
+    diagnosed.has_open_budget = outcome_of(analysis.diagnosis.budgets) == BudgetOutcome::unknown;
+    diagnosed.budgets = describe_budgets(analysis);
+  }
   diagnosed.row = render_row(row_of(std::move(file), analysis.measurements, analysis.diagnosis, analysis.unreadable));
   return diagnosed;
 }
