@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -56,6 +57,14 @@ TEST_CASE("folders and what they stand for") {
             {"main/b/h.xplane.pb", "main/a/h1.xplane.pb", "main/a/h2.xplane.pb", "main/empty/notes.txt"},
             "main",
             {"a: main/a/h1.xplane.pb main/a/h2.xplane.pb", "b: main/b/h.xplane.pb"}},
+           {"a recording of two hosts that scripts/record made",
+            {"main/run_000/a.xplane.pb", "main/run_000/b.xplane.pb", "main/run_000/recording.json"},
+            "main/run_000",
+            {"run_000: main/run_000/a.xplane.pb main/run_000/b.xplane.pb"}},
+           {"a folder of them, in another one",
+            {"out/main/run_001/h.xplane.pb", "out/main/run_000/h.xplane.pb"},
+            "out",
+            {"run_000: out/main/run_000/h.xplane.pb", "run_001: out/main/run_001/h.xplane.pb"}},
            {"log directories in a folder",
             {"main/r2/plugins/profile/x/h.xplane.pb", "main/r1/plugins/profile/y/h.xplane.pb"},
             "main",
@@ -66,6 +75,33 @@ TEST_CASE("folders and what they stand for") {
     for (const std::string& file : one.files) directory.write(file, "x");
     CHECK(recordings_at(directory, directory / one.folder) == one.recordings);
   }
+}
+
+TEST_CASE("recordings of several versions are never taken for one") {
+  const TemporaryDirectory directory;
+  for (const char* const file : {"out/base/run_000/h.xplane.pb", "out/candidate/run_000/h.xplane.pb"}) {
+    directory.write(file, "x");
+  }
+  const std::string expected = "holds recordings of several versions";
+  const Result<std::vector<Run>> recordings = list_recordings(directory / "out");
+  REQUIRE_FALSE(recordings);
+  CHECK(recordings.error().what.starts_with(expected));
+  const Result<std::vector<std::string>> traces = resolve_inputs({directory / "out"}, {});
+  REQUIRE_FALSE(traces);
+  CHECK(traces.error().hint.find("tfdata-doctor compare ") != std::string::npos);
+}
+
+TEST_CASE("a folder of recordings stands for the newest, or the one that is named, as a log directory does") {
+  const TemporaryDirectory directory;
+  const std::string first = directory.write("main/run_000/h.xplane.pb", "x");
+  const std::string second = directory.write("main/run_001/h.xplane.pb", "x");
+  std::filesystem::last_write_time(first, std::filesystem::last_write_time(second) - std::chrono::hours(1));
+  CHECK(resolve_inputs({directory / "main"}, {}) == std::vector<std::string>{second});
+  CHECK(resolve_inputs({directory / "main"}, "run_000") == std::vector<std::string>{first});
+  CHECK(resolve_inputs({directory / "main/run_000"}, {}) == std::vector<std::string>{first});
+  const Result<std::vector<Run>> runs = list_runs(directory / "main");
+  REQUIRE(runs);
+  CHECK(runs->size() == 2);
 }
 
 TEST_CASE("a file, the standard input, and what is not there") {

@@ -36,9 +36,20 @@ fs::path full_path(const fs::path& path) {
   return full.has_filename() ? full : full.parent_path();
 }
 
-bool is_run_folder(const fs::path& full) {
+/// What scripts/record calls its recordings: "run_007".
+bool is_recording_name(std::string_view name) {
+  constexpr std::string_view kStart = "run_";
+  return name.size() > kStart.size() && name.starts_with(kStart) &&
+         name.find_first_not_of("0123456789", kStart.size()) == std::string_view::npos;
+}
+
+bool is_in_log_directory(const fs::path& full) {
   const fs::path parent = full.parent_path();
   return parent.filename() == "profile" && parent.parent_path().filename() == "plugins";
+}
+
+bool is_run_folder(const fs::path& full) {
+  return is_in_log_directory(full) || is_recording_name(full.filename().string());
 }
 
 std::int64_t newest_change(const std::vector<std::string>& files) {
@@ -138,6 +149,22 @@ Error no_traces(const std::string& directory, const TraceFolder& folder, const S
   return {std::move(what), directory, std::nullopt, "record one with tf.profiler.experimental.start(logdir)"};
 }
 
+/// The folders that hold recordings of scripts/record, where there are several: each is a version of its own.
+std::vector<std::string> folders_of_versions(const std::vector<FoundRun>& found) {
+  std::set<std::string> folders;
+  for (const FoundRun& one : found) {
+    const fs::path full = full_path(one.run.directory);
+    if (!is_in_log_directory(full)) folders.insert(fs::path(one.run.directory).parent_path().string());
+  }
+  return folders.size() > 1 ? std::vector<std::string>(folders.begin(), folders.end()) : std::vector<std::string>();
+}
+
+Error several_versions(const std::string& directory, const std::vector<std::string>& folders) {
+  return {"holds recordings of several versions: " + listed(folders), directory, std::nullopt,
+          "name one of them, or compare two: tfdata-doctor compare " + shell_word(folders[0]) + " -- " +
+              shell_word(folders[1])};
+}
+
 Result<std::vector<std::string>> choose_run(const std::string& directory, const std::string& wanted,
                                             const std::vector<FoundRun>& found) {
   std::vector<const Run*> exact;
@@ -171,6 +198,9 @@ Result<std::vector<std::string>> resolve_directory(const std::string& directory,
     return fail("holds no run '" + *run + "'", directory, "it is itself the run '" + own_name + "'");
   }
   if (search.found.empty()) return Unexpected(no_traces(directory, *folder, search));
+  if (const auto versions = folders_of_versions(search.found); !versions.empty()) {
+    return Unexpected(several_versions(directory, versions));
+  }
   if (!run) return search.found.front().run.files;
   return choose_run(directory, *run, search.found);
 }
@@ -226,6 +256,9 @@ Result<std::vector<Run>> list_recordings_in(const std::string& directory) {
   if (!recordings.empty()) return recordings;
   Search search = search_runs(directory);
   if (search.found.empty()) return Unexpected(no_traces(directory, *folder, search));
+  if (const auto versions = folders_of_versions(search.found); !versions.empty()) {
+    return Unexpected(several_versions(directory, versions));
+  }
   for (FoundRun& found : search.found) recordings.push_back(std::move(found.run));
   std::sort(recordings.begin(), recordings.end(), [](const Run& a, const Run& b) { return a.directory < b.directory; });
   return recordings;

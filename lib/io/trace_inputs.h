@@ -15,7 +15,8 @@ struct Run {
   std::vector<std::string> files;  ///< trace files in it, sorted; for a host with several formats only the richest
 };
 
-/// The runs below a TensorBoard log directory (`<dir>/**/plugins/profile/<run>/`), newest first: by the newest
+/// The runs below a TensorBoard log directory (`<dir>/**/plugins/profile/<run>/`), or a folder of scripts/record
+/// (`<dir>/run_000/`, `run_001/` and so on), newest first: by the newest
 /// modification time of a run's files, then by name. Follows no directory loops. Errors: not a directory, unreadable.
 Result<std::vector<Run>> list_runs(const std::string& log_directory);
 
@@ -26,8 +27,9 @@ Result<std::vector<Run>> list_runs(const std::string& log_directory);
 Result<std::vector<Run>> list_recordings(const std::string& path);
 
 /// Turns the TRACE… of the command line into trace files to read together, each recording once (without_repeats()).
-/// A file or "-" means itself, a run directory its trace files, a log directory its newest run or the run named
-/// `run`. Errors: missing path, directory without traces, no run of that name (the hint lists some).
+/// A file or "-" means itself, a run directory its trace files, a directory of runs its newest one or the run named
+/// `run`. Errors: missing path, directory without traces or with recordings of several versions, no run of that
+/// name (the hint lists some).
 Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,
                                                 const std::optional<std::string>& run);
 
