@@ -17,6 +17,9 @@
 namespace doctor {
 namespace {
 
+/// A trace with more is not read a second time, and nothing is known of the sizes of its elements.
+constexpr std::uint64_t kMostProfiledEvents = 500'000;
+
 /// Whether the path is a stored baseline, by its content. Pipes are left alone: what is read of them is gone.
 bool is_baseline(const std::string& path) {
   struct stat status {};
@@ -117,6 +120,8 @@ Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, co
   DiagnosisSetup with_history = setup;
   with_history.needed.read.attribute_history = true;
   with_history.needed.measure.call_times = true;
+  with_history.needed.profile = true;  // for the sizes of elements
+  with_history.needed.most_profiled_events = kMostProfiledEvents;
   Recordings recordings;
   recordings.files = files_of(named);
   std::vector<NamedRecordings> joined = named;

@@ -82,6 +82,7 @@ RunSummary random_summary(std::uint64_t seed) {
       if (random() % 2 == 0) iterator.settings.push_back({name, -static_cast<std::int64_t>(random() % 9), INT64_MAX});
     }
     iterator.calls = random();
+    if (random() % 2 == 0) iterator.element_bytes = random();
     iterator.self = random_durations(random);
     if (random() % 2 == 0) iterator.function_ops.push_back({random_text(random), random_durations(random)});
     run.iterators.push_back(std::move(iterator));

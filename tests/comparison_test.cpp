@@ -355,6 +355,16 @@ TEST_CASE("a step that takes twice as long is never 'nothing got slower', even w
   CHECK(summarize(comparison).find("nothing that was compared explains it") != std::string::npos);
 }
 
+TEST_CASE("steps that differ on one side alone as they do between the sides are the machine's") {
+  Recordings base = recordings(pipeline(), 5, 1);
+  Recordings candidate = recordings(pipeline(), 5, 2);
+  for (const std::size_t slow : {0, 1}) scale(base[slow].pipelines[0].step, 3);
+  for (const std::size_t slow : {0, 1, 2}) scale(candidate[slow].pipelines[0].step, 3);
+  const RunComparison comparison = compare_runs(base, candidate);
+  CHECK(find_row(comparison, TimeKind::step, "step")->ratio() > 2.5);
+  CHECK(comparison.outcome == ComparisonOutcome::no_regression);
+}
+
 TEST_CASE("steps and GetNext make a regression only where they are judged") {
   SummaryBuilder candidate = pipeline();
   scale(candidate.run().pipelines[0].step, 1.9);

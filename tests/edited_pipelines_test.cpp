@@ -18,6 +18,7 @@ RunSummary summary_of(const std::string& edit, const std::string& side) {
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
+  options.profile = true;
   const std::vector<std::string> files = {DOCTOR_SOURCE_DIR "/testdata/edits/" + edit + "/" + side +
                                           "/vm.xplane.pb.gz"};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
@@ -48,7 +49,7 @@ TEST_CASE("each edit is told with its line, and nothing else") {
             {{"DecodeJpeg: 4 -> 8 calls a step", 16}, {"AddV2 is new in the function", 16}}},
            {"augmentation", ComparisonOutcome::regression, {{"RandomUniform is new in the function", 16}}},
            {"repeat_in_function", ComparisonOutcome::regression, {{"ResizeBilinear: 4 -> 16 calls a step", 16}}},
-           {"larger_op", ComparisonOutcome::inconclusive, {}},
+           {"larger_op", ComparisonOutcome::regression, {{"elements of your .map().batch(): 111 kB -> 1.77 MB", 15}}},
            {"batch_size", ComparisonOutcome::inconclusive, {{"batch_size of", 15}}},
            {"second_map", ComparisonOutcome::regression, {{"is new below Dataset.prefetch", 16}, {"became", 15}}},
            {"map_before", ComparisonOutcome::regression, {{"is new below your .map().batch()", 15}}},

@@ -48,6 +48,46 @@ TEST_CASE("an op that is called twice as often is a regression from one recordin
   CHECK_FALSE(find_change(back, ChangeKind::op_calls_changed)->is_worse);
 }
 
+TEST_CASE("calls that came and are larger count with what they take") {
+  // One of four decodes what the base did; p25 is that of the small ones.
+  SummaryBuilder candidate = decoding(4);
+  DurationStatistics& times = candidate["ParallelMap"].function_ops.back().durations;
+  times.median = times.p90 = times.p99 = 4 * times.p25;
+  times.total = 13 * times.total / 4;
+  const RunComparison comparison = compare_runs({decoding(1)}, {candidate});
+  const StructureChange* const change = find_change(comparison, ChangeKind::op_calls_changed);
+  REQUIRE(change != nullptr);
+  CHECK(change->message == "DecodeJpeg: 8 -> 32 calls a step in ParallelMap, 96.0 ms more work a step");
+}
+
+TEST_CASE("larger elements are told where they become larger, with one recording a side") {
+  const auto resized = [](std::uint64_t bytes, std::int64_t batch) {
+    SummaryBuilder run("Root Prefetch Batch ParallelMap Range");
+    run.sets("Batch", "batch_size", batch).is_called("ParallelMap", 100 * static_cast<std::uint64_t>(batch));
+    run["ParallelMap"].element_bytes = bytes;
+    for (const char* const above : {"Batch", "Prefetch", "Root"}) {
+      run[above].element_bytes = bytes * static_cast<std::uint64_t>(batch);
+    }
+    return run;
+  };
+  const RunComparison comparison = compare_runs({resized(27'648, 8)}, {resized(442'368, 8)});
+  CHECK(comparison.outcome == ComparisonOutcome::regression);
+  REQUIRE(comparison.changes.size() == 1);
+  CHECK(comparison.changes[0].kind == ChangeKind::element_bytes_changed);
+  CHECK(comparison.changes[0].message == "elements of ParallelMap: 27.6 kB -> 442 kB (x16)");
+  // A little larger is told, and smaller is none the worse.
+  const RunComparison little = compare_runs({resized(1000, 8)}, {resized(1100, 8)});
+  REQUIRE(little.changes.size() == 1);
+  CHECK_FALSE(little.changes[0].is_worse);
+  CHECK_FALSE(compare_runs({resized(2000, 8)}, {resized(1000, 8)}).changes[0].is_worse);
+  // Of a batch of another size only that is told, and nothing where a side does not know.
+  const RunComparison batch = compare_runs({resized(1000, 8)}, {resized(1000, 16)});
+  CHECK(find_change(batch, ChangeKind::element_bytes_changed) == nullptr);
+  SummaryBuilder unknown("Root Prefetch Batch ParallelMap Range");
+  unknown.sets("Batch", "batch_size", 8).is_called("ParallelMap", 800);
+  CHECK(compare_runs({unknown}, {resized(1000, 8)}).changes.empty());
+}
+
 TEST_CASE("more calls that take less each are not faster") {
   const RunComparison comparison =
       compare_runs(recordings(decoding(1, 1, 1, 1000), 5, 1), recordings(decoding(3, 3, 3, 700), 5, 2));

@@ -56,6 +56,14 @@ std::vector<std::size_t> column(const std::vector<std::vector<std::size_t>>& par
   return indices;
 }
 
+/// Leaves out what is another one's partner: in recordings of another shape chance may pair differently.
+void leave_out(const std::vector<std::vector<std::size_t>>& taken, std::vector<std::size_t>& indices) {
+  for (std::size_t recording = 0; recording < indices.size(); ++recording) {
+    const std::vector<std::size_t>& others = taken[recording];
+    if (std::find(others.begin(), others.end(), indices[recording]) != others.end()) indices[recording] = kNoIndex;
+  }
+}
+
 /// Parents come before their inputs: so the inputs are looked at first.
 std::vector<double> elements_per_call(const RunSummary& run) {
   std::vector<double> elements(run.iterators.size(), 1);
@@ -119,6 +127,8 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
       aligned.candidate_index = partner;
       aligned.candidate_root = candidate_roots[partner];
       aligned.in_candidate = column(candidate_in_candidate, partner);
+    } else {
+      leave_out(candidate_in_candidate, aligned.in_candidate);
     }
     runs.iterators.push_back(std::move(aligned));
   }
@@ -129,6 +139,7 @@ AlignedRuns align_runs(std::span<const RunSummary> base, std::span<const RunSumm
     aligned.candidate_index = index;
     aligned.candidate_root = candidate_roots[index];
     aligned.in_base = column(candidate_in_base, index);
+    leave_out(base_in_base, aligned.in_base);
     aligned.in_candidate = column(candidate_in_candidate, index);
     runs.iterators.push_back(std::move(aligned));
   }

@@ -91,6 +91,7 @@ OrderedJson iterator_json(const IteratorSummary& iterator, Extent extent) {
   // Where there are none, as in the baselines of earlier versions, the identifier of a run stays what it was.
   if (!iterator.user_name.empty()) json["user_name"] = iterator.user_name;
   if (iterator.source) json["source"] = source_json(*iterator.source);
+  if (extent == Extent::all && iterator.element_bytes) json["element_bytes"] = *iterator.element_bytes;
   return json;
 }
 
@@ -312,6 +313,7 @@ class RunParser {
     parts.read("autotuned", iterator.is_autotuned);
     read_settings(parts, iterator.settings);
     parts.read("calls", iterator.calls);
+    if (parts.has("element_bytes")) parts.read("element_bytes", iterator.element_bytes.emplace());
     read_durations(parts, "self", iterator.self);
     if (parts.has("user_name")) parts.read("user_name", iterator.user_name);
     if (parts.has("source")) read_source(parts, iterator.source.emplace());

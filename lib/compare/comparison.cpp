@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "compare/element_sizes.h"
 #include "compare/finding_changes.h"
 #include "compare/function_changes.h"
 #include "compare/pipeline_rows.h"
@@ -176,11 +177,14 @@ bool has_judged_times(const RunComparison& comparison) {
   });
 }
 
-/// Whether steps got so much longer that "nothing got slower" would be false, whatever the reason is.
-bool has_unexplained_step(const RunComparison& comparison, double min_ratio) {
+/// Whether steps got so much longer that "nothing got slower" would be false, whatever the reason is. Where recordings
+/// of one side differ among themselves as those of both sides do, it is the machine that lengthens some.
+bool has_unexplained_step(const RunComparison& comparison, const ThresholdValues& thresholds) {
+  constexpr double kRounding = 1e-9;
+  const double min_ratio = thresholds["undecided_step_min_ratio"] * std::max(comparison.pace.ratio, 1.0);
   return std::any_of(comparison.pipeline_rows.begin(), comparison.pipeline_rows.end(), [&](const TimeRow& row) {
-    return row.kind == TimeKind::step && !row.is_judged &&
-           row.ratio() >= min_ratio * std::max(comparison.pace.ratio, 1.0);
+    return row.kind == TimeKind::step && !row.is_judged && row.ratio() >= min_ratio &&
+           row.p_value <= thresholds["undecided_significance"] + kRounding;
   });
 }
 
@@ -212,6 +216,7 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   if (!has_both && whole_base.size() + whole_candidate.size() < base.size() + candidate.size()) return comparison;
   comparison.changes = find_structure_changes(runs, thresholds);
   append(find_function_changes(runs, thresholds), comparison.changes);
+  append(find_size_changes(runs, thresholds), comparison.changes);
   append(find_finding_changes(runs, choice, limits.needed_count), comparison.changes);
   std::stable_sort(comparison.changes.begin(), comparison.changes.end(),
                    [](const StructureChange& a, const StructureChange& b) {
@@ -231,8 +236,7 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   if (choice.max_slowdown) allow_slowdown(*choice.max_slowdown, comparison);
   if (has_regression(comparison)) {
     comparison.outcome = ComparisonOutcome::regression;
-  } else if (has_judged_times(comparison) &&
-             !has_unexplained_step(comparison, thresholds["undecided_step_min_ratio"])) {
+  } else if (has_judged_times(comparison) && !has_unexplained_step(comparison, thresholds)) {
     comparison.outcome = ComparisonOutcome::no_regression;
   }
   return comparison;

@@ -34,6 +34,7 @@ struct RunComparison {
   MachineComparison machines;            ///< that the recordings were made on
   Pace pace;                             ///< of the candidate's machine, which was taken out of the rows
   std::vector<std::string> notes;        ///< what limits the comparison
+  std::string settings_note;             ///< as Diagnosis::settings_note; left to who reads settings
   std::optional<ClosedGap> ideal;        ///< compare() leaves it to who has an ideal run
 };
 

@@ -17,11 +17,12 @@ enum class ChangeKind {
   iterator_added,
   iterator_removed,
   iterator_moved,
-  form_changed,      ///< the same transformation in another form: map with and without num_parallel_calls
-  setting_changed,   ///< parallelism, buffer, batch size, cycle length…
-  op_added,          ///< an op that the function of an iterator did not run before
-  op_calls_changed,  ///< its function calls an op so many times for the same elements
-  calls_changed,     ///< so many calls for one step, as follows from the batch sizes between it and the consumer
+  form_changed,           ///< the same transformation in another form: map with and without num_parallel_calls
+  setting_changed,        ///< parallelism, buffer, batch size, cycle length…
+  op_added,               ///< an op that the function of an iterator did not run before
+  op_calls_changed,       ///< its function calls an op so many times for the same elements
+  element_bytes_changed,  ///< its elements take so many bytes, from the same input
+  calls_changed,          ///< so many calls for one step, as follows from the batch sizes between it and the consumer
   finding_new,
   finding_gone,
   budget_exceeded,  ///< of the candidate, whatever the base is

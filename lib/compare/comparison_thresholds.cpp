@@ -28,6 +28,8 @@ std::vector<Threshold> comparison_thresholds() {
       {"op_calls_min_ratio", 1.5, "ratio",
        "minimum for more calls of an op to count where its number depends on the element; elsewhere any other number "
        "counts"},
+      {"bytes_min_ratio", 1.25, "ratio",
+       "minimum for larger elements of an iterator to count: sizes do not vary, and what is a little larger is meant"},
       {"exchanged_op_min_ratio", 1.5, "ratio",
        "minimum for new ops of a function to outweigh those that went: work differs by a third between runs of the "
        "same code"},
@@ -36,6 +38,9 @@ std::vector<Threshold> comparison_thresholds() {
        "minimum for a longer step that nothing compared explains to make the answer inconclusive; steps of the same "
        "code "
        "differ by as much between an idle machine and one with every core half busy"},
+      {"undecided_significance", 0.05, "probability",
+       "maximum p-value of such a step: among recordings that differ as much on one side alone some are longer by "
+       "chance"},
       {"process_spread", 0.01, "share",
        "standard deviation by which a call differs between processes of the same code, before these recordings tell"},
       {"sitting_spread", 0.015, "share", "the same between recordings of different hours and days on one machine"},

@@ -19,6 +19,9 @@ constexpr double kErrorsApart = 4;
 /// Quartiles that are apart by less differ as loops of random length do.
 constexpr double kQuartilesApart = 1.05;
 
+/// How much more uneven calls must be than those of the base to be of other sizes.
+constexpr double kMoreUneven = 1.5;
+
 /// How often the function calls an op in one recording.
 struct CallsReading {
   double low = 0;
@@ -106,11 +109,23 @@ bool know_runs(std::span<const RunSummary> runs, const std::vector<std::size_t>&
   return true;
 }
 
+double mean_us(const DurationStatistics& durations) {
+  return to_microseconds(durations.total) / static_cast<double>(durations.count);
+}
+
 double work_of_calls(const IteratorSummary& iterator, std::string_view op, double calls, bool by_mean) {
   const OpSummary* const found = find_function_op(iterator, op);
   if (found == nullptr || found->durations.count == 0) return 0;
-  const double mean = to_microseconds(found->durations.total) / static_cast<double>(found->durations.count);
-  return calls * (by_mean ? mean : to_microseconds(found->durations.p25));
+  return calls * (by_mean ? mean_us(found->durations) : to_microseconds(found->durations.p25));
+}
+
+/// How much longer calls take than those that nothing held up: by chance, or as they are about larger and smaller
+/// things. 1 where the op does not run.
+double unevenness(const IteratorSummary& iterator, std::string_view op) {
+  const OpSummary* const found = find_function_op(iterator, op);
+  if (found == nullptr || found->durations.count == 0 || found->durations.p25 == 0) return 1;
+  return work_us(found->durations) / static_cast<double>(found->durations.count) /
+         to_microseconds(found->durations.p25);
 }
 
 }  // namespace
@@ -151,9 +166,13 @@ OpWork work_of_op(const AlignedRuns& runs, const AlignedIterator& iterator, std:
                   work_of_calls(*iterator.candidate, op, after, by_mean)};
   };
   const OpWork undisturbed = work(false);
-  if (undisturbed.added_us() > 0 || change.after < change.before) return undisturbed;
+  if (change.after < change.before) return undisturbed;
+  // The calls that came may be larger than those that were there.
+  const bool is_uneven =
+      unevenness(*iterator.candidate, op) > kMoreUneven * std::max(1.0, unevenness(*iterator.base, op));
+  if (undisturbed.added_us() > 0 && !is_uneven) return undisturbed;
   const OpWork mean = work(true);
-  return mean.added_us() > 0 ? mean : undisturbed;
+  return mean.added_us() > undisturbed.added_us() ? mean : undisturbed;
 }
 
 }  // namespace doctor

@@ -10,6 +10,7 @@
 
 #include "base/duration_histogram.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/element_buffers.h"
 #include "diagnose/user_code.h"
 #include "trace/torn.h"
 
@@ -77,6 +78,7 @@ class HostSummary {
     summary.is_autotuned = iterator.text("autotune") == "true";
     summary.settings = settings_of(iterator);
     summary.calls = iterator.calls;
+    summary.element_bytes = bytes_by_shapes(host_, id);
     if (!host_.call_times) return summary;
     summary.self = host_.call_times->self[index_of(id)];
     for (const FunctionOpTimes& op : host_.call_times->function_ops) {

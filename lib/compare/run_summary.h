@@ -42,8 +42,9 @@ struct IteratorSummary {
   bool is_autotuned = false;
   std::vector<SettingSummary> settings;  ///< sorted by name; only those that it says
   std::uint64_t calls = 0;
-  DurationStatistics self;              ///< empty for one that waits for other threads
-  std::vector<OpSummary> function_ops;  ///< sorted by op
+  std::optional<std::uint64_t> element_bytes = {};  ///< of one that it makes, by its shapes; older baselines lack it
+  DurationStatistics self;                          ///< empty for one that waits for other threads
+  std::vector<OpSummary> function_ops;              ///< sorted by op
 
   friend bool operator==(const IteratorSummary&, const IteratorSummary&) = default;
 };
@@ -84,7 +85,8 @@ struct RunSummary {
   friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };
 
-/// Needs measurements that were made with ReadOptions::attribute_history and MeasureOptions::call_times.
+/// Needs measurements that were made with ReadOptions::attribute_history and MeasureOptions::call_times; the sizes of
+/// elements are known with AnalysisOptions::profile.
 RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis);
 
 /// Adds what the file beside the traces knows of how they were recorded, where the traces do not say it themselves.

@@ -254,11 +254,15 @@ class ChangeFinder {
   }
 
   void add_move(const AlignedIterator& before, const AlignedIterator& after) {
-    StructureChange& change =
-        add(ChangeKind::iterator_moved, *before.base,
-            fmt::format("{} moved: it was {} and is now {}", before.base->words,
-                        place_of(*runs_.base, before.base_index), place_of(*runs_.candidate, after.candidate_index)));
-    change.is_certain = is_everywhere(before.in_base) && is_everywhere(after.in_candidate);
+    const std::string old_place = place_of(*runs_.base, before.base_index);
+    const std::string place = place_of(*runs_.candidate, after.candidate_index);
+    // Of two alike below one of these words, which is which may not be known.
+    if (place != old_place) {
+      StructureChange& change =
+          add(ChangeKind::iterator_moved, *before.base,
+              fmt::format("{} moved: it was {} and is now {}", before.base->words, old_place, place));
+      change.is_certain = is_everywhere(before.in_base) && is_everywhere(after.in_candidate);
+    }
     compare_pair(before, after);
     compare_calls(before, after);
   }

@@ -11,6 +11,7 @@
 #include "compare/row_judge.h"
 #include "compare/step_model.h"
 #include "compare/structure_changes.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -215,6 +216,11 @@ class TimeComparer {
     if (row.base.empty() || row.candidate.empty()) return;
     row.cost_us = row.candidate_median - row.base_median;
     row.longer_step = longer_step(iterator, /*is_in_function=*/true, row.cost_us);
+    if (has_other_calls(iterator)) {
+      row.is_judged = false;
+      row.needed.reset();
+      row.reason = "a step calls it another number of times, as follows from what else changed";
+    }
     std::set<std::string> ops = ops_of(iterator);
     for (const OpSummary& op : iterator.candidate->function_ops) ops.insert(op.op);
     const auto is_changed = [&](const std::string& op) {
@@ -296,7 +302,19 @@ class TimeComparer {
     return ops;
   }
 
+  /// Whether a step calls the iterator another number of times because something else changed, which is told: a map and
+  /// its batch are one iterator or two, or the base kept its elements in a cache that is gone.
+  bool has_other_calls(const AlignedIterator& iterator) const {
+    if (is_map_and_batch(*iterator.base) != is_map_and_batch(*iterator.candidate)) return true;
+    for (std::size_t above = iterator.base->parent; above != kNoIndex; above = runs_.base->iterators[above].parent) {
+      const bool is_cache = dataset_kind(runs_.base->iterators[above].kind).has(Trait::cache);
+      if (is_cache && runs_.iterators[above].is_gone()) return true;
+    }
+    return false;
+  }
+
   void add_calls(TimeRow row, const AlignedIterator& iterator) {
+    if (has_other_calls(iterator)) return;
     row.kind = TimeKind::calls;
     const Reading calls = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
       if (static_cast<double>(run.iterators[index].calls) < thresholds_["min_calls"]) return std::nullopt;

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "compare/iterator_settings.h"
+#include "compare/structure_changes.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -34,8 +36,14 @@ constexpr double kMostCells = 3e7;
 /// paired with the one that is called about as often.
 bool have_like_amounts(const IteratorSummary& a, const IteratorSummary& b) {
   constexpr std::uint64_t kMostTimes = 4;
-  const auto [few, many] = std::minmax(a.calls, b.calls);
-  return many / kMostTimes <= few;
+  // A map and its batch in one is called for a batch, and does its map's work for each element of it.
+  const auto amount = [](const IteratorSummary& one) {
+    const std::int64_t each = is_map_and_batch(one) ? std::max<std::int64_t>(1, batch_size_of(one).value_or(1)) : 1;
+    return static_cast<double>(one.calls) * static_cast<double>(each);
+  };
+  const double amount_a = amount(a);
+  const double amount_b = amount(b);
+  return std::max(amount_a, amount_b) < static_cast<double>(kMostTimes) * (std::min(amount_a, amount_b) + 1);
 }
 
 int cost_of_functions(const IteratorSummary& a, const IteratorSummary& b) {

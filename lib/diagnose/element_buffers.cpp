@@ -53,14 +53,6 @@ std::optional<std::int64_t> batch_size_of(const HostMeasurement& host, IteratorI
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id) {
-  if (!host.profile) return std::nullopt;
-  const ElementTypes& known = host.profile->element_types;
-  const auto type = known.find(host.iterators[index_of(id)].dataset_name);
-  if (type == known.end()) return std::nullopt;
-  return element_bytes(type->second.shapes, type->second.types, batch_size_of(host, id));
-}
-
 /// Nothing where one of them is not known, or the product is more than any machine has.
 std::optional<std::uint64_t> product(std::optional<std::uint64_t> count, std::optional<std::uint64_t> each) {
   std::uint64_t bytes = 0;
@@ -96,6 +88,14 @@ bool is_held_on_request(const IteratorMeasurement& iterator) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id) {
+  if (!host.profile) return std::nullopt;
+  const ElementTypes& known = host.profile->element_types;
+  const auto type = known.find(host.iterators[index_of(id)].dataset_name);
+  if (type == known.end()) return std::nullopt;
+  return element_bytes(type->second.shapes, type->second.types, batch_size_of(host, id));
+}
 
 std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const std::vector<IteratorId>& members) {
   std::vector<ElementBuffer> buffers;

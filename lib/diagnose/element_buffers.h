@@ -24,6 +24,10 @@ struct ElementBuffer {
 /// Megabytes that the runtime rounds down are off by at most 10 % from here on.
 inline constexpr std::uint64_t kLeastExactMegabytes = 10;
 
+/// Bytes of an element that the iterator makes, by its shapes. Nothing where the trace does not say them all, as before
+/// TF 2.13, and without a Profile.
+std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id);
+
 /// Those of the members that keep elements, in their order: shuffles, prefetches, caches in memory, and parallel
 /// transformations with their results.
 std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const std::vector<IteratorId>& members);
