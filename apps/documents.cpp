@@ -132,6 +132,7 @@ std::optional<std::string> render_problems(const ProblemReport& problems, Output
     case OutputFormat::csv:
     case OutputFormat::prometheus:
     case OutputFormat::html:
+    case OutputFormat::svg:
       break;
   }
   return std::nullopt;

@@ -122,9 +122,11 @@ std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSetti
   return render_html(std::move(documents), title_of_traces(analysis.measurements));
 }
 
-std::string render_comparison_html(const std::string& json, const ComparedPaths& paths, const DiagnosisSetup& setup) {
+std::string render_comparison_html(const std::string& json, const std::string& history, const ComparedPaths& paths,
+                                   const DiagnosisSetup& setup) {
   std::vector<PageDocument> documents;
   documents.push_back({"comparison", OrderedJson::parse(json)});
+  if (!history.empty()) documents.push_back({"history", OrderedJson::parse(history)});
   add_side("base_", paths.base, setup, documents);
   add_side("candidate_", paths.candidate, setup, documents);
   return render_html(std::move(documents), "Comparison");

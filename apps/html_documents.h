@@ -28,9 +28,10 @@ struct ComparedPaths {
   std::vector<std::string> candidate;
 };
 
-/// A comparison as such a page: `json` is what `compare` prints, and the first recording of each side is read for its
-/// pipeline and its steps.
-std::string render_comparison_html(const std::string& json, const ComparedPaths& paths, const DiagnosisSetup& setup);
+/// A comparison as such a page: `json` is what `compare` prints, `history` what `baseline log` does, empty without a
+/// baseline; the first recording of each side is read for its pipeline and its steps.
+std::string render_comparison_html(const std::string& json, const std::string& history, const ComparedPaths& paths,
+                                   const DiagnosisSetup& setup);
 
 /// What the page is called: the run, where the traces lie in a log directory, and its host.
 std::string title_of_traces(const Measurements& measurements);

@@ -13,6 +13,7 @@
 #include "compare/history.h"
 #include "compare/sessions.h"
 #include "diagnose/threshold_settings.h"
+#include "html_documents.h"
 #include "io/path_error.h"
 #include "process/exit_code.h"
 #include "process/output.h"
@@ -156,6 +157,12 @@ int log_runs(const BaselineOptions& options) {
   const History history = history_of(*runs, thresholds_of(options));
   const OutputFormat format = options.output.format();
   if (format == OutputFormat::json) return print_page(render_history_json(history), options.output.path(), true);
+  if (format == OutputFormat::html) {
+    // One version alone has nothing to draw.
+    const std::string text = history.entries.size() < 2 ? render_history_text(history, std::nullopt) : std::string();
+    return print_page(render_document_html("history", render_history_json(history), "History", text),
+                      options.output.path());
+  }
   return print_page(format == OutputFormat::csv ? render_history_csv(history)
                                                 : render_history_text(history, page_width(options.output)),
                     options.output.path());

@@ -15,6 +15,7 @@
 #include "process/output.h"
 #include "recordings.h"
 #include "report/comparison_page.h"
+#include "report/comparison_picture.h"
 #include "report/comparison_problems.h"
 #include "report/history_page.h"
 
@@ -40,6 +41,10 @@ Result<void> take_sides(const Request& request, CompareOptions& options) {
   const std::vector<std::string>& arguments = request.arguments.begin()->second;
   const auto between = std::find(arguments.begin(), arguments.end(), kBetweenSides);
   const bool has_sides = between != arguments.end();
+  // One that a file or a variable names stands in for a base that is not named.
+  const GivenValue* const baseline = request.values.find("baseline");
+  const bool counts = baseline != nullptr && (baseline->origin == Origin::command_line || !has_sides);
+  if (counts) options.baseline = baseline->text;
   if (has_sides) options.base.assign(arguments.begin(), between);
   options.candidate.assign(has_sides ? between + 1 : arguments.begin(), arguments.end());
   if (options.baseline && !options.base.empty()) {
@@ -60,7 +65,6 @@ Result<CompareOptions> compare_options(const Request& request) {
   if (!source) return Unexpected(source.error());
   options.source_file = *std::move(source);
   options.reading = reading_options(request);
-  options.baseline = request.given("baseline");
   options.label = request.text("label");
   options.ideal = request.given("ideal");
   options.budgets = request.budgets;
@@ -191,12 +195,16 @@ ProblemReport problems_between(const RunComparison& comparison, const Sides& sid
   return problems_of(comparison, context);
 }
 
-/// Since which version of the baseline a number is what it is, of those that changed last.
-void add_history(const Sides& sides, const ThresholdValues& thresholds, RunComparison& comparison) {
-  constexpr std::size_t kMostNotes = 3;
+/// The numbers of the baseline's versions and of the candidate.
+History history_with_candidate(const Sides& sides, const ThresholdValues& thresholds) {
   std::vector<StoredRun> runs = sides.base.runs;
   runs.insert(runs.end(), sides.candidate.runs.begin(), sides.candidate.runs.end());
-  const History history = history_of(runs, thresholds);
+  return history_of(runs, thresholds);
+}
+
+/// Since which version a number is what it is, of those that changed last.
+void add_history_notes(const History& history, RunComparison& comparison) {
+  constexpr std::size_t kMostNotes = 3;
   std::size_t notes = 0;
   for (const HistorySeries& series : history.series) {
     if (series.changes.empty() || notes == kMostNotes) continue;
@@ -245,7 +253,13 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   const std::vector<RunSummary> candidate = summaries_of(sides.candidate);
   RunComparison comparison = compare(base, candidate, options.choice, thresholds);
   add_budgets(sides.candidate, comparison);
-  if (options.baseline && options.label.empty()) add_history(sides, thresholds, comparison);
+  std::string history;
+  if (options.baseline && options.label.empty()) {
+    const History versions = history_with_candidate(sides, thresholds);
+    add_history_notes(versions, comparison);
+    history = render_history_json(versions);
+  }
+  comparison.settings_note = output.settings_note;
   if (options.ideal) comparison.ideal = closed_gap(*options.ideal, base, candidate, summaries_of(sides.ideal));
   ProblemReport problems = problems_between(comparison, sides, options);
   problems.settings_note = output.settings_note;
@@ -253,9 +267,10 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
     if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));
     if (format == OutputFormat::json) return render_comparison_json(comparison);
     if (format == OutputFormat::html) {
-      return render_comparison_html(render_comparison_json(comparison), {options.base, options.candidate},
+      return render_comparison_html(render_comparison_json(comparison), history, {options.base, options.candidate},
                                     options.reading.setup);
     }
+    if (format == OutputFormat::svg) return render_comparison_svg(comparison);
     return render_problems(problems, format).value_or("");
   });
   const bool are_read = sides.base.unreadable.empty() && sides.candidate.unreadable.empty();

@@ -194,6 +194,56 @@ TEST_CASE("documents for CI say what text and exit status say") {
   CHECK(contains(annotations.output, "\n::error file=run_0.xplane.pb.gz,"));
 }
 
+TEST_CASE("a comment has a picture, and says since which version a number is what it is") {
+  const TemporaryDirectory folder;
+  CHECK(
+      run_tool({"compare", kBase, "--", kCandidate, "-o", "markdown=" + (folder / "m"), "-o", "svg=" + (folder / "s")})
+          .code == 1);
+  const std::string comment = read_whole_file(folder / "m");
+  CHECK(contains(comment, "\n    a step, base      \u2588"));
+  CHECK(contains(comment, "\n    a step, candidate \u2588"));
+  const std::string picture = read_whole_file(folder / "s");
+  CHECK(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  CHECK(contains(picture, ">REGRESSION</text>"));
+  CHECK(contains(picture, "DecodePng in Dataset.map with num_parallel_calls"));
+  std::size_t slower = 0;
+  for (std::size_t at = picture.find("class=\"slower\""); at != std::string::npos;
+       at = picture.find("class=\"slower\"", at + 1)) {
+    ++slower;
+  }
+  CHECK(slower == 5);  // a dot for each recording of the candidate
+}
+
+TEST_CASE("settings of a file are told, and a baseline that it names stands in for a base that is not named") {
+  const TemporaryDirectory folder;
+  const std::string file = folder / "runs.json";
+  CHECK(run_tool({"baseline", "add", file, kBase}).code == 0);
+  const std::string config = folder.write("doctor.toml", "baseline = \"" + file + "\"\nfail-on = \"never\"\n");
+  const Ended ended = run_tool({"compare", kCandidate, "--config", config, "--format", "json"});
+  CHECK(ended.code == 1);
+  const Json json = Json::parse(ended.output);
+  CHECK(json["recordings"]["base"] == 5);
+  CHECK(contains(json["settings_note"].get<std::string>(), "fail-on never"));
+  CHECK(contains(json["settings_note"].get<std::string>(), "baseline "));
+  CHECK(contains(run_tool({"compare", kCandidate, "--config", config}).output, "settings  "));
+  CHECK(run_tool({"compare", kCandidate, "--", kCandidate, "--config", config}).code != 1);
+  CHECK(run_tool({"compare", kCandidate, "--no-config"}).code == 2);
+  const Json plain = Json::parse(run_tool({"compare", kBase, "--", kBase, "--format", "json", "--no-config"}).output);
+  CHECK_FALSE(plain.contains("settings_note"));
+}
+
+TEST_CASE("baselines of this version and of earlier ones are read") {
+  for (const char* const name : {"2026-11-23.json", "2026-11-25.json"}) {
+    CAPTURE(name);
+    const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/compare/baselines/" + name;
+    const Ended ended = run_tool({"compare", "--baseline", file, kCandidate});
+    CHECK(ended.code == 1);
+    CHECK(contains(ended.output, "DecodePng in Dataset.map with num_parallel_calls: "));
+    CHECK(run_tool({"compare", "--baseline", file, kBase}).code == 0);
+    CHECK(contains(run_tool({"baseline", "log", file}).output, "main"));
+  }
+}
+
 TEST_CASE("a baseline stands in for the recordings that it was made of") {
   const TemporaryDirectory folder;
   for (const std::string name : {"runs.json", "runs.sqlite"}) {
@@ -236,6 +286,7 @@ TEST_CASE("a baseline stands in for the recordings that it was made of") {
   CHECK(contains(log.output, "no number changed for good"));
   CHECK(Json::parse(run_tool({"baseline", "log", kept, "--format", "json"}).output)["schema"] ==
         "tfdata-doctor.history/1");
+  CHECK(contains(run_tool({"baseline", "log", kept, "--format", "html"}).output, "no number changed for good"));
   CHECK(run_tool({"baseline", "log", kept, "--format", "csv"}).output.starts_with("number,recorded_at,label,"));
   CHECK(run_tool({"baseline", "show", folder / "absent"}).code == 2);
   CHECK(contains(run_tool({"compare", "--baseline", folder / "absent.json", kCandidate}).errors,

@@ -13,6 +13,7 @@
 #include "compare/change_points.h"
 #include "compare/sessions.h"
 #include "report/history_page.h"
+#include "report/html/html_page.h"
 #include "summaries.h"
 
 namespace doctor::history_test {
@@ -93,6 +94,17 @@ TEST_CASE("a history as text, CSV and JSON") {
   CHECK(json["series"][0]["values_us"].size() == 12);
   CHECK(render_history_text({}, {}) == "no whole run to show\n");
   CHECK(nlohmann::json::parse(render_history_json({}))["entries"].empty());
+}
+
+TEST_CASE("a history on a page: the whole step, and what changed with the version since which it did") {
+  const std::string json = render_history_json(history());
+  const std::string page = render_html({{"history", OrderedJson::parse(json)}}, "history");
+  CHECK(page.find("Over the versions of the baseline") != std::string::npos);
+  CHECK(page.find("DecodeJpeg in ParallelMap</h3>") != std::string::npos);
+  CHECK(page.find("since v7 of 2025-11-27") != std::string::npos);
+  CHECK(page.find("<h3>Batch</h3>") == std::string::npos);
+  CHECK(render_html({{"history", OrderedJson::parse(render_history_json({}))}}, "none").find("id=\"history\"") ==
+        std::string::npos);
 }
 
 TEST_CASE("runs without a time are told apart by their labels") {

@@ -309,6 +309,19 @@ TEST_CASE("every option explains itself, and what stands in the file stands in t
   CHECK(find_option(Command::rules, "fail-on") == nullptr);
 }
 
+TEST_CASE("an option of a comparison that no file may set names what one run reads or writes, or with which rights") {
+  std::vector<std::string> without_key;
+  for (const OptionEntry* option : options_of(Command::compare)) {
+    if (option->key.empty()) without_key.emplace_back(option->name);
+  }
+  const std::vector<std::string> expected = {"run",   "timeout", "no-sandbox", "require-sandbox", "embedded",
+                                             "label", "ideal",   "output",     "config",          "no-config"};
+  std::sort(without_key.begin(), without_key.end());
+  std::vector<std::string> sorted = expected;
+  std::sort(sorted.begin(), sorted.end());
+  CHECK(without_key == sorted);
+}
+
 TEST_CASE("every example in the help is a command line that is understood") {
   const Job job("");
   for (const CommandEntry& command : command_table()) {

@@ -42,10 +42,10 @@ const std::vector<OutputFormat> kTableFormats = {OutputFormat::text, OutputForma
                                                  OutputFormat::csv, OutputFormat::markdown};
 const std::vector<OutputFormat> kRowFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv,
                                                OutputFormat::markdown};
-/// Of what reports problems.
-const std::vector<OutputFormat> kReportFormats = {OutputFormat::text,   OutputFormat::json,    OutputFormat::html,
-                                                  OutputFormat::sarif,  OutputFormat::junit,   OutputFormat::gitlab,
-                                                  OutputFormat::github, OutputFormat::markdown};
+// Of what reports problems.
+const std::vector<OutputFormat> kComparisonFormats = {
+    OutputFormat::text,  OutputFormat::json,   OutputFormat::html,   OutputFormat::svg,     OutputFormat::sarif,
+    OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown};
 const std::vector<OutputFormat> kDiagnosisFormats = {
     OutputFormat::text,  OutputFormat::json,   OutputFormat::html,   OutputFormat::prometheus, OutputFormat::sarif,
     OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown};
@@ -156,15 +156,16 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_compare,
      .summary = "Say whether candidate recordings are slower than base recordings, and where",
      .usage = "[OPTIONS] BASE... -- CANDIDATE...",
-     .formats = kReportFormats,
+     .formats = kComparisonFormats,
      .arguments = {{"BASE... -- CANDIDATE", ArgumentKind::path,
                     "Recordings: trace files, run directories, directories of them, baselines", /*repeats=*/true}},
      .examples = {{"compare main/ -- branch/", "two directories of recordings"},
                   {"compare --baseline doctor.json branch/", "against the runs of a baseline"},
                   {"compare --format markdown -o comment.md main/ -- branch/", "a comment on a pull request"}},
      .notes = kRecordingNotes,
-     .exits = {{kExitClean, "compared; no regression and no new finding at or above --fail-on"},
-               {kExitFinding, "a regression, or a new finding at or above --fail-on"},
+     .exits = {{kExitClean, "compared; no regression, no new finding at or above --fail-on and no budget exceeded"},
+               {kExitFinding,
+                "a regression, a new finding at or above --fail-on, or a budget that the candidate exceeds"},
                kFailed,
                {kExitNothing, "inconclusive: too few recordings, or nothing in them to compare"}}},
     {.name = "baseline",
@@ -173,7 +174,8 @@ const std::vector<CommandEntry> kTraceCommands = {
      .summary = "Keep small summaries of recordings for later comparisons",
      .usage = "add|show|log|prune FILE [OPTIONS] [TRACE...]",
      .formats = kPageFormats,
-     .variants = {{.action = "log", .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv}}},
+     .variants = {{.action = "log",
+                   .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv}}},
      .csv_holds = "of log alone",
      .arguments =
          {{"ACTION", ArgumentKind::word, "What to do: add, show, log or prune", false, {"add", "show", "log", "prune"}},
@@ -197,12 +199,13 @@ const std::vector<CommandEntry> kTraceCommands = {
                   {"batch -o rows.ndjson --resume traces/", "go on after an interruption"},
                   {"batch --shard 2/8 --files-from list.txt", "the second of eight parts of a list"}},
      .notes = kBatchNotes,
-     .exits = {{kExitClean, "every trace has a row, and none has a finding at or above --fail-on"},
-               {kExitFinding, "a trace has a finding at or above --fail-on"},
+     .exits = {{kExitClean, "every trace has a row, and none has a finding at or above --fail-on or exceeds a budget"},
+               {kExitFinding, "a trace has a finding at or above --fail-on, or exceeds a budget"},
                {kExitFailure,
                 "wrong usage, a trace or a directory that could not be read, or rows that could not be "
                 "written"},
-               {kExitNothing, "no trace shows an input pipeline that could be judged"}}},
+               {kExitNothing,
+                "no trace shows an input pipeline that could be judged, or a budget could not be evaluated on one"}}},
 };
 
 const std::vector<CommandEntry> kTableCommands = {

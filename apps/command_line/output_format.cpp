@@ -20,10 +20,11 @@ struct FormatEntry {
 };
 
 /// In the order in which help lists them.
-constexpr std::array<FormatEntry, 10> kFormats = {{
+constexpr std::array<FormatEntry, 11> kFormats = {{
     {"text", OutputFormat::text},
     {"json", OutputFormat::json},
     {"html", OutputFormat::html, "a page"},
+    {"svg", OutputFormat::svg, "a picture"},
     {"csv", OutputFormat::csv},
     {"prometheus", OutputFormat::prometheus, "metrics"},
     {"sarif", OutputFormat::sarif, {}, true},

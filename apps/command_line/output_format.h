@@ -11,7 +11,7 @@ namespace doctor {
 struct CommandEntry;
 struct Request;
 
-enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html };
+enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html, svg };
 
 /// The word that chooses the format.
 std::string_view to_word(OutputFormat format);

@@ -59,15 +59,6 @@ std::size_t regression_count(const RunComparison& comparison) {
   return count(comparison.changes) + count(comparison.rows) + count(comparison.pipeline_rows);
 }
 
-/// The step that changed most: what the user feels.
-const TimeRow* felt_row(const RunComparison& comparison) {
-  const TimeRow* felt = nullptr;
-  for (const TimeRow& row : comparison.pipeline_rows) {
-    if (row.kind == TimeKind::step && (felt == nullptr || row.cost_us > felt->cost_us)) felt = &row;
-  }
-  return felt;
-}
-
 /// "a step took 3.70 ms and takes 8.24 ms (x2.23)"; empty where no step shows.
 std::string felt_words(const RunComparison& comparison) {
   const TimeRow* const row = felt_row(comparison);
@@ -142,6 +133,8 @@ std::string_view to_word(ChangeKind kind) {
       return "op_added";
     case ChangeKind::op_calls_changed:
       return "op_calls_changed";
+    case ChangeKind::element_bytes_changed:
+      return "element_bytes_changed";
     case ChangeKind::calls_changed:
       return "calls_changed";
     case ChangeKind::finding_new:
@@ -335,6 +328,14 @@ std::string_view verdict_words(ComparisonOutcome outcome) {
   return "INCONCLUSIVE";
 }
 
+const TimeRow* felt_row(const RunComparison& comparison) {
+  const TimeRow* felt = nullptr;
+  for (const TimeRow& row : comparison.pipeline_rows) {
+    if (row.kind == TimeKind::step && (felt == nullptr || row.cost_us > felt->cost_us)) felt = &row;
+  }
+  return felt;
+}
+
 std::string summarize(const RunComparison& comparison) {
   const std::size_t judged = static_cast<std::size_t>(
       std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) { return row.is_judged; }));
@@ -441,23 +442,25 @@ std::string describe_gap(const ClosedGap& closed) {
 std::string render_comparison_json(const RunComparison& comparison) {
   OrderedJson changes = OrderedJson::array();
   for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
-  return to_text(
-      {{"schema", "tfdata-doctor.comparison/1"},
-       {"tool", tool_json()},
-       {"outcome", to_word(comparison.outcome)},
-       {"summary", summarize(comparison)},
-       {"recordings",
-        {{"base", comparison.base_count},
-         {"candidate", comparison.candidate_count},
-         {"needed", comparison.needed_count}}},
-       {"structure", std::move(changes)},
-       {"times", rows_json(comparison.rows)},
-       {"pipelines", rows_json(comparison.pipeline_rows)},
-       {"ideal", gap_json(comparison.ideal)},
-       {"other_machine", comparison.machines.is_other},
-       {"machine_differences", comparison.machines.differences},
-       {"machine_pace", comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
-       {"notes", comparison.notes}});
+  OrderedJson json = {
+      {"schema", "tfdata-doctor.comparison/1"},
+      {"tool", tool_json()},
+      {"outcome", to_word(comparison.outcome)},
+      {"summary", summarize(comparison)},
+      {"recordings",
+       {{"base", comparison.base_count},
+        {"candidate", comparison.candidate_count},
+        {"needed", comparison.needed_count}}},
+      {"structure", std::move(changes)},
+      {"times", rows_json(comparison.rows)},
+      {"pipelines", rows_json(comparison.pipeline_rows)},
+      {"ideal", gap_json(comparison.ideal)},
+      {"other_machine", comparison.machines.is_other},
+      {"machine_differences", comparison.machines.differences},
+      {"machine_pace", comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
+      {"notes", comparison.notes}};
+  if (!comparison.settings_note.empty()) json["settings_note"] = comparison.settings_note;
+  return to_text(json);
 }
 
 std::string render_comparison_text(const RunComparison& comparison, const TextStyle& style) {

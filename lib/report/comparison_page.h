@@ -14,6 +14,9 @@ std::string_view verdict_words(ComparisonOutcome outcome);
 /// The outcome in one sentence with its numbers, the gravest reason first.
 std::string summarize(const RunComparison& comparison);
 
+/// The step that changed most: what the user feels. Null where no step shows.
+const TimeRow* felt_row(const RunComparison& comparison);
+
 /// "DecodePng in Dataset.map", "Dataset.batch", "GetNext".
 std::string describe_subject(const TimeRow& row);
 

@@ -1,8 +1,12 @@
 #include "report/comparison_problems.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
+#include <utility>
 
 #include "compare/comparison_thresholds.h"
 #include "report/comparison_page.h"
@@ -21,8 +25,9 @@ struct Kind {
 constexpr Kind kStructure = {"pipeline-changed", "an iterator was added, removed, moved or became sequential"};
 constexpr Kind kSetting = {"setting-changed", "parallelism, a buffer, a batch size or another setting changed"};
 constexpr Kind kCalls = {"more-calls", "an iterator is called more often for each step"};
-constexpr Kind kFunction = {"function-changed",
-                            "the function of an iterator runs an op that it did not run, or more often"};
+constexpr Kind kFunction = {
+    "function-changed",
+    "the function of an iterator runs an op that it did not run, or more often, or makes larger elements"};
 constexpr Kind kFinding = {"new-finding", "a rule fires in the candidate that did not fire in the base"};
 constexpr Kind kSlower = {"slower-call", "calls of an iterator or an op take longer"};
 constexpr Kind kTail = {"slower-tail", "some calls of an iterator or an op take many times as long as usual"};
@@ -44,6 +49,7 @@ const Kind& kind_of(const StructureChange& change) {
       return kFinding;
     case ChangeKind::op_added:
     case ChangeKind::op_calls_changed:
+    case ChangeKind::element_bytes_changed:
       return kFunction;
     case ChangeKind::iterator_added:
     case ChangeKind::iterator_removed:
@@ -124,6 +130,23 @@ ProblemTable numbers_of(const RunComparison& comparison) {
   return table;
 }
 
+/// "step, base       ████ 3.70 ms": what the user feels, in bars of characters.
+std::vector<std::string> picture_of(const RunComparison& comparison) {
+  constexpr double kLongestBar = 40;
+  const TimeRow* const step = felt_row(comparison);
+  if (step == nullptr || step->ratio() <= 0) return {};
+  const double longest = std::max(step->base_median, step->candidate_median);
+  std::vector<std::string> lines;
+  for (const auto& [side, value] :
+       {std::pair("base", step->base_median), std::pair("candidate", step->candidate_median)}) {
+    std::string bar;
+    const auto length = static_cast<int>(std::lround(kLongestBar * value / longest));
+    for (int part = 0; part < std::max(1, length); ++part) bar += "\u2588";
+    lines.push_back(fmt::format("a step, {:9} {} {}", side, bar, describe_value(*step, value)));
+  }
+  return lines;
+}
+
 ProblemOutcome outcome_of(ComparisonOutcome outcome) {
   switch (outcome) {
     case ComparisonOutcome::regression:
@@ -145,6 +168,8 @@ ProblemReport problems_of(const RunComparison& comparison, const ComparisonConte
   report.summary = summarize(comparison);
   report.outcome = outcome_of(comparison.outcome);
   report.numbers = numbers_of(comparison);
+  report.picture = picture_of(comparison);
+  report.notes = comparison.notes;
   report.explanation = "tfdata-doctor explain compare";
   const std::string page(comparison_catalog_entry().page);
   for (const Kind& kind : kKinds) {

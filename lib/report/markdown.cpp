@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kLongestCell = 300;
 constexpr std::size_t kLongestText = 2'000;
 constexpr std::size_t kLongestCodeLine = 400;
-constexpr std::size_t kReserve = 600;  // bytes for the sentence on what was cut and the last line
+constexpr std::size_t kReserve = 300;  // bytes for the sentence on what was cut
+constexpr std::size_t kMostNotes = 12;
 
 std::string text(std::string_view foreign, std::size_t longest = kLongestText) {
   return escape_for_markdown(clip(escape_for_terminal(foreign), longest));
@@ -81,6 +82,15 @@ std::string as_many_as_fit(const std::vector<const Problem*>& problems, std::siz
   return parts;
 }
 
+/// Lines of characters as indented code, which nothing in a line can end.
+std::string picture_of(const ProblemReport& report) {
+  std::string block;
+  for (const std::string& line : report.picture) {
+    block += "    " + clip(escape_for_terminal(line), kLongestCodeLine) + "\n";
+  }
+  return block.empty() ? block : block + "\n";
+}
+
 /// The numbers as a table: what a comment has room for.
 std::string table_of(const ProblemTable& numbers) {
   constexpr std::size_t kMostRows = 20;
@@ -122,11 +132,14 @@ std::string render_markdown(const ProblemReport& report) {
   std::string page = heading(report);
   std::string last =
       fmt::format("{}. {} `{}` says more.\n", describe_counts(report), rules_sentence(report), report.explanation);
+  for (std::size_t index = 0; index < std::min(kMostNotes, report.notes.size()); ++index) {
+    last += "\nNote: " + text(report.notes[index], kLongestCell) + "\n";
+  }
   if (!report.settings_note.empty()) last += "\nSettings: " + text(report.settings_note, kLongestCell) + "\n";
-  page += table_of(report.numbers);
+  page += picture_of(report) + table_of(report.numbers);
   if (problems.empty()) return page + last;
   page += "| severity | rule | where | what |\n|---|---|---|---|\n";
-  const std::size_t budget = kLongestMarkdown - kReserve - page.size();
+  const std::size_t budget = kLongestMarkdown - kReserve - last.size() - page.size();
   const bool with_host = spans_hosts(report);
   std::size_t in_table = 0;
   std::size_t with_details = 0;
@@ -134,7 +147,7 @@ std::string render_markdown(const ProblemReport& report) {
   page += as_many_as_fit(problems, budget / 2, in_table,
                          [&](const Problem& problem) { return table_row(problem, with_host); }) +
           "\n";
-  page += as_many_as_fit(problems, kLongestMarkdown - kReserve - page.size(), with_details, details_of);
+  page += as_many_as_fit(problems, kLongestMarkdown - kReserve - last.size() - page.size(), with_details, details_of);
   return page + cut_sentence(problems.size(), in_table, with_details) + last;
 }
 

@@ -80,7 +80,10 @@ struct ProblemReport {
   std::vector<ProblemRule> rules;
   std::vector<Problem> problems;  ///< gravest first
   std::vector<UnevaluatedRule> not_evaluated;
-  std::string settings_note;                               ///< as Diagnosis::settings_note
+  std::string settings_note;       ///< as Diagnosis::settings_note
+  std::vector<std::string> notes;  ///< what a reader should know beside them; foreign text
+  /// Lines of a picture made of characters, for where there is no other; foreign text.
+  std::vector<std::string> picture;
   ProblemTable numbers;                                    ///< without rows: none
   std::string explanation = "tfdata-doctor explain RULE";  ///< command that prints more about the rules
 };

@@ -15,11 +15,11 @@ namespace {
 using Section = void (*)(const PageDocuments&, HtmlWriter&);
 
 /// In the order in which a person asks: what is it, what to do, where, when, why; then the evidence, folded away.
-constexpr std::array<Section, 17> kSections = {
-    add_comparison_section, add_fleet_section,    add_verdict_section, add_advice_section,   add_whatif_section,
-    add_hosts_section,      add_pipeline_section, add_steps_section,   add_timeline_section, add_plain_section,
-    add_function_section,   add_buffers_section,  add_ops_section,     add_kernels_section,  add_memory_section,
-    add_findings_section,   add_recording_section};
+constexpr std::array<Section, 18> kSections = {
+    add_comparison_section, add_history_section,  add_fleet_section,    add_verdict_section, add_advice_section,
+    add_whatif_section,     add_hosts_section,    add_pipeline_section, add_steps_section,   add_timeline_section,
+    add_plain_section,      add_function_section, add_buffers_section,  add_ops_section,     add_kernels_section,
+    add_memory_section,     add_findings_section, add_recording_section};
 
 std::string to_base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

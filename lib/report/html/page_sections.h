@@ -8,6 +8,7 @@ namespace doctor {
 // The sections of a page, each drawn from the documents that it names; one whose document is absent writes nothing.
 
 void add_comparison_section(const PageDocuments& documents, HtmlWriter& page);  ///< comparison, with both reports
+void add_history_section(const PageDocuments& documents, HtmlWriter& page);     ///< history
 void add_fleet_section(const PageDocuments& documents, HtmlWriter& page);       ///< fleet
 void add_verdict_section(const PageDocuments& documents, HtmlWriter& page);     ///< report
 void add_advice_section(const PageDocuments& documents, HtmlWriter& page);      ///< report
