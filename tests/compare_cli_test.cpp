@@ -235,7 +235,7 @@ TEST_CASE("settings of a file are told, and a baseline that it names stands in f
 TEST_CASE("baselines of this version and of earlier ones are read") {
   for (const char* const name : {"2026-11-23.json", "2026-11-25.json"}) {
     CAPTURE(name);
-    const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/compare/baselines/" + name;
+    const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/baselines/" + name;
     const Ended ended = run_tool({"compare", "--baseline", file, kCandidate});
     CHECK(ended.code == 1);
     CHECK(contains(ended.output, "DecodePng in Dataset.map with num_parallel_calls: "));

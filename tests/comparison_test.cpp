@@ -355,6 +355,17 @@ TEST_CASE("a step that takes twice as long is never 'nothing got slower', even w
   CHECK(summarize(comparison).find("nothing that was compared explains it") != std::string::npos);
 }
 
+TEST_CASE("what is called now and then may show in a window or not") {
+  const SummaryBuilder base("Root Prefetch Map FlatMap");
+  SummaryBuilder candidate("Root Prefetch Map FlatMap TensorSlice");
+  candidate.is_called("TensorSlice", 3);
+  const RunComparison rare = compare_runs({base}, {candidate});
+  REQUIRE(find_change(rare, ChangeKind::iterator_added) != nullptr);
+  CHECK_FALSE(find_change(rare, ChangeKind::iterator_added)->is_certain);
+  candidate.is_called("TensorSlice", 100);
+  CHECK(find_change(compare_runs({base}, {candidate}), ChangeKind::iterator_added)->is_certain);
+}
+
 TEST_CASE("steps that differ on one side alone as they do between the sides are the machine's") {
   Recordings base = recordings(pipeline(), 5, 1);
   Recordings candidate = recordings(pipeline(), 5, 2);

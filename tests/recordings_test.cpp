@@ -88,7 +88,7 @@ TEST_CASE("recordings of several versions are never taken for one") {
   CHECK(recordings.error().what.starts_with(expected));
   const Result<std::vector<std::string>> traces = resolve_inputs({directory / "out"}, {});
   REQUIRE_FALSE(traces);
-  CHECK(traces.error().hint.find("tfdata-doctor compare ") != std::string::npos);
+  CHECK(to_string(traces.error()).find("tfdata-doctor compare ") != std::string::npos);
 }
 
 TEST_CASE("a folder of recordings stands for the newest, or the one that is named, as a log directory does") {

@@ -117,6 +117,41 @@ TEST_CASE("what moves together is the machine, what moves alone is the pipeline"
   CHECK(compare_runs(base, recorded(5, later, 1.4, 2)).outcome == ComparisonOutcome::regression);
 }
 
+TEST_CASE("one recording of a process of its own that was held up hides nothing") {
+  std::vector<RunSummary> candidate = with_slower_map(recorded(5, kMonday + kMinute / 2, 1, 2), 1.2);
+  for (IteratorSummary& iterator : candidate[2].iterators) scale(iterator.self, 1.4);
+  const RunComparison comparison = compare_runs(recorded(5, kMonday), candidate);
+  CHECK(find_row(comparison, TimeKind::self, "Map")->difference == Difference::slower);
+}
+
+TEST_CASE("tails and findings of another hour are the machine's, where pipeline and times are the same") {
+  const std::vector<RunSummary> base = recorded(5, kMonday);
+  const auto disturbed = [&](std::int64_t start) {
+    std::vector<RunSummary> runs = recorded(5, start, 1, 2);
+    for (RunSummary& run : runs) {
+      for (IteratorSummary& iterator : run.iterators) {
+        if (iterator.kind == "Map") iterator.self = durations(iterator.calls, 400, 0.3);
+      }
+      run.findings.push_back({"sequential-map", Severity::warning, "Iterator::Root::Batch::Map"});
+    }
+    return runs;
+  };
+  const RunComparison later = compare_runs(base, disturbed(kMonday + 500 * kMinute));
+  CHECK(later.outcome == ComparisonOutcome::no_regression);
+  const StructureChange* const finding = find_change(later, ChangeKind::finding_new);
+  REQUIRE(finding != nullptr);
+  CHECK(finding->message.find("the machine is the reason") != std::string::npos);
+  // In turn both count.
+  const RunComparison in_turn = compare_runs(base, disturbed(kMonday + kMinute / 2));
+  CHECK(in_turn.outcome == ComparisonOutcome::regression);
+  CHECK(find_row(in_turn, TimeKind::tail, "Map")->difference == Difference::slower);
+  CHECK(find_change(in_turn, ChangeKind::finding_new)->is_worse);
+  // So does a finding beside a call that takes longer.
+  CHECK(
+      find_change(compare_runs(base, with_slower_map(disturbed(kMonday + 500 * kMinute), 1.5)), ChangeKind::finding_new)
+          ->is_worse);
+}
+
 TEST_CASE("times of another machine are not judged unless asked for") {
   const std::vector<RunSummary> base = recorded(5, kMonday);
   const Where elsewhere = {"bigbox", 16};

@@ -163,6 +163,23 @@ void allow_slowdown(double max_slowdown, RunComparison& comparison) {
   }
 }
 
+/// Of two hours of one machine only what it did in them may differ: findings follow from that, where neither the
+/// pipeline nor its times did.
+void excuse_findings(const Sessions& sessions, RunComparison& comparison) {
+  if (sessions.share_sittings || comparison.machines.is_other) return;
+  const auto is_of_pipeline = [](const StructureChange& change) {
+    return change.is_certain && change.kind != ChangeKind::finding_new && change.kind != ChangeKind::finding_gone;
+  };
+  const auto is_slower = [](const TimeRow& row) { return is_regression(row); };
+  if (std::any_of(comparison.changes.begin(), comparison.changes.end(), is_of_pipeline)) return;
+  if (std::any_of(comparison.rows.begin(), comparison.rows.end(), is_slower)) return;
+  for (StructureChange& change : comparison.changes) {
+    if (change.kind != ChangeKind::finding_new || !is_regression(change)) continue;
+    change.is_worse = false;
+    change.message += "; the pipeline and its times are the same, so the machine is the reason";
+  }
+}
+
 bool has_regression(const RunComparison& comparison) {
   const auto is_one = [](const auto& item) { return is_regression(item); };
   return std::any_of(comparison.changes.begin(), comparison.changes.end(), is_one) ||
@@ -228,6 +245,7 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   comparison.rows = std::move(times.rows);
   comparison.pace = times.pace;
   comparison.pipeline_rows = compare_pipelines(runs, choice, comparison.machines.is_other, limits, thresholds);
+  excuse_findings(conditions.sessions, comparison);
   const SourceFinder sources(runs);
   sources.add_to(comparison.changes);
   sources.add_to(comparison.rows);

@@ -147,7 +147,12 @@ Sessions find_sessions(std::span<const RunSummary> base, std::span<const RunSumm
     return a == b || a.contains(0) || b.contains(0);
   };
   sessions.share_sittings = are_shared(base_sittings, candidate_sittings);
-  sessions.share_processes = are_shared(distinct(sessions.base.processes), distinct(sessions.candidate.processes));
+  const std::set<std::size_t> base_processes = distinct(sessions.base.processes);
+  const std::set<std::size_t> candidate_processes = distinct(sessions.candidate.processes);
+  // Where each recording has a process of its own, how processes differ is in what the recordings of a side differ by,
+  // and one that was held up must not hide what all others show.
+  const bool has_one_each = base_processes.size() == base.size() && candidate_processes.size() == candidate.size();
+  sessions.share_processes = has_one_each || are_shared(base_processes, candidate_processes);
   return sessions;
 }
 

@@ -19,7 +19,8 @@ struct SessionsOfSide {
 struct Sessions {
   SessionsOfSide base;
   SessionsOfSide candidate;
-  /// Every process, or sitting, of one side has recordings of the other: what it has in common cancels out.
+  /// Every process, or sitting, of one side has recordings of the other: what it has in common cancels out. Processes
+  /// are taken for shared where each recording has its own, too.
   bool share_processes = true;
   bool share_sittings = true;
   std::size_t base_sittings = 0;  ///< how many

@@ -174,11 +174,19 @@ class ChangeFinder {
     return std::all_of(indices.begin(), indices.end(), [](std::size_t index) { return index == kNoIndex; });
   }
 
+  /// Whether it is called so rarely, and less than once a step, that the window may show it or not: files are opened
+  /// where an epoch ends.
+  bool shows_by_chance(const RunSummary& run, std::size_t iterator) const {
+    const std::uint64_t calls = run.iterators[iterator].calls;
+    return static_cast<double>(calls) < thresholds_["min_calls"] && calls < root_of(run, iterator).calls;
+  }
+
   void add_removal(const AlignedIterator& iterator) {
     StructureChange& change =
         add(ChangeKind::iterator_removed, *iterator.base,
             fmt::format("{} is gone; it was {}", iterator.base->words, place_of(*runs_.base, iterator.base_index)));
-    change.is_certain = is_everywhere(iterator.in_base) && is_nowhere(iterator.in_candidate);
+    change.is_certain = is_everywhere(iterator.in_base) && is_nowhere(iterator.in_candidate) &&
+                        !shows_by_chance(*runs_.base, iterator.base_index);
     if (is_below_cache(*runs_.base, iterator.base_index)) {
       change.is_certain = false;
       change.message += " (what is below a cache shows only while the cache is filled)";
@@ -208,7 +216,8 @@ class ChangeFinder {
       message = fmt::format("{} is no longer fused with its map", words);
     }
     StructureChange& change = add(ChangeKind::iterator_added, *iterator.candidate, std::move(message));
-    change.is_certain = is_everywhere(iterator.in_candidate) && is_nowhere(iterator.in_base);
+    change.is_certain = is_everywhere(iterator.in_candidate) && is_nowhere(iterator.in_base) &&
+                        !shows_by_chance(*runs_.candidate, iterator.candidate_index);
     if (is_below_cache(*runs_.candidate, iterator.candidate_index)) {
       change.is_certain = false;
       change.message += " (what is below a cache shows only while the cache is filled)";

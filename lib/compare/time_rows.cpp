@@ -104,6 +104,10 @@ class TimeComparer {
     }
     finish(tail, iterator, work);
     if (change) tail.is_judged = false;
+    if (tail.is_judged && !conditions_.sessions.share_sittings) {
+      tail.is_judged = false;
+      tail.reason = "not recorded in turn, and calls that others hold up are of their hour";
+    }
     tail.cost_us = tail.candidate_median * work.candidate - tail.base_median * work.base;
     rows_.push_back(std::move(tail));
   }

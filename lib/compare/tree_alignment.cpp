@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "compare/iterator_settings.h"
-#include "compare/structure_changes.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -38,7 +37,8 @@ bool have_like_amounts(const IteratorSummary& a, const IteratorSummary& b) {
   constexpr std::uint64_t kMostTimes = 4;
   // A map and its batch in one is called for a batch, and does its map's work for each element of it.
   const auto amount = [](const IteratorSummary& one) {
-    const std::int64_t each = is_map_and_batch(one) ? std::max<std::int64_t>(1, batch_size_of(one).value_or(1)) : 1;
+    const bool is_fused = dataset_kind(one.kind).has(Trait::fused_batch);
+    const std::int64_t each = is_fused ? std::max<std::int64_t>(1, batch_size_of(one).value_or(1)) : 1;
     return static_cast<double>(one.calls) * static_cast<double>(each);
   };
   const double amount_a = amount(a);

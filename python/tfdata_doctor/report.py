@@ -651,3 +651,4 @@ class Comparison(Document):
     machine_differences: list[str]
     machine_pace: Optional[float]
     notes: list[str]
+    settings_note: Optional[str] = None

@@ -149,8 +149,9 @@ def documents(tool, folder):
     settings = os.path.join(folder, 'settings.toml')
     with open(settings, 'w', encoding='utf-8') as file:
         file.write('fail-on = "never"\n')
-    line = ['diagnose', '--config', settings, '--format', 'json', EXAMPLE]
-    yield line, json.loads(run(line))
+    for line in (['diagnose', '--config', settings, '--format', 'json', EXAMPLE],
+                 ['compare', '--config', settings, '--format', 'json', EXAMPLE, '--', EXAMPLE]):
+        yield line, json.loads(run(line))
 
     run_folder = os.path.join(folder, 'logs', 'plugins', 'profile', 'first')
     os.makedirs(run_folder)
