@@ -18,6 +18,7 @@
 #include "process/time_limit.h"
 #include "text/escape.h"
 #include "text/json_page.h"
+#include "trace/memory_samples.h"
 #include "trace/recording_facts.h"
 #include "trace/source_lines.h"
 
@@ -65,7 +66,7 @@ void add_input(const std::string& path, SandboxPlan& plan) {
   if (path == "-") return;
   SandboxRules& rules = plan.rules;
   rules.readable.push_back(path);
-  for (const std::string& beside : {source_lines_path(path), recording_facts_path(path)}) {
+  for (const std::string& beside : {source_lines_path(path), recording_facts_path(path), memory_samples_path(path)}) {
     if (mode_of(beside) != 0) rules.readable.push_back(beside);
   }
   const std::string file = followed(path);

@@ -17,6 +17,7 @@
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
 #include "trace/event_kind.h"
+#include "trace/memory_samples.h"
 #include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
 #include "trace/source_lines.h"
@@ -127,7 +128,18 @@ class RunReader {
     outcomes_[index].host.emplace(measure_trace(*trace, std::move(again), work_, options_, timings_));
     if (is_without_history(index)) outcomes_[index].host->history_limit = options_.largest_with_history;
     add_source_lines(lines_beside(files_[index]), *outcomes_[index].host);
+    // It is of one process: which of several in a folder it does not say.
+    if (is_alone_in_folder(index)) outcomes_[index].host->memory = memory_samples_beside(files_[index]);
     return {};
+  }
+
+  bool is_alone_in_folder(std::size_t index) const {
+    const std::string path = memory_samples_path(files_[index]);
+    for (std::size_t other = 0; other < files_.size(); ++other) {
+      const bool is_same = other == index || (pair_of(index) != nullptr && pair_of(index)->other == other);
+      if (!is_same && memory_samples_path(files_[other]) == path) return false;
+    }
+    return true;
   }
 
   const RecordingPair* pair_of(std::size_t index) const {

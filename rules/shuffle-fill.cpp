@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/pipelines.h"
+#include "diagnose/shuffle_fills.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
@@ -14,6 +15,8 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   }
   const ShuffleFill& fill = *ranked.pipeline.shuffle_fill;
   examiner.is_about(fill.iterator);
+  // shuffle-refilled is about that.
+  if (!examiner.holds("it is filled once", times_filled(fill) < kRefilled)) return std::nullopt;
   // What the window cuts off has no length; it is reported all the same.
   if (fill.duration > 0 && !examiner.at_least(time_of("duration", fill.duration), "min_duration")) return std::nullopt;
   Finding finding;

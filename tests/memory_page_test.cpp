@@ -3,6 +3,7 @@
 #include "report/memory_page.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -121,6 +122,61 @@ TEST_CASE("what tf.data's buffers hold, by shapes where these are known, else by
   CHECK(shuffle["bytes"] == 100'000'000);
   CHECK(shuffle["full_bytes"] == 200'000'000);
   CHECK(shuffle["budget_share"] == 0.1);
+}
+
+/// 50 samples of a process that takes 1 GB and 10 MB more with each step.
+std::string samples_of_a_growing_process() {
+  std::string csv = "time_ns,step,rss_bytes,available_bytes,total_bytes,other_cores\n";
+  for (std::uint64_t step = 1; step <= 50; ++step) {
+    csv += fmt::format("{},{},{},5000000000,16000000000,0.5\n", step * 100'000'000, step,
+                       1'000'000'000 + step * 10'000'000);
+  }
+  return csv;
+}
+
+TEST_CASE("the memory of the process, from the samples beside the trace") {
+  const TemporaryDirectory directory;
+  const std::string trace = directory.write("a.xplane.pb", pipeline_with_buffers().to_xspace());
+  CHECK(page_of(analysed({trace}))["processes"].empty());
+  directory.write("memory.csv", samples_of_a_growing_process());
+  const Analysis analysis = analysed({trace});
+  const OrderedJson page = page_of(analysis);
+  REQUIRE(page["processes"].size() == 1);
+  const OrderedJson& process = page["processes"][0];
+  CHECK(process["last_rss_bytes"] == 1'500'000'000);
+  CHECK(process["buffers_bytes"] == 100'003'000);
+  CHECK(process["when_full_bytes"] == 1'600'001'000);
+  CHECK(process["growth"]["bytes_per_step"] == 1e7);
+  CHECK(process["growth"]["steps_left"] == 500.0);
+  CHECK(process["growth"]["buffer"].is_null());  // shuffles are filled in the first step
+  CHECK(process["over_time"].size() == 50);
+  const std::string text = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 100);
+  CHECK(text.find("1.01 GB at the begin, 1.50 GB at the end, 1.50 GB at most") != std::string::npos);
+  CHECK(text.find("10.0 MB a step from step 2 to 50; the memory that is left is used up in 500 more") !=
+        std::string::npos);
+  CHECK(text.find("0.5 cores busy with other programs") != std::string::npos);
+  // Of several traces in the folder, which of them it is about is not known.
+  const std::string other = directory.write("b.xplane.pb", pipeline_with_buffers().to_xspace());
+  CHECK(page_of(analysed({trace, other}))["processes"].empty());
+  directory.write("memory.csv", "nothing of the kind");
+  const Analysis damaged = analysed({trace});
+  CHECK(render_memory_text(damaged.measurements, damaged.diagnosis, 1, 200).find("memory.csv does not begin with") !=
+        std::string::npos);
+}
+
+TEST_CASE("a buffer that fills says in how many steps it is full") {
+  const TemporaryDirectory directory;
+  SyntheticTrace trace = pipeline_with_buffers();
+  std::int64_t elements = 500;
+  for (SyntheticTrace::Event& event : trace.events) {
+    if (event.numbers.contains("buffer_size")) event.numbers["buffered_elements"] = (elements += 50);
+  }
+  const Analysis analysis = analysed({directory.write("a.xplane.pb", trace.to_xspace())});
+  const OrderedJson shuffle = page_of(analysis)["pipelines"][0]["buffers"][1];
+  CHECK(shuffle["elements_per_step"] == 37.5);  // 150 over four steps
+  CHECK(shuffle["steps_until_full"] == 8.0);
+  const std::string text = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 200);
+  CHECK(text.find("8 steps") != std::string::npos);
 }
 
 TEST_CASE("what the trace does not say is unknown") {

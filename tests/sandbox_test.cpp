@@ -182,13 +182,15 @@ TEST_CASE("on a kernel without Landlock the filter keeps files from being writte
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("a trace allows itself and the lines beside it; standard input and pipes a temporary folder") {
+TEST_CASE("a trace allows itself and what lies beside it; standard input and pipes a temporary folder") {
   const TemporaryDirectory folder;
   const std::string trace = folder.write("trace", "");
   CHECK(sandbox_plan({.inputs = {trace}}).rules.readable == std::vector{trace});
   CHECK_FALSE(sandbox_plan({.inputs = {trace}}).keeps_what_is_read_once);
   const std::string lines = folder.write("dataset-lines.json", "{}");
   CHECK(sandbox_plan({.inputs = {trace}}).rules.readable == std::vector{trace, lines});
+  const std::string memory = folder.write("memory.csv", "");
+  CHECK(sandbox_plan({.inputs = {trace}}).rules.readable == std::vector{trace, lines, memory});
   CHECK(sandbox_plan({.inputs = {"-"}}).keeps_what_is_read_once);
 }
 

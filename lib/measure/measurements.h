@@ -20,6 +20,7 @@
 #include "measure/timeline.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
+#include "trace/memory_samples.h"
 #include "trace/source_lines.h"
 #include "trace/trace.h"
 #include "tree/dataset_kinds.h"
@@ -335,6 +336,7 @@ struct HostMeasurement {
   CycleSample cycles;                   ///< what a model replays
   std::optional<CallTimes> call_times;  ///< only if MeasureOptions::call_times asks for it
   std::string source_lines_fault;       ///< what is wrong with the file that names the lines of datasets; or empty
+  MemorySamples memory;                 ///< of the process, from the file beside the trace
   Picoseconds unattributed = 0;         ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "diagnose/dataset_words.h"
@@ -29,6 +30,8 @@ OrderedJson buffer_json(const BufferGroup& group, const ElementBuffer& buffer) {
           {"buffered_mb", or_null(buffer.megabytes)},
           {"bytes", or_null(buffer.bytes)},
           {"full_bytes", or_null(buffer.full_bytes)},
+          {"elements_per_step", or_null(group.elements_per_step(buffer))},
+          {"steps_until_full", or_null(group.steps_until_full(buffer))},
           {"budget_share", or_null(group.budget_share(buffer.bytes))}};
 }
 
@@ -42,7 +45,16 @@ std::string held_words(const ElementBuffer& buffer) {
   return *buffer.megabytes == 0 ? "less than 1 MB" : fmt::format("at least {} MB", *buffer.megabytes);
 }
 
+/// "410 steps"; empty where the buffer does not fill.
+std::string until_full_words(const BufferGroup& group, const ElementBuffer& buffer) {
+  const std::optional<double> steps = group.steps_until_full(buffer);
+  return steps ? format_count(static_cast<std::uint64_t>(*steps), "step") : "";
+}
+
 std::string buffers_table(const BufferGroup& group, PageWidth width) {
+  const bool is_one_filling = std::any_of(group.buffers.begin(), group.buffers.end(), [&](const ElementBuffer& buffer) {
+    return group.steps_until_full(buffer).has_value();
+  });
   std::vector<TextRow> rows;
   for (const ElementBuffer& buffer : group.buffers) {
     const IteratorMeasurement& iterator = group.host.iterators[index_of(buffer.iterator)];
@@ -53,15 +65,17 @@ std::string buffers_table(const BufferGroup& group, PageWidth width) {
                     or_unknown(buffer.elements, format_count), or_unknown(buffer.element_bytes, format_bytes),
                     held_words(buffer), has_limit ? or_unknown(buffer.full_bytes, format_bytes) : "",
                     share ? format_share(*share) : "unknown"});
+    if (is_one_filling) rows.back().push_back(until_full_words(group, buffer));
   }
-  return text_table({{"buffer", Align::left, Fit::shorten},
-                     {"limit", Align::right},
-                     {"elements", Align::right},
-                     {"each", Align::right, Fit::keep, 1},
-                     {"held", Align::right},
-                     {"when full", Align::right, Fit::keep, 2},
-                     {"of the RAM budget", Align::right, Fit::keep, 3}},
-                    rows, width);
+  std::vector<TextColumn> columns = {{"buffer", Align::left, Fit::shorten},
+                                     {"limit", Align::right},
+                                     {"elements", Align::right},
+                                     {"each", Align::right, Fit::keep, 1},
+                                     {"held", Align::right},
+                                     {"when full", Align::right, Fit::keep, 2},
+                                     {"of the RAM budget", Align::right, Fit::keep, 3}};
+  if (is_one_filling) columns.push_back({"full in", Align::right, Fit::keep, 4});
+  return text_table(columns, rows, width);
 }
 
 }  // namespace
@@ -70,6 +84,27 @@ std::optional<double> BufferGroup::budget_share(std::optional<std::uint64_t> byt
   constexpr double kBytesPerMegabyteOfBudget = 1e6;
   if (!bytes || budget.ram_budget_mb.value_or(0) <= 0) return std::nullopt;
   return static_cast<double>(*bytes) / (static_cast<double>(*budget.ram_budget_mb) * kBytesPerMegabyteOfBudget);
+}
+
+std::optional<double> BufferGroup::elements_per_step(const ElementBuffer& buffer) const {
+  constexpr std::int64_t kLeastMoreElements = 3;  // a buffer goes up and down by some
+  constexpr double kStillMost = 0.9;
+  if (pipeline == nullptr || pipeline->calls.empty()) return std::nullopt;
+  for (const AttributeHistory& history : host.iterators[index_of(buffer.iterator)].history.attributes) {
+    if (history.name != "buffered_elements" || !history.first.number || !history.last.number) continue;
+    const std::int64_t gain = *history.last.number - *history.first.number;
+    const bool is_still_most =
+        static_cast<double>(*history.last.number) >= kStillMost * static_cast<double>(history.max);
+    if (gain < kLeastMoreElements || !is_still_most) return std::nullopt;
+    return static_cast<double>(gain) / static_cast<double>(pipeline->calls.size());
+  }
+  return std::nullopt;
+}
+
+std::optional<double> BufferGroup::steps_until_full(const ElementBuffer& buffer) const {
+  const std::optional<double> rate = elements_per_step(buffer);
+  if (!rate || !buffer.limit || !buffer.elements || *buffer.limit <= *buffer.elements) return std::nullopt;
+  return static_cast<double>(*buffer.limit - *buffer.elements) / *rate;
 }
 
 std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements, const Diagnosis& diagnosis) {

@@ -24,6 +24,11 @@ struct BufferGroup : IteratorGroup {
 
   /// So many bytes as a share of the RAM budget; nullopt where either is not known.
   std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const;
+  /// How many more elements are in it after each step, over the window; nullopt where they do not become more, or the
+  /// trace does not show it.
+  std::optional<double> elements_per_step(const ElementBuffer& buffer) const;
+  /// Steps until it is full at this rate; nullopt where it has no limit, too.
+  std::optional<double> steps_until_full(const ElementBuffer& buffer) const;
 };
 
 /// In the order of iterator_groups().

@@ -11,6 +11,7 @@
 
 #include "measure/step_table.h"
 #include "report/buffer_groups.h"
+#include "report/process_memory.h"
 #include "report/selection.h"
 #include "text/area_chart.h"
 #include "text/data_table.h"
@@ -275,6 +276,9 @@ std::string render_memory_text(const Measurements& measurements, const Diagnosis
   if (const std::uint64_t count = incomplete_events(measurements); count > 0) {
     text += fitted_lines(fmt::format("{} of allocators could not be read\n", format_count(count, "event")), width, 2);
   }
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (const std::string process = process_memory_text(host, width); !process.empty()) text += "\n" + process;
+  }
   const std::vector<BufferGroup> groups = element_buffer_groups(measurements, diagnosis);
   for (const BufferGroup& group : groups) text += "\n" + buffers_text(group, width);
   return groups.empty() ? text + "\nno tf.data iterator in this trace\n" : text;
@@ -284,6 +288,10 @@ std::string render_memory_json(const Measurements& measurements, const Diagnosis
                                std::optional<std::size_t> top) {
   OrderedJson allocators = OrderedJson::array();
   for (const AllocatorView& view : allocators_of(measurements)) allocators.push_back(allocator_json(view, top));
+  OrderedJson processes = OrderedJson::array();
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (OrderedJson process = process_memory_json(host); !process.is_null()) processes.push_back(std::move(process));
+  }
   OrderedJson pipelines = OrderedJson::array();
   for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis))
     pipelines.push_back(buffers_json(group));
@@ -291,6 +299,7 @@ std::string render_memory_json(const Measurements& measurements, const Diagnosis
   page["note"] = text_or_null(std::string(why_no_allocator(measurements)));
   page["incomplete_events"] = incomplete_events(measurements);
   page["allocators"] = std::move(allocators);
+  page["processes"] = std::move(processes);
   page["pipelines"] = std::move(pipelines);
   return to_text(page);
 }

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
-#include "io/byte_source.h"
+#include "io/bounded_file.h"
 
 namespace doctor {
 namespace {
@@ -95,21 +94,6 @@ std::optional<SourceLine> source_line_of(const dom::element& entry, std::string_
   return place;
 }
 
-/// The whole file. Errors: it cannot be read, or is too large.
-Result<std::string> read_bounded(const std::string& path) {
-  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
-  if (!source) return Unexpected(source.error());
-  std::string text;
-  std::string buffer(std::size_t{1} << 16U, '\0');
-  while (true) {
-    const Result<std::size_t> count = (*source)->read(buffer.data(), buffer.size());
-    if (!count) return Unexpected(count.error());
-    if (*count == 0) return text;
-    if (text.size() + *count > kLargestSourceLines) return fail("is larger than 16 MB", path);
-    text.append(buffer, 0, *count);
-  }
-}
-
 }  // namespace
 
 std::optional<NamedLine> line_of_name(std::string_view name) {
@@ -177,7 +161,7 @@ SourceLines source_lines_beside(const std::string& trace) {
   std::error_code error;
   // Only a regular file: a pipe would wait for ever.
   if (!fs::is_regular_file(path, error) || error) return lines;
-  Result<SourceLines> read = read_bounded(path).and_then(parse_source_lines);
+  Result<SourceLines> read = read_bounded_file(path, kLargestSourceLines).and_then(parse_source_lines);
   if (read) {
     lines = *std::move(read);
   } else {

@@ -28,6 +28,10 @@ def traces():
     return sorted(found)
 
 
+# With memory.csv beside it.
+WITH_MEMORY = 'testdata/rules/memory-grows/flags/kept_elements_tf2.21.xplane.pb.gz'
+
+
 def hosts_of_a_run():
     """The traces that a case of a rule about several hosts joins."""
     case = os.path.join(ROOT, 'testdata', 'rules', 'straggling-host', 'flags')
@@ -52,6 +56,7 @@ def commands():
     yield ['diagnose', '--host', 'vm', *hosts_of_a_run()]
     yield from (['show', page, *hosts_of_a_run()] for page in PAGES)
     yield ['show', 'hosts', '--by-step', STEADY]
+    yield ['show', 'memory', WITH_MEMORY]
     yield ['show', 'ops', '--by', 'type', '--with-idle', STEADY]
     yield from (['show', page, '--top', '1', trace] for page, trace in
                 (('ops', STEADY), ('steps', STEADY), ('kernels', 'testdata/field/gpu_multi_worker.xplane.pb.gz')))

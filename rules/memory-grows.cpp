@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "diagnose/growing_buffer.h"
+#include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
+#include "measure/memory_growth.h"
+#include "text/numbers.h"
+
+namespace doctor::rules::memory_grows {
+namespace {
+
+/// "4.19 MB a step from step 2 to 50, and the 20.3 GB left are used up in 4,850 more".
+std::string growth_words(const HostMeasurement& host, const MemoryGrowth& growth, double left) {
+  return fmt::format("{} a step from step {} to {}, and the {} left are used up in {} more",
+                     format_bytes(static_cast<std::uint64_t>(growth.bytes_per_step)), format_count(growth.first_step),
+                     format_count(growth.last_step), format_bytes(host.memory.samples.back().available_bytes),
+                     format_count(static_cast<std::uint64_t>(left)));
+}
+
+Finding leak(const std::string& words) {
+  Finding finding;
+  finding.message = fmt::format("the memory of the process grows by {}; no buffer of tf.data explains it", words);
+  finding.advice = {
+      {fmt::format(
+           "The memory of the process grows by {}. Find what keeps tensors of earlier steps: a list of batches "
+           "or of losses (keep float(loss)), an iterator or a dataset that is made anew in each step, a function "
+           "that is traced again.",
+           words),
+       std::nullopt}};
+  return finding;
+}
+
+Finding filling_cache(const HostMeasurement& host, IteratorId cache, const std::string& words) {
+  Finding finding;
+  finding.severity = Severity::note;
+  finding.subject = host.iterators[index_of(cache)].long_name;
+  finding.message = fmt::format("{} grows with each element until its input ends: the process takes {}",
+                                describe(host, cache), words);
+  finding.advice = {{"Where an epoch does not fit, cache in a file, or before the step that enlarges the elements.",
+                     "dataset = dataset.cache(filename)"}};
+  return finding;
+}
+
+std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
+  const std::vector<MemorySample>& samples = host.memory.samples;
+  if (!examiner.holds("the memory of the process was noted while it was recorded", !samples.empty())) {
+    return std::nullopt;
+  }
+  const std::optional<MemoryGrowth> growth = memory_growth(samples);
+  if (!growth) {
+    examiner.misses("there are too few samples of the memory of the process while steps ran");
+    return std::nullopt;
+  }
+  const std::optional<double> left = steps_left(samples, *growth);
+  if (!examiner.holds("the memory of the process rises from each quarter of the steps to the next one",
+                      growth->is_steady && left)) {
+    return std::nullopt;
+  }
+  const double share = growth->bytes() / static_cast<double>(std::max<std::uint64_t>(growth->first_bytes, 1));
+  if (!examiner.at_least(share_of("growth", share), "min_growth")) return std::nullopt;
+  if (!examiner.at_most({"steps_left", *left, "steps"}, "max_steps_left")) return std::nullopt;
+  const std::optional<GrowingBuffer> buffer = growing_buffer(host, *growth);
+  if (buffer) examiner.is_about(buffer->buffer.iterator);
+  if (!examiner.holds("no buffer with a limit, or complete cache, can have taken it",
+                      !buffer || buffer->is_filling_cache)) {
+    return std::nullopt;
+  }
+  const std::string words = growth_words(host, *growth, *left);
+  Finding finding = buffer ? filling_cache(host, buffer->buffer.iterator, words) : leak(words);
+  finding.evidence = {
+      {"bytes_per_step", growth->bytes_per_step, "B"}, share_of("growth", share), {"steps_left", *left, "steps"}};
+  return finding;
+}
+
+RuleResult check(const RuleContext& context) {
+  return for_each_host(context, check_host);
+}
+
+}  // namespace
+
+Rule rule() {
+  return {.id = "memory-grows",
+          .summary = "The memory of the process grows with each step, and no buffer of a fixed size explains it",
+          .follows = {references::kMemoryFootprint},
+          .thresholds = {{"min_growth", 0.05, "share",
+                          "minimum growth over the sampled steps, as a share of the memory at their begin; measured: "
+                          "loops that keep nothing grow by up to 3 %"},
+                         {"max_steps_left", 1'000'000, "steps",
+                          "maximum steps until the memory that is left is used up; chosen: a day at 12 steps/s"}},
+          .check = check};
+}
+
+}  // namespace doctor::rules::memory_grows
