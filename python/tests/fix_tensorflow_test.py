@@ -92,8 +92,8 @@ class FixTest(unittest.TestCase):
         self.assertEqual(found["stopped"], "the input does not limit")
 
     def test_input_that_is_ready(self):
-        # One whose size is known, one whose size is not, and one that Keras iterates over.
-        for name in ("two_maps.py", "text_lines.py", "keras_png.py"):
+        # One whose size is known, one whose size is not, one that Keras iterates over, and an iterator for each step.
+        for name in ("iter_in_loop.py", "two_maps.py", "text_lines.py", "keras_png.py"):
             with self.subTest(name=name), Runner(Program(name), {"PYTHONPATH": str(support.ROOT / "python")}) as runner:
                 as_it_is, ready = runner.measure({}, 10, 20, 60.0), runner.measure_ready({}, 10, 20, 60.0)
                 self.assertTrue(ready.is_ready)

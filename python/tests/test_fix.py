@@ -466,6 +466,13 @@ class SearchTest(PlanTest):
         outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=50)
         self.assertEqual(len(outcome.kept), 1)
 
+    def test_iterator_of_each_step_is_made_with_an_input_that_is_ready_too(self):
+        def report(kind):
+            return SimpleNamespace(changes=[SimpleNamespace(fixes=[SimpleNamespace(kind=kind)])])
+
+        self.assertTrue(search.remakes_iterators(report("iterate_once")))
+        self.assertFalse(search.remakes_iterators(report("prefetch")))
+
     def test_search_ends_where_the_input_is_as_good_as_ready(self):
         # The recording after the change is the one before it: the input would limit.
         outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=155, after=None)

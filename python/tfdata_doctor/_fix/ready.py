@@ -47,7 +47,10 @@ class ReadyInput:
     @staticmethod
     def _ready(dataset: Any) -> Any:
         count = elements_of(dataset)
-        endless = dataset.take(_KEPT_ELEMENTS).cache().repeat()
+        kept = dataset.take(_KEPT_ELEMENTS).cache()
+        # Complete from the first time on: a loop may make an iterator for each step.
+        kept.reduce(0, lambda state, _: state)
+        endless = kept.repeat()
         if count == _ENDLESS:
             return endless
         return endless.take(count if count >= 0 else _MANY)

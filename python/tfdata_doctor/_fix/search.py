@@ -78,6 +78,11 @@ class _State:
     is_random: Optional[bool] = None
 
 
+def remakes_iterators(report: Report) -> bool:
+    """Whether steps make iterators, as they would with an input that is ready, too."""
+    return any(fix.kind == "iterate_once" for change in report.changes for fix in change.fixes)
+
+
 def in_order(planned: Iterable[Planned]) -> list[Planned]:
     """What promises nothing comes last, where the budget may be spent."""
     return sorted(
@@ -139,7 +144,7 @@ class Search:
                 self._end_of_input_limit()
                 return
             ready = self._measure_ready(state)
-            if self._is_as_if_ready(ready):
+            if self._is_as_if_ready(ready) and not remakes_iterators(report):
                 self._end_of_input_limit()
                 return
             forecast = Forecast(run_directory, ready)
