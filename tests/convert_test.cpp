@@ -393,8 +393,9 @@ TEST_CASE("a converted XSpace is diagnosed like the XSpace") {
     const bool is_xspace = name.ends_with(".xplane.pb") || name.ends_with(".xplane.pb.gz");
     const bool is_small = entry.is_regular_file() && entry.file_size() < (std::uintmax_t{1} << 20);
     const bool is_for_fuzzing = entry.path().string().find("/fuzz/") != std::string::npos;
-    // A copy in another folder has no sidecar beside it.
-    const bool has_sidecar = fs::exists(entry.path().parent_path() / "dataset-lines.json");
+    // A copy in another folder has nothing beside it.
+    const fs::path beside = entry.path().parent_path();
+    const bool has_sidecar = fs::exists(beside / "dataset-lines.json") || fs::exists(beside / "memory.csv");
     if (!is_xspace || !is_small || is_for_fuzzing || has_sidecar || name == cut_off) continue;
     CAPTURE(name);
     const Converted result = converted({entry.path().string()}, ConvertFormat::chrome);

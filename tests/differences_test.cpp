@@ -59,6 +59,8 @@ const std::map<std::string, std::string> kTests = {
     {"ops shown", "the page says how many rows are missing, and when there are none"},
     {"names of ops on a TPU", "the table of ops has what the HLO says, and nothing twice"},
     {"TPU trace without markers and `Steps`", "without markers and calls a program's runs are the steps"},
+    {"allocators of a TPU", "the allocators of a TPU are told apart by the device"},
+    {"ops of a TPU as kernels", "ops of XLA are no kernels, and the page says where they are"},
     {"waits for copies on a TPU", "what each op of a TPU does to a step"},
     {"ops that could use TensorCores", "kernels and ops of TensorCores"},
     {"ops of kernels before TF 2.11", "kernels have their ops, by any argument"},

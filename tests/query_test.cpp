@@ -344,7 +344,7 @@ TEST_CASE("only what a statement reads is asked for") {
       {"SELECT count(*) FROM findings", {"findings"}, false},
       {"SELECT 1 WHERE EXISTS (SELECT * FROM calls JOIN segments USING (call))", {"calls", "segments"}, false},
       {"SELECT sum(dur), arg_name FROM timeline_events GROUP BY arg_name", {"events", "timeline_events"}, true},
-      {"SELECT count(*) FROM timeline_events", {"events", "timeline_events"}, false},
+      {"SELECT count(*) FROM timeline_events", {"events", "timeline_events"}, true},
       {"EXPLAIN QUERY PLAN SELECT * FROM steps", {"steps"}, false},
   };
   const Result<QueryDatabase> database = QueryDatabase::temporary();
