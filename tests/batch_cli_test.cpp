@@ -269,7 +269,6 @@ TEST_CASE("a trace that takes too long has a row that says so") {
 /// The process that works for `process` and has entered its sandbox, other than `before`; 0 when `process` has ended.
 pid_t worker_of(pid_t process, pid_t before) {
   const std::string id = std::to_string(process);
-  const bool has_filter = force_of(available_sandbox()) != "none";
   int status = 0;
   while (::waitpid(process, &status, WNOHANG) == 0) {
     std::istringstream children(read_whole_file("/proc/" + id + "/task/" + id + "/children"));
@@ -278,7 +277,7 @@ pid_t worker_of(pid_t process, pid_t before) {
     if (!(children >> writer >> worker)) continue;
     if (worker != before) {
       const std::string described = read_whole_file("/proc/" + std::to_string(worker) + "/status");
-      if (!has_filter || contains(described, "Seccomp:\t2")) return worker;
+      if (contains(described, "Seccomp:\t2")) return worker;
     }
     ::sched_yield();
   }
@@ -286,6 +285,9 @@ pid_t worker_of(pid_t process, pid_t before) {
 }
 
 TEST_CASE("a trace whose worker is killed is tried once more, alone, and its row says what to do") {
+  // Only its filter of system calls shows from outside that a worker has begun; before that, batch ends with its
+  // failure.
+  if (force_of(available_sandbox()) == "none") return;
   if (!fs::exists("/proc/self/task/" + std::to_string(::getpid()) + "/children")) return;
   const EndlessPipe never;
   const TemporaryDirectory folder;
