@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -66,7 +67,9 @@ class RunReader {
  public:
   RunReader(std::span<const std::string> files, const WorkOptions& work, const AnalysisOptions& options,
             std::vector<StageTiming>& timings)
-      : files_(files), work_(work), options_(options), timings_(timings), outcomes_(files.size()) {}
+      : files_(files), work_(work), options_(options), timings_(timings), outcomes_(files.size()) {
+    for (const std::string& file : files) ++files_in_folders_[folder_of(file)];
+  }
 
   /// One for each file: its host, or why it could not be read; neither where it was joined with an earlier one.
   struct Outcome {
@@ -133,13 +136,13 @@ class RunReader {
     return {};
   }
 
+  static std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
+
   bool is_alone_in_folder(std::size_t index) const {
-    const std::string path = memory_samples_path(files_[index]);
-    for (std::size_t other = 0; other < files_.size(); ++other) {
-      const bool is_same = other == index || (pair_of(index) != nullptr && pair_of(index)->other == other);
-      if (!is_same && memory_samples_path(files_[other]) == path) return false;
-    }
-    return true;
+    const std::string folder = folder_of(files_[index]);
+    const RecordingPair* const pair = pair_of(index);
+    const bool has_pair_in_it = pair != nullptr && folder_of(files_[pair->other]) == folder;
+    return files_in_folders_.at(folder) == (has_pair_in_it ? 2U : 1U);
   }
 
   const RecordingPair* pair_of(std::size_t index) const {
@@ -172,7 +175,7 @@ class RunReader {
 
   /// The hosts of a run share a folder.
   const SourceLines& lines_beside(const std::string& file) {
-    const std::string folder = std::filesystem::path(file).parent_path().string();
+    const std::string folder = folder_of(file);
     if (!lines_ || lines_->folder != folder) lines_ = {folder, source_lines_beside(file)};
     return lines_->lines;
   }
@@ -309,6 +312,7 @@ class RunReader {
   const AnalysisOptions& options_;
   std::vector<StageTiming>& timings_;
   std::vector<RecordingPair> pairs_;
+  std::map<std::string, std::size_t> files_in_folders_;
   std::vector<Outcome> outcomes_;     ///< indexed as the files
   std::optional<FolderLines> lines_;  ///< those read last
   std::vector<Joined> joined_;        ///< one for each format that is joined

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/ranks.h"
+
 namespace doctor {
 namespace {
 
@@ -17,10 +19,9 @@ struct Quarter {
   std::vector<double> steps;
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+/// That of the upper half where two are in the middle: one that was sampled.
+double middle_of(const std::vector<double>& values) {
+  return value_of_rank(values, values.size() / 2);
 }
 
 bool is_steady(const std::array<double, kQuarters>& levels) {
@@ -51,11 +52,11 @@ std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& sampl
   std::array<double, kQuarters> levels{};
   for (std::size_t quarter = 0; quarter < kQuarters; ++quarter) {
     if (quarters[quarter].bytes.size() < kLeastSamples) return std::nullopt;
-    levels[quarter] = median(quarters[quarter].bytes);
+    levels[quarter] = middle_of(quarters[quarter].bytes);
   }
   growth.first_bytes = static_cast<std::uint64_t>(levels.front());
   growth.bytes_per_step =
-      (levels.back() - levels.front()) / (median(quarters.back().steps) - median(quarters.front().steps));
+      (levels.back() - levels.front()) / (middle_of(quarters.back().steps) - middle_of(quarters.front().steps));
   growth.is_steady = is_steady(levels);
   return growth;
 }

@@ -5,9 +5,8 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <system_error>
 
-#include "io/bounded_file.h"
+#include "trace/file_beside.h"
 
 namespace doctor {
 namespace {
@@ -88,20 +87,7 @@ std::string memory_samples_path(const std::string& trace) {
 }
 
 MemorySamples memory_samples_beside(const std::string& trace) {
-  MemorySamples samples;
-  if (trace == "-") return samples;
-  const std::string path = memory_samples_path(trace);
-  std::error_code error;
-  // Only a regular file: a pipe would wait for ever.
-  if (!fs::is_regular_file(path, error) || error) return samples;
-  Result<MemorySamples> read = read_bounded_file(path, kLargestMemoryFile).and_then(parse_memory_samples);
-  if (read) {
-    samples = *std::move(read);
-  } else {
-    samples.fault = read.error().what;
-  }
-  samples.path = path;
-  return samples;
+  return contents_beside(trace, memory_samples_path(trace), kLargestMemoryFile, parse_memory_samples);
 }
 
 }  // namespace doctor

@@ -132,6 +132,8 @@ std::optional<Picoseconds> shift_by_frames(const CommonEvents& input, const Comm
 struct Candidate {
   std::size_t file = 0;
   FileNames names;
+  std::optional<CommonEvents> common = {};  ///< read where a file is compared with another one
+  bool is_readable = true;                  ///< these
 
   bool shows_input() const { return names.shows_tf_data && !names.shows_jax; }
   bool shows_rest() const { return (names.shows_jax || names.shows_xla) && !names.shows_tf_data; }
@@ -148,15 +150,16 @@ std::unique_ptr<ByteSource> open_xspace(const std::string& file) {
   return std::move(*source);
 }
 
-bool read_common_events(const std::string& file, const WorkOptions& work, CommonEvents& events) {
-  const std::unique_ptr<ByteSource> source = open_xspace(file);
-  return source != nullptr && read_xspace_events(*source, events, WantedPlanes::all, work).has_value();
+/// Read once, whatever it is compared with. False where that fails.
+bool read_common_events(std::span<const std::string> files, const WorkOptions& work, Candidate& candidate) {
+  if (candidate.common) return candidate.is_readable;
+  const std::unique_ptr<ByteSource> source = open_xspace(files[candidate.file]);
+  CommonEvents& events = candidate.common.emplace();
+  candidate.is_readable = source != nullptr && read_xspace_events(*source, events, WantedPlanes::all, work).has_value();
+  return candidate.is_readable;
 }
 
-std::optional<ClockShift> shift_between(const std::string& input, const std::string& other, const WorkOptions& work) {
-  CommonEvents of_input;
-  CommonEvents of_other;
-  if (!read_common_events(input, work, of_input) || !read_common_events(other, work, of_other)) return std::nullopt;
+std::optional<ClockShift> shift_between(const CommonEvents& of_input, const CommonEvents& of_other) {
   std::optional<ClockShift> shift = shift_by_markers(of_input, of_other);
   if (!shift) {
     if (const std::optional<Picoseconds> time = shift_by_frames(of_input, of_other))
@@ -200,7 +203,8 @@ void add_pairs(std::span<const std::string> files, std::span<const std::size_t> 
   for (const auto& input : candidates) {
     for (const auto& other : candidates) {
       if (!input->shows_input() || !other->shows_rest() || !may_be_one_host(input->names, other->names)) continue;
-      const std::optional<ClockShift> shift = shift_between(files[input->file], files[other->file], work);
+      if (!read_common_events(files, work, *input) || !read_common_events(files, work, *other)) continue;
+      const std::optional<ClockShift> shift = shift_between(*input->common, *other->common);
       if (!shift) continue;
       possible.push_back({{input->file, other->file, shift->ns}, shift->doubt});
     }

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <system_error>
 
-#include "io/bounded_file.h"
+#include "trace/file_beside.h"
 
 namespace doctor {
 namespace {
@@ -155,20 +154,7 @@ std::string source_lines_path(const std::string& trace) {
 }
 
 SourceLines source_lines_beside(const std::string& trace) {
-  SourceLines lines;
-  if (trace == "-") return lines;
-  const std::string path = source_lines_path(trace);
-  std::error_code error;
-  // Only a regular file: a pipe would wait for ever.
-  if (!fs::is_regular_file(path, error) || error) return lines;
-  Result<SourceLines> read = read_bounded_file(path, kLargestSourceLines).and_then(parse_source_lines);
-  if (read) {
-    lines = *std::move(read);
-  } else {
-    lines.fault = read.error().what;
-  }
-  lines.path = path;
-  return lines;
+  return contents_beside(trace, source_lines_path(trace), kLargestSourceLines, parse_source_lines);
 }
 
 }  // namespace doctor

@@ -132,14 +132,15 @@ def two_maps(change):
     return pooled(change, lambda calls: dataset.map(waiting(5), num_parallel_calls=calls).batch(2).prefetch(2))
 
 
-def shards(change):
-    def shard(_):
-        return Dataset.range(10**6).map(waiting(4))
-
+def eight_at_once(shard, change):
     return pooled(
         change,
         lambda calls: Dataset.range(8).interleave(shard, cycle_length=8, num_parallel_calls=calls).batch(4).prefetch(2),
     )
+
+
+def shards(change):
+    return eight_at_once(lambda _: Dataset.range(10**6).map(waiting(4)), change)
 
 
 def shards_of_generators(change):
@@ -151,10 +152,7 @@ def shards_of_generators(change):
     def shard(_):
         return Dataset.from_generator(one, output_signature=tf.TensorSpec((), tf.int64))
 
-    return pooled(
-        change,
-        lambda calls: Dataset.range(8).interleave(shard, cycle_length=8, num_parallel_calls=calls).batch(4).prefetch(2),
-    )
+    return eight_at_once(shard, change)
 
 
 def generator(change):
