@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "built_paths.h"
 #include "diagnose/judgement.h"
 #include "diagnose/tuning.h"
 #include "measured_pipeline.h"
@@ -208,7 +209,7 @@ TEST_CASE("a diagnosis reads no histories, and only the last values change no an
 }
 
 TEST_CASE("a file that is too large for histories says so in the document of a page") {
-  const std::vector<std::string> files = {std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb"};
+  const std::vector<std::string> files = {source_dir() + "/testdata/traces/guide_naive.xplane.pb"};
   AnalysisOptions options;
   options.read.attribute_history = true;
   const auto document = [&](std::uint64_t limit) {
@@ -223,7 +224,7 @@ TEST_CASE("a file that is too large for histories says so in the document of a p
 }
 
 TEST_CASE("neither threads nor windows change the page") {
-  const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
+  const fs::path trace = fs::path(source_dir()) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
   std::set<std::string> pages;
   for (const unsigned threads : {1U, 2U, 3U}) {
     for (const std::size_t window : {std::size_t{4} << 10, std::size_t{128} << 10}) {
@@ -344,7 +345,7 @@ TEST_CASE("the text page") {
 }
 
 TEST_CASE("the JSON and CSV pages of a recorded trace") {
-  const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
+  const fs::path trace = fs::path(source_dir()) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
   AnalysisOptions options;
   options.read.attribute_history = true;
   const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needed = options});
@@ -375,7 +376,7 @@ TEST_CASE("the JSON and CSV pages of a recorded trace") {
 }
 
 TEST_CASE("one run in several formats has one history") {
-  const fs::path folder = fs::path(DOCTOR_SOURCE_DIR) / "testdata/formats/interleave_tf2.21";
+  const fs::path folder = fs::path(source_dir()) / "testdata/formats/interleave_tf2.21";
   AnalysisOptions options;
   options.read.attribute_history = true;
   std::set<std::string> pages;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "endless_pipe.h"
 #include "fleet/trace_row.h"
 #include "process/sandbox.h"
@@ -27,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kTraces = DOCTOR_SOURCE_DIR "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -211,13 +212,13 @@ Ended end_in_the_middle(const std::string& traces, const std::string& out, std::
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 2, (folder / "errors").c_str(), O_WRONLY | O_CREAT, 0600);
-  std::vector<std::string> owned = {DOCTOR_TOOL, "batch", traces, "-o", out, "--resume", "-q"};
+  std::vector<std::string> owned = {tool_path(), "batch", traces, "-o", out, "--resume", "-q"};
   std::vector<char*> values;
   values.reserve(owned.size() + 1);
   for (std::string& value : owned) values.push_back(value.data());
   values.push_back(nullptr);
   pid_t process = 0;
-  REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, &actions, nullptr, values.data(), environ) == 0);
+  REQUIRE(::posix_spawn(&process, tool_path().c_str(), &actions, nullptr, values.data(), environ) == 0);
   posix_spawn_file_actions_destroy(&actions);
   const auto count = [&] {
     const std::string text = read_whole_file(out);
@@ -292,12 +293,12 @@ TEST_CASE("a trace whose worker is killed is tried once more, alone, and its row
   const EndlessPipe never;
   const TemporaryDirectory folder;
   const std::string out = folder / "rows.ndjson";
-  std::vector<std::string> owned = {DOCTOR_TOOL, "batch", never.path(), "-o", out, "-q", "-j", "1"};
+  std::vector<std::string> owned = {tool_path(), "batch", never.path(), "-o", out, "-q", "-j", "1"};
   std::vector<char*> values;
   for (std::string& value : owned) values.push_back(value.data());
   values.push_back(nullptr);
   pid_t process = 0;
-  REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, nullptr, nullptr, values.data(), environ) == 0);
+  REQUIRE(::posix_spawn(&process, tool_path().c_str(), nullptr, nullptr, values.data(), environ) == 0);
   const pid_t first = worker_of(process, 0);
   REQUIRE(first != 0);
   CHECK(::kill(first, SIGKILL) == 0);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "endless_pipe.h"
 #include "fleet/trace_row.h"
 #include "io/path_error.h"
@@ -20,7 +21,7 @@
 namespace doctor::bounds_cli_test {
 namespace {
 
-const std::string kTrace = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb";
+const std::string kTrace = source_dir() + "/testdata/traces/guide_naive.xplane.pb";
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "built_paths.h"
 #include "pipeline.h"
 #include "report/calls_page.h"
 #include "synthetic_trace.h"
@@ -30,7 +31,7 @@ Analysis analyze_for(const CallChoice& choice, const std::vector<std::string>& f
 std::vector<fs::path> recorded_traces() {
   std::vector<fs::path> traces;
   for (const char* const folder : {"traces", "formats"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / "testdata" / folder)) {
       const std::string path = entry.path().string();
       if (entry.is_regular_file() && !path.ends_with(".expected.json")) traces.push_back(entry.path());
     }
@@ -135,7 +136,7 @@ TEST_CASE("the JSON page keeps every picosecond") {
 }
 
 TEST_CASE("details that nobody asked for are not measured") {
-  const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/seed_example1.xplane.pb";
+  const fs::path trace = fs::path(source_dir()) / "testdata/traces/seed_example1.xplane.pb";
   const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {});
   CHECK(analysis.measurements.hosts[0].pipelines[0].call_details.empty());
 }
@@ -282,7 +283,7 @@ TEST_CASE("hostile names stay within their line and field") {
 }
 
 TEST_CASE("threads change no byte of the pages") {
-  const fs::path trace = fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
+  const fs::path trace = fs::path(source_dir()) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
   const CallChoice choice;
   std::set<std::string> pages;
   for (const unsigned threads : {1U, 2U, 3U}) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "capture/http2_calls.h"
 #include "profiler_stand_in.h"
 #include "run_tool.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 using Then = StandInAnswer::Then;
 
 std::string recorded(const std::string& name) {
-  return read_whole_file(std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + name);
+  return read_whole_file(source_dir() + "/testdata/traces/" + name);
 }
 
 StandInAnswer slow() {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/host_comparison.h"
 #include "diagnose/judgement.h"
 
@@ -127,7 +128,7 @@ TEST_CASE("a rule that holds the use of the cores against a threshold says so") 
 }
 
 TEST_CASE("every rule has a recorded case in which it fires and one in which it does not") {
-  const fs::path cases = fs::path(DOCTOR_SOURCE_DIR) / "testdata/rules";
+  const fs::path cases = fs::path(source_dir()) / "testdata/rules";
   std::set<std::string> ids;
   for (const CatalogEntry& entry : rule_catalog()) {
     ids.insert(std::string(entry.rule.id));
@@ -142,7 +143,7 @@ TEST_CASE("every rule has a recorded case in which it fires and one in which it 
 }
 
 TEST_CASE("every rule has a test of its situations and of its thresholds") {
-  const fs::path tests = fs::path(DOCTOR_SOURCE_DIR) / "tests/rules";
+  const fs::path tests = fs::path(source_dir()) / "tests/rules";
   std::set<std::string> files;
   for (const CatalogEntry& entry : rule_catalog()) {
     const std::string name = std::string(entry.rule.id) + "_test.cpp";

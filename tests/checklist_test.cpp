@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "run_tool.h"
 
 namespace doctor::checklist_test {
@@ -14,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string trace(const std::string& name) {
-  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + name;
+  return source_dir() + "/testdata/traces/" + name;
 }
 
 Json items_of(const std::string& name) {

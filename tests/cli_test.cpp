@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_paths.h"
 #include "io/file_descriptor.h"
 #include "pseudo_terminal.h"
 #include "run_tool.h"
@@ -85,7 +86,7 @@ std::size_t entries_in(const TemporaryDirectory& folder) {
 
 /// A file of testdata/.
 std::string testdata(const std::string& path) {
-  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + path;
+  return source_dir() + "/testdata/" + path;
 }
 
 TEST_CASE("the exit code tells findings, a clean run and nothing to judge apart") {
@@ -269,7 +270,7 @@ TEST_CASE("thresholds can be set, and a slip in one is an error") {
 }
 
 TEST_CASE("--min-gain leaves out advice that gains less") {
-  const std::string trace = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/sequential_map_tf2.4.trace.json.gz";
+  const std::string trace = source_dir() + "/testdata/traces/sequential_map_tf2.4.trace.json.gz";
   const std::string all = run_tool({trace}).output;
   const std::string none = run_tool({trace, "--min-gain", "1000"}).output;
   CHECK(run_tool({trace, "--min-gain", "1.03"}).output == all);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "ci_reader.h"
 #include "run_tool.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kFolder = std::string(DOCTOR_SOURCE_DIR) + "/testdata/compare/slower-decode/";
+const std::string kFolder = source_dir() + "/testdata/compare/slower-decode/";
 const std::string kBase = kFolder + "base";            // five recordings
 const std::string kCandidate = kFolder + "candidate";  // five of the same job, whose DecodePng takes 20 % longer
 
@@ -135,7 +136,7 @@ TEST_CASE("a budget that the candidate exceeds fails, whatever the base is") {
 }
 
 TEST_CASE("--ideal: how much of the gap to a measured ceiling the candidate closed") {
-  const std::string traces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+  const std::string traces = source_dir() + "/testdata/traces/";
   const std::string slow = traces + "guide_naive.xplane.pb";
   const std::string faster = traces + "sequential_interleave_tf2.21.xplane.pb";
   const std::string ideal = traces + "guide_cache.xplane.pb";
@@ -235,7 +236,7 @@ TEST_CASE("settings of a file are told, and a baseline that it names stands in f
 TEST_CASE("baselines of this version and of earlier ones are read") {
   for (const char* const name : {"2026-11-23.json", "2026-11-25.json"}) {
     CAPTURE(name);
-    const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/baselines/" + name;
+    const std::string file = source_dir() + "/testdata/baselines/" + name;
     const Ended ended = run_tool({"compare", "--baseline", file, kCandidate});
     CHECK(ended.code == 1);
     CHECK(contains(ended.output, "DecodePng in Dataset.map with num_parallel_calls: "));

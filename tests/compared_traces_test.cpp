@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "compare/comparison.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
@@ -17,7 +18,7 @@ RunSummary summary_of(const std::string& edit, const std::string& side) {
   AnalysisOptions options;
   options.read.attribute_history = true;
   options.measure.call_times = true;
-  const std::vector<std::string> files = {DOCTOR_SOURCE_DIR "/testdata/compare/" + edit + "/" + side + ".xplane.pb"};
+  const std::vector<std::string> files = {source_dir() + "/testdata/compare/" + edit + "/" + side + ".xplane.pb"};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
   REQUIRE(analysis.has_readable_file());
   return summarize_run(side, analysis.measurements, analysis.diagnosis);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "command_line/command_table.h"
 #include "command_line/completion.h"
 #include "command_line/man_page.h"
@@ -80,7 +81,7 @@ std::string shell_quoted(const std::string& text) {
 
 /// The lines that a script of `shell` prints, run in `folder`. Fails where it complains.
 std::set<std::string> lines_of(const std::string& shell, const std::string& script, const TemporaryDirectory& folder) {
-  const std::string tool = DOCTOR_TOOL;
+  const std::string tool = tool_path();
   const char* const path = std::getenv("PATH");
   const EnvironmentVariable with_tool("PATH", tool.substr(0, tool.rfind('/')) + ":" + (path == nullptr ? "" : path));
   const std::string file = folder.write("script", script);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "collected_events.h"
 #include "convert/event_text.h"
 #include "diagnose/catalog.h"
@@ -388,7 +389,7 @@ TEST_CASE("a converted XSpace is diagnosed like the XSpace") {
   const std::string cut_off = "cut_off_tf2.4.xplane.pb";
   std::size_t compared = 0;
   const TemporaryDirectory folder;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(DOCTOR_SOURCE_DIR "/testdata")) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(source_dir() + "/testdata")) {
     const std::string name = entry.path().filename().string();
     const bool is_xspace = name.ends_with(".xplane.pb") || name.ends_with(".xplane.pb.gz");
     const bool is_small = entry.is_regular_file() && entry.file_size() < (std::uintmax_t{1} << 20);
@@ -408,7 +409,7 @@ TEST_CASE("a converted XSpace is diagnosed like the XSpace") {
 }
 
 TEST_CASE("a converted TF1 timeline is diagnosed like the timeline") {
-  const std::string file = DOCTOR_SOURCE_DIR "/testdata/traces/tf1_sequential_map.timeline.json";
+  const std::string file = source_dir() + "/testdata/traces/tf1_sequential_map.timeline.json";
   const TemporaryDirectory folder;
   const std::string copy = folder.write("copy.trace.json", converted({file}, ConvertFormat::chrome).text);
   std::string report = report_of(copy);
@@ -426,7 +427,7 @@ TEST_CASE("a converted TF1 timeline is diagnosed like the timeline") {
 TEST_CASE("a trace and its conversion hold the same pipelines, calls and times") {
   std::size_t compared = 0;
   const TemporaryDirectory folder;
-  for (const fs::directory_entry& entry : fs::directory_iterator(DOCTOR_SOURCE_DIR "/testdata/traces")) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(source_dir() + "/testdata/traces")) {
     std::vector<std::string> files;
     if (entry.is_directory()) {
       for (const fs::directory_entry& step : fs::directory_iterator(entry)) files.push_back(step.path().string());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "pipeline.h"
 
 namespace doctor::dataset_kinds_test {
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 TEST_CASE("every kind of iterator in the recorded traces has a row") {
   std::map<std::string, std::string> missing;  // where it was seen, by its short name
   std::size_t seen = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / "testdata")) {
     const std::string path = entry.path().string();
     const bool may_be_trace = path.ends_with(".pb") || path.ends_with(".json") || path.ends_with(".json.gz");
     // Inputs of the fuzz targets and the hostile trace hold invented names.

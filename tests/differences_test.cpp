@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "measure/step_table.h"
 #include "pipeline.h"
 #include "synthetic_trace.h"
@@ -17,7 +18,7 @@
 namespace doctor::differences_test {
 namespace {
 
-const std::filesystem::path kRoot = DOCTOR_SOURCE_DIR;
+const std::filesystem::path kRoot = source_dir();
 
 std::string whole_file(const std::filesystem::path& path) {
   std::ifstream file(path);

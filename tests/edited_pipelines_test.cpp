@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "compare/comparison.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
@@ -19,8 +20,7 @@ RunSummary summary_of(const std::string& edit, const std::string& side) {
   options.read.attribute_history = true;
   options.measure.call_times = true;
   options.profile = true;
-  const std::vector<std::string> files = {DOCTOR_SOURCE_DIR "/testdata/edits/" + edit + "/" + side +
-                                          "/vm.xplane.pb.gz"};
+  const std::vector<std::string> files = {source_dir() + "/testdata/edits/" + edit + "/" + side + "/vm.xplane.pb.gz"};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
   REQUIRE(analysis.has_readable_file());
   return summarize_run(side, analysis.measurements, analysis.diagnosis);

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "built_paths.h"
+
 namespace doctor::english_test {
 namespace {
 
@@ -117,7 +119,7 @@ std::vector<fs::path> files_in(const fs::path& place) {
 }  // namespace
 
 TEST_CASE("pages and code are in English") {
-  const fs::path root = DOCTOR_SOURCE_DIR;
+  const fs::path root = source_dir();
   for (const std::string_view place : kPlaces) {
     const std::vector<fs::path> files = files_in(root / place);
     CHECK_FALSE(files.empty());

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
@@ -108,7 +109,7 @@ TEST_CASE("of several silent pipelines the one that came closest is named") {
 
 TEST_CASE("on real traces every answer follows from what was asked") {
   const std::span<const Rule> rules = all_rules();
-  for (const auto& entry : std::filesystem::directory_iterator(DOCTOR_SOURCE_DIR "/testdata/traces")) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() + "/testdata/traces")) {
     const std::string path = entry.path().string();
     if (path.ends_with(".expected.json")) continue;
     CAPTURE(path);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "gpu_trace.h"
 #include "pipeline.h"
@@ -17,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 /// A sequential map that the job waits for nearly all the time.
 const std::string kInputBound = kTraces + "seed_example1.xplane.pb";
 

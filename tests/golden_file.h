@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "built_paths.h"
+
 /// Files of expected output. They are compared, or rewritten where the environment asks for it (scripts/accept-golden):
 /// DOCTOR_ACCEPT_GOLDEN=1 rewrites all of them, another value those whose path in the repository contains it.
 namespace doctor::golden {
@@ -16,7 +18,7 @@ namespace doctor::golden {
 namespace fs = std::filesystem;
 
 inline const fs::path& source_folder() {
-  static const fs::path folder = DOCTOR_SOURCE_DIR;
+  static const fs::path folder = source_dir();
   return folder;
 }
 

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "built_paths.h"
+
 namespace doctor::hardening_test {
 namespace {
 
@@ -165,7 +167,7 @@ class Program {
 };
 
 std::string text_of_file(const std::string& path) {
-  std::ifstream file(std::string(DOCTOR_SOURCE_DIR) + "/" + path);
+  std::ifstream file(source_dir() + "/" + path);
   REQUIRE(file);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -220,7 +222,7 @@ int last_number(std::string_view version) {
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12 && defined(__x86_64__)
 TEST_CASE("the program needs no newer symbol than the wheel may") {
   constexpr std::string_view kBroughtByWheel = "_ZSt21__glibcxx_assert_failPKciS0_S0_";
-  const Program program(DOCTOR_TOOL);
+  const Program program(tool_path());
   std::size_t count = 0;
   for (const auto& [symbol, version] : program.versioned_needs()) {
     CAPTURE(symbol);
@@ -254,10 +256,10 @@ TEST_CASE("every library whose headers or files the sources name has a notice") 
   const std::regex file("\"(lib[a-z0-9_+-]+)\\.so[.0-9]*\"");
   std::size_t count = 0;
   for (const char* const folder : {"lib", "apps", "rules"}) {
-    const std::string root = std::string(DOCTOR_SOURCE_DIR) + "/" + folder;
+    const std::string root = source_dir() + "/" + folder;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      const std::string source = text_of_file(std::filesystem::relative(entry.path(), DOCTOR_SOURCE_DIR).string());
+      const std::string source = text_of_file(std::filesystem::relative(entry.path(), source_dir()).string());
       INFO(entry.path().string());
       for (std::sregex_iterator found(source.begin(), source.end(), header); found != std::sregex_iterator();
            ++found, ++count) {
@@ -275,7 +277,7 @@ TEST_CASE("every library whose headers or files the sources name has a notice") 
 #ifdef DOCTOR_IS_HARDENED
 
 TEST_CASE("every library that the program is linked with has a notice") {
-  const std::vector<std::string> libraries = Program(DOCTOR_TOOL).libraries();
+  const std::vector<std::string> libraries = Program(tool_path()).libraries();
   CHECK(libraries.size() > 3);
   for (const std::string& library : libraries) {
     if (!library.starts_with("ld-linux")) expect_notice(library, &Notice::file);
@@ -283,7 +285,7 @@ TEST_CASE("every library that the program is linked with has a notice") {
 }
 
 TEST_CASE("the program is at a random address, and no memory of it can be both written and executed") {
-  const Program program(DOCTOR_TOOL);
+  const Program program(tool_path());
   CHECK(program.header().e_type == ET_DYN);
   CHECK((program.dynamic_value(DT_FLAGS_1) & DF_1_PIE) != 0);
   const Elf64_Phdr* const stack = program.segment(PT_GNU_STACK);
@@ -292,7 +294,7 @@ TEST_CASE("the program is at a random address, and no memory of it can be both w
 }
 
 TEST_CASE("what the dynamic linker fills in cannot be written afterwards") {
-  const Program program(DOCTOR_TOOL);
+  const Program program(tool_path());
   CHECK(program.segment(PT_GNU_RELRO) != nullptr);
   const bool is_bound_at_start =
       (program.dynamic_value(DT_FLAGS) & DF_BIND_NOW) != 0 || (program.dynamic_value(DT_FLAGS_1) & DF_1_NOW) != 0;
@@ -300,7 +302,7 @@ TEST_CASE("what the dynamic linker fills in cannot be written afterwards") {
 }
 
 TEST_CASE("stacks, copies and containers are checked") {
-  const Program program(DOCTOR_TOOL);
+  const Program program(tool_path());
   const std::vector<std::string_view> used = program.symbols(/*are_defined=*/false);
   const auto uses = [&](std::string_view name) { return std::find(used.begin(), used.end(), name) != used.end(); };
   CHECK(uses("__stack_chk_fail"));
@@ -312,13 +314,13 @@ TEST_CASE("stacks, copies and containers are checked") {
 TEST_CASE("indirect jumps end at marked places") {
   // The note that says so of the whole program is missing where the C library's own start code is not marked.
   constexpr std::size_t kSome = 1'000;
-  const Program program(DOCTOR_TOOL);
+  const Program program(tool_path());
   if (program.header().e_machine == EM_X86_64) CHECK(program.count_in_code("\xf3\x0f\x1e\xfa") > kSome);   // endbr64
   if (program.header().e_machine == EM_AARCH64) CHECK(program.count_in_code("\x3f\x23\x03\xd5") > kSome);  // paciasp
 }
 
 TEST_CASE("no function of ours can be used or replaced by a library") {
-  const Program program(DOCTOR_TOOL);
+  const Program program(tool_path());
   for (const std::string_view name : program.symbols(/*are_defined=*/true)) {
     INFO(name);
     CHECK(name.find("6doctor") == std::string_view::npos);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "gpu_trace.h"
 #include "measure/core_waits.h"
 #include "measure/step_table.h"
@@ -185,7 +186,7 @@ TEST_CASE("a cadence has no numbers that others share") {
 }
 
 TEST_CASE("windows of one host have no step in common") {
-  const std::string folder = DOCTOR_SOURCE_DIR "/testdata/compare/slower-decode/base";
+  const std::string folder = source_dir() + "/testdata/compare/slower-decode/base";
   const Json page = Json::parse(run_tool({"show", "hosts", "--format", "json", folder}).output);
   CHECK(page["comparison"] == "the 5 windows wait alike");
   CHECK(page["rows"].size() == 5);

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "command_line/command_table.h"
 #include "html_elements.h"
 #include "pages.h"
@@ -31,7 +32,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string testdata(const std::string& name) {
-  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + name;
+  return source_dir() + "/testdata/" + name;
 }
 
 std::string page_of(const std::vector<std::string>& arguments) {
@@ -389,7 +390,7 @@ TEST_CASE("positions are per cents of the whole") {
 
 TEST_CASE("no document names the folder of a trace") {
   const TemporaryDirectory folder;
-  const std::string source = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+  const std::string source = source_dir() + "/testdata/traces/";
   std::filesystem::create_directories(folder / std::string(kTelling));
   // One that names its machine, one that does not, one with losses.
   for (const char* const trace : {"guide_naive.xplane.pb", "healthy_tf2.4.trace.json.gz", "cut_off_tf2.4.xplane.pb"}) {
@@ -418,7 +419,7 @@ TEST_CASE("no page of a comparison or a fleet names it") {
   const TemporaryDirectory folder;
   std::filesystem::create_directories(folder / std::string(kTelling));
   const std::string path = folder / (std::string(kTelling) + "/host.xplane.pb");
-  std::filesystem::copy_file(std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/guide_naive.xplane.pb", path);
+  std::filesystem::copy_file(source_dir() + "/testdata/traces/guide_naive.xplane.pb", path);
   CHECK(run_tool({"compare", path, "--", path, "--format", "html"}).output.find(kTelling) == std::string::npos);
   const std::string rows = folder / "rows.ndjson";
   run_tool({"batch", path, "-o", rows});

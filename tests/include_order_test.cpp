@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "built_paths.h"
+
 namespace doctor::include_order_test {
 namespace {
 
@@ -281,7 +283,7 @@ TEST_CASE("an include is found however it is spaced") {
 }
 
 TEST_CASE("no source file includes against the order of the stages") {
-  const fs::path root = DOCTOR_SOURCE_DIR;
+  const fs::path root = source_dir();
   std::size_t includes = 0;
   for (const char* folder : {"lib", "rules", "apps"}) {
     for (const auto& source : sources_below(root / folder)) {
@@ -319,7 +321,7 @@ TEST_CASE("one name in two folders is found, whatever its extension") {
 }
 
 TEST_CASE("no files include each other in a circle, and no two files have one name") {
-  const fs::path root = DOCTOR_SOURCE_DIR;
+  const fs::path root = source_dir();
   std::vector<std::string> paths;
   for (const char* folder : {"lib", "rules", "apps"}) {
     for (const auto& source : sources_below(root / folder)) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "process/sandbox.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kTraces = DOCTOR_SOURCE_DIR "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 
 /// The variable is set for as long as this lives.
 class Variable {
@@ -67,7 +68,7 @@ TEST_CASE("whoever takes a command over has its input and its output, and nothin
       {"batch", trace, "-o", out},
       {"query", "--db", folder / "database", "SELECT 1", trace},
   };
-  const Variable loaded("LD_PRELOAD", DOCTOR_INTRUDER);
+  const Variable loaded("LD_PRELOAD", intruder_path());
   const Variable target("INTRUDER_FOLDER", folder.path());
   for (const std::vector<std::string>& command : commands) {
     const Ended ended = Tool().run(command);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "built_paths.h"
 #include "gpu_trace.h"
 #include "pipeline.h"
 #include "profile/device_profile.h"
@@ -18,7 +19,7 @@
 namespace doctor::kernel_statistics_test {
 namespace {
 
-const std::string kField = std::string(DOCTOR_SOURCE_DIR) + "/testdata/field/";
+const std::string kField = source_dir() + "/testdata/field/";
 
 HostMeasurement measured(const std::string& file) {
   const std::vector<std::string> files = {file};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/whatif.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 const std::vector<Analysis>& recorded() {
   static const std::vector<Analysis> kAnalyses = [] {
     std::vector<std::string> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata/traces")) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(source_dir()) / "testdata/traces")) {
       const std::string name = entry.path().filename();
       if (name.ends_with(".pb") || name.ends_with(".gz")) files.push_back(entry.path());
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "ci_reader.h"
 #include "run_tool.h"
 
@@ -19,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string testdata(const std::string& path) {
-  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + path;
+  return source_dir() + "/testdata/" + path;
 }
 
 const std::string kSlow = testdata("traces/seed_example1.xplane.pb");

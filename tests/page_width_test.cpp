@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "pseudo_terminal.h"
 #include "run_tool.h"
 #include "text/columns.h"
@@ -18,7 +19,7 @@
 namespace doctor::page_width_test {
 namespace {
 
-const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 const std::string kIdeal = kTraces + "cache_full_tf2.21.xplane.pb";
 
 /// COLUMNS as a shell exports it.
@@ -113,7 +114,7 @@ TEST_CASE("every page about traces fits the width of the terminal") {
 
 TEST_CASE("pages about anything else fit, too") {
   const TemporaryDirectory folder;
-  const std::string fleet = std::string(DOCTOR_SOURCE_DIR) + "/testdata/fleet/";
+  const std::string fleet = source_dir() + "/testdata/fleet/";
   const std::string base = kTraces + "guide_naive.xplane.pb";
   const std::string candidate = kTraces + "guide_prefetch.xplane.pb";
   const std::vector<std::vector<std::string>> pages = {{"rules"},
@@ -166,7 +167,7 @@ TEST_CASE("a command on the page works as it is pasted, whatever the path holds"
     REQUIRE(more != lines.end());
     const std::string arguments = more->substr(more->find(" whatif "));
     const std::string output = folder / "pasted";
-    const std::string command = std::string("'") + DOCTOR_TOOL + "'" + arguments + " -o '" + output + "'";
+    const std::string command = std::string("'") + tool_path() + "'" + arguments + " -o '" + output + "'";
     CAPTURE(command);
     CHECK(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
     CHECK(read_whole_file(output).find("steps/s now") != std::string::npos);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "pipeline.h"
 #include "report/input_page.h"
 #include "report/overview_page.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> recorded_traces() {
   std::vector<std::string> traces;
-  for (const fs::directory_entry& entry : fs::directory_iterator(std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces")) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(source_dir() + "/testdata/traces")) {
     if (entry.is_regular_file() && entry.path().extension() != ".json") traces.push_back(entry.path().string());
   }
   std::sort(traces.begin(), traces.end());

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "built_paths.h"
 #include "pipeline.h"
 #include "report/ops_page.h"
 #include "report/overview_page.h"
@@ -30,11 +31,11 @@ const std::set<std::string> kOtherInputShare = {"traces/healthy_tf2.4.trace.json
                                                 "traces/shuffle_fill_tf2.4.trace.json.gz"};
 
 Json recorded() {
-  return Json::parse(read_whole_file(std::string(DOCTOR_SOURCE_DIR) + "/testdata/peers/xprof_2.24.2.json"));
+  return Json::parse(read_whole_file(source_dir() + "/testdata/peers/xprof_2.24.2.json"));
 }
 
 std::string path_of(const Json& peer) {
-  return std::string(DOCTOR_SOURCE_DIR) + "/testdata/" + peer["trace"].get<std::string>();
+  return source_dir() + "/testdata/" + peer["trace"].get<std::string>();
 }
 
 Analysis analyze_with_profile(const std::string& path) {
@@ -84,8 +85,7 @@ TEST_CASE("steps, their average time and their input share are those of XProf") 
 }
 
 TEST_CASE("on a GPU host without markers the devices tell the step") {
-  const Analysis analysis =
-      analyze_with_profile(std::string(DOCTOR_SOURCE_DIR) + "/testdata/field/gpu_multi_worker.xplane.pb.gz");
+  const Analysis analysis = analyze_with_profile(source_dir() + "/testdata/field/gpu_multi_worker.xplane.pb.gz");
   const StepSummary steps = step_overview(analysis.measurements, analysis.diagnosis).summary;
   CHECK(steps.count == 1);
   const auto milliseconds = [](double time) { return time / static_cast<double>(kPicosecondsPerMillisecond); };

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
@@ -21,7 +22,7 @@ using Json = nlohmann::json;
 
 Analysis analysis_of(const std::vector<std::string>& traces) {
   std::vector<std::string> files;
-  for (const std::string& trace : traces) files.push_back(std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + trace);
+  for (const std::string& trace : traces) files.push_back(source_dir() + "/testdata/traces/" + trace);
   return diagnose_files(files, {.rules = all_rules()});
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "run_tool.h"
 #include "sanitizer.h"
 
@@ -20,14 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 const std::string kTrace = kTraces + "seed_example1.xplane.pb";
-const std::string kLongTrace = DOCTOR_SOURCE_DIR "/testdata/bench/base.xplane.pb.gz";
+const std::string kLongTrace = source_dir() + "/testdata/bench/base.xplane.pb.gz";
 const std::string kSteps = kTraces + "tf1_steps/timeline_";
 
 /// The blocks of shell commands under a heading of docs/query.md.
 std::string commands_under(const std::string& heading) {
-  const std::string page = read_whole_file(std::string(DOCTOR_SOURCE_DIR) + "/docs/query.md");
+  const std::string page = read_whole_file(source_dir() + "/docs/query.md");
   std::size_t at = page.find("## " + heading + "\n");
   REQUIRE(at != std::string::npos);
   const std::size_t end = page.find("\n## ", at + 1);
@@ -124,7 +125,7 @@ TEST_CASE("the documented way from TF1 timelines to the costliest iterators") {
   REQUIRE(load != std::string::npos);
   commands.replace(load, commands.find('\n', load) - load, "true");
   const std::string script = folder.write("commands.sh", "set -e\ncd '" + folder.path() + "'\nPATH=\"" +
-                                                             fs::path(DOCTOR_TOOL).parent_path().string() +
+                                                             fs::path(tool_path()).parent_path().string() +
                                                              ":$PATH\"\nexport TFDATA_DOCTOR_FORMAT=json\n" + commands);
   const int code = std::system(("bash '" + script + "' > '" + folder / "answer" + "'").c_str());
   REQUIRE(code == 0);

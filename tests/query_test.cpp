@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "convert/convert.h"
 #include "convert/event_columns.h"
 #include "diagnose/catalog.h"
@@ -28,7 +29,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 
 class TextSink final : public ByteSink {
  public:
@@ -297,7 +298,7 @@ TEST_CASE("the segments of a call sum to its latency, the calls are those of the
 }
 
 TEST_CASE("iterators have the line of the program where the names of a trace, or the file beside it, say it") {
-  const std::string named = std::string(DOCTOR_SOURCE_DIR) + "/testdata/lines/lines_of_code_tf2.21/vm.xplane.pb.gz";
+  const std::string named = source_dir() + "/testdata/lines/lines_of_code_tf2.21/vm.xplane.pb.gz";
   const QueryDatabase database = loaded({named, kSomeTraces[0]});
   CHECK(answer(database,
                "SELECT DISTINCT source_file, source_line FROM iterators WHERE source_line IS NOT NULL ORDER BY 2") ==

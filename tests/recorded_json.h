@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "io/byte_source.h"
 #include "measure/measure.h"
@@ -45,7 +46,7 @@ inline std::string read_whole(ByteSource& source) {
 inline std::vector<RecordedJson> recorded_json(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(source_dir()) / "testdata" / folder)) {
     if (entry.path().string().ends_with(".trace.json.gz")) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -54,7 +55,7 @@ inline std::vector<RecordedJson> recorded_json(const std::string& folder) {
   for (const std::filesystem::path& file : files) {
     const auto source = open_source(file.string());
     REQUIRE(source);
-    traces.push_back({file.lexically_relative(std::filesystem::path(DOCTOR_SOURCE_DIR) / "testdata" / folder).string(),
+    traces.push_back({file.lexically_relative(std::filesystem::path(source_dir()) / "testdata" / folder).string(),
                       Json::parse(read_whole(**source))});
   }
   return traces;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
@@ -32,7 +33,7 @@ struct RecordedLoop {
 
 std::vector<RecordedLoop> recorded_loops() {
   std::vector<RecordedLoop> loops;
-  for (const fs::directory_entry& folder : fs::directory_iterator(DOCTOR_SOURCE_DIR "/testdata/accelerators")) {
+  for (const fs::directory_entry& folder : fs::directory_iterator(source_dir() + "/testdata/accelerators")) {
     RecordedLoop& loop = loops.emplace_back();
     loop.name = folder.path().filename().string();
     for (const fs::directory_entry& file : fs::directory_iterator(folder.path())) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "temporary_directory.h"
 
 extern char** environ;
@@ -83,14 +84,14 @@ class Tool {
   }
 
   static pid_t start(const std::vector<std::string>& arguments, const posix_spawn_file_actions_t& actions) {
-    std::vector<std::string> owned = {DOCTOR_TOOL};
+    std::vector<std::string> owned = {tool_path()};
     owned.insert(owned.end(), arguments.begin(), arguments.end());
     std::vector<char*> values;
     values.reserve(owned.size() + 1);
     for (std::string& value : owned) values.push_back(value.data());
     values.push_back(nullptr);
     pid_t process = 0;
-    REQUIRE(::posix_spawn(&process, DOCTOR_TOOL, &actions, nullptr, values.data(), environ) == 0);
+    REQUIRE(::posix_spawn(&process, tool_path().c_str(), &actions, nullptr, values.data(), environ) == 0);
     return process;
   }
 

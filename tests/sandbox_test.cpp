@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "batch/trace_folders.h"
+#include "built_paths.h"
 #include "io/file_io.h"
 #include "process/call_filter.h"
 #include "reading_sandbox.h"
@@ -318,7 +319,7 @@ TEST_CASE("of very many folders the one that holds them all is known") {
 }
 
 TEST_CASE("-v says what the sandbox is, --no-sandbox leaves it out") {
-  const std::string trace = DOCTOR_SOURCE_DIR "/testdata/traces/seed_example1.xplane.pb";
+  const std::string trace = source_dir() + "/testdata/traces/seed_example1.xplane.pb";
   const std::string inside = Tool().run({"-v", trace}).errors;
   CHECK(inside.find("tfdata-doctor: sandbox: ") != std::string::npos);
   CHECK((inside.find("1 named path can be read, none written") != std::string::npos) ==
@@ -333,7 +334,7 @@ TEST_CASE("-v says what the sandbox is, --no-sandbox leaves it out") {
 }
 
 TEST_CASE("--require-sandbox fails before a trace is read where a part of the sandbox is missing") {
-  const std::string trace = DOCTOR_SOURCE_DIR "/testdata/traces/seed_example1.xplane.pb";
+  const std::string trace = source_dir() + "/testdata/traces/seed_example1.xplane.pb";
   const bool has_all = force_of(available_sandbox()) == "full";
   const TemporaryDirectory folder;
   const std::string rows = folder / "rows";
@@ -374,7 +375,7 @@ TEST_CASE("a sandbox of which a part is missing is not what was required") {
 }
 
 TEST_CASE("every machine-readable document says how much of the sandbox was in force") {
-  const std::string trace = DOCTOR_SOURCE_DIR "/testdata/traces/seed_example1.xplane.pb";
+  const std::string trace = source_dir() + "/testdata/traces/seed_example1.xplane.pb";
   const std::string word(force_of(available_sandbox()));
   const auto says = [&](std::vector<std::string> command, const std::string& with) {
     INFO(command[0] << " " << command.back());

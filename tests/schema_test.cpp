@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
 #include "query/load_rows.h"
@@ -19,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string kTrace = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/seed_example1.xplane.pb";
+const std::string kTrace = source_dir() + "/testdata/traces/seed_example1.xplane.pb";
 
 TraceRow some_row() {
   TraceRow row;

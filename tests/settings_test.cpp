@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "command_line/command_line.h"
 #include "command_line/command_table.h"
 #include "command_line/completion.h"
@@ -269,7 +270,7 @@ TEST_CASE("nobody asks a request for an option that there is not") {
   static const std::regex kQuestion(
       R"re(\b(?:request|values|layer)\.(?:given|text|number|duration|word|is_set|find|all)\("([a-z-]+)"\))re");
   std::size_t questions = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(DOCTOR_SOURCE_DIR) + "/apps")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir() + "/apps")) {
     if (entry.path().extension() != ".cpp") continue;
     const std::string source = read_whole_file(entry.path().string());
     for (std::sregex_iterator match(source.begin(), source.end(), kQuestion), none; match != none; ++match) {

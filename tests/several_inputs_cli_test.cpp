@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "run_tool.h"
 
 namespace doctor::several_inputs_cli_test {
@@ -14,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kWindows = DOCTOR_SOURCE_DIR "/testdata/compare/slower-decode/base/";
-const std::string kSteps = DOCTOR_SOURCE_DIR "/testdata/traces/tf1_steps/";
+const std::string kWindows = source_dir() + "/testdata/compare/slower-decode/base/";
+const std::string kSteps = source_dir() + "/testdata/traces/tf1_steps/";
 
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> files;

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "built_paths.h"
 #include "diagnose/diagnose.h"
 #include "io/byte_source.h"
 #include "measure/measure.h"
@@ -322,7 +323,7 @@ TEST_CASE("a loop over a dataset inside of an op has consumer's calls") {
 }
 
 TEST_CASE("a device pipeline names the host pipeline that feeds it") {
-  const auto source = open_source(DOCTOR_SOURCE_DIR "/testdata/traces/two_replicas_tf2.4.trace.json.gz");
+  const auto source = open_source(source_dir() + "/testdata/traces/two_replicas_tf2.4.trace.json.gz");
   REQUIRE(source);
   const Result<Trace> trace = read_trace(**source);
   REQUIRE(trace);

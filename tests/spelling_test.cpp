@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "built_paths.h"
 #include "measured_pipeline.h"
 #include "run_tool.h"
 
@@ -81,7 +82,7 @@ TEST_CASE("the version is known by the root iterator of TF 2.6 and by timelines 
 }
 
 TEST_CASE("no advice on a timeline of TF 1.15 needs a newer version") {
-  const std::string trace = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/tf1_sequential_map.timeline.json";
+  const std::string trace = source_dir() + "/testdata/traces/tf1_sequential_map.timeline.json";
   const auto report = nlohmann::json::parse(run_tool({trace, "--format", "json"}).output);
   std::size_t snippets = 0;
   for (const auto& finding : report["findings"]) {

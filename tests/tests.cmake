@@ -10,11 +10,10 @@ file(GLOB fuzz_corpora CONFIGURE_DEPENDS LIST_DIRECTORIES true testdata/fuzz/*)
 # name: names of test cases may hold characters that CMake lists do not survive. doctest exits with 0 where nothing
 # matched, so "0 test cases" is turned into a failure.
 function(doctor_test_program target)
-  add_executable(${target} tests/main.cpp ${ARGN})
+  add_executable(${target} tests/main.cpp tests/built_paths.cpp ${ARGN})
   doctor_warnings(${target})
   # Tests call the optimised library; optimising the tests themselves takes half of the time of building them.
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0;-g1>)
-  target_compile_definitions(${target} PRIVATE DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE doctor_core $<TARGET_NAME_IF_EXISTS:doctor_commands>
                                           $<TARGET_NAME_IF_EXISTS:doctor_rules>
                                           xspace_proto doctest::doctest)
@@ -28,19 +27,24 @@ endfunction()
 
 if(NOT DOCTOR_FUZZ)
   find_package(doctest REQUIRED)
+  # What intrusion_test.cpp loads into the program.
+  add_library(intruder MODULE tests/intruder.cpp)
+  doctor_warnings(intruder)
+  set_property(SOURCE tests/built_paths.cpp PROPERTY COMPILE_DEFINITIONS
+    DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
+    DOCTOR_INTRUDER="$<TARGET_FILE:intruder>")
+  if(TARGET tfdata-doctor)
+    set_property(SOURCE tests/built_paths.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+      DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>")
+  endif()
   doctor_test_program(unit_tests ${test_sources})
   # The tests of expected files are a program of their own, so that scripts/accept-golden builds no other tests.
   doctor_test_program(golden_tests ${golden_sources})
   doctor_unity(unit_tests tests *_test.cpp)
   doctor_unity(unit_tests tests/rules *_test.cpp)
-  # What intrusion_test.cpp loads into the program.
-  add_library(intruder MODULE tests/intruder.cpp)
-  doctor_warnings(intruder)
-  target_compile_definitions(unit_tests PRIVATE DOCTOR_INTRUDER="$<TARGET_FILE:intruder>")
   add_dependencies(unit_tests intruder)
   if(TARGET tfdata-doctor)
-    target_compile_definitions(unit_tests PRIVATE DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>"
-                                                  $<$<BOOL:${DOCTOR_HARDENING}>:DOCTOR_IS_HARDENED>)
+    target_compile_definitions(unit_tests PRIVATE $<$<BOOL:${DOCTOR_HARDENING}>:DOCTOR_IS_HARDENED>)
     add_dependencies(unit_tests tfdata-doctor)
   endif()
 endif()

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/parallel.h"
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "measure/measure.h"
 #include "pipeline.h"
@@ -158,7 +159,7 @@ TEST_CASE("a report is the same with any number of threads") {
 }
 
 TEST_CASE("a report of a recorded trace is the same with any number of threads") {
-  for (const auto& file : std::filesystem::recursive_directory_iterator(DOCTOR_SOURCE_DIR "/testdata/traces")) {
+  for (const auto& file : std::filesystem::recursive_directory_iterator(source_dir() + "/testdata/traces")) {
     if (!file.is_regular_file() || file.path().string().ends_with(".expected.json")) continue;
     CAPTURE(file.path().string());
     const auto source = open_source(file.path());

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "diagnose/judgement.h"
 #include "pipeline.h"
@@ -28,7 +29,7 @@ using Found = std::map<std::string, int>;
 std::vector<std::string> recorded_traces() {
   std::vector<std::string> traces;
   for (const char* const folder : {"traces", "rules"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / "testdata" / folder)) {
       const std::string name = entry.path().filename().string();
       const bool is_trace = name.ends_with(".xplane.pb") || name.ends_with(".trace.json") ||
                             name.ends_with(".trace.json.gz") || name.ends_with(".timeline.json");
@@ -173,7 +174,7 @@ TEST_CASE("moving a threshold one way only takes findings away, moving it the ot
           std::optional<Found> found = trace.found(rule, threshold, value);
           if (!found) continue;
           const std::string where =
-              fmt::format("{}, up to {}", fs::path(file).lexically_relative(DOCTOR_SOURCE_DIR).string(), value);
+              fmt::format("{}, up to {}", fs::path(file).lexically_relative(source_dir()).string(), value);
           if (before) compare(*before, *found, where, effects[name]);
           before = std::move(found);
         }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement.h"
@@ -102,7 +103,7 @@ TEST_CASE("steps that are late beside the usual ones are the loop's own time, op
 }
 
 Diagnosis diagnosis_of(const std::string& trace, const ThresholdSettings& thresholds = {}) {
-  const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + trace;
+  const std::string file = source_dir() + "/testdata/traces/" + trace;
   return diagnose_files(std::vector<std::string>{file}, {.rules = all_rules(), .thresholds = thresholds}).diagnosis;
 }
 
@@ -151,7 +152,7 @@ TEST_CASE("findings whose gains are known are in the order of the gains") {
 }
 
 TEST_CASE("of very many findings the first get predicted gains") {
-  const std::string file = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/" + kTrace;
+  const std::string file = source_dir() + "/testdata/traces/" + kTrace;
   const Analysis analysis = diagnose_files(std::vector<std::string>{file}, {.rules = all_rules()});
   const Finding* const finding = find(analysis.diagnosis, "sequential-map");
   REQUIRE(finding != nullptr);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "measure/measure.h"
 #include "pipeline.h"
@@ -30,7 +31,7 @@ constexpr std::int64_t kFirst = 1'795'272'473'592'000;  // microseconds since 19
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 constexpr std::int64_t kHour = 3'600'000'000;  // microseconds
 
-const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 
 Json process(int id, const std::string& device = "/device:CPU:0") {
   return {{"name", "process_name"}, {"ph", "M"}, {"pid", id}, {"args", {{"name", device + " Compute"}}}};

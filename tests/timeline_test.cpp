@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/intervals.h"
+#include "built_paths.h"
 #include "measure/function_owners.h"
 #include "measure/iterator_times.h"
 #include "measure/measure.h"
@@ -43,7 +44,7 @@ Analysis analyze_for(const TimelineChoice& choice, const std::string& file) {
 std::vector<std::string> recorded_traces() {
   std::vector<std::string> traces;
   for (const char* const folder : {"traces", "formats", "lines"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / "testdata" / folder)) {
       const std::string path = entry.path().string();
       const bool is_trace = path.find("expected") == std::string::npos && path.find("lines.json") == std::string::npos;
       if (entry.is_regular_file() && is_trace) traces.push_back(path);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "compare/comparison.h"
 #include "compare/comparison_thresholds.h"
 #include "compare/run_summary.h"
@@ -79,7 +80,7 @@ TEST_CASE("every reason for a loss says whether a part of the file is missing, a
   static const std::regex kReason(
       "\"((?:events|lines|planes|hosts|iterators|messages|input|document|files|device_planes|clock)_[a-z_]+)\"");
   std::set<std::string> given;
-  const fs::path lib = fs::path(DOCTOR_SOURCE_DIR) / "lib";
+  const fs::path lib = fs::path(source_dir()) / "lib";
   std::vector<fs::path> files = {lib / "pipeline.cpp", lib / "convert" / "convert.cpp"};
   for (const fs::directory_entry& entry : fs::directory_iterator(lib / "trace")) {
     if (entry.path().extension() == ".cpp" && entry.path().filename() != "torn.cpp") files.push_back(entry.path());
@@ -125,7 +126,7 @@ std::string culprit_of(const Run& run) {
 }
 
 TEST_CASE("the first part of the bytes of a recorded trace is never healthy, nor surely another culprit") {
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / "traces")) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(source_dir()) / "testdata" / "traces")) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".xplane.pb") && !name.ends_with(".trace.json.gz")) continue;
     CAPTURE(name);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "fleet/row_columns.h"
 #include "pipeline.h"
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTraces = fs::path(DOCTOR_SOURCE_DIR) / "testdata" / "traces";
+const fs::path kTraces = fs::path(source_dir()) / "testdata" / "traces";
 
 Analysis analysis_of(const std::string& file) {
   return diagnose_files(std::vector{file}, {.rules = all_rules()});
@@ -368,7 +369,7 @@ TEST_CASE("rows say when the trace was recorded, where its file does") {
 }
 
 TEST_CASE("the same program has the same signature, whatever recorded it") {
-  const fs::path testdata = fs::path(DOCTOR_SOURCE_DIR) / "testdata";
+  const fs::path testdata = fs::path(source_dir()) / "testdata";
   const auto signature = [&](const std::string& name) { return row_of_file((testdata / name).string()).signature; };
   const std::string unchanged = signature("compare/unchanged/base.xplane.pb");
   CHECK(unchanged.size() == 16);

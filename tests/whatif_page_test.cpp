@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "built_paths.h"
 #include "command_line/option_table.h"
 #include "measured_pipeline.h"
 #include "run_tool.h"
@@ -18,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kTraces = std::string(DOCTOR_SOURCE_DIR) + "/testdata/traces/";
+const std::string kTraces = source_dir() + "/testdata/traces/";
 const std::string kSlow = kTraces + "seed_example1.xplane.pb";
 const std::string kTogether = kTraces + "sequential_interleave_tf2.21.xplane.pb";
 

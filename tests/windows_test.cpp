@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/ordered_work.h"
+#include "built_paths.h"
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
@@ -30,7 +31,7 @@ std::string pages_of(const fs::path& trace, const WorkOptions& work) {
 std::vector<fs::path> recorded_traces() {
   std::vector<fs::path> traces;
   for (const char* const folder : {"traces", "formats"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(DOCTOR_SOURCE_DIR) / "testdata" / folder)) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(source_dir()) / "testdata" / folder)) {
       const std::string name = entry.path().filename().string();
       if (entry.is_regular_file() && !name.ends_with("expected.json")) traces.push_back(entry.path());
     }
