@@ -55,7 +55,7 @@ void add_table(const PageTable& table, HtmlWriter& page) {
   if (table.rows.empty()) return;
   page.open("details", {{"class", "table"}});
   page.element("summary", "Table: " + table.summary);
-  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", table.summary}});
+  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", table.summary}});
   page.open("table");
   page.open("thead");
   page.open("tr");
