@@ -23,8 +23,6 @@ struct ShownPart {
   bool needs_profile = false;
 };
 
-/// A trace with more is not read a second time: its page is to take hardly longer than its report. Some 100 MB of JSON.
-constexpr std::uint64_t kMostProfiledEvents = 500'000;
 constexpr std::uint64_t kLargestWithHistory = 256'000'000;
 
 // As many rows as a person looks at: the page stays small, however long the trace is.

@@ -17,9 +17,6 @@
 namespace doctor {
 namespace {
 
-/// A trace with more is not read a second time, and nothing is known of the sizes of its elements.
-constexpr std::uint64_t kMostProfiledEvents = 500'000;
-
 /// Whether the path is a stored baseline, by its content. Pipes are left alone: what is read of them is gone.
 bool is_baseline(const std::string& path) {
   struct stat status {};
@@ -120,7 +117,7 @@ Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, co
   DiagnosisSetup with_history = setup;
   with_history.needed.read.attribute_history = true;
   with_history.needed.measure.call_times = true;
-  with_history.needed.profile = true;  // for the sizes of elements
+  with_history.needed.profile = true;  // for the sizes of elements; of a trace with more events nothing is known of them
   with_history.needed.most_profiled_events = kMostProfiledEvents;
   Recordings recordings;
   recordings.files = files_of(named);

@@ -40,6 +40,10 @@ struct Analysis {
   bool has_readable_file() const;
 };
 
+/// A trace with more events is not read a second time where the answer is to take hardly longer than a diagnosis: for a
+/// page, or the sizes of elements in a comparison. Some 100 MB of JSON.
+inline constexpr std::uint64_t kMostProfiledEvents = 500'000;
+
 /// What a page shows beyond the diagnosis. It takes more time and memory.
 struct AnalysisOptions {
   ReadOptions read;

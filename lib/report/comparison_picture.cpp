@@ -20,7 +20,7 @@ constexpr int kLine = 20;
 constexpr int kRow = 54;
 constexpr int kTrack = 24;
 
-constexpr std::size_t kMostRows = 8;
+constexpr std::size_t kMostDrawnRows = 8;
 constexpr std::size_t kLineLength = 105;  // characters of the summary
 constexpr std::size_t kMostLines = 4;
 
@@ -62,7 +62,7 @@ std::vector<const TimeRow*> drawn_rows(const RunComparison& comparison) {
   const auto add = [&](const TimeRow& row) {
     const bool is_drawn = std::find(rows.begin(), rows.end(), &row) != rows.end();
     const bool has_dots = !row.base.empty() && !row.candidate.empty();
-    if (!is_drawn && has_dots && rows.size() < kMostRows) rows.push_back(&row);
+    if (!is_drawn && has_dots && rows.size() < kMostDrawnRows) rows.push_back(&row);
   };
   for (const TimeRow& row : comparison.pipeline_rows) {
     if (row.kind == TimeKind::step || row.kind == TimeKind::get_next) add(row);

@@ -11,7 +11,7 @@
 namespace doctor {
 namespace {
 
-constexpr int kChartHeight = 72;  // pixels
+constexpr int kTrendHeight = 72;  // pixels
 constexpr int kMargin = 8;        // around it, so that no dot is cut
 constexpr std::size_t kMostSeries = 12;
 
@@ -54,21 +54,21 @@ void add_dots(const OrderedJson& series, const OrderedJson& entries, HtmlWriter&
   page.open("svg", {{"class", "picture"},
                     {"role", "img"},
                     {"aria-label", text_of(series, "words") + ": a dot for each version, the oldest on the left"},
-                    {"height", fmt::format("{}", kChartHeight + 2 * kMargin)}});
+                    {"height", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
   page.empty("rect",
-             {{"class", "track"}, {"width", "100%"}, {"height", fmt::format("{}", kChartHeight + 2 * kMargin)}});
+             {{"class", "track"}, {"width", "100%"}, {"height", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
   for (const OrderedJson& change : list_of(series, "changes")) {
     const std::string x = percent_of(number_of(change, "entry"), count);
     page.empty(
         "line",
-        {{"class", "mark"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", fmt::format("{}", kChartHeight + 2 * kMargin)}});
+        {{"class", "mark"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
   }
   for (std::size_t index = 0; index < values.size(); ++index) {
     if (!values[index].is_number() || top <= 0) continue;
     page.open("circle",
               {{"class", "s2"},
                {"cx", percent_of(static_cast<double>(index) + 0.5, count)},
-               {"cy", fmt::format("{:.1f}", kMargin + kChartHeight * (1 - values[index].get<double>() / top))},
+               {"cy", fmt::format("{:.1f}", kMargin + kTrendHeight * (1 - values[index].get<double>() / top))},
                {"r", "4"}});
     const std::string name =
         index < entries.size() ? name_of_entry(entries[index], index) : fmt::format("version {}", index + 1);

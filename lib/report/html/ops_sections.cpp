@@ -10,7 +10,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMostBars = 12;
+constexpr std::size_t kMostOps = 12;
 constexpr std::size_t kLongestBarName = 72;  // the table has all of it
 
 /// Bars with a name before and a number after each.
@@ -24,7 +24,7 @@ void add_bars(const OrderedJson& rows, const BarList& list, HtmlWriter& page) {
   double most = 0;
   for (const OrderedJson& row : rows) most = std::max(most, number_of(row, list.value_key));
   page.open("ul", {{"class", "bars"}});
-  for (std::size_t index = 0; index < std::min(rows.size(), kMostBars); ++index) {
+  for (std::size_t index = 0; index < std::min(rows.size(), kMostOps); ++index) {
     const OrderedJson& row = rows[index];
     const double value = number_of(row, list.value_key);
     page.open("li");
