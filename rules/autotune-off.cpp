@@ -98,10 +98,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return check_parallelism(ranked, examiner);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::slow, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -122,7 +118,7 @@ Rule rule() {
                      shared_threshold("min_often_calls", "often",
                                       "for `show autotune`: the same for a buffer that is often empty and often "
                                       "full; one call in five is not an accident of the start")},
-      .check = check,
+      .check = each_culprit<Waits::slow, check_culprit>,
       .judges_load = true};
 }
 

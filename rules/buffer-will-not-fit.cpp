@@ -87,10 +87,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding_for(ranked, growth, memory, free);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -100,7 +96,7 @@ Rule rule() {
           .thresholds = {{"min_share_of_free", 0.90, "share",
                           "minimum size of the elements that still fit into the buffer, as a share of the memory that "
                           "the machine had left; chosen: the job's other memory grows, too"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::buffer_will_not_fit

@@ -85,10 +85,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding_for(ranked, largest, *buffered, *budget);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -101,7 +97,7 @@ Rule rule() {
                          {"max_enlarged_share", 0.50, "share",
                           "maximum share of a single buffer after a step that enlarges elements; above it, "
                           "memory-heavy-order says what to change"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::buffers_near_ram_budget

@@ -28,10 +28,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -39,7 +35,7 @@ Rule rule() {
           .summary = "A cache is being filled in the window: the first epoch is slower than the next",
           .follows = {references::kCaching, references::kCacheApi},
           .thresholds = {},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::cache_fill

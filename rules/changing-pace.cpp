@@ -46,10 +46,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -62,7 +58,7 @@ Rule rule() {
                          {"min_share_after", 0.20, "share",
                           "minimum share of the time spent in GetNext after a change for the worse that makes it a "
                           "warning, not a note: what makes a job input-bound"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::changing_pace

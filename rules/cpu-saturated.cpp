@@ -30,17 +30,14 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return advice;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_parallel_culprit(
-      context, [](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
-        const std::optional<Evidence> used_up = used_up_cores(ranked, examiner);
-        if (!used_up) return std::nullopt;
-        Finding finding = culprit_finding(
-            ranked, fmt::format("{}, and {} are busy meanwhile", culprit_part(ranked), busy_cores(ranked)));
-        finding.evidence.push_back(*used_up);
-        finding.advice = advice_for(ranked);
-        return finding;
-      });
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<Evidence> used_up = used_up_cores(ranked, examiner);
+  if (!used_up) return std::nullopt;
+  Finding finding =
+      culprit_finding(ranked, fmt::format("{}, and {} are busy meanwhile", culprit_part(ranked), busy_cores(ranked)));
+  finding.evidence.push_back(*used_up);
+  finding.advice = advice_for(ranked);
+  return finding;
 }
 
 }  // namespace
@@ -54,7 +51,7 @@ Rule rule() {
           "min_utilization", "cores_used_up",
           "cores count as used up when at least this share of the CPU budget is in use during the waits. Labelled "
           "traces of TF 2.4 to 2.21 measured 0.95 to 1.00 where cores were the limit and 0.00 where they were idle")},
-      .check = check,
+      .check = each_parallel_culprit<check_culprit>,
       .judges_load = true};
 }
 

@@ -85,10 +85,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return slow_handover(ranked, sides);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -101,7 +97,7 @@ Rule rule() {
                          {"min_device_share", 0.50, "share",
                           "minimum share of the waits that stays on the device's side for the hand-over to be the "
                           "reason; chosen: the larger part. Recordings of two replicas measured 0.02 to 0.03"}},
-          .check = check};
+          .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::device_pipeline_starved

@@ -46,10 +46,6 @@ std::optional<Finding> check_host(const HostMeasurement& host, const DeviceActiv
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host_with_devices(context, check_host);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -65,7 +61,7 @@ Rule rule() {
                      {"min_thread_share", 0.90, "share",
                       "minimum share of the copies to a device, by time, that the thread must start to be the one "
                       "that feeds it. Chosen: the rest are copies of other kinds, as of variables"}},
-      .check = check};
+      .check = each_host_with_devices<check_host>};
 }
 
 }  // namespace doctor::rules::devices_fed_in_turn

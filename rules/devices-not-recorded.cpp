@@ -73,10 +73,6 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host(context, check_host);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -86,7 +82,7 @@ Rule rule() {
           .thresholds = {{"min_events", 100, "events",
                           "minimum events of the host: with fewer the window may have ended before the device began. "
                           "Chosen"}},
-          .check = check};
+          .check = each_host<check_host>};
 }
 
 }  // namespace doctor::rules::devices_not_recorded

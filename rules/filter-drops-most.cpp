@@ -76,10 +76,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::even_at_start, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -89,7 +85,7 @@ Rule rule() {
           .thresholds = {{"min_inputs_per_output", 4, "ratio",
                           "minimum number of elements read for each one kept: at four, three quarters of what is made "
                           "upstream are thrown away"}},
-          .check = check};
+          .check = each_culprit<Waits::even_at_start, check_culprit>};
 }
 
 }  // namespace doctor::rules::filter_drops_most

@@ -42,10 +42,6 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host_with_gpus(context, check_device);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -58,7 +54,7 @@ Rule rule() {
                          {"min_eligible_share", 0.50, "share",
                           "minimum share of the kernel time in ops that could run on TensorCores (matrix products, "
                           "convolutions) for 16 bits to pay; chosen: the larger part"}},
-          .check = check};
+          .check = each_host_with_gpus<check_device>};
 }
 
 }  // namespace doctor::rules::full_precision

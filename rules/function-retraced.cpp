@@ -42,10 +42,6 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host(context, check_host);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -59,7 +55,7 @@ Rule rule() {
                      {"min_share", 0.02, "share", "minimum share of the steps' time that they take. Chosen"},
                      {"min_high_share", 0.20, "share",
                       "minimum share that makes it a warning, as for waiting for input"}},
-      .check = check};
+      .check = each_host<check_host>};
 }
 
 }  // namespace doctor::rules::function_retraced

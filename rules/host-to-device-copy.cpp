@@ -38,10 +38,6 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host_with_devices(context, check_device);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -54,7 +50,7 @@ Rule rule() {
                       "warning; XProf counts this time as input, and calls a job highly input-bound at this share"},
                      {"min_mild_share", 0.05, "share",
                       "minimum share that is worth a note; at this share XProf calls a job moderately input-bound"}},
-      .check = check};
+      .check = each_host_with_devices<check_device>};
 }
 
 }  // namespace doctor::rules::host_to_device_copy

@@ -90,10 +90,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -101,7 +97,7 @@ Rule rule() {
           .summary = "The consumer waits for data instead of computing",
           .follows = {references::kAnalysis},
           .thresholds = verdict_thresholds(),
-          .check = check,
+          .check = each_pipeline<check_pipeline>,
           .states_verdict = true};
 }
 

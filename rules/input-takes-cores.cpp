@@ -74,10 +74,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return check_python(ranked, examiner);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -93,7 +89,7 @@ Rule rule() {
                      shared_threshold(
                          "min_python_share", "much_python",
                          "the input's functions must run Python for more than this share of the time; chosen: half")},
-      .check = check,
+      .check = each_pipeline<check_pipeline>,
       .judges_load = true};
 }
 

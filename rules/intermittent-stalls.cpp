@@ -63,10 +63,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -77,7 +73,7 @@ Rule rule() {
               {{"min_stalls", 3, "calls", "minimum stalled calls; one or two may be noise from the machine"},
                {"min_share", 0.05, "share",
                 "minimum share of the time spent in them; at this share XProf calls a job moderately input-bound"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::intermittent_stalls

@@ -35,10 +35,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_parallel_culprit(context, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -52,7 +48,7 @@ Rule rule() {
                {"min_pool_share", 0.20, "share",
                 "minimum share of the busy threads' time that goes into pieces of other threads' ops. Recordings of TF "
                 "2.21 on two cores measured 0.24 to 0.37 with max_intra_op_parallelism 2, and 0.00 with 1"}},
-          .check = check,
+          .check = each_parallel_culprit<check_culprit>,
           .judges_load = true};
 }
 

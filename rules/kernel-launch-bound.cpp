@@ -52,10 +52,6 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host_with_gpus(context, check_device);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -70,7 +66,7 @@ Rule rule() {
                          {"max_median_kernel", 50, "us",
                           "maximum median length of a kernel: launching does not limit a job with longer ones. Chosen: "
                           "a launch takes some 10 us, so longer kernels are queued while the one before them runs"}},
-          .check = check};
+          .check = each_host_with_gpus<check_device>};
 }
 
 }  // namespace doctor::rules::kernel_launch_bound

@@ -75,29 +75,26 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return advice;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_parallel_culprit(
-      context, [](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
-        const std::optional<Evidence> in_use = idle_cores(ranked, examiner);
-        if (!in_use) return std::nullopt;
-        if (unseen_copies_after(ranked.host, ranked.judgement.culprit) != kNoIterator) {
-          examiner.misses(
-              "a batch with num_parallel_calls copies on threads that leave no events in a trace, so cores that look "
-              "idle may be busy");
-          return std::nullopt;
-        }
-        // A function whose ops are mostly too short to be recorded is the cost of calling it, which looks idle and is
-        // not: more calls at once measured x0.92. Where none of its ops is in the trace, it does not say so.
-        const bool shows_ops = !ranked.function().ops.empty();
-        if (shows_ops && !examiner.at_least(share_of("share_in_ops", share_in_ops(ranked)), "min_share_in_ops")) {
-          return std::nullopt;
-        }
-        Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
-                                                              parallelism_of(ranked.culprit()), busy_cores(ranked)));
-        finding.evidence.push_back(*in_use);
-        finding.advice = advice_for(ranked);
-        return finding;
-      });
+std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
+  const std::optional<Evidence> in_use = idle_cores(ranked, examiner);
+  if (!in_use) return std::nullopt;
+  if (unseen_copies_after(ranked.host, ranked.judgement.culprit) != kNoIterator) {
+    examiner.misses(
+        "a batch with num_parallel_calls copies on threads that leave no events in a trace, so cores that look idle "
+        "may be busy");
+    return std::nullopt;
+  }
+  // A function whose ops are mostly too short to be recorded is the cost of calling it, which looks idle and is not:
+  // more calls at once measured x0.92. Where none of its ops is in the trace, it does not say so.
+  const bool shows_ops = !ranked.function().ops.empty();
+  if (shows_ops && !examiner.at_least(share_of("share_in_ops", share_in_ops(ranked)), "min_share_in_ops")) {
+    return std::nullopt;
+  }
+  Finding finding = culprit_finding(ranked, fmt::format("{}{}, while only {} are busy", culprit_part(ranked),
+                                                        parallelism_of(ranked.culprit()), busy_cores(ranked)));
+  finding.evidence.push_back(*in_use);
+  finding.advice = advice_for(ranked);
+  return finding;
 }
 
 }  // namespace
@@ -116,7 +113,7 @@ Rule rule() {
            {"min_share_in_ops", 0.30, "share",
             "minimum share of a map's time in which ops of its function run. A recorded text pipeline, in "
             "which they ran for 0.15 and calling them took the rest, got slower by more calls"}},
-      .check = check,
+      .check = each_parallel_culprit<check_culprit>,
       .judges_load = true};
 }
 

@@ -75,10 +75,6 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host(context, check_host);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -90,7 +86,7 @@ Rule rule() {
                           "loops that keep nothing grow by up to 3 %"},
                          {"max_steps_left", 1'000'000, "steps",
                           "maximum steps until the memory that is left is used up; chosen: a day at 12 steps/s"}},
-          .check = check};
+          .check = each_host<check_host>};
 }
 
 }  // namespace doctor::rules::memory_grows

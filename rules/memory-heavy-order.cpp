@@ -81,10 +81,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return check_count(ranked, id, examiner);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -98,7 +94,7 @@ Rule rule() {
                {"min_elements_of_unknown_size", 10000, "elements",
                 "minimum size of a shuffle buffer that is worth a note where the trace does not show how large its "
                 "elements are (TF 2.12 and before); chosen: 1.5 GB of decoded images of 224 x 224 x 3 bytes"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::memory_heavy_order

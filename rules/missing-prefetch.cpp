@@ -63,10 +63,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return injected(ranked, prefetch);
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -79,7 +75,7 @@ Rule rule() {
                          {"max_cores_used", 0.55, "share",
                           "the same only up to this share of the CPU budget in use during the waits; as in "
                           "low-parallelism. On a full machine, what runs at the same time takes longer"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::missing_prefetch

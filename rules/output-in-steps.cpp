@@ -32,10 +32,6 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host(context, check_host);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -49,7 +45,7 @@ Rule rule() {
                           "minimum share of the steps' time, as XProf calls 5 % of input moderate"},
                          {"min_high_share", 0.20, "share",
                           "minimum share that makes it a warning, as for waiting for input"}},
-          .check = check};
+          .check = each_host<check_host>};
 }
 
 }  // namespace doctor::rules::output_in_steps

@@ -31,10 +31,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::even_at_start, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -44,7 +40,7 @@ Rule rule() {
           .thresholds = {{"min_python_share", 0.5, "share",
                           "minimum share of the function's op time spent in Python ops (PyFunc, EagerPyFunc): at a "
                           "half, Python is what the function mostly does"}},
-          .check = check};
+          .check = each_culprit<Waits::even_at_start, check_culprit>};
 }
 
 }  // namespace doctor::rules::python_function

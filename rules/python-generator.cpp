@@ -34,10 +34,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::even_at_start, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -45,7 +41,7 @@ Rule rule() {
           .summary = "The job waits for a Python generator",
           .follows = {references::kSourceDatasets, references::kGeneratorApi},
           .thresholds = {},
-          .check = check};
+          .check = each_culprit<Waits::even_at_start, check_culprit>};
 }
 
 }  // namespace doctor::rules::python_generator

@@ -42,10 +42,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -58,7 +54,7 @@ Rule rule() {
                {"min_share", 0.05, "share",
                 "minimum share of the time that goes into making it, waiting for its first element and ending it; at "
                 "this share XProf calls a job moderately input-bound"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::remade_iterator

@@ -44,10 +44,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -57,7 +53,7 @@ Rule rule() {
           .thresholds = {{"min_culprit_share", 0.20, "share",
                           "minimum share of the time waited that the slow dataset inside holds. Below a fifth the "
                           "change could not gain more than the verdict's own limit"}},
-          .check = check};
+          .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::sequential_interleave

@@ -53,10 +53,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::slow, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -69,7 +65,7 @@ Rule rule() {
                          {"min_utilization_for_caution", 0.80, "share",
                           "minimum share of the CPU budget in use for the advice to warn that little may be gained: a "
                           "map whose ops run on several threads measured 1.7 to 1.9 of 2 cores"}},
-          .check = check};
+          .check = each_culprit<Waits::slow, check_culprit>};
 }
 
 }  // namespace doctor::rules::sequential_map

@@ -109,10 +109,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -120,7 +116,7 @@ Rule rule() {
           .summary = "The job waits for a transformation that runs on one thread, such as filter or batch",
           .follows = {references::kTransformationDatasets},
           .thresholds = {},
-          .check = check};
+          .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::sequential_only_transformation

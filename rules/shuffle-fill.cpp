@@ -39,10 +39,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -53,7 +49,7 @@ Rule rule() {
       .thresholds =
           {{"min_duration", 1000, "us",
             "minimum time that filling takes to be worth mentioning: what a first call must take to count as warm-up"}},
-      .check = check};
+      .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::shuffle_fill

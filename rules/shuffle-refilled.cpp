@@ -45,10 +45,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -58,7 +54,7 @@ Rule rule() {
           .thresholds = {{"min_share", 0.05, "share",
                           "minimum share of the window that filling takes; at this share XProf calls a job moderately "
                           "input-bound"}},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::shuffle_refilled

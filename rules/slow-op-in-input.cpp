@@ -65,10 +65,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -79,7 +75,7 @@ Rule rule() {
       .thresholds = {{"min_share", 0.50, "share",
                       "minimum share of the time waited in which the op runs. Chosen: an op that is not what GetNext "
                       "waits for runs through half of it by accident only if the model's steps overlap"}},
-      .check = check};
+      .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::slow_op_in_input

@@ -107,10 +107,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -118,7 +114,7 @@ Rule rule() {
           .summary = "The job waits for a source dataset: reading or making the raw data",
           .follows = {references::kSourceDatasets, references::kParallelExtraction},
           .thresholds = {},
-          .check = check};
+          .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::slow_source

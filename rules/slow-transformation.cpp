@@ -76,10 +76,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -87,7 +83,7 @@ Rule rule() {
           .summary = "The job waits for one transformation of the pipeline",
           .follows = {references::kTransformationDatasets, references::kCaching},
           .thresholds = {},
-          .check = check};
+          .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::slow_transformation

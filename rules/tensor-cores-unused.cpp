@@ -41,10 +41,6 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host_with_gpus(context, check_device);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -57,7 +53,7 @@ Rule rule() {
                          {"max_tensor_core_share", 0.10, "share",
                           "TensorCores count as unused up to this share of that time in kernels that use them; chosen, "
                           "like XProf's limit for 16-bit compute"}},
-          .check = check};
+          .check = each_host_with_gpus<check_device>};
 }
 
 }  // namespace doctor::rules::tensor_cores_unused

@@ -46,10 +46,6 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_host_with_devices(context, check_device);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -62,7 +58,7 @@ Rule rule() {
                          {"min_time", 500, "us",
                           "minimum time of it in a step: Keras takes a few hundred microseconds of Python for each "
                           "batch, which only more steps for each call would save. Chosen"}},
-          .check = check};
+          .check = each_host_with_devices<check_device>};
 }
 
 }  // namespace doctor::rules::time_outside_ops

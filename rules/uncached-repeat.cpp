@@ -54,10 +54,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -67,7 +63,7 @@ Rule rule() {
           .thresholds = {{"min_epochs", 2, "epochs",
                           "minimum number of epochs in the window for a warning: one alone does not show that work is "
                           "done again, and gives a note"}},
-          .check = check};
+          .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::uncached_repeat

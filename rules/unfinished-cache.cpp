@@ -27,10 +27,6 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_pipeline(context, check_pipeline);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -38,7 +34,7 @@ Rule rule() {
           .summary = "A cache is filled in every epoch and never read, because take() ends the epochs",
           .follows = {references::kCacheApi, references::kCaching},
           .thresholds = {},
-          .check = check};
+          .check = each_pipeline<check_pipeline>};
 }
 
 }  // namespace doctor::rules::unfinished_cache

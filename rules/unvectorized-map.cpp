@@ -69,10 +69,6 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   return finding;
 }
 
-RuleResult check(const RuleContext& context) {
-  return for_each_culprit(context, Waits::bound, check_culprit);
-}
-
 }  // namespace
 
 Rule rule() {
@@ -87,7 +83,7 @@ Rule rule() {
                       "minimum share of the culprit's time in which no op of its function runs: then the calls cost "
                       "more than their work. Recorded maps that became 4 to 35 times faster on batches measured 0.9 to "
                       "1.00, with 20 to 160 us a call; maps whose ops are the work measured 0.00 to 0.31"}},
-      .check = check};
+      .check = each_culprit<Waits::bound, check_culprit>};
 }
 
 }  // namespace doctor::rules::unvectorized_map

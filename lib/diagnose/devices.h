@@ -19,6 +19,16 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
 /// The same for rules about GPUs, which say nothing of other devices.
 RuleResult for_each_host_with_gpus(const RuleContext& context, const DeviceCheck& check);
 
+/// A rule's check from its question: `.check = each_host_with_gpus<check_device>`.
+template <auto kCheck>
+RuleResult each_host_with_devices(const RuleContext& context) {
+  return for_each_host_with_devices(context, kCheck);
+}
+template <auto kCheck>
+RuleResult each_host_with_gpus(const RuleContext& context) {
+  return for_each_host_with_gpus(context, kCheck);
+}
+
 /// Whether any host of the run has a device, by the trace.
 bool shows_devices(const Measurements& measurements);
 

@@ -75,6 +75,20 @@ RuleResult for_each_culprit(const RuleContext& context, Waits waits, const Pipel
 /// The same for bound pipelines whose culprit works on several elements at once.
 RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineCheck& check);
 
+/// A rule's check from its question: `.check = each_culprit<Waits::bound, check_culprit>`.
+template <auto kCheck>
+RuleResult each_pipeline(const RuleContext& context) {
+  return for_each_pipeline(context, kCheck);
+}
+template <Waits kWaits, auto kCheck>
+RuleResult each_culprit(const RuleContext& context) {
+  return for_each_culprit(context, kWaits, kCheck);
+}
+template <auto kCheck>
+RuleResult each_parallel_culprit(const RuleContext& context) {
+  return for_each_parallel_culprit(context, kCheck);
+}
+
 /// How much of the CPU budget is in use during the waits, if it is at least the threshold `min_utilization`. Misses its
 /// evidence where the trace does not say how many cores there are.
 std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& examiner);
@@ -90,6 +104,10 @@ RuleResult for_trace(const RuleContext& context, const TraceCheck& check);
 /// Asks about every host.
 using HostCheck = std::function<std::optional<Finding>(const HostMeasurement&, Examiner&)>;
 RuleResult for_each_host(const RuleContext& context, const HostCheck& check);
+template <auto kCheck>
+RuleResult each_host(const RuleContext& context) {
+  return for_each_host(context, kCheck);
+}
 
 /// Why no pipeline can be judged, for a person.
 std::string why_nothing_is_judged(const Measurements& measurements);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,22 +13,29 @@
 
 namespace doctor {
 
-/// What the small file at `path`, beside a trace, says, as `parse` reads it; as if made anew where there is no such
-/// file or the trace is standard input. Never fails: `fault` of the contents says what is wrong with more than
-/// `most_bytes`, or with what cannot be read or parsed, and `path` of the contents is that of the file.
+/// The small file at `path`, beside a trace, as `parse` reads it; nullopt where there is no such file or the trace is
+/// standard input. Errors: it has more than `most_bytes`, or cannot be read or parsed.
+template <typename Contents>
+std::optional<Result<Contents>> file_beside(const std::string& trace, const std::string& path, std::size_t most_bytes,
+                                            Result<Contents> (*parse)(std::string_view)) {
+  std::error_code error;
+  // Only a regular file: a pipe would wait for ever.
+  if (trace == "-" || !std::filesystem::is_regular_file(path, error) || error) return std::nullopt;
+  return read_bounded_file(path, most_bytes).and_then(parse);
+}
+
+/// The same; as if made anew where there is none. Never fails: `fault` of the contents says what is wrong with it, and
+/// `path` of the contents is that of the file.
 template <typename Contents>
 Contents contents_beside(const std::string& trace, std::string path, std::size_t most_bytes,
                          Result<Contents> (*parse)(std::string_view)) {
   Contents contents;
-  if (trace == "-") return contents;
-  std::error_code error;
-  // Only a regular file: a pipe would wait for ever.
-  if (!std::filesystem::is_regular_file(path, error) || error) return contents;
-  Result<Contents> read = read_bounded_file(path, most_bytes).and_then(parse);
-  if (read) {
-    contents = *std::move(read);
+  std::optional<Result<Contents>> read = file_beside(trace, path, most_bytes, parse);
+  if (!read) return contents;
+  if (*read) {
+    contents = **std::move(read);
   } else {
-    contents.fault = read.error().what;
+    contents.fault = read->error().what;
   }
   contents.path = std::move(path);
   return contents;

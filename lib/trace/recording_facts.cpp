@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
+
+#include "trace/file_beside.h"
 
 namespace doctor {
 namespace {
@@ -65,17 +65,8 @@ std::string recording_facts_path(const std::string& trace) {
 }
 
 RecordingFacts recording_facts_beside(const std::string& trace) {
-  if (trace == "-") return {};
-  const std::string path = recording_facts_path(trace);
-  std::error_code error;
-  // Only a regular file: a pipe would wait for ever.
-  if (!fs::is_regular_file(path, error) || error) return {};
-  if (const std::uintmax_t size = fs::file_size(path, error); error || size > kLargestFile) return {};
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(kLargestFile, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  return parse_recording_facts(bytes).value_or(RecordingFacts());
+  const auto read = file_beside(trace, recording_facts_path(trace), kLargestFile, parse_recording_facts);
+  return read ? read->value_or(RecordingFacts()) : RecordingFacts();
 }
 
 }  // namespace doctor
