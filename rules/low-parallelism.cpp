@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnose/dataset_makers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"

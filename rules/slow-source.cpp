@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"

@@ -4,6 +4,7 @@
 
 #include "base/time.h"
 #include "diagnose/caching.h"
+#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"

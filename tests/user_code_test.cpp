@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "diagnose/dataset_makers.h"
 #include "measure/iterator_lines.h"
 #include "measured_pipeline.h"
 

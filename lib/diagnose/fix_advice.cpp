@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"

@@ -30,14 +30,7 @@ const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);
 /// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator);
 
-/// The function that wrote the iterator, where it writes several transformations at once and this is one of its steps:
-/// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself.
-std::string_view made_by(const HostMeasurement& host, IteratorId iterator);
-
 /// Whether TF runs it in parallel although the user wrote no num_parallel_calls.
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator);
-
-/// Whether it shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
-bool shuffles_file_names(const HostMeasurement& host, IteratorId iterator);
 
 }  // namespace doctor

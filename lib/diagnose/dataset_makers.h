@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diagnose/dataset_words.h"
+
+namespace doctor {
+
+// Functions of TF that write several transformations at once: by the shape of what they write.
+
+/// Who reads a directory of images; its siblings for text and audio look alike in a trace.
+inline constexpr std::string_view kDirectoryReader = "tf.keras.utils.image_dataset_from_directory";
+
+/// A person writes far fewer; where a trace has more, positions are not counted.
+inline constexpr std::size_t kMostStages = 1000;
+
+/// The function that wrote the iterator, where it writes several transformations at once and this is one of its steps:
+/// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself.
+std::string_view made_by(const HostMeasurement& host, IteratorId iterator);
+
+/// Whether it shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
+bool shuffles_file_names(const HostMeasurement& host, IteratorId iterator);
+
+/// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
+std::string last_name(std::string_view words);
+
+/// What a kind itself does: "map" for ParallelMap.
+std::string method_of(const DatasetKind& kind);
+
+}  // namespace doctor

@@ -1,0 +1,212 @@
+#include <algorithm>
+
+#include "model/fix.h"
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+StageIndex stage_of(IteratorId iterator) {
+  return static_cast<StageIndex>(index_of(iterator));
+}
+
+std::string_view family(const IteratorMeasurement& iterator) {
+  return family_of(iterator.short_name);
+}
+
+/// The batch that a map feeds: the nearest one above.
+double batch_above(const HostMeasurement& host, IteratorId iterator) {
+  constexpr double kUsualBatch = 32;
+  for (const IteratorId above : iterators_above(host, iterator)) {
+    const IteratorMeasurement& batch = host.iterators[index_of(above)];
+    if (const std::optional<std::int64_t> size = batch.number("batch_size"); size && *size > 1) {
+      return static_cast<double>(*size);
+    }
+  }
+  return kUsualBatch;
+}
+
+/// The pool bounds what AUTOTUNE comes to, not the number of cores.
+std::int64_t calls_of(const Fix& fix, const PipelineModel& model, const Edit& edit) {
+  return fix.parallelism.value_or(edit.pool_threads.value_or(model.sample().pool_threads));
+}
+
+void make_parallel_map(const Fix& fix, const PipelineModel& model, Edit& edit) {
+  const StageIndex stage = stage_of(fix.iterator);
+  const std::int64_t calls = calls_of(fix, model, edit);
+  if (model.sample().stages[stage].is_async) {
+    edit.parallelism[stage] = calls;
+  } else {
+    edit.cuts[stage] = {Cut::Kind::map, calls, 1};
+  }
+}
+
+/// Of the inputs of what makes a dataset for each element, the one that yields those elements: it is called least.
+IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
+  const std::vector<IteratorId>& inputs = host.iterators[index_of(iterator)].children;
+  const auto calls = [&](IteratorId id) { return host.iterators[index_of(id)].calls; };
+  const auto least =
+      std::min_element(inputs.begin(), inputs.end(), [&](IteratorId a, IteratorId b) { return calls(a) < calls(b); });
+  return inputs.size() == 2 && calls(inputs.front()) != calls(inputs.back()) ? *least : kNoIterator;
+}
+
+/// A parallel interleave makes several datasets at once, but the elements that it makes them of one after another.
+void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const PipelineModel& model, Edit& edit) {
+  const IteratorId input = input_of_datasets(*model.host, interleave);
+  if (input == kNoIterator || model.sample().stages[stage_of(input)].is_async) return;
+  std::vector<IteratorId> of_input = iterators_below(*model.host, input);
+  of_input.push_back(input);
+  const bool works = std::any_of(of_input.begin(), of_input.end(), [&](IteratorId id) {
+    const std::string_view name = model.host->iterators[index_of(id)].short_name;
+    return family_of(name) == "Map" || dataset_kind(name).reads_files() || dataset_kind(name).source == Source::python;
+  });
+  if (works) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
+}
+
+void make_parallel_interleave(const Fix& fix, const PipelineModel& model, Edit& edit) {
+  const IteratorMeasurement& iterator = model.host->iterators[index_of(fix.iterator)];
+  const StageIndex stage = stage_of(fix.iterator);
+  constexpr std::int64_t kUsualCycle = 4;
+  std::int64_t cycle = fix.cycle_length.value_or(iterator.number("cycle_length").value_or(0));
+  if (cycle <= 1) cycle = fix.parallelism.value_or(std::max(kUsualCycle, model.sample().cores));
+  const std::int64_t threads = fix.parallelism.value_or(cycle);
+  if (model.sample().stages[stage].is_async) {
+    edit.parallelism[stage] = std::min(threads, cycle);
+  } else {
+    edit.cuts[stage] = {Cut::Kind::interleave, threads, cycle};
+    feed_from_one_thread(fix.iterator, cycle, model, edit);
+  }
+}
+
+/// Elements that leave an iterator for each that it takes: a skip takes many with one call, which maps below it make of
+/// as many.
+double kept_share(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  std::uint64_t taken = 1;
+  std::vector<IteratorId> inputs = iterator.children;
+  while (!inputs.empty()) {
+    const IteratorMeasurement& input = host.iterators[index_of(inputs.back())];
+    inputs.pop_back();
+    taken = std::max(taken, input.calls);
+    if (family(input) == "Map" && input.children.size() == 1) inputs.push_back(input.children.front());
+  }
+  return std::min(1.0, static_cast<double>(iterator.calls) / static_cast<double>(taken));
+}
+
+/// Lets a map work on what the filter above it lets through.
+void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
+  for (const IteratorId above : iterators_above(*model.host, map)) {
+    if (kind_of(model.host->iterators[index_of(above)].short_name) != "Filter") continue;
+    edit.work_factor[stage_of(map)] = kept_share(*model.host, above);
+    return;
+  }
+}
+
+/// The maps below work on what is not skipped only.
+void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
+  for (const IteratorId below : iterators_below(*model.host, skip)) {
+    if (family(model.host->iterators[index_of(below)]) != "Map") continue;
+    edit.work_factor[stage_of(below)] = kept_share(*model.host, skip);
+  }
+}
+
+/// Half of the map, and what stands before it, is read from memory. How much of a function comes before its random ops
+/// a trace does not say.
+void split_and_cache(IteratorId map, const PipelineModel& model, Edit& edit) {
+  constexpr double kHalf = 0.5;
+  edit.work_factor[stage_of(map)] = kHalf;
+  for (const IteratorId input : model.host->iterators[index_of(map)].children) edit.cached.insert(stage_of(input));
+}
+
+/// Of a pipeline that ends in a prefetch, how many elements it may hold.
+void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& edit) {
+  const IteratorId root = model.sample().consumers.front().root;
+  if (root == kNoIterator) return;
+  for (const IteratorId input : model.host->iterators[index_of(root)].children) {
+    if (kind_of(model.host->iterators[index_of(input)].short_name) == "Prefetch")
+      edit.buffer[stage_of(input)] = elements;
+  }
+}
+
+}  // namespace
+
+bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
+  const std::vector<IteratorId> below = iterators_below(host, root);
+  return std::none_of(below.begin(), below.end(),
+                      [&](IteratorId id) { return family(host.iterators[index_of(id)]).starts_with("Shuffle"); });
+}
+
+void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
+  constexpr std::int64_t kUsualBuffer = 2;
+  const HostMeasurement& host = *model.host;
+  switch (fix.kind) {
+    case FixKind::parallel_map:
+      return make_parallel_map(fix, model, edit);
+    case FixKind::parallel_interleave:
+      return make_parallel_interleave(fix, model, edit);
+    case FixKind::parallel_batch:
+      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, calls_of(fix, model, edit), 1};
+      break;
+    case FixKind::prefetch:
+      edit.prefetch_at_end = true;
+      if (fix.parallelism) set_buffer_at_end(*fix.parallelism, model, edit);
+      break;
+    case FixKind::iterate_once:
+      edit.iterates_once = true;
+      break;
+    case FixKind::prefetch_below:
+      for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {
+        if (model.sample().stages[index_of(input)].is_async) continue;
+        edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, fix.parallelism.value_or(kUsualBuffer), 1};
+      }
+      break;
+    case FixKind::cache:
+      edit.cached.insert(stage_of(fix.iterator));
+      break;
+    case FixKind::filter_first: {
+      for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {
+        edit.work_factor[stage_of(input)] = kept_share(host, fix.iterator);
+      }
+      break;
+    }
+    case FixKind::map_after:
+      return move_after_filter(fix.iterator, model, edit);
+    case FixKind::skip_first:
+      return skip_before_maps(fix.iterator, model, edit);
+    case FixKind::split_cache:
+      return split_and_cache(fix.iterator, model, edit);
+    case FixKind::parallel_filter:
+      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, calls_of(fix, model, edit), 1};
+      break;
+    case FixKind::files: {
+      const std::int64_t threads = calls_of(fix, model, edit);
+      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::interleave, threads, threads};
+      break;
+    }
+    case FixKind::vectorize:
+      edit.vectorized[stage_of(fix.iterator)] = batch_above(host, fix.iterator);
+      break;
+    case FixKind::threadpool:
+      edit.pool_threads = fix.parallelism.value_or(2 * model.sample().cores);
+      break;
+    case FixKind::buffer:
+      edit.buffer[stage_of(fix.iterator)] = fix.parallelism.value_or(kUsualBuffer);
+      break;
+    case FixKind::unordered:
+      edit.unordered.insert(stage_of(fix.iterator));
+      break;
+    case FixKind::none:
+      break;
+  }
+}
+
+Edit edit_for(std::span<const Fix> fixes, const PipelineModel& model, Edit edit) {
+  // The size of the pool decides what AUTOTUNE comes to, so it is set first.
+  for (const Fix& fix : fixes) {
+    if (fix.kind == FixKind::threadpool) apply(fix, model, edit);
+  }
+  for (const Fix& fix : fixes) apply(fix, model, edit);
+  return edit;
+}
+
+}  // namespace doctor
