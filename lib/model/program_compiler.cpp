@@ -1,0 +1,245 @@
+#include "model/program_compiler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/sampled_work.h"
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+/// The jobs of a filter whose predicate a parallel map computes: of one element at a time, whether the filter keeps it
+/// or not, while a call of the filter computes those of all until it keeps one.
+void spread_evenly(std::vector<Job>& jobs) {
+  double cpu = 0;
+  double python = 0;
+  for (const Job& job : jobs) {
+    cpu += job.cpu;
+    python += job.python;
+  }
+  const auto count = static_cast<double>(jobs.size());
+  for (Job& job : jobs) job = {static_cast<float>(cpu / count), static_cast<float>(python / count), job.calling};
+}
+
+}  // namespace
+
+void ProgramCompiler::treat(StageIndex stage) {
+  Treatment& treatment = treatments_[stage];
+  treatment.is_free = edit_.free.contains(stage);
+  treatment.is_cache = edit_.cached.contains(stage);
+  StageIndex above = stage;
+  for (std::size_t steps = 0; above != kNoStage && steps <= sample_.stages.size() && !edit_.cached.empty(); ++steps) {
+    treatment.is_cached = treatment.is_cached || edit_.cached.contains(above);
+    above = sample_.stages[above].parent;
+  }
+  if (const auto found = edit_.vectorized.find(stage); found != edit_.vectorized.end()) {
+    treatment.vectorized = found->second;
+  }
+  if (const auto found = edit_.work_factor.find(stage); found != edit_.work_factor.end()) {
+    treatment.factor = found->second;
+  }
+  if (const auto found = edit_.cuts.find(stage); found != edit_.cuts.end()) treatment.cut = &found->second;
+  treatment.only_waits = kind_of(iterator(stage).short_name) == "Sleep";
+}
+
+/// Of every stage the pipeline at its end. One that another takes its elements from begins and ends with that one.
+void ProgramCompiler::find_pipelines() {
+  const std::size_t count = sample_.stages.size();
+  std::vector<StageIndex> linking(count, kNoStage);
+  for (StageIndex stage = 0; stage < count; ++stage) {
+    if (const StageIndex link = sample_.stages[stage].link; link != kNoStage) linking[link] = stage;
+  }
+  pipeline_of_.assign(count, kNoIterator);
+  for (StageIndex stage = 0; stage < count; ++stage) {
+    StageIndex above = stage;
+    for (std::size_t steps = 0; steps <= count && pipeline_of_[above] == kNoIterator; ++steps) {
+      const StageIndex parent = sample_.stages[above].parent;
+      const StageIndex next = parent != kNoStage ? parent : linking[above];
+      if (next == kNoStage) break;
+      above = next;
+    }
+    pipeline_of_[stage] = pipeline_of_[above] != kNoIterator ? pipeline_of_[above] : static_cast<IteratorId>(above);
+  }
+}
+
+/// A pipeline is made anew after the last call of the iteration before.
+void ProgramCompiler::find_iterations() {
+  if (sample_.consumers.empty()) return;
+  std::map<IteratorId, Picoseconds> last_end;
+  for (const ConsumerStep& step : sample_.consumers.front().steps) {
+    if (step.begins_iteration) iteration_starts_[step.root].push_back(last_end[step.root]);
+    last_end[step.root] = step.call.end;
+  }
+}
+
+std::uint32_t ProgramCompiler::iteration_at(IteratorId pipeline, Picoseconds time) const {
+  const auto starts = iteration_starts_.find(pipeline);
+  if (starts == iteration_starts_.end()) return 0;
+  const auto later = std::upper_bound(starts->second.begin(), starts->second.end(), time);
+  return static_cast<std::uint32_t>(later - starts->second.begin());
+}
+
+/// Whether more functions may want to run at once than one: then they compete for the threads of the pool.
+void ProgramCompiler::find_pool_users() {
+  const auto is_interleave = [](const auto& cut) { return cut.second.kind == Cut::Kind::interleave; };
+  functions_compete_ = std::any_of(edit_.cuts.begin(), edit_.cuts.end(), is_interleave);
+  for (StageIndex stage = 0; stage < sample_.stages.size() && !functions_compete_; ++stage) {
+    const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
+    functions_compete_ =
+        sample_.stages[stage].is_async && kind.has(Trait::makes_datasets) && !sample_.stages[stage].cycles.empty();
+  }
+}
+
+/// What full caches do away with: work of the stages above them, and a share of all that their pipelines do.
+void ProgramCompiler::find_work_of_caches() {
+  if (edit_.cached.empty()) return;
+  std::set<StageIndex> above;
+  for (const StageIndex cached : edit_.cached) {
+    StageIndex next = sample_.stages[cached].parent;
+    while (next != kNoStage && above.insert(next).second) next = sample_.stages[next].parent;
+  }
+  for (const auto& [stage, usual] : usual_work(sample_, above)) treatments_[stage].most_work = kMostOfUsualWork * usual;
+  const std::vector<double> work = work_of_stages(sample_);
+  std::map<IteratorId, double> all;
+  for (StageIndex stage = 0; stage < work.size(); ++stage) {
+    all[pipeline_of_[stage]] += work[stage];
+    if (treatments_[stage].is_cached) cached_shares_[pipeline_of_[stage]] += work[stage];
+  }
+  for (auto& [pipeline, cached] : cached_shares_) cached = all[pipeline] > 0 ? cached / all[pipeline] : 0;
+}
+
+std::vector<Job> ProgramCompiler::jobs_of(StageIndex stage) const {
+  const Stage& of = sample_.stages[stage];
+  const Treatment& treatment = treatments_[stage];
+  std::vector<Job> jobs;
+  const auto add = [&](double cpu, double python, float calling) {
+    if (treatment.is_free) {
+      cpu = std::min(cpu, kFreeFunction);
+      python = 0;
+    } else {
+      cpu *= treatment.factor;
+      python *= treatment.factor;
+    }
+    jobs.push_back({static_cast<float>(cpu), static_cast<float>(python), treatment.is_free ? 0 : calling});
+  };
+  for (const FunctionCost& cost : of.functions) {
+    const double cpu = is_traced_ ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
+    add(cpu, cost.python, cost.calling);
+  }
+  return jobs;
+}
+
+void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) const {
+  const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
+  std::int64_t parallelism = number(stage, "parallelism").value_or(0);
+  if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
+  // AUTOTUNE comes to as many calls as the pool has threads.
+  const bool is_tuned = iterator(stage).text("autotune") == "true" || iterator(stage).number("autotune") == 1;
+  if (is_tuned && edit_.pool_threads) parallelism = std::max(parallelism, *edit_.pool_threads);
+  if (const auto set = edit_.parallelism.find(stage); set != edit_.parallelism.end()) parallelism = set->second;
+  parallelism = std::clamp<std::int64_t>(parallelism, 1, kMostAtOnce);
+  if (kind.has(Trait::makes_datasets)) {
+    std::int64_t cycle = number(stage, "cycle_length").value_or(0);
+    cycle = cycle <= 0 ? parallelism : std::min(cycle, kMostAtOnce);
+    // A change of the one is a change of the other.
+    if (edit_.parallelism.contains(stage)) cycle = std::max(cycle, parallelism);
+    constexpr std::int64_t kMostElementsAhead = 8;
+    const std::int64_t ahead =
+        std::clamp<std::int64_t>(number(stage, "buffer_output_elements").value_or(1), 1, kMostElementsAhead);
+    producer.threads = std::min(parallelism, cycle);
+    producer.limit = cycle * ahead;
+  } else if (kind.has(Trait::parallel)) {
+    producer.kind = Producer::Kind::dispatcher;
+    producer.parallelism = producer.limit = parallelism;
+    if (kind.has(Trait::fused_batch)) {
+      producer.batch = std::clamp<std::int64_t>(number(stage, "batch_size").value_or(1), 1, kMostAtOnce);
+      constexpr std::int64_t kMostBatches = 16;
+      // No fewer than its calls fill, which a damaged trace may say are very many.
+      const std::int64_t least = (parallelism + producer.batch - 1) / producer.batch;
+      const std::int64_t most = std::max(kMostBatches, least);
+      const std::int64_t batches = std::clamp(number(stage, "max_batch_results").value_or(2), least, most);
+      producer.limit = std::max(parallelism, batches * producer.batch);
+      producer.largest_limit = most * producer.batch;
+    }
+    producer.jobs = jobs_of(stage);
+  } else if (kind_of(iterator(stage).short_name) == "Prefetch") {
+    constexpr std::int64_t kNoLimit = 1'000'000;  // larger ones are marks of "as many as it likes"
+    const std::int64_t limit = number(stage, "buffer_limit").value_or(0);
+    producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
+    if (const auto set = edit_.buffer.find(stage); set != edit_.buffer.end()) producer.limit = set->second;
+  }
+}
+
+/// Of the pipelines that others take their elements from: how many elements they make ahead. A client of the tf.data
+/// service asks for several at once, a device pipeline for one.
+void ProgramCompiler::find_links() {
+  constexpr std::int64_t kAheadOfService = 4;
+  for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
+    if (sample_.stages[stage].link == kNoStage) continue;
+    std::int64_t& ahead = ahead_of_links_[sample_.stages[stage].link];
+    const bool is_service = dataset_kind(iterator(stage).short_name).source == Source::service;
+    ahead = is_service ? kAheadOfService : ahead + 1;
+  }
+}
+
+void ProgramCompiler::add_producer(StageIndex stage) {
+  if (programs_.producers.contains(stage) && treatments_[stage].cut == nullptr) return;
+  const Stage& of = sample_.stages[stage];
+  std::vector<Program> programs;
+  work_.clear();
+  Producer producer;
+  for (const Cycle& cycle : of.cycles) {
+    iteration_ = iteration_at(pipeline_of_[stage], cycle.start);
+    programs.push_back(compile_range(cycle.first, cycle.end));
+    producer.iterations.push_back(iteration_);
+  }
+  producer.pipeline = pipeline_of_[stage];
+  producer.busiest = work_.busiest();
+  producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
+                          iterator(stage).number("deterministic") == 0;
+  set_parallelism(stage, producer);
+  if (const auto linked = ahead_of_links_.find(stage); linked != ahead_of_links_.end()) producer.limit = linked->second;
+  producer.programs = std::move(programs);
+  if (producer.programs.empty()) {
+    producer.programs.push_back({0, 0});
+    producer.iterations.push_back(0);
+  }
+  programs_.producers[stage] = std::move(producer);
+}
+
+Programs ProgramCompiler::compile() {
+  programs_.cores = edit_.cores.value_or(sample_.cores);
+  programs_.pool_threads = edit_.pool_threads.value_or(sample_.pool_threads);
+  programs_.cores_per_job = sample_.cores_per_function;
+  programs_.jobs_hold_python = edit_.functions_hold_python;
+  find_links();
+  find_pipelines();
+  find_iterations();
+  find_pool_users();
+  find_work_of_caches();
+  for (const auto& [stage, count] : skipped_elements(host_, sample_)) treatments_[stage].skipped = count;
+  // A trace may have a hundred thousand pipelines, most of which this part of it does not show at work.
+  std::vector<bool> is_asked(sample_.stages.size());
+  for (const CycleItem& item : sample_.items) {
+    if (item.kind == Kind::pull) is_asked[item.stage] = true;
+  }
+  for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
+    if (is_asked[stage] || !sample_.stages[stage].cycles.empty()) add_producer(stage);
+  }
+  for (std::size_t index = 0; index < sample_.consumers.size(); ++index) {
+    add_consumer(sample_.consumers[index], index == 0);
+  }
+  for (const auto& [stage, work] : work_of_cuts_) programs_.producers[stage].busiest = work.busiest();
+  for (const auto& [stage, cut] : edit_.cuts) {
+    const bool is_filter = kind_of(iterator(stage).short_name) == "Filter";
+    if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
+  }
+  return std::move(programs_);
+}
+
+Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced) {
+  return ProgramCompiler(host, sample, edit, is_traced).compile();
+}
+
+}  // namespace doctor

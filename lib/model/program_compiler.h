@@ -1,0 +1,147 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/programs.h"
+
+namespace doctor {
+
+/// us of work, by stage.
+class WorkTally {
+ public:
+  void add(StageIndex stage, double time) {
+    if (stage >= times_.size()) times_.resize(stage + 1);
+    if (times_[stage] == 0) stages_.push_back(stage);
+    times_[stage] += time;
+  }
+  void clear() {
+    for (const StageIndex stage : stages_) times_[stage] = 0;
+    stages_.clear();
+  }
+  /// The first of the stages with most work; kNoStage if there is none.
+  StageIndex busiest() const;
+  double sum() const;
+
+ private:
+  std::vector<StageIndex> in_order() const;
+
+  std::vector<double> times_;       ///< indexed by StageIndex
+  std::vector<StageIndex> stages_;  ///< that have some
+};
+
+// What the replay assumes of things that a trace shows only together with others, in us. Source: traces of TF 2.15 and
+// 2.21 with known pipelines; none changes more than two of 65 culprits between half and twice its value.
+
+/// Taking an element out of a buffer.
+inline constexpr float kTake = 4;
+inline constexpr float kFreeTake = 1;
+/// The same from a prefetch at the end: a call into the runtime waits for it.
+inline constexpr float kTakeAtEnd = 24;
+/// What a function takes that does nothing, and an iterator's call.
+inline constexpr double kFreeFunction = 10;
+inline constexpr double kFreeCall = 0.3;
+/// Reading an element from a cache.
+inline constexpr double kReadFromCache = 8;
+/// What recording a trace adds to a step of the consumer: markers, and ops that it runs one by one.
+inline constexpr double kTracedStep = 300;
+/// A step is never taken for shorter than this part of what was traced.
+inline constexpr double kLeastOfStep = 0.3;
+/// The same of work whose events were recorded.
+inline constexpr double kLeastOfWork = 0.1;
+/// From this part of a gap on in which ops run, it is work of this host and not waiting for a device.
+inline constexpr double kHostBoundGap = 0.3;
+
+/// Threads, elements in work and elements of a batch: no real pipeline has more, whatever a damaged trace says.
+inline constexpr std::int64_t kMostAtOnce = 1 << 16;
+
+/// What a stage above a full cache does in a call beyond so many times its usual work, it does to make the iterators
+/// below: a full cache makes none.
+inline constexpr double kMostOfUsualWork = 20;
+
+/// Makes programs of threads from what a sample shows of them.
+class ProgramCompiler {
+ public:
+  ProgramCompiler(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced)
+      : host_(host), sample_(sample), edit_(edit), is_traced_(is_traced), treatments_(sample.stages.size()) {
+    for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) treat(stage);
+  }
+
+  Programs compile();
+
+ private:
+  using Kind = CycleItem::Kind;
+
+  /// What the edit does to a stage.
+  struct Treatment {
+    bool is_free = false;
+    bool is_cached = false;  ///< it, or what it feeds
+    bool is_cache = false;   ///< it, but nothing that it feeds
+    double vectorized = 0;   ///< 0: not
+    double factor = 1;
+    const Cut* cut = nullptr;
+    bool only_waits = false;          ///< Dataset.sleep()
+    std::optional<double> most_work;  ///< us of its own, in one piece: it stands above a cache
+    std::uint32_t skipped = 0;        ///< elements that the first of its calls in an iteration throws away
+  };
+  /// Neighbouring work of one thread.
+  struct Work {
+    double cpu = 0;
+    double wait = 0;
+    double cores = 1;
+
+    void add(const Work& other) {
+      if (cpu + other.cpu > 0) cores = (cores * cpu + other.cores * other.cpu) / (cpu + other.cpu);
+      cpu += other.cpu;
+      wait += other.wait;
+    }
+  };
+
+  void treat(StageIndex stage);
+  Work cost_of(const CycleItem& item) const;
+  Program compile_range(std::uint32_t first, std::uint32_t end);
+  void compile_cut(std::uint32_t enter, std::uint32_t leave);
+  Work own_work(std::uint32_t enter, std::uint32_t leave) const;
+  void add_action(Work& work, bool holds_pool_thread);
+  void add_producer(StageIndex stage);
+  void set_parallelism(StageIndex stage, Producer& producer) const;
+  void find_links();
+  void find_pipelines();
+  void find_iterations();
+  std::uint32_t iteration_at(IteratorId pipeline, Picoseconds time) const;
+  void find_pool_users();
+  void find_work_of_caches();
+  std::vector<Job> jobs_of(StageIndex stage) const;
+  bool gets_prefetch(IteratorId root) const;
+  static bool has_own_thread(const ConsumerCycles& consumer, const ConsumerStep& step);
+  void add_consumer(const ConsumerCycles& consumer, bool is_main);
+  Action gap_of(const ConsumerStep& step, double shortest_usual_gap) const;
+  const IteratorMeasurement& iterator(StageIndex stage) const { return host_.iterators[stage]; }
+  std::optional<std::int64_t> number(StageIndex stage, std::string_view attribute) const {
+    return iterator(stage).number(attribute);
+  }
+
+  const HostMeasurement& host_;
+  const CycleSample& sample_;
+  const Edit& edit_;
+  const bool is_traced_;
+  std::vector<Treatment> treatments_;  ///< indexed by StageIndex
+  std::map<StageIndex, std::int64_t> ahead_of_links_;
+  std::vector<IteratorId> pipeline_of_;  ///< indexed by StageIndex: the root that a consumer takes elements of
+  std::map<IteratorId, std::vector<Picoseconds>>
+      iteration_starts_;                        ///< of the first consumer's pipelines, but the first
+  std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
+  std::uint32_t iteration_ = 0;                 ///< of the cycle that is compiled
+  bool functions_compete_ = false;              ///< for threads of the pool
+  WorkTally work_;                              ///< that was compiled for the thread at hand
+  std::map<StageIndex, WorkTally> work_of_cuts_;
+  WorkTally* tally_ = &work_;
+  std::vector<Action> open_;  ///< of the ranges that are compiled, those around before those within
+  Programs programs_;
+};
+
+}  // namespace doctor

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/programs.h"
+
+namespace doctor {
+
+/// Index of a thread of a replay.
+using ThreadIndex = std::uint32_t;
+
+/// Elements in the order in which they were begun.
+struct ReplayBuffer {
+  enum class Slot : std::uint8_t { begun, ready, taken };
+
+  const Producer* producer = nullptr;
+  std::vector<Slot> slots;  ///< from `begin` on; those before are gone
+  std::size_t begin = 0;
+  std::size_t first_slot = 0;  ///< number of the slot at `begin`
+  std::int64_t held = 0;       ///< slots that are not taken
+  std::int64_t in_work = 0;    ///< of a dispatcher: jobs that are not done
+  std::size_t next_program = 0;
+  std::size_t next_job = 0;
+  std::size_t end_program = 0;  ///< of the iteration: the next one has to begin first
+  std::uint32_t iteration = 0;
+  bool has_iterations = false;  ///< its pipeline is made anew in the sample
+  bool is_started = false;
+  std::vector<ThreadIndex> takers;  ///< wait for an element
+  std::vector<ThreadIndex> makers;  ///< wait for room
+  double full_time = 0;             ///< for which its makers waited for room, all together
+
+  std::int64_t limit = 0;         ///< of `held`
+  std::size_t leading_ready = 0;  ///< of the slots from `begin` on: the first so many are ready
+
+  std::size_t begin_element() {
+    slots.push_back(Slot::begun);
+    ++held;
+    return first_slot + (slots.size() - begin) - 1;
+  }
+  void finish_element(std::size_t slot) {
+    // Where the order does not matter, it goes into the batch that is taken next.
+    if (producer->is_unordered && producer->batch > 1) slot = first_slot + count_leading();
+    if (slot >= first_slot && slot - first_slot < slots.size() - begin) slots[begin + slot - first_slot] = Slot::ready;
+  }
+  /// Takes a whole batch of a fused map and batch, of which no part can be taken.
+  bool take_batch() {
+    const auto batch = static_cast<std::size_t>(producer->batch);
+    if (count_leading() < batch) return false;
+    leading_ready -= batch;
+    held -= producer->batch;
+    drop(batch);
+    return true;
+  }
+  bool take() {
+    auto found = slots.begin() + static_cast<std::ptrdiff_t>(begin);
+    if (producer->is_unordered) found = std::find(found, slots.end(), Slot::ready);
+    if (found == slots.end() || *found != Slot::ready) return false;
+    *found = Slot::taken;
+    --held;
+    drop_taken();
+    return true;
+  }
+  /// What was made for the iteration before is gone; what is in work will be for nobody.
+  void begin_iteration() {
+    held = 0;
+    leading_ready = 0;
+    drop(slots.size() - begin);
+    const std::vector<std::uint32_t>& iterations = producer->iterations;
+    const auto [first, end] = std::equal_range(iterations.begin(), iterations.end(), iteration);
+    if (first == end) return;
+    next_program = static_cast<std::size_t>(first - iterations.begin());
+    end_program = static_cast<std::size_t>(end - iterations.begin());
+    next_job = producer->jobs.size() * next_program / producer->programs.size();
+  }
+  /// Whether the elements of the iteration are all made, and nobody waits for more.
+  bool is_at_end() const { return next_program >= end_program && takers.empty(); }
+  const Program& take_program() {
+    // The window may cut off a part of what an iteration needs: then it begins from its start.
+    if (next_program >= end_program) {
+      const std::uint32_t last = producer->iterations[std::max<std::size_t>(end_program, 1) - 1];
+      const auto first = std::lower_bound(producer->iterations.begin(), producer->iterations.end(), last);
+      next_program = static_cast<std::size_t>(first - producer->iterations.begin());
+    }
+    return producer->programs[next_program++];
+  }
+
+ private:
+  std::size_t count_leading() {
+    while (begin + leading_ready < slots.size() && slots[begin + leading_ready] == Slot::ready) ++leading_ready;
+    return leading_ready;
+  }
+  void drop_taken() {
+    std::size_t taken = 0;
+    while (begin + taken < slots.size() && slots[begin + taken] == Slot::taken) ++taken;
+    drop(taken);
+  }
+  void drop(std::size_t count) {
+    begin += count;
+    first_slot += count;
+    if (2 * begin < slots.size()) return;
+    slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(begin));
+    begin = 0;
+  }
+};
+
+}  // namespace doctor

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "model/replay.h"
+#include "model/replay_buffer.h"
+
+namespace doctor {
+
+using BufferIndex = std::uint32_t;
+
+inline constexpr double kNotWaiting = -1;
+
+/// A thread of a replay.
+struct ReplayThread {
+  enum class Role : std::uint8_t { consumer, feeder, dispatcher, job };
+  enum class Phase : std::uint8_t { begin, working, waiting, taking, done };
+  Role role = Role::consumer;
+  Phase phase = Phase::begin;
+  bool has_element = false;    ///< of a maker: it works on the element `slot`
+  std::uint32_t consumer = 0;  ///< into Programs::consumers
+  BufferIndex buffer = 0;      ///< that it fills
+  std::size_t slot = 0;
+  std::uint32_t next_action = 0;
+  std::uint32_t end_action = 0;
+  std::size_t step = 0;              ///< of a consumer
+  double waits_since = kNotWaiting;  ///< for an element, or for room
+  Job job;
+};
+
+/// The threads of one replay, running against each other.
+class Simulation {
+ public:
+  Simulation(const Programs& programs, const ReplayLimits& limits);
+
+  Replay run();
+
+ private:
+  /// When something is due, and of what is due at the same time what was planned first: one number, of which the
+  /// comparison is cheap. Times are not negative.
+  class Due {
+   public:
+    Due(double time, std::uint64_t order) : time_and_order_(Number{std::bit_cast<std::uint64_t>(time)} << 64 | order) {}
+    double time() const { return std::bit_cast<double>(static_cast<std::uint64_t>(time_and_order_ >> 64)); }
+    friend bool operator>(const Due& a, const Due& b) { return a.time_and_order_ > b.time_and_order_; }
+
+   private:
+    __extension__ using Number = unsigned __int128;
+    Number time_and_order_;
+  };
+  struct OnCore {
+    Due until;  ///< on the clock of the cores
+    double cores = 1;
+    ThreadIndex thread = 0;
+    bool operator>(const OnCore& other) const { return until > other.until; }
+  };
+  struct Asleep {
+    Due until;
+    ThreadIndex thread = 0;
+    bool operator>(const Asleep& other) const { return until > other.until; }
+  };
+  template <typename T>
+  using Earliest = std::priority_queue<T, std::vector<T>, std::greater<T>>;
+
+  // Indices are the simulation's own, and these the lines that run most often: they are not checked.
+  ReplayThread& at(ThreadIndex thread) { return threads_.data()[thread]; }
+  ReplayBuffer& buffer_at(BufferIndex buffer) { return buffers_.data()[buffer]; }
+
+  void use_core(ThreadIndex thread, double cpu, double cores);
+  void sleep(ThreadIndex thread, double time) { asleep_.push({{now_ + time, ++order_}, thread}); }
+  void wake(std::vector<ThreadIndex>& waiting);
+  /// A thread of the pool that gets free runs what was queued first, at once.
+  void release_pool_thread() {
+    ++free_pool_threads_;
+    if (wait_for_pool_.empty()) return;
+    ready_.push_back(wait_for_pool_.front());
+    wait_for_pool_.pop_front();
+  }
+  bool advance();
+  void run_thread(ThreadIndex thread);
+  bool play(ThreadIndex thread);
+  bool take(ThreadIndex thread, const Action& action);
+  void run_consumer(ThreadIndex thread);
+  void run_maker(ThreadIndex thread);
+  void run_job(ThreadIndex thread);
+  void start(ReplayBuffer& buffer, BufferIndex index);
+  void start_job(BufferIndex buffer, std::size_t slot);
+  ReplayThread& add_thread(ReplayThread::Role role);
+  void begin_iteration(IteratorId pipeline, bool is_first);
+  std::size_t first_step() const;
+  double rate() const;
+  void add_waiting(ReplayThread& thread, double& sum) const;
+  Bottleneck find_bottleneck() const;
+  std::pair<BufferIndex, double> longest_starved(BufferIndex who) const;
+  double own_time_in_get_next(double waited) const;
+  Bottleneck bottleneck_of(StageIndex stage, const ReplayBuffer& buffer) const;
+
+  const Programs& programs_;
+  const ReplayLimits limits_;
+  const double cores_;
+  std::size_t wanted_steps_ = 0;
+  std::size_t steps_of_sample_ = 0;  ///< as many as go through it twice, at most the usual number
+  std::vector<ReplayBuffer> buffers_;
+  std::map<StageIndex, BufferIndex> buffer_of_;
+  std::vector<BufferIndex> buffer_of_action_;  ///< indexed as the actions
+  std::vector<ReplayThread> threads_;
+  std::vector<ThreadIndex> free_threads_;
+  std::vector<ThreadIndex> ready_;  ///< from `next_ready_` on
+  std::size_t next_ready_ = 0;
+  Earliest<OnCore> on_cores_;
+  Earliest<Asleep> asleep_;
+  double now_ = 0;         ///< us
+  double core_clock_ = 0;  ///< runs slower than `now_` while more cores are wanted than there are
+  double wanted_cores_ = 0;
+  double core_time_ = 0;
+  double pool_time_ = 0;
+  std::uint64_t order_ = 0;
+  std::int64_t free_pool_threads_;
+  std::deque<ThreadIndex> wait_for_pool_;
+  bool python_is_held_ = false;
+  std::vector<ThreadIndex> wait_for_python_;
+  std::vector<double> marks_;  ///< when the first consumer began its steps
+  bool is_done_ = false;
+  std::set<IteratorId> iterating_;  ///< pipelines that are made anew in the sample
+  /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
+  /// is kOfConsumer.
+  std::map<std::pair<BufferIndex, BufferIndex>, double> starved_;
+};
+
+inline constexpr BufferIndex kOfConsumer = std::numeric_limits<BufferIndex>::max();
+inline constexpr BufferIndex kOfOtherConsumer = kOfConsumer - 1;
+
+}  // namespace doctor
