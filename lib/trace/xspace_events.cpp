@@ -12,17 +12,6 @@ namespace {
 
 using namespace xspace_field;
 
-/// What the statistics of one event say.
-struct EventStats {
-  std::optional<std::uint64_t> id;
-  std::optional<std::uint64_t> parent_id;
-  bool has_step_number = false;
-  std::int64_t step_number = 0;
-  std::uint64_t element_id = 0;
-  std::uint64_t closure = 0;
-  std::uint64_t signature = 0;  ///< see UnreadAttributes
-};
-
 class WindowDecoder {
  public:
   WindowDecoder(DecodedEvents& decoded, bool with_history) : decoded_(decoded), with_history_(with_history) {}
@@ -30,15 +19,12 @@ class WindowDecoder {
   void decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes);
 
  private:
-  void add_event(const PlaneNames& plane, Picoseconds line_start, std::string_view bytes);
-  bool decode_event(const PlaneNames& plane, WireMessage message, const EventName& name, LaneEvent& event);
-  bool decode_usual_event(const PlaneNames& plane, std::string_view rest, const EventName& name, LaneEvent& event);
-  void finish_event(const EventName& name, const EventTimes& times, LaneEvent& event);
+  void add_event(const PlaneNames& plane, Picoseconds line_start, const EventHead& event);
+  bool read_any_event(const PlaneNames& plane, WireMessage message, EventTimes& times);
   void take_usual_stats(const PlaneNames& plane, WireMessage& message);
   bool take_number(StatRole role, std::string_view bytes, std::size_t size);
   bool decode_stat(const PlaneNames& plane, std::string_view bytes);
   bool wants_value(StatRole role, std::uint64_t id);
-  void take_stat(StatRole role, const WireField& value);
   void note_attributes(const PlaneNames& plane, std::string_view event, Picoseconds start);
   std::uint32_t see_instance(const PlaneNames& plane, const EventName& name, std::string_view event, Picoseconds start);
 
@@ -46,11 +32,33 @@ class WindowDecoder {
   bool with_history_;
   const char* readable_end_ = nullptr;  ///< of the bytes that hold the events of the line
   EventStats stats_;
-  unsigned wanted_ = 0;  ///< roles of statistics whose values are read with the event that is decoded, as bits
+  unsigned wanted_ = 0;  ///< roles of statistics that are looked at with the event that is decoded, as bits
+  const PlaneNames* plane_of_bits_ = nullptr;
+  RoleBits role_bits_;  ///< of that plane
 };
 
-constexpr unsigned kAlwaysWanted =
-    bit_of(StatRole::id) | bit_of(StatRole::parent_id) | bit_of(StatRole::element_id) | bit_of(StatRole::step_number);
+/// The role of the statistic that is an event's LaneEvent::id.
+constexpr StatRole id_role_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::produce:
+    case EventKind::consume:
+      return StatRole::element_id;
+    case EventKind::region_queued:
+    case EventKind::region_start:
+      return StatRole::closure;
+    case EventKind::other:
+      return StatRole::step_number;
+    default:
+      return StatRole::id;
+  }
+}
+
+/// Roles of the statistics that are looked at with each event of this kind, as bits. Many others carry ids of closures,
+/// too.
+constexpr unsigned wanted_of(EventKind kind) {
+  const unsigned of_iterators = bit_of(StatRole::parent_id) | bit_of(StatRole::attribute);
+  return bit_of(id_role_of(kind)) | (kind == EventKind::iterator ? of_iterators : 0);
+}
 
 /// Calls `visit(StatName, value)` for the statistics of an event that have a role.
 template <typename Visit>
@@ -94,109 +102,88 @@ void read_attributes(RawSighting& instance) {
   instance.unread = {};
 }
 
+/// The head of the next event, however it is written. False: there is none, or the bytes are damaged.
+bool read_any_head(const char*& at, const char* end, EventHead& head) {
+  WireMessage events({at, end});
+  WireField event;
+  if (!events.next(event)) return false;
+  at = events.rest().data();
+  head.bytes = event.bytes();
+  WireMessage message(head.bytes);
+  head.metadata_id = take_metadata_id(message);
+  head.rest = message.rest();
+  return true;
+}
+
 void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes) {
-  WireMessage events(bytes);
   readable_end_ = bytes.data() + bytes.size();
-  for (WireField event; events.next(event);) add_event(plane, line.line_start, event.bytes());
+  if (plane_of_bits_ != &plane) fill_role_bits(plane.stat_roles, role_bits_);
+  plane_of_bits_ = &plane;
+  const char* at = bytes.data();
+  for (EventHead event; read_usual_head(at, readable_end_, event) || read_any_head(at, readable_end_, event);) {
+    add_event(plane, line.line_start, event);
+  }
   if (decoded_.runs.empty() ? !decoded_.events.empty() : decoded_.runs.back().end != decoded_.events.size()) {
     decoded_.runs.push_back({&line, decoded_.events.size()});
   }
 }
 
-void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start, std::string_view bytes) {
-  WireMessage message(bytes);
-  const EventName* const found = plane.events.find(take_metadata_id(message));
-  const EventName name = found == nullptr ? EventName{} : *found;
-  const bool is_for_later = is_for_second_reading(name.kind);
-  if (is_for_later || (name.kind == EventKind::other && !plane.has_step_numbers)) {
+[[gnu::always_inline]] inline void WindowDecoder::add_event(const PlaneNames& plane, Picoseconds line_start,
+                                                            const EventHead& event) {
+  static constexpr EventName kUnnamed;
+  const EventName* const found = plane.events.find(event.metadata_id);
+  const EventName& name = found == nullptr ? kUnnamed : *found;
+  const EventKind kind = name.kind;
+  const bool is_for_later = is_for_second_reading(kind);
+  if (is_for_later || (kind == EventKind::other && !plane.has_step_numbers)) {
     decoded_.compile_and_output_events += is_for_later ? 1 : 0;
     ++decoded_.other_events;
     return;
   }
-  LaneEvent event;
-  if (!decode_usual_event(plane, message.rest(), name, event) && !decode_event(plane, message, name, event)) {
+  EventTimes times;
+  stats_.clear();
+  wanted_ = wanted_of(kind);
+  if (!read_usual_event(event.rest, readable_end_, role_bits_, wanted_, times, stats_) &&
+      !read_any_event(plane, WireMessage(event.rest), times)) {
     return decoded_.loss.add("events_malformed");
   }
-  event.start += line_start;
-  const char* const fault = event.kind == EventKind::other ? nullptr : time_fault(event.start, event.duration);
+  // Whatever the name of a step: user code names its steps.
+  const bool is_kept = kind != EventKind::other || stats_.has(StatRole::step_number);
+  const Picoseconds start = times.offset + line_start;
+  const char* const fault = is_kept ? time_fault(start, times.duration) : nullptr;
   if (fault != nullptr) decoded_.loss.add(fault);
-  if (fault != nullptr || event.kind == EventKind::other) {
+  if (fault != nullptr || !is_kept) {
     ++decoded_.other_events;
     return;
   }
-  if (event.kind == EventKind::region_queued) {
-    if (event.id != 0) decoded_.queued.push_back({event.id, event.start, decoded_.events.size()});
+  const std::uint64_t id = stats_[id_role_of(kind)];
+  if (kind == EventKind::region_queued) {
+    if (id != 0) decoded_.queued.push_back({id, start, decoded_.events.size()});
     ++decoded_.other_events;
     return;
   }
-  if (event.kind == EventKind::iterator) {
-    event.subject = see_instance(plane, name, bytes, event.start);
-    if (with_history_) note_attributes(plane, bytes, event.start);
+  auto subject = static_cast<std::uint32_t>(index_of(name.subject));
+  if (kind == EventKind::iterator) {
+    subject = see_instance(plane, name, event.bytes, start);
+    if (with_history_) note_attributes(plane, event.bytes, start);
   }
-  decoded_.events.push_back(event);
+  decoded_.events.push_back(
+      {start, times.duration, id, subject, name.length, kind == EventKind::other ? EventKind::step : kind});
 }
 
-/// Roles of statistics whose values are read with an event of this kind, as bits. Many others carry ids of closures,
-/// too.
-constexpr unsigned wanted_of(EventKind kind) {
-  const bool wants_closure = kind == EventKind::region_queued || kind == EventKind::region_start;
-  return kAlwaysWanted | (wants_closure ? bit_of(StatRole::closure) : 0);
-}
-
-bool WindowDecoder::decode_event(const PlaneNames& plane, WireMessage message, const EventName& name,
-                                 LaneEvent& event) {
-  stats_ = {};
-  wanted_ = wanted_of(name.kind);
-  EventTimes times;
-  const bool is_whole = read_event(
+/// The times of an event, and what its statistics say, however it is written. False: it is damaged.
+bool WindowDecoder::read_any_event(const PlaneNames& plane, WireMessage message, EventTimes& times) {
+  stats_.clear();
+  return read_event(
       message, times, [&](WireMessage& rest) { take_usual_stats(plane, rest); },
       [&](std::string_view stat) { return decode_stat(plane, stat); });
-  if (!is_whole) return false;
-  finish_event(name, times, event);
-  return true;
-}
-
-/// An event from its times, and from what its statistics say.
-[[gnu::always_inline]] inline void WindowDecoder::finish_event(const EventName& name, const EventTimes& times,
-                                                               LaneEvent& event) {
-  event.start = times.offset;
-  event.duration = times.duration;
-  event.name_length = name.length;
-  event.kind = name.kind;
-  event.id = stats_.id.value_or(0);
-  if (name.kind == EventKind::produce || name.kind == EventKind::consume) event.id = stats_.element_id;
-  if (name.kind == EventKind::region_queued || name.kind == EventKind::region_start) event.id = stats_.closure;
-  if (name.kind == EventKind::op || name.kind == EventKind::next_frame) {
-    event.subject = static_cast<std::uint32_t>(index_of(name.subject));
-  }
-  if (name.kind == EventKind::other && stats_.has_step_number) {
-    // Whatever its name: user code names its steps.
-    event.kind = EventKind::step;
-    event.id = static_cast<std::uint64_t>(stats_.step_number);
-  }
-}
-
-/// The same of an event as profilers write it. False: it is not one, and nothing was taken.
-[[gnu::always_inline]] inline bool WindowDecoder::decode_usual_event(const PlaneNames& plane, std::string_view rest,
-                                                                     const EventName& name, LaneEvent& event) {
-  UsualEvent usual;
-  if (!read_usual_event(rest, readable_end_, plane.stat_roles, wanted_of(name.kind), usual)) return false;
-  const UsualStats& stats = usual.stats;
-  stats_ = {stats.find(StatRole::id),
-            stats.find(StatRole::parent_id),
-            stats.has(StatRole::step_number),
-            static_cast<std::int64_t>(stats[StatRole::step_number]),
-            stats[StatRole::element_id],
-            stats[StatRole::closure],
-            usual.signature};
-  finish_event(name, usual.times, event);
-  return true;
 }
 
 /// Whether the value of a statistic is read with each event. Of an attribute only the signature is noted for now.
 inline bool WindowDecoder::wants_value(StatRole role, std::uint64_t id) {
-  if (role == StatRole::attribute) stats_.signature = signature_with(stats_.signature, id);
-  return (wanted_ & bit_of(role)) != 0;
+  if (role != StatRole::attribute) return (wanted_ & bit_of(role)) != 0;
+  stats_.add_attribute(id);
+  return false;
 }
 
 /// Goes over the statistics as profilers write them, which is all of them in practice: tag, length, tag of the id, id,
@@ -228,7 +215,7 @@ inline bool WindowDecoder::take_number(StatRole role, std::string_view bytes, st
   if (tag != (kUnsignedValue << 3) && tag != (kSignedValue << 3)) return false;
   const ParsedVarint number = parse_varint(bytes.data() + 1, bytes.data() + bytes.size());
   if (number.end != bytes.data() + size) return false;
-  take_stat(role, {tag, number.value, nullptr});
+  stats_.add(role, number.value);
   return true;
 }
 
@@ -237,38 +224,13 @@ bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes)
   StatRole role = StatRole::unused;
   for (WireField field; message.next(field);) {
     if (field.field() != kMetadataId) {
-      take_stat(role, field);
+      if ((wanted_ & bit_of(role)) != 0) stats_.add(role, field.number);
       continue;
     }
     role = plane.role_of_stat(field.number);
     if (!wants_value(role, field.number)) return true;
   }
   return !message.is_damaged();
-}
-
-void WindowDecoder::take_stat(StatRole role, const WireField& value) {
-  switch (role) {
-    case StatRole::id:
-      stats_.id = value.number;
-      break;
-    case StatRole::parent_id:
-      stats_.parent_id = value.number;
-      break;
-    case StatRole::element_id:
-      stats_.element_id = value.number;
-      break;
-    case StatRole::step_number:
-      stats_.has_step_number = true;
-      stats_.step_number = value.as_signed();
-      break;
-    case StatRole::closure:
-      stats_.closure = value.number;
-      break;
-    case StatRole::dataset_name:
-    case StatRole::attribute:
-    case StatRole::unused:
-      break;
-  }
 }
 
 /// Of the event that comes next in DecodedEvents::events.
@@ -282,12 +244,12 @@ void WindowDecoder::note_attributes(const PlaneNames& plane, std::string_view ev
 std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventName& name, std::string_view event,
                                           Picoseconds start) {
   bool is_new = false;
-  const InstanceKey key{name.subject, stats_.id.value_or(0), stats_.parent_id.value_or(0)};
+  const InstanceKey key{name.subject, stats_[StatRole::id], stats_[StatRole::parent_id]};
   const std::uint32_t index = decoded_.instances.find(plane, key, is_new);
   RawSighting& instance = decoded_.instances[index];
   if (is_new) {
-    instance.id = stats_.id;
-    instance.parent_id = stats_.parent_id;
+    instance.id = stats_.find(StatRole::id);
+    instance.parent_id = stats_.find(StatRole::parent_id);
     instance.first_start = instance.last_start = start;
     visit_stats(plane, event, [&](const StatName& stat, const WireField& value) {
       if (stat.role == StatRole::dataset_name) instance.dataset_name = value;
@@ -296,9 +258,10 @@ std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventNa
   instance.first_start = std::min(instance.first_start, start);
   instance.last_start = std::max(instance.last_start, start);
   ++instance.event_count;
-  if (stats_.signature == instance.unread.signature && start < instance.unread.seen) return index;
-  if (stats_.signature != instance.unread.signature) read_attributes(instance);
-  instance.unread = {event, stats_.signature, start};
+  const std::uint64_t signature = stats_.signature();
+  if (signature == instance.unread.signature && start < instance.unread.seen) return index;
+  if (signature != instance.unread.signature) read_attributes(instance);
+  instance.unread = {event, signature, start};
   return index;
 }
 

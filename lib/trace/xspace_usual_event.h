@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -47,66 +48,121 @@ constexpr char varint_tag(std::uint32_t field) {
   return {at + (std::countr_zero(ends) / 8 + 1), value};
 }
 
-/// The values of the statistics of an event, by role.
-class UsualStats {
+/// What the statistics of an event say.
+class EventStats {
  public:
+  void clear() {
+    seen_ = 0;
+    signature_ = 0;
+  }
   void add(StatRole role, std::uint64_t value) {
     values_[static_cast<unsigned>(role)] = value;
     seen_ |= bit_of(role);
   }
+  void add_attribute(std::uint64_t id) { signature_ = signature_with(signature_, id); }
+
   bool has(StatRole role) const { return (seen_ & bit_of(role)) != 0; }
   /// 0 where there is none.
   std::uint64_t operator[](StatRole role) const { return has(role) ? values_[static_cast<unsigned>(role)] : 0; }
   std::optional<std::uint64_t> find(StatRole role) const {
     return has(role) ? std::optional(values_[static_cast<unsigned>(role)]) : std::nullopt;
   }
+  /// Of the attributes, see signature_with().
+  std::uint64_t signature() const { return signature_; }
 
  private:
   std::uint64_t values_[static_cast<unsigned>(StatRole::closure) + 1];  // not cleared: `seen_` says which are there
   unsigned seen_ = 0;
+  std::uint64_t signature_ = 0;
 };
 
-/// Reads the statistics from `at` to `end`, and the signature of the attributes among them. False: one is not usual.
-[[gnu::always_inline]] inline bool read_usual_stats(std::span<const StatRole> roles, unsigned wanted, const char* at,
-                                                    const char* end, UsualStats& stats, std::uint64_t& signature) {
+/// Of each metadata id of one byte the bit of its statistic's role, or kUnknownStat.
+using RoleBits = std::array<std::uint16_t, 128>;
+inline constexpr std::uint16_t kUnknownStat = 1u << 15;
+
+inline void fill_role_bits(std::span<const StatRole> roles, RoleBits& bits) {
+  for (std::size_t id = 0; id < bits.size(); ++id) {
+    bits[id] = id < roles.size() ? static_cast<std::uint16_t>(bit_of(roles[id])) : kUnknownStat;
+  }
+}
+
+/// Reads the statistics from `at` to `end`. False: one is not usual.
+[[gnu::always_inline]] inline bool read_usual_stats(const RoleBits& role_bits, unsigned wanted, const char* at,
+                                                    const char* end, EventStats& stats) {
   using namespace xspace_field;
   constexpr std::uint32_t kOneByteNumbers = 0x80ff'80ff;  // length and id have no second byte
   constexpr std::uint32_t kTags = (kStat << 3 | static_cast<std::uint32_t>(WireType::bytes)) |
                                   (kMetadataId << 3 | static_cast<std::uint32_t>(WireType::varint)) << 16;
-  const StatRole* const role_of = roles.data();
+  constexpr std::size_t kIdSize = 2;
+  const std::uint16_t* const bits_of_id = role_bits.data();
+  const unsigned looked_at = wanted | kUnknownStat;
   while (at < end) {
     std::uint32_t head = 0;
     std::memcpy(&head, at, sizeof head);
-    const std::size_t size = 2 + (head >> 8 & 0x7f);
+    const std::size_t size = head >> 8 & 0x7f;
+    if ((head & kOneByteNumbers) != kTags || size < kIdSize) return false;
+    const char* const next = at + 2 + size;
     const std::uint32_t id = head >> 24;
-    const char* const next = at + size;
-    if ((head & kOneByteNumbers) != kTags || size < sizeof head || next > end || id >= roles.size()) return false;
-    const StatRole role = role_of[id];
-    if (role == StatRole::attribute) {
-      signature = signature_with(signature, id);
-    } else if ((wanted & bit_of(role)) != 0) {
-      const char tag = at[sizeof head];
-      if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) return false;
-      const ParsedVarint value = parse_readable_varint(at + sizeof head + 1);
-      if (value.end != next) return false;
-      stats.add(role, value.value);
+    const unsigned bits = bits_of_id[id];
+    if ((bits & looked_at) != 0) {
+      if (bits == kUnknownStat) return false;
+      if (bits == bit_of(StatRole::attribute)) {
+        stats.add_attribute(id);
+      } else {
+        const char tag = at[sizeof head];
+        if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) return false;
+        const ParsedVarint value = parse_readable_varint(at + sizeof head + 1);
+        if (value.end != next) return false;
+        stats.add(static_cast<StatRole>(std::countr_zero(bits)), value.value);
+      }
     }
     at = next;
   }
+  return at == end;
+}
+
+/// A number of one or two bytes, as lengths and ids of events are; `at` is moved over it. False: it is longer.
+[[gnu::always_inline]] inline bool read_short_varint(const char*& at, std::uint64_t& value) {
+  const auto first = static_cast<unsigned char>(at[0]);
+  const auto second = static_cast<unsigned char>(at[1]);
+  value = first;
+  ++at;
+  if (first < 0x80) return true;
+  value = (first & 0x7fu) | static_cast<std::uint64_t>(second) << 7;
+  ++at;
+  return second < 0x80;
+}
+
+/// An event of a line: its fields, its metadata id, and what follows that.
+struct EventHead {
+  std::string_view bytes;
+  std::uint64_t metadata_id = 0;
+  std::string_view rest;
+};
+
+/// Reads the head of the event that begins at `at`, and moves `at` over the whole event. False: it is not usual, and
+/// `at` stays where it is.
+[[gnu::always_inline]] inline bool read_usual_head(const char*& at, const char* readable_end, EventHead& head) {
+  constexpr char kTag = static_cast<char>(xspace_field::kEvent << 3 | static_cast<std::uint32_t>(WireType::bytes));
+  if (readable_end - at < kReadBeyond || *at != kTag) return false;
+  const char* begin = at + 1;
+  std::uint64_t size = 0;
+  if (!read_short_varint(begin, size)) return false;
+  const char* rest = begin + 1;
+  const char* const end = begin + size;
+  if (*begin != varint_tag(xspace_field::kMetadataId) || !read_short_varint(rest, head.metadata_id)) return false;
+  if (end > readable_end || rest > end) return false;
+  head.bytes = {begin, end};
+  head.rest = {rest, end};
+  at = end;
   return true;
 }
 
-struct UsualEvent {
-  EventTimes times;
-  UsualStats stats;
-  std::uint64_t signature = 0;  ///< of its attributes, see signature_with()
-};
-
 /// Reads what follows the id of an event. `wanted`: the roles whose values are taken, as bits; values of others are not
-/// looked at. Bytes may be read up to `readable_end`. False: it is not usual.
+/// looked at. Bytes may be read up to `readable_end`. False: it is not usual, and `times` and `stats` mean nothing.
 [[gnu::always_inline]] inline bool read_usual_event(std::string_view rest, const char* readable_end,
-                                                    std::span<const StatRole> roles, unsigned wanted,
-                                                    UsualEvent& event) {
+                                                    const RoleBits& role_bits, unsigned wanted, EventTimes& times,
+                                                    EventStats& stats) {
   if constexpr (std::endian::native != std::endian::little) return false;
   const char* const begin = rest.data();
   const char* const end = begin + rest.size();
@@ -118,8 +174,8 @@ struct UsualEvent {
     duration = parse_readable_varint(offset.end + 1);
   }
   if (duration.end == nullptr || duration.end > end) return false;
-  event.times = event_times(offset.value, duration.value);
-  return read_usual_stats(roles, wanted, duration.end, end, event.stats, event.signature);
+  times = event_times(offset.value, duration.value);
+  return read_usual_stats(role_bits, wanted, duration.end, end, stats);
 }
 
 }  // namespace doctor
