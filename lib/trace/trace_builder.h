@@ -114,7 +114,7 @@ class TraceBuilder {
   void keep_outermost_frames();
   void take_frames_for_calls();
   void add_row(const Place& place, const LaneEvent& event, OpenEvent& opened);
-  void add_leaf(const Place& place, const LaneEvent& event);
+  void add_leaf(const Place& place, const LaneEvent& event, const OpenEvent* around);
 
   Order order_;
   bool saw_disorder_ = false;
