@@ -33,7 +33,9 @@ std::string fused_calls(std::string_view dataset_name) {
 }  // namespace
 
 std::string_view kind_of(const IteratorMeasurement& iterator) {
-  return kind_of(iterator.short_name);
+  const DatasetKind* const row = iterator.kind;  // not of this name where it is one of kinds that begin alike
+  const bool is_of_name = row != nullptr && !row->kind.empty() && !row->has(Trait::prefix);
+  return is_of_name ? row->kind : kind_of(iterator.short_name);
 }
 
 const DatasetKind& dataset_kind(const IteratorMeasurement& iterator) {
