@@ -62,15 +62,22 @@ class ChromeArgumentDecoder {
     Meaning meaning;
   };
 
+  /// The same where it is looked for first: none has an empty text, which means nothing.
+  struct LikelyKey {
+    std::string_view text;
+    Meaning meaning;
+  };
+
   static constexpr std::size_t kMostKeys = 64;  ///< a hostile file has any number of keys
 
   static Role role_of(std::string_view key);
   Meaning meaning_of(std::string_view key, TraceBuilder& builder);
+  Meaning search_meaning(std::string_view key, LikelyKey& likely, TraceBuilder& builder);
   Attribute attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
-  std::deque<KnownKey> known_keys_;                       ///< kMostKeys at most
-  std::array<const KnownKey*, kMostKeys> likely_keys_{};  ///< of these, by a hash
+  std::deque<KnownKey> known_keys_;                 ///< kMostKeys at most
+  std::array<LikelyKey, kMostKeys> likely_keys_{};  ///< of these, by a hash
   RecentStrings values_;
   ChromeArguments arguments_;
   std::string long_name_text_;
