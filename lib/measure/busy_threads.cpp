@@ -25,16 +25,19 @@ class TimeBetween {
     interval.start = std::max(interval.start, moments_.front());
     interval.end = std::min(interval.end, moments_.back());
     if (interval.start >= interval.end) return;
-    near = partition_point_near(moments_.size(), near, [&](std::size_t i) { return moments_[i] <= interval.start; });
+    // The interval lies between the first moment and the last one, so all that is found is in bounds.
+    const Picoseconds* const moments = moments_.data();
+    near = partition_point_near(moments_.size(), near, [&](std::size_t i) { return moments[i] <= interval.start; });
     const std::size_t first = near - 1;
     const std::size_t last =
-        partition_point_near(moments_.size(), first, [&](std::size_t i) { return moments_[i] < interval.end; }) - 1;
+        partition_point_near(moments_.size(), first, [&](std::size_t i) { return moments[i] < interval.end; }) - 1;
+    Picoseconds* const partly = partly_.data();
     if (first == last) {
-      partly_[first] += interval.end - interval.start;
+      partly[first] += interval.end - interval.start;
       return;
     }
-    partly_[first] += moments_[first + 1] - interval.start;
-    partly_[last] += interval.end - moments_[last];
+    partly[first] += moments[first + 1] - interval.start;
+    partly[last] += interval.end - moments[last];
     ++wholly_[first + 1];
     --wholly_[last];
   }
@@ -99,7 +102,10 @@ class LaneActivity {
         op_kinds_(op_kinds),
         has_regions_(!lane.pool_regions.empty()),
         covered_(has_regions_ ? activity.of_pools : activity.all),
-        events_(activity.in_events) {}
+        events_(activity.in_events) {
+    find_op();
+    find_region();
+  }
 
   void add_own_work(Interval work) {
     if (work.start >= work.end) return;
@@ -109,30 +115,34 @@ class LaneActivity {
 
   /// Adds the ops and regions that start until `start`, in their common order.
   void add_until(Picoseconds start) {
-    while (true) {
-      while (next_op_ < lane_.ops.size() && !is_work(lane_.ops[next_op_])) ++next_op_;
-      const bool has_op = next_op_ < lane_.ops.size() && lane_.ops[next_op_].span.start() <= start;
-      const bool has_region =
-          next_region_ < lane_.pool_regions.size() && lane_.pool_regions[next_region_].start() <= start;
-      if (!has_op && !has_region) return;
-      const bool op_first =
-          has_op && (!has_region || lane_.ops[next_op_].span.start() <= lane_.pool_regions[next_region_].start());
-      if (op_first) {
+    while (std::min(op_start_, region_start_) <= start) {
+      if (op_start_ <= region_start_) {
         const PackedSpan span = lane_.ops[next_op_++].span;
+        find_op();
         add_event({span.start(), span.end()});
       } else {
         const PackedSpan span = lane_.pool_regions[next_region_++];
+        find_region();
         covered_.add({span.start(), span.end()});
       }
     }
   }
 
  private:
+  static constexpr Picoseconds kNever = INT64_MAX;  // beyond every PackedSpan
+
   void add_event(Interval time) {
     covered_.add(time);
     if (has_regions_) events_.add(time);
   }
   bool is_work(const OpCall& op) const { return op_kinds_[index_of(op.type)] == OpKind::ordinary; }
+  void find_op() {
+    while (next_op_ < lane_.ops.size() && !is_work(lane_.ops[next_op_])) ++next_op_;
+    op_start_ = next_op_ < lane_.ops.size() ? lane_.ops[next_op_].span.start() : kNever;
+  }
+  void find_region() {
+    region_start_ = next_region_ < lane_.pool_regions.size() ? lane_.pool_regions[next_region_].start() : kNever;
+  }
 
   const Lane& lane_;
   const std::vector<OpKind>& op_kinds_;
@@ -141,6 +151,8 @@ class LaneActivity {
   Covered events_;  ///< ops and iterators; kept only where there are regions as well
   std::size_t next_op_ = 0;
   std::size_t next_region_ = 0;
+  Picoseconds op_start_ = kNever;  ///< of the next one that is work
+  Picoseconds region_start_ = kNever;
 };
 
 void add_lane(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds, Picoseconds until,
