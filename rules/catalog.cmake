@@ -87,6 +87,37 @@ ${entries}  };
 ")
 endfunction()
 
+# text/document_keys.h: a constant for each member that a schema of docs/schemas names, so that a key that no schema has
+# does not compile. Definitions of schemas have one, too.
+function(doctor_generate_keys schemas_dir output)
+  file(GLOB files CONFIGURE_DEPENDS ${schemas_dir}/*.json)
+  set(keys "")
+  foreach(file IN LISTS files)
+    file(READ ${file} schema)
+    string(REGEX MATCHALL "\"[a-z][a-z0-9_]*\": {" members "${schema}")
+    list(APPEND keys ${members})
+  endforeach()
+  list(TRANSFORM keys REPLACE "^\"([a-z0-9_]+)\".*$" "\\1")
+  list(SORT keys)
+  list(REMOVE_DUPLICATES keys)
+  list(REMOVE_ITEM keys properties)
+  set(constants "")
+  foreach(key IN LISTS keys)
+    string(REGEX REPLACE "^(default)$" "\\1_" name ${key}) # a word of C++
+    string(APPEND constants "inline constexpr char ${name}[] = \"${key}\";\n")
+  endforeach()
+  doctor_write_if_different(${output}
+"// Written by rules/catalog.cmake from the files of docs/schemas; changes here are lost.
+#pragma once
+
+// The keys of JSON documents.
+namespace doctor::key {
+
+${constants}
+}  // namespace doctor::key
+")
+endfunction()
+
 function(doctor_generate_catalog rules_dir output)
   file(GLOB ids CONFIGURE_DEPENDS RELATIVE ${rules_dir} ${rules_dir}/*.cpp)
   list(TRANSFORM ids REPLACE "\\.cpp$" "")

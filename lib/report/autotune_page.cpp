@@ -11,6 +11,7 @@
 #include "report/selection.h"
 #include "text/columns.h"
 #include "text/data_table.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
@@ -109,31 +110,31 @@ OrderedJson history_json(const HostMeasurement& host, const AttributeHistory& hi
   OrderedJson changes = OrderedJson::array();
   for (const AttributeChange& change : history.changes) {
     changes.push_back(
-        {{"time_us", to_microseconds(change.time - host.window_start)}, {"value", reading_json(change.value)}});
+        {{key::time_us, to_microseconds(change.time - host.window_start)}, {key::value, reading_json(change.value)}});
   }
   OrderedJson json = {
-      {"attribute", history.name},
-      {"event_count", history.event_count},
-      {"unavailable_count", history.unavailable_count},
-      {"first", was_said ? reading_json(history.first) : OrderedJson(nullptr)},
-      {"last", was_said ? reading_json(history.last) : OrderedJson(nullptr)},
-      {"min", has_numbers ? OrderedJson(history.min) : OrderedJson(nullptr)},
-      {"mean", has_numbers ? OrderedJson(history.mean) : OrderedJson(nullptr)},
-      {"max", has_numbers ? OrderedJson(history.max) : OrderedJson(nullptr)},
-      {"change_count", history.change_count},
+      {key::attribute, history.name},
+      {key::event_count, history.event_count},
+      {key::unavailable_count, history.unavailable_count},
+      {key::first, was_said ? reading_json(history.first) : OrderedJson(nullptr)},
+      {key::last, was_said ? reading_json(history.last) : OrderedJson(nullptr)},
+      {key::min, has_numbers ? OrderedJson(history.min) : OrderedJson(nullptr)},
+      {key::mean, has_numbers ? OrderedJson(history.mean) : OrderedJson(nullptr)},
+      {key::max, has_numbers ? OrderedJson(history.max) : OrderedJson(nullptr)},
+      {key::change_count, history.change_count},
   };
-  json["changes"] = std::move(changes);
+  json[key::changes] = std::move(changes);
   return json;
 }
 
 OrderedJson fill_json(const std::optional<BufferFill>& fill) {
   if (!fill) return nullptr;
-  return {{"call_count", fill->calls},
-          {"min", fill->min},
-          {"mean", fill->mean},
-          {"max", fill->max},
-          {"empty_share", fill->empty_share()},
-          {"full_share", fill->full_share()}};
+  return {{key::call_count, fill->calls},
+          {key::min, fill->min},
+          {key::mean, fill->mean},
+          {key::max, fill->max},
+          {key::empty_share, fill->empty_share()},
+          {key::full_share, fill->full_share()}};
 }
 
 OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
@@ -143,20 +144,20 @@ OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
     histories.push_back(history_json(group.host, history));
   }
   OrderedJson json = {
-      {"long_name", iterator.long_name},
-      {"short_name", iterator.short_name},
-      {"stage", describe(group.host, stage.iterator)},
-      {"given", stage.is_autotuned ? OrderedJson(*stage.is_autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
-      {"set_by", is_parallelised_by_tf(iterator) || is_injected(iterator) ? "tf" : "user"},
+      {key::long_name, iterator.long_name},
+      {key::short_name, iterator.short_name},
+      {key::stage, describe(group.host, stage.iterator)},
+      {key::given, stage.is_autotuned ? OrderedJson(*stage.is_autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
+      {key::set_by, is_parallelised_by_tf(iterator) || is_injected(iterator) ? "tf" : "user"},
       {"chosen",
-       {{"parallelism", or_null(stage.parallelism)},
-        {"cycle_length", or_null(stage.cycle_length)},
-        {"buffer_limit", or_null(stage.buffer_limit)}}},
-      {"fill", fill_json(stage.fill)},
-      {"binding", to_word(stage.binding)},
-      {"reason", describe_binding(group, stage)},
+       {{key::parallelism, or_null(stage.parallelism)},
+        {key::cycle_length, or_null(stage.cycle_length)},
+        {key::buffer_limit, or_null(stage.buffer_limit)}}},
+      {key::fill, fill_json(stage.fill)},
+      {key::binding, to_word(stage.binding)},
+      {key::reason, describe_binding(group, stage)},
   };
-  json["history"] = std::move(histories);
+  json[key::history] = std::move(histories);
   return json;
 }
 
@@ -169,17 +170,17 @@ OrderedJson budget_json(const AutotuneGroup& group) {
     }
   }
   OrderedJson json = {
-      {"cpu_cores", or_null(budget.cpu_cores)},
-      {"threads_seen", group.host.compute_threads},
-      {"threadpool_size", or_null(budget.threadpool_size)},
-      {"intra_op_parallelism", or_null(budget.intra_op_parallelism)},
-      {"algorithm", or_null(budget.algorithm)},
-      {"ram_budget_mb", or_null(budget.ram_budget_mb)},
-      {"buffered_mb", or_null(budget.buffered_mb)},
-      {"machine_ram_used_mb", or_null(budget.machine_used_mb)},
-      {"machine_ram_mb", or_null(budget.machine_ram_mb)},
+      {key::cpu_cores, or_null(budget.cpu_cores)},
+      {key::threads_seen, group.host.compute_threads},
+      {key::threadpool_size, or_null(budget.threadpool_size)},
+      {key::intra_op_parallelism, or_null(budget.intra_op_parallelism)},
+      {key::algorithm, or_null(budget.algorithm)},
+      {key::ram_budget_mb, or_null(budget.ram_budget_mb)},
+      {key::buffered_mb, or_null(budget.buffered_mb)},
+      {key::machine_ram_used_mb, or_null(budget.machine_used_mb)},
+      {key::machine_ram_mb, or_null(budget.machine_ram_mb)},
   };
-  json["history"] = std::move(histories);
+  json[key::history] = std::move(histories);
   return json;
 }
 
@@ -188,13 +189,13 @@ OrderedJson group_json(const AutotuneGroup& group) {
   OrderedJson stages = OrderedJson::array();
   for (const AutotuneStage& stage : group.stages) stages.push_back(stage_json(group, stage));
   OrderedJson json = {
-      {"id", group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
-      {"host", host_name(group.host)},
+      {key::id, group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
+      {key::host, host_name(group.host)},
       {"root",
        has_root ? OrderedJson(group.host.iterators[index_of(group.pipeline->root)].long_name) : OrderedJson(nullptr)},
   };
-  json["budget"] = budget_json(group);
-  json["stages"] = std::move(stages);
+  json[key::budget] = budget_json(group);
+  json[key::stages] = std::move(stages);
   return json;
 }
 
@@ -245,7 +246,7 @@ std::string value_of(const AutotuneGroup& group, const AutotuneStage& stage,
 }
 
 std::string parallelism_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
-  std::string cell = value_of(group, stage, {"parallelism", "num_parallel_calls"});
+  std::string cell = value_of(group, stage, {key::parallelism, "num_parallel_calls"});
   const std::string order = value_of(group, stage, {"deterministic"});
   const std::string cycle = value_of(group, stage, {"cycle_length"});
   if (!cycle.empty()) cell += (cell.empty() ? "cycle of " : ", cycle of ") + cycle;
@@ -256,8 +257,9 @@ std::string parallelism_cell(const AutotuneGroup& group, const AutotuneStage& st
 
 std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
   const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
-  return kind_of(iterator) == "Prefetch" ? value_of(group, stage, {"buffer_limit"})
-                                         : value_of(group, stage, {"buffer_limit", "max_batch_results", "buffer_size"});
+  return kind_of(iterator) == "Prefetch"
+             ? value_of(group, stage, {"buffer_limit"})
+             : value_of(group, stage, {key::buffer_limit, "max_batch_results", "buffer_size"});
 }
 
 std::string given_cell(const IteratorMeasurement& iterator, std::optional<bool> is_autotuned) {
@@ -352,11 +354,11 @@ std::string ram_line(const AutotuneBudget& budget) {
 std::string render_autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   OrderedJson pipelines = OrderedJson::array();
   for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) pipelines.push_back(group_json(group));
-  OrderedJson page = {{"schema", "tfdata-doctor.autotune/1"}, {"tool", tool_json()}};
+  OrderedJson page = {{key::schema, "tfdata-doctor.autotune/1"}, {key::tool, tool_json()}};
   for (const HostMeasurement& host : measurements.hosts) {
-    if (host.history_limit) page["history_limit_bytes"] = *host.history_limit;
+    if (host.history_limit) page[key::history_limit_bytes] = *host.history_limit;
   }
-  page["pipelines"] = std::move(pipelines);
+  page[key::pipelines] = std::move(pipelines);
   return to_text(page);
 }
 

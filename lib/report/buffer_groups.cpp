@@ -8,6 +8,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "report/autotune_page.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_table.h"
@@ -20,19 +21,19 @@ constexpr std::size_t kBufferNameWidth = 60;
 OrderedJson buffer_json(const BufferGroup& group, const ElementBuffer& buffer) {
   const IteratorMeasurement& iterator = group.host.iterators[index_of(buffer.iterator)];
   const std::optional<bool> autotuned = is_autotuned(iterator);
-  return {{"long_name", iterator.long_name},
-          {"short_name", iterator.short_name},
-          {"stage", describe(group.host, buffer.iterator)},
-          {"given", autotuned ? OrderedJson(*autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
-          {"limit", or_null(buffer.limit)},
-          {"elements", or_null(buffer.elements)},
-          {"element_bytes", or_null(buffer.element_bytes)},
-          {"buffered_mb", or_null(buffer.megabytes)},
-          {"bytes", or_null(buffer.bytes)},
-          {"full_bytes", or_null(buffer.full_bytes)},
-          {"elements_per_step", or_null(group.elements_per_step(buffer))},
-          {"steps_until_full", or_null(group.steps_until_full(buffer))},
-          {"budget_share", or_null(group.budget_share(buffer.bytes))}};
+  return {{key::long_name, iterator.long_name},
+          {key::short_name, iterator.short_name},
+          {key::stage, describe(group.host, buffer.iterator)},
+          {key::given, autotuned ? OrderedJson(*autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
+          {key::limit, or_null(buffer.limit)},
+          {key::elements, or_null(buffer.elements)},
+          {key::element_bytes, or_null(buffer.element_bytes)},
+          {key::buffered_mb, or_null(buffer.megabytes)},
+          {key::bytes, or_null(buffer.bytes)},
+          {key::full_bytes, or_null(buffer.full_bytes)},
+          {key::elements_per_step, or_null(group.elements_per_step(buffer))},
+          {key::steps_until_full, or_null(group.steps_until_full(buffer))},
+          {key::budget_share, or_null(group.budget_share(buffer.bytes))}};
 }
 
 std::string or_unknown(std::optional<std::uint64_t> number, std::string (*words)(std::uint64_t)) {
@@ -135,15 +136,15 @@ OrderedJson buffers_json(const BufferGroup& group) {
   const bool has_root = group.pipeline != nullptr && group.pipeline->root != kNoIterator;
   OrderedJson buffers = OrderedJson::array();
   for (const ElementBuffer& buffer : group.buffers) buffers.push_back(buffer_json(group, buffer));
-  OrderedJson json = {{"id", text_or_null(group.id)},
-                      {"host", host_name(group.host)},
-                      {"root", has_root ? OrderedJson(group.host.iterators[index_of(group.pipeline->root)].long_name)
-                                        : OrderedJson(nullptr)},
-                      {"ram_budget_mb", or_null(group.budget.ram_budget_mb)},
-                      {"buffered_mb", or_null(group.budget.buffered_mb)},
-                      {"machine_ram_used_mb", or_null(group.budget.machine_used_mb)},
-                      {"machine_ram_mb", or_null(group.budget.machine_ram_mb)}};
-  json["buffers"] = std::move(buffers);
+  OrderedJson json = {{key::id, text_or_null(group.id)},
+                      {key::host, host_name(group.host)},
+                      {key::root, has_root ? OrderedJson(group.host.iterators[index_of(group.pipeline->root)].long_name)
+                                           : OrderedJson(nullptr)},
+                      {key::ram_budget_mb, or_null(group.budget.ram_budget_mb)},
+                      {key::buffered_mb, or_null(group.budget.buffered_mb)},
+                      {key::machine_ram_used_mb, or_null(group.budget.machine_used_mb)},
+                      {key::machine_ram_mb, or_null(group.budget.machine_ram_mb)}};
+  json[key::buffers] = std::move(buffers);
   return json;
 }
 

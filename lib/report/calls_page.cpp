@@ -9,6 +9,7 @@
 
 #include "text/columns.h"
 #include "text/data_table.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
@@ -46,12 +47,12 @@ OrderedJson segment_json(const ShownCall& call, const Segment& segment) {
   const bool has_iterator = segment.iterator != kNoIterator;
   const IteratorMeasurement* const iterator = has_iterator ? &host.iterators[index_of(segment.iterator)] : nullptr;
   return {
-      {"start_us", to_microseconds(segment.span.start - host.window_start)},
-      {"duration_us", to_microseconds(segment.span.end - segment.span.start)},
-      {"long_name", has_iterator ? OrderedJson(iterator->long_name) : OrderedJson(nullptr)},
-      {"short_name", has_iterator ? OrderedJson(iterator->short_name) : OrderedJson(nullptr)},
-      {"kind", to_word(segment.kind)},
-      {"thread", host.threads[index_of(segment.lane)]},
+      {key::start_us, to_microseconds(segment.span.start - host.window_start)},
+      {key::duration_us, to_microseconds(segment.span.end - segment.span.start)},
+      {key::long_name, has_iterator ? OrderedJson(iterator->long_name) : OrderedJson(nullptr)},
+      {key::short_name, has_iterator ? OrderedJson(iterator->short_name) : OrderedJson(nullptr)},
+      {key::kind, to_word(segment.kind)},
+      {key::thread, host.threads[index_of(segment.lane)]},
   };
 }
 
@@ -59,13 +60,13 @@ OrderedJson call_json(const ShownCall& call) {
   OrderedJson segments = OrderedJson::array();
   for (const Segment& segment : call.detail->segments) segments.push_back(segment_json(call, segment));
   OrderedJson json = {
-      {"number", call.detail->number},
-      {"start_us", to_microseconds(call.start())},
-      {"latency_us", to_microseconds(call.detail->latency())},
-      {"warmup", call.is_warmup()},
-      {"thread", call.view.host.threads[index_of(call.detail->lane)]},
+      {key::number, call.detail->number},
+      {key::start_us, to_microseconds(call.start())},
+      {key::latency_us, to_microseconds(call.detail->latency())},
+      {key::warmup, call.is_warmup()},
+      {key::thread, call.view.host.threads[index_of(call.detail->lane)]},
   };
-  json["segments"] = std::move(segments);
+  json[key::segments] = std::move(segments);
   return json;
 }
 
@@ -304,35 +305,35 @@ std::string render_calls_json(const CallList& list) {
       if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
     }
     OrderedJson pipeline = {
-        {"id", pipeline_id(view.judgement, view.pipeline)},
-        {"host", host_name(view.host)},
+        {key::id, pipeline_id(view.judgement, view.pipeline)},
+        {key::host, host_name(view.host)},
         {"root",
          has_root ? OrderedJson(view.host.iterators[index_of(view.pipeline.root)].long_name) : OrderedJson(nullptr)},
-        {"call_count", view.pipeline.calls.size()},
-        {"slow_count", view.pipeline.slow_count},
+        {key::call_count, view.pipeline.calls.size()},
+        {key::slow_count, view.pipeline.slow_count},
     };
-    pipeline["calls"] = std::move(calls);
+    pipeline[key::calls] = std::move(calls);
     pipelines.push_back(std::move(pipeline));
   }
-  OrderedJson page = {{"schema", "tfdata-doctor.calls/1"}, {"tool", tool_json()}};
-  page["slow_threshold_us"] = to_microseconds(kSlowCall);
-  page["pipelines"] = std::move(pipelines);
+  OrderedJson page = {{key::schema, "tfdata-doctor.calls/1"}, {key::tool, tool_json()}};
+  page[key::slow_threshold_us] = to_microseconds(kSlowCall);
+  page[key::pipelines] = std::move(pipelines);
   return to_text(page);
 }
 
 std::string render_calls_csv(const CallList& list) {
   DataTable table;
-  table.columns = {{"pipeline", {}},
-                   {"host", {}},
+  table.columns = {{key::pipeline, {}},
+                   {key::host, {}},
                    {"call", {}, ColumnKind::count},
                    {"call_start_us", {}, ColumnKind::time},
-                   {"latency_us", {}, ColumnKind::time},
-                   {"warmup", {}, ColumnKind::flag},
+                   {key::latency_us, {}, ColumnKind::time},
+                   {key::warmup, {}, ColumnKind::flag},
                    {"segment_start_us", {}, ColumnKind::time},
-                   {"duration_us", {}, ColumnKind::time},
-                   {"kind", {}},
-                   {"long_name", {}},
-                   {"thread", {}}};
+                   {key::duration_us, {}, ColumnKind::time},
+                   {key::kind, {}},
+                   {key::long_name, {}},
+                   {key::thread, {}}};
   for (const ShownCall& call : list.calls) {
     const HostMeasurement& host = call.view.host;
     for (const Segment& segment : call.detail->segments) {

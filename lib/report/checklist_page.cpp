@@ -17,6 +17,7 @@
 #include "report/json_values.h"
 #include "report/pipeline_text.h"
 #include "report/selection.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
@@ -191,16 +192,16 @@ std::vector<ChecklistItem> checklist_of(const Diagnosis& diagnosis, const std::v
 OrderedJson item_json(const ChecklistItem& item) {
   OrderedJson advice = OrderedJson::array();
   for (const Advice& each : item.advice) {
-    advice.push_back({{"text", each.text},
-                      {"code", or_null(each.code)},
-                      {"gain", gain_json(each.gain)},
-                      {"versions", text_or_null(each.versions)}});
+    advice.push_back({{key::text, each.text},
+                      {key::code, or_null(each.code)},
+                      {key::gain, gain_json(each.gain)},
+                      {key::versions, text_or_null(each.versions)}});
   }
-  OrderedJson json = {{"question", item.question}, {"answer", to_word(item.answer)}, {"words", item.words}};
-  json["evidence"] = item.evidence;
-  json["rules"] = item.rules;
-  json["advice"] = std::move(advice);
-  json["see"] = references_json({&item.see, 1}).front();
+  OrderedJson json = {{key::question, item.question}, {key::answer, to_word(item.answer)}, {key::words, item.words}};
+  json[key::evidence] = item.evidence;
+  json[key::rules] = item.rules;
+  json[key::advice] = std::move(advice);
+  json[key::see] = references_json({&item.see, 1}).front();
   return json;
 }
 
@@ -210,11 +211,11 @@ std::string render_checklist_json(const Measurements& measurements, const Diagno
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   OrderedJson items = OrderedJson::array();
   for (const ChecklistItem& item : checklist_of(diagnosis, views)) items.push_back(item_json(item));
-  OrderedJson page = {{"schema", "tfdata-doctor.checklist/1"}, {"tool", tool_json()}};
-  page["pipeline"] =
+  OrderedJson page = {{key::schema, "tfdata-doctor.checklist/1"}, {key::tool, tool_json()}};
+  page[key::pipeline] =
       views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front().judgement, views.front().pipeline));
-  page["host"] = views.empty() ? OrderedJson(nullptr) : OrderedJson(host_name(views.front().host));
-  page["items"] = std::move(items);
+  page[key::host] = views.empty() ? OrderedJson(nullptr) : OrderedJson(host_name(views.front().host));
+  page[key::items] = std::move(items);
   return to_text(page);
 }
 

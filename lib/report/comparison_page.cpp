@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "report/json_values.h"
+#include "text/document_keys.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
@@ -190,49 +191,49 @@ std::string_view unit_of(TimeKind kind) {
 }
 
 OrderedJson change_json(const StructureChange& change) {
-  return {{"kind", to_word(change.kind)},
-          {"subject", change.subject},
-          {"words", change.words},
-          {"message", change.message},
-          {"certain", change.is_certain},
-          {"worse", change.is_worse},
-          {"regression", is_regression(change)},
-          {"source", source_json(change.source ? &*change.source : nullptr)}};
+  return {{key::kind, to_word(change.kind)},
+          {key::subject, change.subject},
+          {key::words, change.words},
+          {key::message, change.message},
+          {key::certain, change.is_certain},
+          {key::worse, change.is_worse},
+          {key::regression, is_regression(change)},
+          {key::source, source_json(change.source ? &*change.source : nullptr)}};
 }
 
 OrderedJson row_json(const TimeRow& row) {
-  OrderedJson json = {{"kind", to_word(row.kind)}, {"subject", row.subject}, {"words", row.words}};
-  json["op"] = text_or_null(row.op);
-  json["source"] = source_json(row.source ? &*row.source : nullptr);
-  json["unit"] = unit_of(row.kind);
-  json["base"] = row.base;
-  json["candidate"] = row.candidate;
-  json["base_median"] = row.base_median;
-  json["candidate_median"] = row.candidate_median;
-  json["ratio"] = row.ratio() > 0 ? OrderedJson(row.ratio()) : OrderedJson(nullptr);
-  json["interval"] = nullptr;
+  OrderedJson json = {{key::kind, to_word(row.kind)}, {key::subject, row.subject}, {key::words, row.words}};
+  json[key::op] = text_or_null(row.op);
+  json[key::source] = source_json(row.source ? &*row.source : nullptr);
+  json[key::unit] = unit_of(row.kind);
+  json[key::base] = row.base;
+  json[key::candidate] = row.candidate;
+  json[key::base_median] = row.base_median;
+  json[key::candidate_median] = row.candidate_median;
+  json[key::ratio] = row.ratio() > 0 ? OrderedJson(row.ratio()) : OrderedJson(nullptr);
+  json[key::interval] = nullptr;
   if (row.interval) {
-    json["interval"] = {
-        {"low", row.interval->low}, {"high", row.interval->high}, {"confidence", row.interval->confidence}};
+    json[key::interval] = {
+        {key::low, row.interval->low}, {key::high, row.interval->high}, {key::confidence, row.interval->confidence}};
   }
-  json["p_value"] = row.p_value;
-  json["adjusted_p_value"] = row.adjusted_p_value;
-  json["cost_us_per_step"] = row.cost_us;
-  json["longer_step"] = or_null(row.longer_step);
-  json["difference"] = schema_word(row.difference);
-  json["judged"] = row.is_judged;
-  json["regression"] = is_regression(row);
-  json["reason"] = text_or_null(row.reason);
-  json["recordings_needed"] = or_null(row.needed);
+  json[key::p_value] = row.p_value;
+  json[key::adjusted_p_value] = row.adjusted_p_value;
+  json[key::cost_us_per_step] = row.cost_us;
+  json[key::longer_step] = or_null(row.longer_step);
+  json[key::difference] = schema_word(row.difference);
+  json[key::judged] = row.is_judged;
+  json[key::regression] = is_regression(row);
+  json[key::reason] = text_or_null(row.reason);
+  json[key::recordings_needed] = or_null(row.needed);
   return json;
 }
 
 OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
   if (!closed) return nullptr;
   const IdealGap& gap = closed->gap;
-  OrderedJson json = {{"file", closed->source}};
-  json["steps_per_s"] = {{"base", gap.from}, {"candidate", closed->candidate}, {"ideal", gap.to}};
-  json["closes"] = gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr);
+  OrderedJson json = {{key::file, closed->source}};
+  json[key::steps_per_s] = {{key::base, gap.from}, {key::candidate, closed->candidate}, {key::ideal, gap.to}};
+  json[key::closes] = gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr);
   return json;
 }
 
@@ -443,23 +444,23 @@ std::string render_comparison_json(const RunComparison& comparison) {
   OrderedJson changes = OrderedJson::array();
   for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
   OrderedJson json = {
-      {"schema", "tfdata-doctor.comparison/1"},
-      {"tool", tool_json()},
-      {"outcome", to_word(comparison.outcome)},
-      {"summary", summarize(comparison)},
+      {key::schema, "tfdata-doctor.comparison/1"},
+      {key::tool, tool_json()},
+      {key::outcome, to_word(comparison.outcome)},
+      {key::summary, summarize(comparison)},
       {"recordings",
-       {{"base", comparison.base_count},
-        {"candidate", comparison.candidate_count},
-        {"needed", comparison.needed_count}}},
-      {"structure", std::move(changes)},
-      {"times", rows_json(comparison.rows)},
-      {"pipelines", rows_json(comparison.pipeline_rows)},
-      {"ideal", gap_json(comparison.ideal)},
-      {"other_machine", comparison.machines.is_other},
-      {"machine_differences", comparison.machines.differences},
-      {"machine_pace", comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
-      {"notes", comparison.notes}};
-  if (!comparison.settings_note.empty()) json["settings_note"] = comparison.settings_note;
+       {{key::base, comparison.base_count},
+        {key::candidate, comparison.candidate_count},
+        {key::needed, comparison.needed_count}}},
+      {key::structure, std::move(changes)},
+      {key::times, rows_json(comparison.rows)},
+      {key::pipelines, rows_json(comparison.pipeline_rows)},
+      {key::ideal, gap_json(comparison.ideal)},
+      {key::other_machine, comparison.machines.is_other},
+      {key::machine_differences, comparison.machines.differences},
+      {key::machine_pace, comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
+      {key::notes, comparison.notes}};
+  if (!comparison.settings_note.empty()) json[key::settings_note] = comparison.settings_note;
   return to_text(json);
 }
 

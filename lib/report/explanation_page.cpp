@@ -9,6 +9,7 @@
 #include "diagnose/dataset_words.h"
 #include "report/pipeline_text.h"
 #include "report/selection.h"
+#include "text/document_keys.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
@@ -123,24 +124,24 @@ std::string_view to_word(Relation relation) {
 }
 
 OrderedJson question_json(const Question& question) {
-  OrderedJson json = {{"question", describe(question)}, {"holds", question.holds}};
+  OrderedJson json = {{key::question, describe(question)}, {key::holds, question.holds}};
   if (!question.comparison) return json;
   const Comparison& comparison = *question.comparison;
-  json["measured"] = comparison.measured.name;
-  json["value"] = comparison.measured.value;
-  json["unit"] = comparison.measured.unit;
-  json["relation"] = to_word(comparison.relation);
-  json["threshold"] = comparison.threshold;
-  json["limit"] = comparison.limit;
+  json[key::measured] = comparison.measured.name;
+  json[key::value] = comparison.measured.value;
+  json[key::unit] = comparison.measured.unit;
+  json[key::relation] = to_word(comparison.relation);
+  json[key::threshold] = comparison.threshold;
+  json[key::limit] = comparison.limit;
   return json;
 }
 
 OrderedJson seen_json(const SeenAt& place) {
-  return {{"what", place.what},
-          {"long_name", text_or_null(place.long_name)},
-          {"thread", place.thread},
-          {"start_us", to_microseconds(place.start)},
-          {"duration_us", to_microseconds(place.duration)}};
+  return {{key::what, place.what},
+          {key::long_name, text_or_null(place.long_name)},
+          {key::thread, place.thread},
+          {key::start_us, to_microseconds(place.start)},
+          {key::duration_us, to_microseconds(place.duration)}};
 }
 
 OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>& views) {
@@ -152,12 +153,13 @@ OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>
     for (const SeenAt& place : seen_at(*view, inquiry)) places.push_back(seen_json(place));
   }
   OrderedJson json = OrderedJson::object();
-  json["pipeline"] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(view->judgement, view->pipeline));
-  json["host"] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host));
-  json["outcome"] = to_word(outcome_of(inquiry));
-  json["missing"] = text_or_null(inquiry.missing);
-  json["questions"] = std::move(questions);
-  json["seen"] = std::move(places);
+  json[key::pipeline] =
+      view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(view->judgement, view->pipeline));
+  json[key::host] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host));
+  json[key::outcome] = to_word(outcome_of(inquiry));
+  json[key::missing] = text_or_null(inquiry.missing);
+  json[key::questions] = std::move(questions);
+  json[key::seen] = std::move(places);
   return json;
 }
 
@@ -237,10 +239,10 @@ std::string render_explanation_json(const Rule& rule, const Measurements& measur
   const std::vector<Inquiry>& inquiries = inquiries_of(diagnosis, rule.id);
   OrderedJson list = OrderedJson::array();
   for (const Inquiry& inquiry : inquiries) list.push_back(inquiry_json(inquiry, views));
-  OrderedJson page = {{"schema", "tfdata-doctor.explanation/1"}, {"tool", tool_json()}};
-  page["rule"] = rule.id;
-  page["outcome"] = to_word(outcome_of(inquiries));
-  page["inquiries"] = std::move(list);
+  OrderedJson page = {{key::schema, "tfdata-doctor.explanation/1"}, {key::tool, tool_json()}};
+  page[key::rule] = rule.id;
+  page[key::outcome] = to_word(outcome_of(inquiries));
+  page[key::inquiries] = std::move(list);
   return to_text(page);
 }
 

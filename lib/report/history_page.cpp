@@ -9,6 +9,7 @@
 
 #include "report/json_values.h"
 #include "text/data_table.h"
+#include "text/document_keys.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/timestamp.h"
@@ -62,14 +63,14 @@ Cell time_cell(const std::optional<double>& microseconds) {
 
 DataTable table_of_entries(const History& history) {
   DataTable table;
-  table.columns = {{"number", "", ColumnKind::count},
+  table.columns = {{key::number, "", ColumnKind::count},
                    {"day", "day"},
-                   {"label", "label"},
-                   {"recordings", "recordings", ColumnKind::count},
-                   {"step_us", "step", ColumnKind::time},
+                   {key::label, "label"},
+                   {key::recordings, "recordings", ColumnKind::count},
+                   {key::step_us, "step", ColumnKind::time},
                    {"get_next_us", "GetNext", ColumnKind::time},
                    {"work_us", "work a step", ColumnKind::time},
-                   {"changes", ""}};
+                   {key::changes, ""}};
   for (std::size_t entry = 0; entry < history.entries.size(); ++entry) {
     std::vector<Cell> row = {static_cast<std::int64_t>(entry + 1), day_of(history.entries[entry]),
                              history.entries[entry].label,
@@ -88,16 +89,16 @@ OrderedJson series_json(const HistorySeries& series) {
   for (const std::optional<double>& value : series.values) values.push_back(or_null(value));
   OrderedJson changes = OrderedJson::array();
   for (const HistoryChange& change : series.changes) {
-    changes.push_back({{"entry", change.entry},
-                       {"before_us", change.before},
-                       {"after_us", change.after},
-                       {"ratio", change.after / change.before}});
+    changes.push_back({{key::entry, change.entry},
+                       {key::before_us, change.before},
+                       {key::after_us, change.after},
+                       {key::ratio, change.after / change.before}});
   }
-  return {{"metric", metric_word(series.metric)},
-          {"words", series.words},
-          {"source", source_json(series.source ? &*series.source : nullptr)},
-          {"values_us", std::move(values)},
-          {"changes", std::move(changes)}};
+  return {{key::metric, metric_word(series.metric)},
+          {key::words, series.words},
+          {key::source, source_json(series.source ? &*series.source : nullptr)},
+          {key::values_us, std::move(values)},
+          {key::changes, std::move(changes)}};
 }
 
 }  // namespace
@@ -129,11 +130,11 @@ std::string render_history_text(const History& history, PageWidth width) {
 
 std::string render_history_csv(const History& history) {
   DataTable table;
-  table.columns = {{"number", "", ColumnKind::count},
-                   {"recorded_at", ""},
-                   {"label", ""},
-                   {"metric", ""},
-                   {"words", ""},
+  table.columns = {{key::number, "", ColumnKind::count},
+                   {key::recorded_at, ""},
+                   {key::label, ""},
+                   {key::metric, ""},
+                   {key::words, ""},
                    {"value_us", "", ColumnKind::time},
                    {"change_ratio", "", ColumnKind::number}};
   for (std::size_t entry = 0; entry < history.entries.size(); ++entry) {
@@ -152,18 +153,18 @@ std::string render_history_csv(const History& history) {
 std::string render_history_json(const History& history) {
   OrderedJson entries = OrderedJson::array();
   for (const HistoryEntry& entry : history.entries) {
-    entries.push_back(
-        {{"label", text_or_null(entry.label)},
-         {"machine", text_or_null(entry.machine)},
-         {"recorded_at", entry.recorded_ns == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(entry.recorded_ns))},
-         {"recordings", entry.recordings}});
+    entries.push_back({{key::label, text_or_null(entry.label)},
+                       {key::machine, text_or_null(entry.machine)},
+                       {key::recorded_at,
+                        entry.recorded_ns == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(entry.recorded_ns))},
+                       {key::recordings, entry.recordings}});
   }
   OrderedJson series = OrderedJson::array();
   for (const HistorySeries& one : history.series) series.push_back(series_json(one));
-  return to_text({{"schema", "tfdata-doctor.history/1"},
-                  {"tool", tool_json()},
-                  {"entries", std::move(entries)},
-                  {"series", std::move(series)}});
+  return to_text({{key::schema, "tfdata-doctor.history/1"},
+                  {key::tool, tool_json()},
+                  {key::entries, std::move(entries)},
+                  {key::series, std::move(series)}});
 }
 
 }  // namespace doctor

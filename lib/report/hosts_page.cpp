@@ -10,6 +10,7 @@
 #include "diagnose/pipelines.h"
 #include "measure/step_table.h"
 #include "report/selection.h"
+#include "text/document_keys.h"
 
 namespace doctor {
 namespace {
@@ -69,19 +70,19 @@ void add_culprit(const PipelineView* worst, std::vector<Cell>& row) {
 
 DataTable hosts_table(const Measurements& measurements, const Diagnosis& diagnosis) {
   DataTable table;
-  table.columns = {{"host", "host", ColumnKind::text},
-                   {"input_share", "waits", ColumnKind::share},
-                   {"waited_us", "in all", ColumnKind::time, false, 4},
-                   {"mean_wait_us", "mean", ColumnKind::time, false, 3},
-                   {"get_next_calls", "calls", ColumnKind::count, false, 5},
-                   {"step_us", "step", ColumnKind::time, false, 1},
-                   {"steps", "steps", ColumnKind::count, false, 6},
-                   {"device_idle_share", "device idle", ColumnKind::share, true, 2},
-                   {"devices", "devices", ColumnKind::count, true, 6},
-                   {"status", "compared", ColumnKind::text},
-                   {"culprit", "culprit", ColumnKind::text},
-                   {"culprit_long_name", "iterator", ColumnKind::text, false, 8},
-                   {"confidence", "confidence", ColumnKind::number, false, 7}};
+  table.columns = {{key::host, "host", ColumnKind::text},
+                   {key::input_share, "waits", ColumnKind::share},
+                   {key::waited_us, "in all", ColumnKind::time, false, 4},
+                   {key::mean_wait_us, "mean", ColumnKind::time, false, 3},
+                   {key::get_next_calls, "calls", ColumnKind::count, false, 5},
+                   {key::step_us, "step", ColumnKind::time, false, 1},
+                   {key::steps, "steps", ColumnKind::count, false, 6},
+                   {key::device_idle_share, "device idle", ColumnKind::share, true, 2},
+                   {key::devices, "devices", ColumnKind::count, true, 6},
+                   {key::status, "compared", ColumnKind::text},
+                   {key::culprit, "culprit", ColumnKind::text},
+                   {key::culprit_long_name, "iterator", ColumnKind::text, false, 8},
+                   {key::confidence, "confidence", ColumnKind::number, false, 7}};
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   for (const ComparedHost& compared : diagnosis.hosts.hosts) {
     const HostMeasurement& host = measurements.hosts[compared.host];
@@ -101,16 +102,16 @@ DataTable hosts_table(const Measurements& measurements, const Diagnosis& diagnos
 
 DataTable core_waits_table(const std::vector<StepOnCores>& steps) {
   DataTable table;
-  table.columns = {{"step", "step", ColumnKind::rank},
-                   {"cores", "cores", ColumnKind::count, false, 3},
-                   {"duration_min_us", "shortest", ColumnKind::time, false, 1},
-                   {"duration_average_us", "average", ColumnKind::time, false, 2},
-                   {"duration_max_us", "longest", ColumnKind::time, false, 1},
-                   {"input_min_us", "least input", ColumnKind::time},
-                   {"input_average_us", "average", ColumnKind::time},
-                   {"input_max_us", "most input", ColumnKind::time},
-                   {"most_input_on", "on", ColumnKind::text, false, 4},
-                   {"counted", "counted", ColumnKind::flag, false, 5}};
+  table.columns = {{key::step, "step", ColumnKind::rank},
+                   {key::cores, "cores", ColumnKind::count, false, 3},
+                   {key::duration_min_us, "shortest", ColumnKind::time, false, 1},
+                   {key::duration_average_us, "average", ColumnKind::time, false, 2},
+                   {key::duration_max_us, "longest", ColumnKind::time, false, 1},
+                   {key::input_min_us, "least input", ColumnKind::time},
+                   {key::input_average_us, "average", ColumnKind::time},
+                   {key::input_max_us, "most input", ColumnKind::time},
+                   {key::most_input_on, "on", ColumnKind::text, false, 4},
+                   {key::counted, "counted", ColumnKind::flag, false, 5}};
   for (const StepOnCores& step : steps) {
     table.rows.push_back({step.number, static_cast<std::int64_t>(step.core_count), step.duration.least,
                           static_cast<Picoseconds>(step.duration.mean), step.duration.most, step.input.least,
@@ -131,10 +132,10 @@ std::string core_waits_note(const std::vector<StepOnCores>& steps) {
 }
 
 std::string render_hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis) {
-  OrderedJson page = {{"schema", "tfdata-doctor.hosts/1"}, {"tool", tool_json()}};
-  page["comparison"] = text_or_null(describe_comparison(diagnosis.hosts));
-  page["rows"] = table_json(hosts);
-  page["steps"] = table_json(core_waits);
+  OrderedJson page = {{key::schema, "tfdata-doctor.hosts/1"}, {key::tool, tool_json()}};
+  page[key::comparison] = text_or_null(describe_comparison(diagnosis.hosts));
+  page[key::rows] = table_json(hosts);
+  page[key::steps] = table_json(core_waits);
   return to_text(page);
 }
 

@@ -9,6 +9,7 @@
 
 #include "report/overview_page.h"
 #include "report/selection.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
@@ -25,7 +26,7 @@ constexpr std::array<WorkWords, kInputWorkCount> kWorks = {{{"read_on_demand", "
                                                             {"read_in_advance", "reading data in advance"},
                                                             {"preprocessing", "preprocessing"},
                                                             {"enqueue", "handing data to the device"},
-                                                            {"other", "other"}}};
+                                                            {key::other, "other"}}};
 
 struct InputOp {
   std::string name;
@@ -104,15 +105,15 @@ std::string_view to_word(InputWork work) {
 
 DataTable input_table(const Measurements& measurements) {
   DataTable table;
-  table.columns = {{"input_op", "input op", ColumnKind::text},
-                   {"count", "calls", ColumnKind::count, false, 3},
-                   {"total_us", "total", ColumnKind::time, false, 2},
-                   {"total_share", "of all calls", ColumnKind::share, false, 4},
-                   {"self_us", "self", ColumnKind::time},
-                   {"function_us", "function", ColumnKind::time},
-                   {"work_share", "of all work", ColumnKind::share},
-                   {"wait_us", "waiting", ColumnKind::time, false, 3},
-                   {"category", "category", ColumnKind::text, false, 1}};
+  table.columns = {{key::input_op, "input op", ColumnKind::text},
+                   {key::count, "calls", ColumnKind::count, false, 3},
+                   {key::total_us, "total", ColumnKind::time, false, 2},
+                   {key::total_share, "of all calls", ColumnKind::share, false, 4},
+                   {key::self_us, "self", ColumnKind::time},
+                   {key::function_us, "function", ColumnKind::time},
+                   {key::work_share, "of all work", ColumnKind::share},
+                   {key::wait_us, "waiting", ColumnKind::time, false, 3},
+                   {key::category, "category", ColumnKind::text, false, 1}};
   const std::vector<InputOp> ops = input_ops(measurements);
   const WorkTimes all = work_times(ops);
   for (const InputOp& op : ops) {
@@ -162,12 +163,12 @@ std::string render_input_json(const Measurements& measurements, const Diagnosis&
   for (std::size_t index = 0; index < kInputWorkCount; ++index) {
     host[std::string(kWorks[index].key) + "_us"] = to_microseconds(work.times[index]);
   }
-  OrderedJson page = {{"schema", "tfdata-doctor.input/1"}, {"tool", tool_json()}};
-  page["summary"] = summarize(measurements, diagnosis.judgement);
-  page["input_share"] = or_null(overview.input_share);
-  page["step_time"] = step_time_json(overview.summary);
-  page["host"] = std::move(host);
-  page["rows"] = table_json(table);
+  OrderedJson page = {{key::schema, "tfdata-doctor.input/1"}, {key::tool, tool_json()}};
+  page[key::summary] = summarize(measurements, diagnosis.judgement);
+  page[key::input_share] = or_null(overview.input_share);
+  page[key::step_time] = step_time_json(overview.summary);
+  page[key::host] = std::move(host);
+  page[key::rows] = table_json(table);
   return to_text(page);
 }
 

@@ -5,6 +5,7 @@
 #include "diagnose/throughput_words.h"
 #include "report/json_values.h"
 #include "report/report.h"
+#include "text/document_keys.h"
 #include "text/json_object_text.h"
 #include "text/timestamp.h"
 
@@ -13,13 +14,13 @@ namespace {
 
 OrderedJson loss_json(const Loss& loss) {
   OrderedJson json = OrderedJson::object();
-  json["complete"] = loss.complete();
+  json[key::complete] = loss.complete();
   for (const auto& [reason, count] : loss.counts) json[reason] = count;
   return json;
 }
 
 OrderedJson copies_json(const CopyStatistics& copies) {
-  return {{"count", copies.count}, {"bytes", copies.bytes}, {"time_us", to_microseconds(copies.time)}};
+  return {{key::count, copies.count}, {key::bytes, copies.bytes}, {key::time_us, to_microseconds(copies.time)}};
 }
 
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
@@ -28,27 +29,27 @@ OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& devic
   const auto known_time = [&](Picoseconds time) {
     return is_aligned ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
   };
-  OrderedJson json = {{"host", host_name(host)}, {"device", device.name}};
-  json["window_us"] = known_time(device.length());
-  json["busy_us"] = to_microseconds(device.busy);
-  json["idle_us"] = known_time(device.idle());
-  json["kernels_us"] = to_microseconds(device.kernels);
-  json["kernel_count"] = device.kernel_count;
-  json["median_kernel_us"] = to_microseconds(device.median_kernel);
-  json["collectives_us"] = to_microseconds(device.collectives);
-  json["half_precision_us"] = known_time(device.half_precision);
-  json["full_precision_us"] = known_time(device.full_precision);
-  json["tensor_core_eligible_us"] = to_microseconds(device.tensor_core_eligible);
-  json["on_tensor_cores_us"] = known_time(device.on_tensor_cores);
-  json["host_to_device"] = copies_json(device.to_device);
-  json["device_to_host"] = copies_json(device.to_host);
-  json["on_device"] = copies_json(device.on_device);
-  json["between_devices"] = copies_json(device.between_devices);
-  json["uncovered_host_to_device_us"] = known_time(device.uncovered_copies_to_device);
+  OrderedJson json = {{key::host, host_name(host)}, {key::device, device.name}};
+  json[key::window_us] = known_time(device.length());
+  json[key::busy_us] = to_microseconds(device.busy);
+  json[key::idle_us] = known_time(device.idle());
+  json[key::kernels_us] = to_microseconds(device.kernels);
+  json[key::kernel_count] = device.kernel_count;
+  json[key::median_kernel_us] = to_microseconds(device.median_kernel);
+  json[key::collectives_us] = to_microseconds(device.collectives);
+  json[key::half_precision_us] = known_time(device.half_precision);
+  json[key::full_precision_us] = known_time(device.full_precision);
+  json[key::tensor_core_eligible_us] = to_microseconds(device.tensor_core_eligible);
+  json[key::on_tensor_cores_us] = known_time(device.on_tensor_cores);
+  json[key::host_to_device] = copies_json(device.to_device);
+  json[key::device_to_host] = copies_json(device.to_host);
+  json[key::on_device] = copies_json(device.on_device);
+  json[key::between_devices] = copies_json(device.between_devices);
+  json[key::uncovered_host_to_device_us] = known_time(device.uncovered_copies_to_device);
   if (!device.is_gpu()) {
-    json["infeed_us"] = to_microseconds(device.infeed);
-    json["outfeed_us"] = to_microseconds(device.outfeed);
-    json["copy_wait_us"] = to_microseconds(device.copy_wait);
+    json[key::infeed_us] = to_microseconds(device.infeed);
+    json[key::outfeed_us] = to_microseconds(device.outfeed);
+    json[key::copy_wait_us] = to_microseconds(device.copy_wait);
   }
   return json;
 }
@@ -67,7 +68,7 @@ OrderedJson loss_notes_json(const std::vector<std::string>& notes, const Ordered
   OrderedJson json = OrderedJson::array();
   for (std::string note : notes) {
     for (const OrderedJson& file : files) {
-      const std::string& path = file["path"].get_ref<const std::string&>();
+      const std::string& path = file[key::path].get_ref<const std::string&>();
       if (!note.starts_with(path + ":")) continue;
       note.erase(0, path.rfind('/') + 1);
       break;
@@ -87,7 +88,7 @@ OrderedJson trace_json(const Measurements& measurements) {
     for (const TraceFile& file : host.files) {
       // A file that could not be read has no format.
       const OrderedJson format = text_or_null(file.format);
-      files.push_back({{"path", file.path}, {"format", format}, {"bytes", file.bytes}});
+      files.push_back({{key::path, file.path}, {key::format, format}, {key::bytes, file.bytes}});
     }
     for (const std::string& name : host.hosts) hosts.push_back(name);
     for (const std::string& device : host.devices) devices.push_back(device);
@@ -97,18 +98,18 @@ OrderedJson trace_json(const Measurements& measurements) {
   const Loss loss = total_loss(measurements);
   OrderedJson notes = loss_notes_json(loss.notes, files);
   OrderedJson json = {
-      {"files", std::move(files)},
-      {"hosts", std::move(hosts)},
-      {"devices", std::move(devices)},
-      {"events", event_count(measurements)},
-      {"iterator_events", iterator_events},
-      {"window_us", to_microseconds(window)},
-      {"loss", loss_json(loss)},
-      {"loss_notes", std::move(notes)},
+      {key::files, std::move(files)},
+      {key::hosts, std::move(hosts)},
+      {key::devices, std::move(devices)},
+      {key::events, event_count(measurements)},
+      {key::iterator_events, iterator_events},
+      {key::window_us, to_microseconds(window)},
+      {key::loss, loss_json(loss)},
+      {key::loss_notes, std::move(notes)},
   };
-  if (!measurements.left_out.empty()) json["hosts_left_out"] = measurements.left_out;
+  if (!measurements.left_out.empty()) json[key::hosts_left_out] = measurements.left_out;
   if (const std::vector<std::string> faults = source_lines_faults(measurements); !faults.empty()) {
-    json["source_lines_faults"] = faults;
+    json[key::source_lines_faults] = faults;
   }
   return json;
 }
@@ -117,54 +118,54 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
                          const std::vector<PipelineView>& pipelines) {
   const std::optional<double> share = pipelines.empty() ? std::nullopt : input_share_of(pipelines.front());
   OrderedJson json = {
-      {"status", to_word(judgement.status)},
-      {"confidence", judgement.confidence},
-      {"input_share", or_null(share)},
-      {"summary", summarize(measurements, judgement)},
+      {key::status, to_word(judgement.status)},
+      {key::confidence, judgement.confidence},
+      {key::input_share, or_null(share)},
+      {key::summary, summarize(measurements, judgement)},
   };
   const bool is_unsure = judgement.confidence < kSureConfidence && !pipelines.empty();
-  json["doubt"] = text_or_null(is_unsure ? pipelines.front().judgement.doubt : std::string());
+  json[key::doubt] = text_or_null(is_unsure ? pipelines.front().judgement.doubt : std::string());
   const bool has_limit = !pipelines.empty() && pipelines.front().judgement.bottleneck.has_value();
   const PipelineJudgement* const limited = has_limit ? &pipelines.front().judgement : nullptr;
   const auto rate = [&](double PipelineJudgement::*of) {
     return limited != nullptr && limited->*of > 0 ? OrderedJson(limited->*of) : OrderedJson(nullptr);
   };
-  json["limiting_resource"] = nullptr;
-  json["limit"] = nullptr;
+  json[key::limiting_resource] = nullptr;
+  json[key::limit] = nullptr;
   if (!pipelines.empty()) add_limit(pipelines.front(), json);
-  json["steps_per_s"] = rate(&PipelineJudgement::steps_per_s);
-  json["steps_per_s_without_input"] = rate(&PipelineJudgement::steps_per_s_without_input);
-  json["culprit"] = pipelines.empty() ? OrderedJson(nullptr) : culprit_json(pipelines.front());
+  json[key::steps_per_s] = rate(&PipelineJudgement::steps_per_s);
+  json[key::steps_per_s_without_input] = rate(&PipelineJudgement::steps_per_s_without_input);
+  json[key::culprit] = pipelines.empty() ? OrderedJson(nullptr) : culprit_json(pipelines.front());
   return json;
 }
 
 OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
   OrderedJson evidence = OrderedJson::array();
   for (const Evidence& item : finding.evidence) {
-    evidence.push_back({{"name", item.name}, {"value", item.value}, {"unit", item.unit}});
+    evidence.push_back({{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}});
   }
   OrderedJson advice = OrderedJson::array();
   for (const Advice& item : finding.advice) {
     const OrderedJson code = or_null(item.code);
     const OrderedJson speedup = item.gain ? OrderedJson(item.gain->factor()) : OrderedJson(nullptr);
-    advice.push_back({{"text", item.text},
-                      {"code", code},
-                      {"predicted_speedup", speedup},
-                      {"gain", gain_json(item.gain)},
-                      {"no_gain_because", text_or_null(item.no_gain_because)},
-                      {"versions", text_or_null(item.versions)}});
+    advice.push_back({{key::text, item.text},
+                      {key::code, code},
+                      {key::predicted_speedup, speedup},
+                      {key::gain, gain_json(item.gain)},
+                      {key::no_gain_because, text_or_null(item.no_gain_because)},
+                      {key::versions, text_or_null(item.versions)}});
   }
   OrderedJson json = {
-      {"rule", finding.rule},        {"severity", to_word(finding.severity)},
-      {"subject", finding.subject},  {"source", source_json(place)},
-      {"message", finding.message},  {"evidence", std::move(evidence)},
-      {"advice", std::move(advice)},
+      {key::rule, finding.rule},        {key::severity, to_word(finding.severity)},
+      {key::subject, finding.subject},  {key::source, source_json(place)},
+      {key::message, finding.message},  {key::evidence, std::move(evidence)},
+      {key::advice, std::move(advice)},
   };
-  json["follows"] = references_json(finding.follows);
+  json[key::follows] = references_json(finding.follows);
   if (finding.suppressed) {
     const std::optional<std::chrono::year_month_day>& expires = finding.suppressed->expires;
-    json["suppressed"] = {{"reason", finding.suppressed->reason},
-                          {"expires", expires ? OrderedJson(to_date(*expires)) : OrderedJson(nullptr)}};
+    json[key::suppressed] = {{key::reason, finding.suppressed->reason},
+                             {key::expires, expires ? OrderedJson(to_date(*expires)) : OrderedJson(nullptr)}};
   }
   return json;
 }
@@ -176,12 +177,12 @@ OrderedJson fixes_json(const Measurements& measurements, const Finding& finding,
   const HostMeasurement& host = measurements.hosts[*finding.host];
   for (const Fix& fix : advice.fixes) {
     const bool is_of_all = fix.iterator == kNoIterator;
-    fixes.push_back(
-        {{"fix", to_string(fix, host)},
-         {"kind", name_of(fix.kind)},
-         {"iterator", is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(fix.iterator)].long_name)},
-         {"number", or_null(fix.parallelism)},
-         {"cycle_length", or_null(fix.cycle_length)}});
+    fixes.push_back({{key::fix, to_string(fix, host)},
+                     {key::kind, name_of(fix.kind)},
+                     {key::iterator,
+                      is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(fix.iterator)].long_name)},
+                     {key::number, or_null(fix.parallelism)},
+                     {key::cycle_length, or_null(fix.cycle_length)}});
   }
   return fixes;
 }
@@ -194,16 +195,16 @@ OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diag
     if (change.is_unproven != are_unproven) continue;
     const Finding& finding = diagnosis.findings[change.finding];
     const Advice& advice = finding.advice[change.advice];
-    changes.push_back({{"rule", finding.rule},
-                       {"finding", change.finding},
-                       {"advice", change.advice},
-                       {"instead_of", change.instead_of ? OrderedJson(*change.instead_of) : OrderedJson(nullptr)},
-                       {"text", advice.text},
-                       {"code", or_null(advice.code)},
-                       {"gain", gain_json(advice.gain)},
-                       {"together", gain_json(change.together)},
-                       {"fixes", fixes_json(measurements, finding, advice)},
-                       {"suppressed", finding.suppressed.has_value()}});
+    changes.push_back({{key::rule, finding.rule},
+                       {key::finding, change.finding},
+                       {key::advice, change.advice},
+                       {key::instead_of, change.instead_of ? OrderedJson(*change.instead_of) : OrderedJson(nullptr)},
+                       {key::text, advice.text},
+                       {key::code, or_null(advice.code)},
+                       {key::gain, gain_json(advice.gain)},
+                       {key::together, gain_json(change.together)},
+                       {key::fixes, fixes_json(measurements, finding, advice)},
+                       {key::suppressed, finding.suppressed.has_value()}});
   }
   return changes;
 }
@@ -211,16 +212,17 @@ OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diag
 OrderedJson budget_json(const BudgetResult& result, const std::vector<PipelineView>& views) {
   OrderedJson json = OrderedJson::object();
   const PipelineView* const view = result.pipeline ? &views[*result.pipeline] : nullptr;
-  json["pipeline"] = view != nullptr ? OrderedJson(pipeline_id(view->judgement, view->pipeline)) : OrderedJson(nullptr);
-  json["match"] = text_or_null(result.budget.pipeline);
-  json["name"] = name_of(result.budget.kind);
-  json["rule"] = text_or_null(result.budget.rule);
-  json["limit"] = result.budget.limit;
-  json["value"] = or_null(result.value);
-  json["unit"] = unit_of(result.budget.kind);
-  json["exceeded"] = result.value ? OrderedJson(result.is_exceeded()) : OrderedJson(nullptr);
-  json["reason"] = text_or_null(result.reason);
-  json["source"] = result.budget.source;
+  json[key::pipeline] =
+      view != nullptr ? OrderedJson(pipeline_id(view->judgement, view->pipeline)) : OrderedJson(nullptr);
+  json[key::match] = text_or_null(result.budget.pipeline);
+  json[key::name] = name_of(result.budget.kind);
+  json[key::rule] = text_or_null(result.budget.rule);
+  json[key::limit] = result.budget.limit;
+  json[key::value] = or_null(result.value);
+  json[key::unit] = unit_of(result.budget.kind);
+  json[key::exceeded] = result.value ? OrderedJson(result.is_exceeded()) : OrderedJson(nullptr);
+  json[key::reason] = text_or_null(result.reason);
+  json[key::source] = result.budget.source;
   return json;
 }
 
@@ -231,14 +233,14 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
   for (const ComparedHost& host : comparison.hosts) {
     const PipelineView* const worst = host.judgement ? &views[*host.judgement] : nullptr;
     const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
-    hosts.push_back(
-        {{"host", host.name},
-         {"input_share", worst != nullptr ? OrderedJson(host.input_share) : OrderedJson(nullptr)},
-         {"get_next_mean_us", worst != nullptr ? OrderedJson(to_microseconds(host.mean_wait)) : OrderedJson(nullptr)},
-         {"status", worst == nullptr    ? "not_compared"
-                    : host.is_straggler ? "straggler"
-                                        : "alike"},
-         {"culprit", has_culprit ? OrderedJson(worst->culprit().long_name) : OrderedJson(nullptr)}});
+    hosts.push_back({{key::host, host.name},
+                     {key::input_share, worst != nullptr ? OrderedJson(host.input_share) : OrderedJson(nullptr)},
+                     {key::get_next_mean_us,
+                      worst != nullptr ? OrderedJson(to_microseconds(host.mean_wait)) : OrderedJson(nullptr)},
+                     {key::status, worst == nullptr    ? "not_compared"
+                                   : host.is_straggler ? "straggler"
+                                                       : "alike"},
+                     {key::culprit, has_culprit ? OrderedJson(worst->culprit().long_name) : OrderedJson(nullptr)}});
   }
   return hosts;
 }
@@ -248,29 +250,30 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
 std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   JsonObjectText page;
-  page.add("schema", "tfdata-doctor.report/2");
-  page.add("tool", tool_json());
+  page.add(key::schema, "tfdata-doctor.report/2");
+  page.add(key::tool, tool_json());
   OrderedJson trace = trace_json(measurements);
-  if (OrderedJson devices = devices_json(measurements); !devices.empty()) trace["device_activity"] = std::move(devices);
-  page.add("trace", std::exchange(trace, {}));
-  page.add("verdict", verdict_json(measurements, diagnosis.judgement, views));
-  page.add("hosts_compared", hosts_json(diagnosis.hosts, views));
-  page.add_array("pipelines", views.size(), [&](std::size_t index) { return pipeline_json(views[index]); });
-  page.add_array("findings", diagnosis.findings.size(), [&](std::size_t index) {
+  if (OrderedJson devices = devices_json(measurements); !devices.empty())
+    trace[key::device_activity] = std::move(devices);
+  page.add(key::trace, std::exchange(trace, {}));
+  page.add(key::verdict, verdict_json(measurements, diagnosis.judgement, views));
+  page.add(key::hosts_compared, hosts_json(diagnosis.hosts, views));
+  page.add_array(key::pipelines, views.size(), [&](std::size_t index) { return pipeline_json(views[index]); });
+  page.add_array(key::findings, diagnosis.findings.size(), [&](std::size_t index) {
     const Finding& finding = diagnosis.findings[index];
     return finding_json(finding, source_of(measurements, diagnosis.judgement, finding));
   });
-  page.add("changes", changes_json(measurements, diagnosis, /*are_unproven=*/false));
+  page.add(key::changes, changes_json(measurements, diagnosis, /*are_unproven=*/false));
   if (const OrderedJson unproven = changes_json(measurements, diagnosis, /*are_unproven=*/true); !unproven.empty()) {
-    page.add("unproven_changes", unproven);
+    page.add(key::unproven_changes, unproven);
   }
-  page.add_array("not_evaluated", diagnosis.not_evaluated.size(), [&](std::size_t index) -> OrderedJson {
+  page.add_array(key::not_evaluated, diagnosis.not_evaluated.size(), [&](std::size_t index) -> OrderedJson {
     const NotEvaluated& rule = diagnosis.not_evaluated[index];
-    return {{"rule", rule.rule}, {"reason", rule.reason}};
+    return {{key::rule, rule.rule}, {key::reason, rule.reason}};
   });
-  if (!diagnosis.settings_note.empty()) page.add("settings_note", diagnosis.settings_note);
+  if (!diagnosis.settings_note.empty()) page.add(key::settings_note, diagnosis.settings_note);
   if (!diagnosis.budgets.empty()) {
-    page.add_array("budgets", diagnosis.budgets.size(),
+    page.add_array(key::budgets, diagnosis.budgets.size(),
                    [&](std::size_t index) { return budget_json(diagnosis.budgets[index], views); });
   }
   return page.finish();

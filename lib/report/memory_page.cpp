@@ -15,6 +15,7 @@
 #include "report/selection.h"
 #include "text/area_chart.h"
 #include "text/data_table.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
@@ -85,15 +86,15 @@ std::span<const AllocationGroup> largest_held(const AllocatorProfile& allocator,
 }
 
 OrderedJson allocation_json(const AllocatorView& view, const AllocationGroup& group) {
-  return {{"op_name", text_or_null(group.op_name)},
-          {"region_type", text_or_null(group.region_type)},
-          {"data_type", text_or_null(group.data_type)},
-          {"shape", text_or_null(group.shape)},
-          {"count", group.count},
-          {"requested_bytes", group.requested_bytes},
-          {"allocation_bytes", group.allocation_bytes},
-          {"bytes", group.total_bytes()},
-          {"share", view.share_of_peak(group.total_bytes())}};
+  return {{key::op_name, text_or_null(group.op_name)},
+          {key::region_type, text_or_null(group.region_type)},
+          {key::data_type, text_or_null(group.data_type)},
+          {key::shape, text_or_null(group.shape)},
+          {key::count, group.count},
+          {key::requested_bytes, group.requested_bytes},
+          {key::allocation_bytes, group.allocation_bytes},
+          {key::bytes, group.total_bytes()},
+          {key::share, view.share_of_peak(group.total_bytes())}};
 }
 
 OrderedJson peak_json(const AllocatorView& view, std::optional<std::size_t> top) {
@@ -102,18 +103,18 @@ OrderedJson peak_json(const AllocatorView& view, std::optional<std::size_t> top)
   for (const AllocationGroup& group : largest_held(view.allocator, top))
     allocations.push_back(allocation_json(view, group));
   const std::uint64_t least = view.allocator.least_followed_bytes;
-  OrderedJson json = {{"bytes", peak.bytes},
-                      {"time_us", to_microseconds(view.since_start(peak.time))},
-                      {"first_time_us", to_microseconds(view.since_start(peak.first_time))},
-                      {"count", peak.count},
-                      {"step", or_null(view.peak_step)},
-                      {"fragmentation", peak.fragmentation},
-                      {"free_bytes", peak.free_bytes},
-                      {"reserved_bytes", peak.reserved_bytes},
-                      {"unseen_bytes", view.allocator.unseen_bytes},
-                      {"least_followed_bytes", least > 0 ? OrderedJson(least) : OrderedJson(nullptr)},
-                      {"allocation_kinds", view.allocator.at_peak.size()}};
-  json["allocations"] = std::move(allocations);
+  OrderedJson json = {{key::bytes, peak.bytes},
+                      {key::time_us, to_microseconds(view.since_start(peak.time))},
+                      {key::first_time_us, to_microseconds(view.since_start(peak.first_time))},
+                      {key::count, peak.count},
+                      {key::step, or_null(view.peak_step)},
+                      {key::fragmentation, peak.fragmentation},
+                      {key::free_bytes, peak.free_bytes},
+                      {key::reserved_bytes, peak.reserved_bytes},
+                      {key::unseen_bytes, view.allocator.unseen_bytes},
+                      {key::least_followed_bytes, least > 0 ? OrderedJson(least) : OrderedJson(nullptr)},
+                      {key::allocation_kinds, view.allocator.at_peak.size()}};
+  json[key::allocations] = std::move(allocations);
   return json;
 }
 
@@ -121,22 +122,22 @@ OrderedJson allocator_json(const AllocatorView& view, std::optional<std::size_t>
   const AllocatorProfile& allocator = view.allocator;
   OrderedJson timeline = OrderedJson::array();
   for (const MemorySpan& span : allocator.timeline) {
-    timeline.push_back({{"start_us", to_microseconds(view.since_start(span.start))},
-                        {"end_us", to_microseconds(view.since_start(span.end))},
-                        {"most_bytes", span.most_bytes},
-                        {"last_bytes", span.last_bytes}});
+    timeline.push_back({{key::start_us, to_microseconds(view.since_start(span.start))},
+                        {key::end_us, to_microseconds(view.since_start(span.end))},
+                        {key::most_bytes, span.most_bytes},
+                        {key::last_bytes, span.last_bytes}});
   }
-  OrderedJson json = {{"host", host_name(view.host)},
-                      {"allocator", allocator.name},
-                      {"window_start_us", to_microseconds(view.host.window_start)},
-                      {"capacity_bytes", view.peak().capacity()},
-                      {"lifetime_peak_bytes", allocator.lifetime_peak_bytes},
-                      {"allocation_count", allocator.allocation_count},
-                      {"deallocation_count", allocator.deallocation_count},
-                      {"mean_fragmentation", allocator.mean_fragmentation},
-                      {"max_fragmentation", allocator.max_fragmentation}};
-  json["peak"] = peak_json(view, top);
-  json["timeline"] = std::move(timeline);
+  OrderedJson json = {{key::host, host_name(view.host)},
+                      {key::allocator, allocator.name},
+                      {key::window_start_us, to_microseconds(view.host.window_start)},
+                      {key::capacity_bytes, view.peak().capacity()},
+                      {key::lifetime_peak_bytes, allocator.lifetime_peak_bytes},
+                      {key::allocation_count, allocator.allocation_count},
+                      {key::deallocation_count, allocator.deallocation_count},
+                      {key::mean_fragmentation, allocator.mean_fragmentation},
+                      {key::max_fragmentation, allocator.max_fragmentation}};
+  json[key::peak] = peak_json(view, top);
+  json[key::timeline] = std::move(timeline);
   return json;
 }
 
@@ -295,12 +296,12 @@ std::string render_memory_json(const Measurements& measurements, const Diagnosis
   OrderedJson pipelines = OrderedJson::array();
   for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis))
     pipelines.push_back(buffers_json(group));
-  OrderedJson page = {{"schema", "tfdata-doctor.memory/1"}, {"tool", tool_json()}};
-  page["note"] = text_or_null(std::string(why_no_allocator(measurements)));
-  page["incomplete_events"] = incomplete_events(measurements);
-  page["allocators"] = std::move(allocators);
-  page["processes"] = std::move(processes);
-  page["pipelines"] = std::move(pipelines);
+  OrderedJson page = {{key::schema, "tfdata-doctor.memory/1"}, {key::tool, tool_json()}};
+  page[key::note] = text_or_null(std::string(why_no_allocator(measurements)));
+  page[key::incomplete_events] = incomplete_events(measurements);
+  page[key::allocators] = std::move(allocators);
+  page[key::processes] = std::move(processes);
+  page[key::pipelines] = std::move(pipelines);
   return to_text(page);
 }
 

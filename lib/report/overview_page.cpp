@@ -13,6 +13,7 @@
 #include "report/ops_page.h"
 #include "report/selection.h"
 #include "report/steps_page.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
 
@@ -132,16 +133,16 @@ double part_ms(const StepSummary& summary, StepPart part) {
 }
 
 OrderedJson breakdown_json(const StepSummary& summary) {
-  OrderedJson breakdown = {
-      {"compilation", part_ms(summary, StepPart::compilation)},
-      {"output", part_ms(summary, StepPart::output)},
-      {"input", part_ms(summary, StepPart::input)},
-      {"kernel_launch", part_ms(summary, StepPart::kernel_launch)},
-      {"host_compute", part_ms(summary, StepPart::host_compute)},
-      {"device_to_device", part_ms(summary, StepPart::device_to_device)},
-      {"device_compute", part_ms(summary, StepPart::device_compute_16) + part_ms(summary, StepPart::device_compute_32)},
-      {"other", part_ms(summary, StepPart::other)}};
-  if (const double wait = part_ms(summary, StepPart::copy_wait); wait > 0) breakdown["copy_wait"] = wait;
+  OrderedJson breakdown = {{key::compilation, part_ms(summary, StepPart::compilation)},
+                           {key::output, part_ms(summary, StepPart::output)},
+                           {key::input, part_ms(summary, StepPart::input)},
+                           {key::kernel_launch, part_ms(summary, StepPart::kernel_launch)},
+                           {key::host_compute, part_ms(summary, StepPart::host_compute)},
+                           {key::device_to_device, part_ms(summary, StepPart::device_to_device)},
+                           {key::device_compute, part_ms(summary, StepPart::device_compute_16) +
+                                                     part_ms(summary, StepPart::device_compute_32)},
+                           {key::other, part_ms(summary, StepPart::other)}};
+  if (const double wait = part_ms(summary, StepPart::copy_wait); wait > 0) breakdown[key::copy_wait] = wait;
   return breakdown;
 }
 
@@ -150,29 +151,29 @@ OrderedJson precision_json(const StepSummary& summary) {
   const double half = part_ms(summary, StepPart::device_compute_16);
   const double whole = half + part_ms(summary, StepPart::device_compute_32);
   if (whole <= 0) return nullptr;
-  return {{"bits_16_share", half / whole}, {"bits_32_share", (whole - half) / whole}};
+  return {{key::bits_16_share, half / whole}, {key::bits_32_share, (whole - half) / whole}};
 }
 
 OrderedJson environment_json(const Measurements& measurements, const StepOverview& overview) {
   const RunEnvironment environment = run_environment(measurements);
-  OrderedJson json = {{"hosts", environment.hosts},
-                      {"host_count", environment.hosts.size()},
-                      {"device_type", environment.device_type},
-                      {"devices", environment.devices},
-                      {"device_count", environment.devices.size()}};
-  json["cpu_cores"] = or_null(environment.cpu_cores);
-  json["threads_seen"] = environment.threads_seen;
+  OrderedJson json = {{key::hosts, environment.hosts},
+                      {key::host_count, environment.hosts.size()},
+                      {key::device_type, environment.device_type},
+                      {key::devices, environment.devices},
+                      {key::device_count, environment.devices.size()}};
+  json[key::cpu_cores] = or_null(environment.cpu_cores);
+  json[key::threads_seen] = environment.threads_seen;
   OrderedJson sources = OrderedJson::array();
   for (const StepTable& host : overview.hosts) sources.push_back(to_word(host.source));
-  json["step_source"] = std::move(sources);
+  json[key::step_source] = std::move(sources);
   return json;
 }
 
 OrderedJson step_json(const StepMeasurement& step) {
-  OrderedJson json = {{"step", or_null(step.number)},
-                      {"duration_ms", to_milliseconds(static_cast<double>(step.duration()))},
-                      {"input_ms", to_milliseconds(static_cast<double>(step[StepPart::input]))},
-                      {"counted", !step.is_boundary}};
+  OrderedJson json = {{key::step, or_null(step.number)},
+                      {key::duration_ms, to_milliseconds(static_cast<double>(step.duration()))},
+                      {key::input_ms, to_milliseconds(static_cast<double>(step[StepPart::input]))},
+                      {key::counted, !step.is_boundary}};
   return json;
 }
 
@@ -303,33 +304,34 @@ StepOverview step_overview(const Measurements& measurements, const Diagnosis& di
 }
 
 OrderedJson step_time_json(const StepSummary& summary) {
-  return {{"count", summary.count},
-          {"average_ms", to_milliseconds(summary.average)},
-          {"stddev_ms", to_milliseconds(summary.deviation)},
-          {"min_ms", to_milliseconds(static_cast<double>(summary.shortest))},
-          {"max_ms", to_milliseconds(static_cast<double>(summary.longest))}};
+  return {{key::count, summary.count},
+          {key::average_ms, to_milliseconds(summary.average)},
+          {key::stddev_ms, to_milliseconds(summary.deviation)},
+          {key::min_ms, to_milliseconds(static_cast<double>(summary.shortest))},
+          {key::max_ms, to_milliseconds(static_cast<double>(summary.longest))}};
 }
 
 std::string render_overview_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const StepOverview steps = step_overview(measurements, diagnosis);
-  OrderedJson overview = {{"step_time", step_time_json(steps.summary)},
-                          {"breakdown_ms", breakdown_json(steps.summary)},
-                          {"input_share", or_null(steps.input_share)},
-                          {"device_precision", precision_json(steps.summary)},
-                          {"environment", environment_json(measurements, steps)}};
+  OrderedJson overview = {{key::step_time, step_time_json(steps.summary)},
+                          {key::breakdown_ms, breakdown_json(steps.summary)},
+                          {key::input_share, or_null(steps.input_share)},
+                          {key::device_precision, precision_json(steps.summary)},
+                          {key::environment, environment_json(measurements, steps)}};
   OrderedJson graph = OrderedJson::array();
   for (const StepTable& host : steps.hosts) {
     OrderedJson rows = OrderedJson::array();
     for (const StepMeasurement& step : host.steps) rows.push_back(step_json(step));
     graph.push_back(std::move(rows));
   }
-  overview["steps"] = std::move(graph);
-  overview["top_ops"] = table_json(top_ops(measurements));
+  overview[key::steps] = std::move(graph);
+  overview[key::top_ops] = table_json(top_ops(measurements));
   OrderedJson next_steps = OrderedJson::array();
   for (const std::string& next : next_steps_of(diagnosis)) next_steps.push_back(next);
-  overview["recommendation"] = {{"summary", summarize(measurements, diagnosis.judgement)}, {"next_steps", next_steps}};
-  OrderedJson page = {{"schema", "tfdata-doctor.overview/1"}, {"tool", tool_json()}};
-  page["overview"] = std::move(overview);
+  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis.judgement)},
+                                   {key::next_steps, next_steps}};
+  OrderedJson page = {{key::schema, "tfdata-doctor.overview/1"}, {key::tool, tool_json()}};
+  page[key::overview] = std::move(overview);
   return to_text(page);
 }
 

@@ -12,6 +12,7 @@
 #include "diagnose/user_code.h"
 #include "measure/memory_growth.h"
 #include "report/selection.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
@@ -83,13 +84,13 @@ std::string holder_words(const ProcessView& view) {
 
 OrderedJson growth_json(const ProcessView& view) {
   if (!view.growth) return nullptr;
-  return {{"first_step", view.growth->first_step},
-          {"last_step", view.growth->last_step},
-          {"bytes_per_step", view.growth->bytes_per_step},
-          {"is_steady", view.growth->is_steady},
-          {"steps_left", or_null(view.steps_left)},
-          {"buffer", view.buffer ? OrderedJson(view.host.iterators[index_of(view.buffer->buffer.iterator)].long_name)
-                                 : OrderedJson(nullptr)}};
+  return {{key::first_step, view.growth->first_step},
+          {key::last_step, view.growth->last_step},
+          {key::bytes_per_step, view.growth->bytes_per_step},
+          {key::is_steady, view.growth->is_steady},
+          {key::steps_left, or_null(view.steps_left)},
+          {key::buffer, view.buffer ? OrderedJson(view.host.iterators[index_of(view.buffer->buffer.iterator)].long_name)
+                                    : OrderedJson(nullptr)}};
 }
 
 OrderedJson over_time_json(const ProcessView& view) {
@@ -97,11 +98,11 @@ OrderedJson over_time_json(const ProcessView& view) {
   const std::size_t every = (view.samples().size() + kMostPoints - 1) / kMostPoints;
   for (std::size_t index = 0; index < view.samples().size(); index += every) {
     const MemorySample& sample = view.samples()[index];
-    timeline.push_back({{"time_s", view.seconds_at(sample)},
-                        {"step", sample.step},
-                        {"rss_bytes", sample.rss_bytes},
-                        {"available_bytes", sample.available_bytes},
-                        {"other_cores", or_null(sample.other_cores)}});
+    timeline.push_back({{key::time_s, view.seconds_at(sample)},
+                        {key::step, sample.step},
+                        {key::rss_bytes, sample.rss_bytes},
+                        {key::available_bytes, sample.available_bytes},
+                        {key::other_cores, or_null(sample.other_cores)}});
   }
   return timeline;
 }
@@ -138,20 +139,20 @@ std::string process_memory_text(const HostMeasurement& host, PageWidth width) {
 OrderedJson process_memory_json(const HostMeasurement& host) {
   if (host.memory.samples.empty()) return nullptr;
   const ProcessView view = view_of(host);
-  OrderedJson json = {{"host", host_name(host)},
-                      {"samples", view.samples().size()},
-                      {"unusable_lines", host.memory.unusable},
-                      {"first_rss_bytes", view.samples().front().rss_bytes},
-                      {"last_rss_bytes", view.last().rss_bytes},
-                      {"most_rss_bytes", view.most_bytes()},
-                      {"last_step", view.last().step},
-                      {"buffers_bytes", buffered_bytes(host)},
-                      {"when_full_bytes", view.when_full()},
-                      {"available_bytes", view.last().available_bytes},
-                      {"total_bytes", view.last().total_bytes},
-                      {"other_cores", or_null(mean_other_cores(view.samples()))},
-                      {"growth", growth_json(view)}};
-  json["over_time"] = over_time_json(view);
+  OrderedJson json = {{key::host, host_name(host)},
+                      {key::samples, view.samples().size()},
+                      {key::unusable_lines, host.memory.unusable},
+                      {key::first_rss_bytes, view.samples().front().rss_bytes},
+                      {key::last_rss_bytes, view.last().rss_bytes},
+                      {key::most_rss_bytes, view.most_bytes()},
+                      {key::last_step, view.last().step},
+                      {key::buffers_bytes, buffered_bytes(host)},
+                      {key::when_full_bytes, view.when_full()},
+                      {key::available_bytes, view.last().available_bytes},
+                      {key::total_bytes, view.last().total_bytes},
+                      {key::other_cores, or_null(mean_other_cores(view.samples()))},
+                      {key::growth, growth_json(view)}};
+  json[key::over_time] = over_time_json(view);
   return json;
 }
 

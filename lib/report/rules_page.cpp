@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/json_values.h"
+#include "text/document_keys.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
@@ -59,17 +60,17 @@ OrderedJson rule_json(const CatalogEntry& entry, const ThresholdSettings& settin
   OrderedJson thresholds = OrderedJson::array();
   for (const Threshold& threshold : entry.rule.thresholds) {
     thresholds.push_back({
-        {"name", threshold.name},
-        {"value", in_force[threshold.name]},
-        {"default", threshold.value},
-        {"unit", threshold.unit},
-        {"meaning", threshold.meaning},
+        {key::name, threshold.name},
+        {key::value, in_force[threshold.name]},
+        {key::default_, threshold.value},
+        {key::unit, threshold.unit},
+        {key::meaning, threshold.meaning},
     });
   }
-  OrderedJson json = {{"rule", entry.rule.id}, {"summary", entry.rule.summary}};
-  json["follows"] = references_json(entry.rule.follows);
-  json["thresholds"] = std::move(thresholds);
-  if (with_page) json["page"] = entry.page;
+  OrderedJson json = {{key::rule, entry.rule.id}, {key::summary, entry.rule.summary}};
+  json[key::follows] = references_json(entry.rule.follows);
+  json[key::thresholds] = std::move(thresholds);
+  if (with_page) json[key::page] = entry.page;
   return json;
 }
 
@@ -111,8 +112,8 @@ std::string render_rules_json(std::span<const CatalogEntry> catalog, const Thres
                               bool with_pages) {
   OrderedJson rules = OrderedJson::array();
   for (const CatalogEntry& entry : catalog) rules.push_back(rule_json(entry, settings, with_pages));
-  OrderedJson page = {{"schema", "tfdata-doctor.rules/1"}, {"tool", tool_json()}};
-  page["rules"] = std::move(rules);
+  OrderedJson page = {{key::schema, "tfdata-doctor.rules/1"}, {key::tool, tool_json()}};
+  page[key::rules] = std::move(rules);
   return to_text(page);
 }
 

@@ -13,6 +13,7 @@
 #include "report/calls_page.h"
 #include "report/json_values.h"
 #include "text/data_table.h"
+#include "text/document_keys.h"
 
 namespace doctor {
 namespace {
@@ -69,10 +70,10 @@ OrderedJson held_by_json(const WindowCall& call, const StageIndices& indices) {
   std::map<SegmentKind, Picoseconds> others;
   const auto add = [&](const OrderedJson& stage, SegmentKind kind, Picoseconds time) {
     const auto latency = static_cast<double>(std::max<Picoseconds>(call.latency(), 1));
-    entries.push_back({{"stage", stage},
-                       {"kind", to_word(kind)},
-                       {"time_us", to_microseconds(time)},
-                       {"share", static_cast<double>(time) / latency}});
+    entries.push_back({{key::stage, stage},
+                       {key::kind, to_word(kind)},
+                       {key::time_us, to_microseconds(time)},
+                       {key::share, static_cast<double>(time) / latency}});
   };
   for (const HeldTime& held : call.held_by) {
     if (indices.contains(held.iterator)) {
@@ -86,20 +87,20 @@ OrderedJson held_by_json(const WindowCall& call, const StageIndices& indices) {
 }
 
 OrderedJson timeline_call_json(const HostMeasurement& host, const WindowCall& call, const StageIndices& indices) {
-  OrderedJson json = {{"number", call.number},
-                      {"start_us", to_microseconds(call.span.start - host.window_start)},
-                      {"latency_us", to_microseconds(call.latency())},
-                      {"thread", host.threads[index_of(call.lane)]}};
-  json["held_by"] = held_by_json(call, indices);
+  OrderedJson json = {{key::number, call.number},
+                      {key::start_us, to_microseconds(call.span.start - host.window_start)},
+                      {key::latency_us, to_microseconds(call.latency())},
+                      {key::thread, host.threads[index_of(call.lane)]}};
+  json[key::held_by] = held_by_json(call, indices);
   OrderedJson stretches = OrderedJson::array();
   for (const Segment& stretch : call.stretches) {
-    stretches.push_back({{"start_us", to_microseconds(stretch.span.start - host.window_start)},
-                         {"duration_us", to_microseconds(stretch.span.end - stretch.span.start)},
-                         {"stage", stage_index_json(indices, stretch.iterator)},
-                         {"kind", to_word(stretch.kind)},
-                         {"thread", host.threads[index_of(stretch.lane)]}});
+    stretches.push_back({{key::start_us, to_microseconds(stretch.span.start - host.window_start)},
+                         {key::duration_us, to_microseconds(stretch.span.end - stretch.span.start)},
+                         {key::stage, stage_index_json(indices, stretch.iterator)},
+                         {key::kind, to_word(stretch.kind)},
+                         {key::thread, host.threads[index_of(stretch.lane)]}});
   }
-  json["stretches"] = std::move(stretches);
+  json[key::stretches] = std::move(stretches);
   return json;
 }
 
@@ -109,11 +110,11 @@ OrderedJson lane_json(const HostMeasurement& host, const TimelineLane& lane, con
     spans.push_back({to_microseconds(span.span.start - host.window_start),
                      to_microseconds(span.span.end - span.span.start), to_microseconds(span.work)});
   }
-  OrderedJson json = {{"stage", stage_index_json(indices, lane.iterator)},
-                      {"thread", host.threads[index_of(lane.lane)]},
-                      {"work", to_word(lane.work)},
-                      {"time_us", to_microseconds(lane.time)}};
-  json["spans"] = std::move(spans);
+  OrderedJson json = {{key::stage, stage_index_json(indices, lane.iterator)},
+                      {key::thread, host.threads[index_of(lane.lane)]},
+                      {key::work, to_word(lane.work)},
+                      {key::time_us, to_microseconds(lane.time)}};
+  json[key::spans] = std::move(spans);
   return json;
 }
 
@@ -130,14 +131,14 @@ OrderedJson window_json(const HostMeasurement& host, const TimelineWindow& windo
   });
   OrderedJson drawn = OrderedJson::array();
   for (const TimelineLane* const lane : lanes) drawn.push_back(lane_json(host, *lane, indices));
-  OrderedJson json = {{"kind", to_word(window.kind)},
-                      {"number", window.number},
-                      {"start_us", to_microseconds(window.span.start - host.window_start)},
-                      {"duration_us", to_microseconds(window.span.end - window.span.start)}};
-  json["calls"] = std::move(calls);
-  json["calls_left_out"] = window.calls_left_out;
-  json["lanes"] = std::move(drawn);
-  json["lanes_left_out"] = window.lanes_left_out + window.lanes.size() - lanes.size();
+  OrderedJson json = {{key::kind, to_word(window.kind)},
+                      {key::number, window.number},
+                      {key::start_us, to_microseconds(window.span.start - host.window_start)},
+                      {key::duration_us, to_microseconds(window.span.end - window.span.start)}};
+  json[key::calls] = std::move(calls);
+  json[key::calls_left_out] = window.calls_left_out;
+  json[key::lanes] = std::move(drawn);
+  json[key::lanes_left_out] = window.lanes_left_out + window.lanes.size() - lanes.size();
   return json;
 }
 
@@ -150,22 +151,22 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
     const IteratorMeasurement& iterator = host.iterators[index_of(id)];
     const std::size_t order = indices.size();
     indices[id] = order;
-    stages.push_back({{"long_name", iterator.long_name},
-                      {"short_name", iterator.short_name},
-                      {"name", describe(host, id)},
-                      {"source", source_json(source_of(host, id))},
-                      {"order", order},
-                      {"async", iterator.is_async}});
+    stages.push_back({{key::long_name, iterator.long_name},
+                      {key::short_name, iterator.short_name},
+                      {key::name, describe(host, id)},
+                      {key::source, source_json(source_of(host, id))},
+                      {key::order, order},
+                      {key::async, iterator.is_async}});
   }
   OrderedJson windows = OrderedJson::array();
   for (const TimelineWindow& window : timeline.windows()) windows.push_back(window_json(host, window, indices));
   OrderedJson json = {
-      {"id", pipeline_id(timeline.view.judgement, timeline.view.pipeline)},
-      {"host", host_name(host)},
-      {"root", root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(root)].long_name)}};
-  json["stages"] = std::move(stages);
-  json["stages_left_out"] = timeline.stages_left_out;
-  json["windows"] = std::move(windows);
+      {key::id, pipeline_id(timeline.view.judgement, timeline.view.pipeline)},
+      {key::host, host_name(host)},
+      {key::root, root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(root)].long_name)}};
+  json[key::stages] = std::move(stages);
+  json[key::stages_left_out] = timeline.stages_left_out;
+  json[key::windows] = std::move(windows);
   return json;
 }
 
@@ -266,26 +267,26 @@ std::string_view to_word(LaneWork work) {
 OrderedJson timeline_json(const TimelineList& list) {
   OrderedJson pipelines = OrderedJson::array();
   for (const PipelineTimeline& timeline : list.pipelines) pipelines.push_back(pipeline_timeline_json(timeline));
-  OrderedJson page = {{"schema", "tfdata-doctor.timeline/1"}, {"tool", tool_json()}};
-  page["pipelines"] = std::move(pipelines);
-  page["pipelines_left_out"] = list.pipelines_left_out;
+  OrderedJson page = {{key::schema, "tfdata-doctor.timeline/1"}, {key::tool, tool_json()}};
+  page[key::pipelines] = std::move(pipelines);
+  page[key::pipelines_left_out] = list.pipelines_left_out;
   return page;
 }
 
 std::string render_timeline_csv(const TimelineList& list) {
   DataTable table;
-  table.columns = {{"pipeline", {}},
-                   {"host", {}},
-                   {"window", {}},
-                   {"number", {}, ColumnKind::count},
-                   {"what", {}},
+  table.columns = {{key::pipeline, {}},
+                   {key::host, {}},
+                   {key::window, {}},
+                   {key::number, {}, ColumnKind::count},
+                   {key::what, {}},
                    {"call", {}, ColumnKind::count},
-                   {"start_us", {}, ColumnKind::time},
-                   {"duration_us", {}, ColumnKind::time},
+                   {key::start_us, {}, ColumnKind::time},
+                   {key::duration_us, {}, ColumnKind::time},
                    {"work_us", {}, ColumnKind::time},
-                   {"kind", {}},
-                   {"long_name", {}},
-                   {"thread", {}}};
+                   {key::kind, {}},
+                   {key::long_name, {}},
+                   {key::thread, {}}};
   for (const PipelineTimeline& timeline : list.pipelines) {
     for (const TimelineWindow& window : timeline.windows()) CsvWindow(timeline, window, table).add();
   }

@@ -10,6 +10,7 @@
 #include "report/pipeline_text.h"
 #include "report/selection.h"
 #include "text/columns.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_table.h"
@@ -141,11 +142,11 @@ std::string render_tree_json(const Measurements& measurements, const Diagnosis& 
     for (const IteratorId iterator : other_iterators(host)) {
       iterators.push_back(iterator_json(host, iterator, 0));
     }
-    if (!iterators.empty()) others.push_back({{"host", host_name(host)}, {"iterators", std::move(iterators)}});
+    if (!iterators.empty()) others.push_back({{key::host, host_name(host)}, {key::iterators, std::move(iterators)}});
   }
-  OrderedJson page = {{"schema", "tfdata-doctor.tree/2"}, {"tool", tool_json()}};
-  page["pipelines"] = std::move(pipelines);
-  page["other_iterators"] = std::move(others);
+  OrderedJson page = {{key::schema, "tfdata-doctor.tree/2"}, {key::tool, tool_json()}};
+  page[key::pipelines] = std::move(pipelines);
+  page[key::other_iterators] = std::move(others);
   return to_text(page);
 }
 

@@ -83,6 +83,7 @@ class Trace:
     loss_notes: list[str]
     hosts_left_out: list[str] = field(default_factory=list)
     device_activity: list[DeviceActivity] = field(default_factory=list)
+    source_lines_faults: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ UNSEEN = {
     },
     'tfdata-doctor.report/2': {
         'device_activity.copy_wait_us', 'device_activity.infeed_us', 'device_activity.outfeed_us',
-        'pipeline.confidence.device'
+        'pipeline.confidence.device', 'trace.source_lines_faults'
     },
     'tfdata-doctor.steps/1': {'rows.copy_wait_us'},
     'tfdata-doctor.tree/2': {'pipeline.confidence.device'},
@@ -167,6 +167,26 @@ def documents_of_the_source():
     return names
 
 
+def check_keys(schemas):
+    """That the report and its pages name the keys of documents by the constants that are generated from the schemas
+    (text/document_keys.h), where a misspelt one does not compile."""
+    text = ''.join(json.dumps(schema) for schema in schemas.values())
+    keys = set(re.findall(r'"([a-z][a-z0-9_]*)": {', text))
+    reads = r'(?:text_of|number_of|known_number|is_true|list_of|find_value|time_of)'
+    spelt = re.compile(r'(?<!thresholds)\["(\w+)"\]|\b' + reads + r'\((?:[^()"]|\([^()"]*\))*, "(\w+)"[,)]|'
+                       r'\bpage\.add(?:_array)?\("(\w+)"')
+    faults = []
+    for path in sorted(glob.glob(os.path.join(ROOT, 'lib', 'report', '**', '*.cpp'), recursive=True)):
+        if os.path.basename(path) in ('sarif.cpp', 'gitlab.cpp'):  # the documents of others
+            continue
+        with open(path, encoding='utf-8') as file:
+            found = [next(filter(None, groups)) for groups in spelt.findall(file.read())]
+        found = [key for key in found if key not in ('allocators_left_out', 'stretches_left_out')]  # of a page's copy alone
+        faults += [f'{os.path.relpath(path, ROOT)}: "{key}" in place of key::{key}' if key in keys else
+                   f'{os.path.relpath(path, ROOT)}: no schema has the key "{key}"' for key in found]
+    return faults
+
+
 def check_files(schemas, tool):
     """That each file is what its name says, and that what several schemas define is the same in all of them."""
     faults = []
@@ -232,7 +252,7 @@ def main():
     schemas = read_schemas()
     with tempfile.TemporaryDirectory() as folder:
         documents = list(written_documents.documents(tool, folder))
-    faults = check_files(schemas, tool) + check_documents(schemas, documents)
+    faults = check_keys(schemas) + check_files(schemas, tool) + check_documents(schemas, documents)
     if arguments.jsonschema:
         faults += check_with_library(schemas, documents)
     # One cause makes many: the first few say what it is.

@@ -5,6 +5,7 @@
 #include "diagnose/throughput_words.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -26,23 +27,23 @@ struct ShownAdvice {
 std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
   std::vector<ShownAdvice> shown;
   std::size_t number = 0;
-  const OrderedJson& findings = list_of(report, "findings");
+  const OrderedJson& findings = list_of(report, key::findings);
   for (const std::string_view list : {"changes", "unproven_changes"}) {
     const OrderedJson& changes = list_of(report, list);
     for (std::size_t index = 0; index < changes.size(); ++index) {
       const OrderedJson& change = changes[index];
-      const auto finding = static_cast<std::size_t>(number_of(change, "finding"));
-      if (is_true(change, "suppressed") || finding >= findings.size()) continue;
-      const bool is_alternative = find_value(change, "instead_of") != nullptr;
+      const auto finding = static_cast<std::size_t>(number_of(change, key::finding));
+      if (is_true(change, key::suppressed) || finding >= findings.size()) continue;
+      const bool is_alternative = find_value(change, key::instead_of) != nullptr;
       shown.push_back({&findings[finding], &change, fmt::format("/report/{}/{}", list, index),
                        is_alternative ? 0 : ++number, list == "unproven_changes"});
     }
   }
   if (!shown.empty()) return shown;
   for (std::size_t finding = 0; finding < findings.size() && shown.size() < kMostFindingsAdvised; ++finding) {
-    const OrderedJson& list = list_of(findings[finding], "advice");
-    const bool counts = find_value(findings[finding], "suppressed") == nullptr;
-    if (list.empty() || text_of(findings[finding], "severity") == "note" || !counts) continue;
+    const OrderedJson& list = list_of(findings[finding], key::advice);
+    const bool counts = find_value(findings[finding], key::suppressed) == nullptr;
+    if (list.empty() || text_of(findings[finding], key::severity) == "note" || !counts) continue;
     shown.push_back(
         {&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding), ++number, false});
   }
@@ -51,40 +52,41 @@ std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
 
 /// The predicted factor with its interval, what it depends on, and what limits then.
 void add_gain(const ShownAdvice& advice, HtmlWriter& page) {
-  const OrderedJson* const gain = find_value(*advice.advice, "gain");
+  const OrderedJson* const gain = find_value(*advice.advice, key::gain);
   if (gain == nullptr) return;
-  const double factor = number_of(*gain, "factor");
+  const double factor = number_of(*gain, key::factor);
   page.open("p");
   add_number(fmt::format("x{:.2g}", factor), factor, advice.pointer + "/gain/factor", page);
-  page.text(fmt::format(" ({:.2g} to {:.2g}): ", number_of(*gain, "low"), number_of(*gain, "high")));
-  add_number(fmt::format("{:.3g}", number_of(*gain, "steps_per_s")), number_of(*gain, "steps_per_s"),
+  page.text(fmt::format(" ({:.2g} to {:.2g}): ", number_of(*gain, key::low), number_of(*gain, key::high)));
+  add_number(fmt::format("{:.3g}", number_of(*gain, key::steps_per_s)), number_of(*gain, key::steps_per_s),
              advice.pointer + "/gain/steps_per_s", page);
   page.text(" steps/s");
-  if (const std::string condition = text_of(*gain, "condition"); !condition.empty()) {
+  if (const std::string condition = text_of(*gain, key::condition); !condition.empty()) {
     page.text(fmt::format(", {}", describe_condition(condition)));
   }
-  page.text("; after that the limit is " + text_of(*gain, "then_limited_by"));
+  page.text("; after that the limit is " + text_of(*gain, key::then_limited_by));
   page.close();
 }
 
 /// Where to make it: the user's name of the step, and the line if it is known.
 std::string place_of_change(const ShownAdvice& advice, const OrderedJson& report) {
   std::string place;
-  for (const OrderedJson& fix : list_of(*advice.advice, "fixes")) {
-    place = name_in_report(report, text_of(fix, "iterator"));
+  for (const OrderedJson& fix : list_of(*advice.advice, key::fixes)) {
+    place = name_in_report(report, text_of(fix, key::iterator));
     if (!place.empty()) break;
   }
-  if (const OrderedJson* const source = find_value(*advice.finding, "source")) {
-    place += fmt::format("{}{}:{}", place.empty() ? "" : ", ", text_of(*source, "file"), number_of(*source, "line"));
+  if (const OrderedJson* const source = find_value(*advice.finding, key::source)) {
+    place +=
+        fmt::format("{}{}:{}", place.empty() ? "" : ", ", text_of(*source, key::file), number_of(*source, key::line));
   }
   return shortened(place);
 }
 
 /// Which versions of TensorFlow run the code, as the advice of the finding says.
 std::string versions_of(const ShownAdvice& advice) {
-  const OrderedJson& all = list_of(*advice.finding, "advice");
-  const auto index = static_cast<std::size_t>(number_of(*advice.advice, "advice"));
-  return text_of(index < all.size() ? all[index] : *advice.advice, "versions");
+  const OrderedJson& all = list_of(*advice.finding, key::advice);
+  const auto index = static_cast<std::size_t>(number_of(*advice.advice, key::advice));
+  return text_of(index < all.size() ? all[index] : *advice.advice, key::versions);
 }
 
 void add_shown_advice(const ShownAdvice& advice, const OrderedJson& report, HtmlWriter& page) {
@@ -94,17 +96,17 @@ void add_shown_advice(const ShownAdvice& advice, const OrderedJson& report, Html
     page.open("li", {{"class", "or"}});
   }
   if (advice.is_unproven) page.element("p", "This may bring nothing: the trace shows no end of an epoch.");
-  page.element("p", (advice.number > 0 ? "" : "Or: ") + text_of(*advice.advice, "text"));
-  if (const std::string code = text_of(*advice.advice, "code"); !code.empty()) add_code(code, page);
+  page.element("p", (advice.number > 0 ? "" : "Or: ") + text_of(*advice.advice, key::text));
+  if (const std::string code = text_of(*advice.advice, key::code); !code.empty()) add_code(code, page);
   if (const std::string versions = versions_of(advice); !versions.empty()) {
     page.element("p", {{"class", "muted"}}, versions);
   }
   add_gain(advice, page);
   page.open("p", {{"class", "muted"}});
   if (const std::string place = place_of_change(advice, report); !place.empty()) page.text("At " + place + ". ");
-  const std::string rule = text_of(*advice.finding, "rule");
+  const std::string rule = text_of(*advice.finding, key::rule);
   page.element("a", {{"href", "#finding-" + rule}}, rule);
-  page.text(": " + text_of(*advice.finding, "message"));
+  page.text(": " + text_of(*advice.finding, key::message));
   page.close();
   add_references(*advice.finding, page);
   page.close();

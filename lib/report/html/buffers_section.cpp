@@ -7,6 +7,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -23,12 +24,12 @@ struct Series {
 /// Parallelism and fill of the buffers, where they are numbers and change.
 std::vector<Series> changing_series(const OrderedJson& pipeline) {
   std::vector<Series> series;
-  for (const OrderedJson& stage : list_of(pipeline, "stages")) {
-    for (const OrderedJson& history : list_of(stage, "history")) {
-      const std::string attribute = text_of(history, "attribute");
+  for (const OrderedJson& stage : list_of(pipeline, key::stages)) {
+    for (const OrderedJson& history : list_of(stage, key::history)) {
+      const std::string attribute = text_of(history, key::attribute);
       const bool is_shown =
           attribute == "parallelism" || attribute == "buffered_elements" || attribute == "buffer_limit";
-      if (!is_shown || list_of(history, "changes").empty() || !known_number(history, "first")) continue;
+      if (!is_shown || list_of(history, key::changes).empty() || !known_number(history, key::first)) continue;
       series.push_back({&stage, &history});
     }
   }
@@ -37,24 +38,24 @@ std::vector<Series> changing_series(const OrderedJson& pipeline) {
 
 void add_series(const Series& series, double window, HtmlWriter& page) {
   const OrderedJson& history = *series.history;
-  const std::string attribute = title_of(text_of(history, "attribute"));
+  const std::string attribute = title_of(text_of(history, key::attribute));
   LevelChart chart;
   chart.length = window;
-  chart.top = std::max(1.0, number_of(history, "max"));
+  chart.top = std::max(1.0, number_of(history, key::max));
   chart.top_label =
-      fmt::format("{} of {}: {} at most, {} on average", attribute, shortened(text_of(*series.stage, "stage")),
-                  format_number(number_of(history, "max")), format_number(number_of(history, "mean")));
+      fmt::format("{} of {}: {} at most, {} on average", attribute, shortened(text_of(*series.stage, key::stage)),
+                  format_number(number_of(history, key::max)), format_number(number_of(history, key::mean)));
   chart.description = chart.top_label + ", over the time of the recording";
   chart.look = "s2";
   double start = 0;
-  double level = number_of(history, "first");
+  double level = number_of(history, key::first);
   const auto add_until = [&](double end) {
     chart.spans.push_back({start, end, level, fmt::format("{} {}", attribute, format_number(level))});
     start = end;
   };
-  for (const OrderedJson& change : list_of(history, "changes")) {
-    add_until(std::min(window, number_of(change, "time_us")));
-    level = number_of(change, "value");
+  for (const OrderedJson& change : list_of(history, key::changes)) {
+    add_until(std::min(window, number_of(change, key::time_us)));
+    level = number_of(change, key::value);
   }
   add_until(window);
   add_chart(chart, page);
@@ -66,15 +67,15 @@ void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const autotune = documents.find("autotune");
   if (autotune == nullptr) return;
   const OrderedJson* const report = documents.find("report");
-  double window = report == nullptr ? 0 : number_of((*report)["trace"], "window_us");
+  double window = report == nullptr ? 0 : number_of((*report)[key::trace], key::window_us);
   std::vector<Series> all;
-  for (const OrderedJson& pipeline : list_of(*autotune, "pipelines")) {
+  for (const OrderedJson& pipeline : list_of(*autotune, key::pipelines)) {
     for (const Series& series : changing_series(pipeline)) {
       all.push_back(series);
-      window = std::max(window, number_of(list_of(*series.history, "changes").back(), "time_us"));
+      window = std::max(window, number_of(list_of(*series.history, key::changes).back(), key::time_us));
     }
   }
-  const std::optional<double> limit = known_number(*autotune, "history_limit_bytes");
+  const std::optional<double> limit = known_number(*autotune, key::history_limit_bytes);
   if (all.empty() && !limit) return;
   open_folded_section("buffers", "Parallelism and buffers over time", page);
   if (limit) {
@@ -95,8 +96,8 @@ void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
   table.titles = {{"stage"},     {"attribute"},  {"first", true}, {"last", true},
                   {"min", true}, {"mean", true}, {"max", true}};
   for (const Series& series : all) {
-    std::vector<TableCell> row = {{shortened(text_of(*series.stage, "stage"))},
-                                  {title_of(text_of(*series.history, "attribute"))}};
+    std::vector<TableCell> row = {{shortened(text_of(*series.stage, key::stage))},
+                                  {title_of(text_of(*series.history, key::attribute))}};
     for (const std::string_view key : {"first", "last", "min", "mean", "max"}) {
       row.push_back({format_number(number_of(*series.history, key)), true});
     }

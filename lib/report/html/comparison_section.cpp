@@ -9,6 +9,7 @@
 #include "report/html/picture.h"
 #include "report/html/pipeline_drawing.h"
 #include "report/html/timeline_drawing.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -28,18 +29,19 @@ constexpr std::array<Side, 2> kSides = {
 
 std::string value_words(const OrderedJson& row, std::string_view key) {
   const double value = number_of(row, key);
-  const std::string unit = text_of(row, "unit");
+  const std::string unit = text_of(row, key::unit);
   if (unit == "us") return format_time(from_microseconds(value));
   return unit == "share" ? format_share(value) : format_number(value);
 }
 
 std::string describe_times(const OrderedJson& row) {
   std::string words = value_words(row, "base_median") + " \u2192 " + value_words(row, "candidate_median");
-  if (const auto ratio = known_number(row, "ratio")) words += fmt::format(", x{:.3g}", *ratio);
-  if (const OrderedJson* const interval = find_value(row, "interval"); interval != nullptr && is_true(row, "judged")) {
-    words += fmt::format(" ({:.3g} to {:.3g})", number_of(*interval, "low"), number_of(*interval, "high"));
+  if (const auto ratio = known_number(row, key::ratio)) words += fmt::format(", x{:.3g}", *ratio);
+  if (const OrderedJson* const interval = find_value(row, key::interval);
+      interval != nullptr && is_true(row, key::judged)) {
+    words += fmt::format(" ({:.3g} to {:.3g})", number_of(*interval, key::low), number_of(*interval, key::high));
   }
-  if (const std::string reason = text_of(row, "reason"); !reason.empty()) words += "; " + reason;
+  if (const std::string reason = text_of(row, key::reason); !reason.empty()) words += "; " + reason;
   return words;
 }
 
@@ -47,7 +49,7 @@ std::string describe_times(const OrderedJson& row) {
 const OrderedJson* judged_regression(const OrderedJson& comparison) {
   for (const std::string_view key : {"pipelines", "times"}) {
     for (const OrderedJson& row : list_of(comparison, key)) {
-      if (is_true(row, "regression")) return &row;
+      if (is_true(row, key::regression)) return &row;
     }
   }
   return nullptr;
@@ -55,14 +57,14 @@ const OrderedJson* judged_regression(const OrderedJson& comparison) {
 
 /// The time of a step, the whole of what the comparison is about; of several pipelines the first.
 const OrderedJson* step_row(const OrderedJson& comparison) {
-  for (const OrderedJson& row : list_of(comparison, "pipelines")) {
-    if (text_of(row, "kind") == "step") return &row;
+  for (const OrderedJson& row : list_of(comparison, key::pipelines)) {
+    if (text_of(row, key::kind) == "step") return &row;
   }
   return nullptr;
 }
 
 void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
-  const std::string outcome = text_of(comparison, "outcome");
+  const std::string outcome = text_of(comparison, key::outcome);
   const bool is_worse = outcome == "regression";
   const bool is_good = outcome == "no_regression";
   page.open("section", {{"id", "outcome"},
@@ -83,25 +85,25 @@ void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
     page.element("strong", "A step: " + describe_times(*step));
     page.close();
   }
-  page.element("p", text_of(comparison, "summary"));
-  const OrderedJson& recordings = comparison["recordings"];
+  page.element("p", text_of(comparison, key::summary));
+  const OrderedJson& recordings = comparison[key::recordings];
   page.element("p", {{"class", "muted"}},
                fmt::format("{} of the base, {} of the candidate; to judge times, {} of each are needed.",
-                           words_of("count", recordings["base"]), words_of("count", recordings["candidate"]),
-                           words_of("count", recordings["needed"])));
+                           words_of("count", recordings[key::base]), words_of("count", recordings[key::candidate]),
+                           words_of("count", recordings[key::needed])));
   page.close();
 }
 
 void add_changes(const OrderedJson& comparison, HtmlWriter& page) {
-  const OrderedJson& structure = list_of(comparison, "structure");
+  const OrderedJson& structure = list_of(comparison, key::structure);
   if (structure.empty()) return;
   open_section("changes", "What changed in the pipeline", page);
   page.open("ul");
   for (const OrderedJson& change : structure) {
     page.open("li");
-    if (is_true(change, "regression")) page.element("span", {{"class", "tag first"}}, "regression");
-    page.text(text_of(change, "message"));
-    if (!is_true(change, "certain")) page.element("span", {{"class", "muted"}}, " (perhaps)");
+    if (is_true(change, key::regression)) page.element("span", {{"class", "tag first"}}, "regression");
+    page.text(text_of(change, key::message));
+    if (!is_true(change, key::certain)) page.element("span", {{"class", "muted"}}, " (perhaps)");
     page.close();
   }
   page.close();
@@ -111,12 +113,12 @@ void add_changes(const OrderedJson& comparison, HtmlWriter& page) {
 /// What the structure says of a stage on this side, by long name: what is gone is in the base, what is new is not.
 std::map<std::string, std::string> tags_of(const OrderedJson& comparison, std::string_view side) {
   std::map<std::string, std::string> tags;
-  for (const OrderedJson& change : list_of(comparison, "structure")) {
-    const std::string kind = text_of(change, "kind");
+  for (const OrderedJson& change : list_of(comparison, key::structure)) {
+    const std::string kind = text_of(change, key::kind);
     const bool is_removed = kind == "iterator_removed";
     const bool is_added = kind == "iterator_added";
     if (kind.starts_with("finding_") || (side == "base" ? is_added : is_removed)) continue;
-    tags[text_of(change, "subject")] = is_removed ? "gone" : is_added ? "new" : title_of(kind);
+    tags[text_of(change, key::subject)] = is_removed ? "gone" : is_added ? "new" : title_of(kind);
   }
   return tags;
 }
@@ -132,7 +134,7 @@ void add_drawings(const PageDocuments& documents, const OrderedJson& comparison,
   for (const Side& side : kSides) {
     const OrderedJson& report = *documents.find(side.report);
     const OrderedJson* const pipeline = drawn_pipelines(report).front();
-    const auto number = static_cast<std::size_t>(pipeline - &list_of(report, "pipelines").front());
+    const auto number = static_cast<std::size_t>(pipeline - &list_of(report, key::pipelines).front());
     page.open("div");
     page.element("h3", side.title);
     PipelineDrawing(*pipeline, fmt::format("/{}/pipelines/{}", side.report, number), nullptr, page)
@@ -144,9 +146,9 @@ void add_drawings(const PageDocuments& documents, const OrderedJson& comparison,
 }
 
 const OrderedJson* typical_steps(const OrderedJson* timeline) {
-  if (timeline == nullptr || list_of(*timeline, "pipelines").empty()) return nullptr;
-  for (const OrderedJson& window : list_of(list_of(*timeline, "pipelines").front(), "windows")) {
-    if (text_of(window, "kind") == "typical_steps") return &window;
+  if (timeline == nullptr || list_of(*timeline, key::pipelines).empty()) return nullptr;
+  for (const OrderedJson& window : list_of(list_of(*timeline, key::pipelines).front(), key::windows)) {
+    if (text_of(window, key::kind) == "typical_steps") return &window;
   }
   return nullptr;
 }
@@ -160,16 +162,16 @@ void add_timelines(const PageDocuments& documents, HtmlWriter& page) {
   page.element("p", {{"class", "muted"}},
                "Of the first recording of each side. One recording proves nothing: the "
                "verdict rests on the times below.");
-  const double length = std::max(number_of(*base, "duration_us"), number_of(*candidate, "duration_us"));
+  const double length = std::max(number_of(*base, key::duration_us), number_of(*candidate, key::duration_us));
   bool is_first = true;
   for (const Side& side : kSides) {
     const OrderedJson& timeline = *documents.find(side.timeline);
-    TimelineDrawing drawing(list_of(timeline, "pipelines").front(), fmt::format("/{}/pipelines/0", side.timeline),
+    TimelineDrawing drawing(list_of(timeline, key::pipelines).front(), fmt::format("/{}/pipelines/0", side.timeline),
                             documents.find(side.report), page);
     if (std::exchange(is_first, false)) drawing.add_key();
     const OrderedJson& window = *typical_steps(&timeline);
     drawing.add_window(
-        window, fmt::format("{}: {} in a row", side.title, format_count(list_of(window, "calls").size(), "step")),
+        window, fmt::format("{}: {} in a row", side.title, format_count(list_of(window, key::calls).size(), "step")),
         length);
   }
   page.close();
@@ -186,12 +188,12 @@ void add_dots(const OrderedJson& row, HtmlWriter& page) {
                     {"role", "img"},
                     {"aria-label", "Each recording as a dot: base above, candidate below"}});
   page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "24"}});
-  const std::string_view look = is_true(row, "regression") ? "hot" : "runs";
-  for (const OrderedJson& value : list_of(row, "base")) {
+  const std::string_view look = is_true(row, key::regression) ? "hot" : "runs";
+  for (const OrderedJson& value : list_of(row, key::base)) {
     page.empty("circle",
                {{"class", "s2 hollow"}, {"cx", percent_of(value.get<double>(), top * 1.05)}, {"cy", "7"}, {"r", "4"}});
   }
-  for (const OrderedJson& value : list_of(row, "candidate")) {
+  for (const OrderedJson& value : list_of(row, key::candidate)) {
     page.empty(
         "circle",
         {{"class", std::string(look)}, {"cx", percent_of(value.get<double>(), top * 1.05)}, {"cy", "17"}, {"r", "4"}});
@@ -200,9 +202,9 @@ void add_dots(const OrderedJson& row, HtmlWriter& page) {
 }
 
 std::string name_of_row(const OrderedJson& row) {
-  std::string name = text_of(row, "words");
-  if (const std::string op = text_of(row, "op"); !op.empty()) name = op + " in " + name;
-  return shortened(name) + " (" + title_of(text_of(row, "kind")) + ")";
+  std::string name = text_of(row, key::words);
+  if (const std::string op = text_of(row, key::op); !op.empty()) name = op + " in " + name;
+  return shortened(name) + " (" + title_of(text_of(row, key::kind)) + ")";
 }
 
 void add_times(const OrderedJson& comparison, std::string_view key, std::string_view id, std::string_view title,
@@ -216,7 +218,7 @@ void add_times(const OrderedJson& comparison, std::string_view key, std::string_
     page.open("li");
     page.open("span", {{"class", "what"}});
     page.text(name_of_row(rows[index]));
-    if (is_true(rows[index], "regression")) page.element("span", {{"class", "tag"}}, "slower");
+    if (is_true(rows[index], key::regression)) page.element("span", {{"class", "tag"}}, "slower");
     page.close();
     add_dots(rows[index], page);
     page.element("span", {{"class", "muted"}}, describe_times(rows[index]));
@@ -227,12 +229,12 @@ void add_times(const OrderedJson& comparison, std::string_view key, std::string_
   table.summary = std::string(title);
   table.titles = {{"what"}, {"base", true}, {"candidate", true}, {"ratio", true}, {"difference"}};
   for (const OrderedJson& row : rows) {
-    const auto ratio = known_number(row, "ratio");
+    const auto ratio = known_number(row, key::ratio);
     table.rows.push_back({{name_of_row(row)},
                           {value_words(row, "base_median"), true},
                           {value_words(row, "candidate_median"), true},
                           {ratio ? format_number(*ratio) : std::string(), true},
-                          {text_of(row, "difference")}});
+                          {text_of(row, key::difference)}});
   }
   add_table(table, page);
   page.close();

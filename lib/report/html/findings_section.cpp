@@ -2,6 +2,7 @@
 
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -9,23 +10,23 @@ namespace {
 
 /// The evidence of a finding: what was measured.
 void add_evidence(const OrderedJson& finding, HtmlWriter& page) {
-  const OrderedJson& evidence = list_of(finding, "evidence");
+  const OrderedJson& evidence = list_of(finding, key::evidence);
   if (evidence.empty()) return;
   page.open("ul");
   for (const OrderedJson& item : evidence) {
-    page.element("li", fmt::format("{}: {}", title_of(text_of(item, "name")),
-                                   format_quantity(number_of(item, "value"), text_of(item, "unit"))));
+    page.element("li", fmt::format("{}: {}", title_of(text_of(item, key::name)),
+                                   format_quantity(number_of(item, key::value), text_of(item, key::unit))));
   }
   page.close();
 }
 
 /// What the rule asked of this trace, number against threshold.
 void add_questions(const OrderedJson& explanation, HtmlWriter& page) {
-  for (const OrderedJson& inquiry : list_of(explanation, "inquiries")) {
-    if (text_of(inquiry, "outcome") != "fired") continue;
+  for (const OrderedJson& inquiry : list_of(explanation, key::inquiries)) {
+    if (text_of(inquiry, key::outcome) != "fired") continue;
     page.open("ul");
-    for (const OrderedJson& question : list_of(inquiry, "questions")) {
-      page.element("li", text_of(question, "question") + (is_true(question, "holds") ? ": yes" : ": no"));
+    for (const OrderedJson& question : list_of(inquiry, key::questions)) {
+      page.element("li", text_of(question, key::question) + (is_true(question, key::holds) ? ": yes" : ": no"));
     }
     page.close();
     return;  // of several pipelines the worst
@@ -65,8 +66,8 @@ void add_rule_page(std::string_view markdown, HtmlWriter& page) {
 const OrderedJson* entry_of(const PageDocuments& documents, const std::string& rule) {
   const OrderedJson* const rules = documents.find("rules");
   if (rules == nullptr) return nullptr;
-  for (const OrderedJson& entry : list_of(*rules, "rules")) {
-    if (text_of(entry, "rule") == rule) return &entry;
+  for (const OrderedJson& entry : list_of(*rules, key::rules)) {
+    if (text_of(entry, key::rule) == rule) return &entry;
   }
   return nullptr;
 }
@@ -76,30 +77,30 @@ void add_rule(const OrderedJson& rule, HtmlWriter& page) {
   PageTable table;
   table.summary = "thresholds in force";
   table.titles = {{"threshold"}, {"value", true}, {"default", true}, {"meaning"}};
-  for (const OrderedJson& threshold : list_of(rule, "thresholds")) {
-    const std::string unit = text_of(threshold, "unit");
-    table.rows.push_back({{text_of(threshold, "name")},
-                          {format_quantity(number_of(threshold, "value"), unit), true},
-                          {format_quantity(number_of(threshold, "default"), unit), true},
-                          {text_of(threshold, "meaning")}});
+  for (const OrderedJson& threshold : list_of(rule, key::thresholds)) {
+    const std::string unit = text_of(threshold, key::unit);
+    table.rows.push_back({{text_of(threshold, key::name)},
+                          {format_quantity(number_of(threshold, key::value), unit), true},
+                          {format_quantity(number_of(threshold, key::default_), unit), true},
+                          {text_of(threshold, key::meaning)}});
   }
   add_table(table, page);
-  add_rule_page(text_of(rule, "page"), page);
+  add_rule_page(text_of(rule, key::page), page);
 }
 
 void add_finding(const OrderedJson& finding, const PageDocuments& documents, HtmlWriter& page) {
-  const std::string rule = text_of(finding, "rule");
+  const std::string rule = text_of(finding, key::rule);
   page.open("details", {{"class", "finding"}, {"id", "finding-" + rule}});
   page.open("summary");
   page.element("strong", rule);
-  page.text(fmt::format(" ({}): {}", text_of(finding, "severity"), text_of(finding, "message")));
+  page.text(fmt::format(" ({}): {}", text_of(finding, key::severity), text_of(finding, key::message)));
   page.close();
-  if (const OrderedJson* const suppressed = find_value(finding, "suppressed")) {
-    page.element("p", "Suppressed: " + text_of(*suppressed, "reason"));
+  if (const OrderedJson* const suppressed = find_value(finding, key::suppressed)) {
+    page.element("p", "Suppressed: " + text_of(*suppressed, key::reason));
   }
-  for (const OrderedJson& advice : list_of(finding, "advice")) {
-    page.element("p", text_of(advice, "text"));
-    if (const std::string code = text_of(advice, "code"); !code.empty()) add_code(code, page);
+  for (const OrderedJson& advice : list_of(finding, key::advice)) {
+    page.element("p", text_of(advice, key::text));
+    if (const std::string code = text_of(advice, key::code); !code.empty()) add_code(code, page);
   }
   add_references(finding, page);
   page.element("h4", "What was measured");
@@ -113,14 +114,14 @@ void add_finding(const OrderedJson& finding, const PageDocuments& documents, Htm
 
 void add_findings_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
-  if (report == nullptr || list_of(*report, "findings").empty()) return;
+  if (report == nullptr || list_of(*report, key::findings).empty()) return;
   open_folded_section("findings", "Findings, and why", page);
   std::string last;
-  for (const OrderedJson& finding : list_of(*report, "findings")) {
+  for (const OrderedJson& finding : list_of(*report, key::findings)) {
     // Several findings of one rule have one explanation.
-    const std::string rule = text_of(finding, "rule");
+    const std::string rule = text_of(finding, key::rule);
     if (std::exchange(last, rule) == rule) {
-      page.element("p", text_of(finding, "message"));
+      page.element("p", text_of(finding, key::message));
       continue;
     }
     add_finding(finding, documents, page);

@@ -6,6 +6,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/hours.h"
 #include "text/numbers.h"
@@ -39,26 +40,26 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
   const OrderedJson& causes = list_of(fleet, list.key);
   if (causes.empty()) return;
   page.element("h3", list.title);
-  const double price = number_of(fleet, "price_per_hour");
+  const double price = number_of(fleet, key::price_per_hour);
   double most = 0;
-  for (const OrderedJson& cause : causes) most = std::max(most, number_of(cause, "lost_hours"));
+  for (const OrderedJson& cause : causes) most = std::max(most, number_of(cause, key::lost_hours));
   page.open("ul", {{"class", "bars"}});
   for (std::size_t index = 0; index < std::min(causes.size(), kMostBars); ++index) {
     const OrderedJson& cause = causes[index];
-    const double hours = number_of(cause, "lost_hours");
+    const double hours = number_of(cause, key::lost_hours);
     page.open("li");
     page.open("span", {{"class", "what"}});
     page.text(shortened(text_of(cause, list.name)));
-    if (const std::string limit = text_of(cause, "limiting_resource"); !limit.empty() && limit != "unknown") {
+    if (const std::string limit = text_of(cause, key::limiting_resource); !limit.empty() && limit != "unknown") {
       page.text(" (" + limit + ")");
     }
     page.text(" ");
-    add_example(text_of(cause, "example"), page);
+    add_example(text_of(cause, key::example), page);
     page.close();
     add_bar(most > 0 ? hours / most : 0, "waits", "hours lost, beside those of the other causes", page);
-    std::string words = fmt::format("{}, {}", format_hours(hours), format_share(number_of(cause, "share")));
+    std::string words = fmt::format("{}, {}", format_hours(hours), format_share(number_of(cause, key::share)));
     if (price > 0) words += fmt::format(", {} of money", format_number(hours * price));
-    if (const auto saved = known_number(cause, "saved_hours")) words += "; saves " + format_hours(*saved);
+    if (const auto saved = known_number(cause, key::saved_hours)) words += "; saves " + format_hours(*saved);
     page.element("span", {{"class", "muted"}}, words);
     page.close();
   }
@@ -68,8 +69,8 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
 
 /// Where a pipeline got slower: its first call, the median of the earlier and of the later half, its last.
 void add_regression(const OrderedJson& regression, HtmlWriter& page) {
-  page.element("h4", shortened(text_of(regression, "signature")));
-  const OrderedJson* const trend = find_value(regression, "get_next_p50_us");
+  page.element("h4", shortened(text_of(regression, key::signature)));
+  const OrderedJson* const trend = find_value(regression, key::get_next_p50_us);
   if (trend == nullptr) return;
   ColumnChart chart;
   constexpr std::array<std::string_view, 4> kMoments = {"first", "earlier", "later", "last"};
@@ -85,36 +86,36 @@ void add_regression(const OrderedJson& regression, HtmlWriter& page) {
   chart.top_label = format_time(from_microseconds(chart.top));
   chart.description =
       fmt::format("Median GetNext: first {}, median of the earlier half {}, of the later half {}, last {}",
-                  format_time(time_of(*trend, "first")), format_time(time_of(*trend, "earlier")),
-                  format_time(time_of(*trend, "later")), format_time(time_of(*trend, "last")));
+                  format_time(time_of(*trend, key::first)), format_time(time_of(*trend, key::earlier)),
+                  format_time(time_of(*trend, key::later)), format_time(time_of(*trend, key::last)));
   add_chart(chart, page);
   page.open("p", {{"class", "muted"}});
-  page.text(fmt::format("{} to {}, {} traces. ", text_of(regression, "first_recorded_at"),
-                        text_of(regression, "last_recorded_at"), format_number(number_of(regression, "traces"))));
-  add_example(text_of(regression, "example"), page);
+  page.text(fmt::format("{} to {}, {} traces. ", text_of(regression, key::first_recorded_at),
+                        text_of(regression, key::last_recorded_at), format_number(number_of(regression, key::traces))));
+  add_example(text_of(regression, key::example), page);
   page.close();
 }
 
 double share_of_recorded(const OrderedJson& fleet, std::string_view key) {
-  const double recorded = number_of(fleet, "recorded_hours");
+  const double recorded = number_of(fleet, key::recorded_hours);
   return recorded > 0 ? number_of(fleet, key) / recorded : 0;
 }
 
 /// "1.4 s of it (39 %) would be saved with the best fix of each trace": what all of this is for.
 void add_savings(const OrderedJson& fleet, HtmlWriter& page) {
-  const double traces = number_of(fleet, "predicted_traces");
+  const double traces = number_of(fleet, key::predicted_traces);
   if (traces == 0) return;
   page.open("p");
   page.text("With the best fix of each trace ");
-  add_number(format_hours(number_of(fleet, "saved_hours")), number_of(fleet, "saved_hours"), "/fleet/saved_hours",
+  add_number(format_hours(number_of(fleet, key::saved_hours)), number_of(fleet, key::saved_hours), "/fleet/saved_hours",
              page);
-  page.text(fmt::format(" would be saved, {} at the low end", format_hours(number_of(fleet, "saved_low_hours"))));
-  if (const std::optional<double> money = known_number(fleet, "saved_money")) {
+  page.text(fmt::format(" would be saved, {} at the low end", format_hours(number_of(fleet, key::saved_low_hours))));
+  if (const std::optional<double> money = known_number(fleet, key::saved_money)) {
     page.text(fmt::format(", or {} of money", format_number(*money)));
   }
   page.text(fmt::format(": predicted for {} of {}", format_number(traces),
-                        format_count(static_cast<std::size_t>(number_of(fleet["rows"], "counted")), "trace")));
-  if (const double conditional = number_of(fleet, "conditional_traces"); conditional > 0) {
+                        format_count(static_cast<std::size_t>(number_of(fleet[key::rows], key::counted)), "trace")));
+  if (const double conditional = number_of(fleet, key::conditional_traces); conditional > 0) {
     page.text(fmt::format(", for {} of them on a condition", format_number(conditional)));
   }
   page.text(".");
@@ -123,20 +124,20 @@ void add_savings(const OrderedJson& fleet, HtmlWriter& page) {
 
 /// The answer, and what it rests on.
 void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
-  const double lost = number_of(fleet, "lost_hours");
+  const double lost = number_of(fleet, key::lost_hours);
   page.open("section", {{"class", lost > 0 ? "verdict bad" : "verdict"}, {"aria-labelledby", "heading-answer"}});
   std::string headline =
       format_share(share_of_recorded(fleet, "lost_hours")) + " of the recorded time was lost to input";
-  if (number_of(fleet, "predicted_traces") > 0) {
+  if (number_of(fleet, key::predicted_traces) > 0) {
     headline += "; fixes would save " + format_share(share_of_recorded(fleet, "saved_hours"));
   }
-  if (fleet["verdicts"].empty()) headline = "No trace has a verdict";
+  if (fleet[key::verdicts].empty()) headline = "No trace has a verdict";
   page.element("h1", {{"id", "heading-answer"}}, headline);
   page.open("p");
   page.text(fmt::format("{} of {}, ",
-                        format_count(static_cast<std::size_t>(number_of(fleet["rows"], "counted")), "trace"),
-                        format_count(static_cast<std::size_t>(number_of(fleet, "jobs")), "job")));
-  add_number(format_hours(number_of(fleet, "recorded_hours")), number_of(fleet, "recorded_hours"),
+                        format_count(static_cast<std::size_t>(number_of(fleet[key::rows], key::counted)), "trace"),
+                        format_count(static_cast<std::size_t>(number_of(fleet, key::jobs)), "job")));
+  add_number(format_hours(number_of(fleet, key::recorded_hours)), number_of(fleet, key::recorded_hours),
              "/fleet/recorded_hours", page);
   page.text(" recorded, of which ");
   add_number(format_hours(lost), lost, "/fleet/lost_hours", page);
@@ -144,7 +145,7 @@ void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
   page.close();
   add_savings(fleet, page);
   page.open("p");
-  for (const auto& [verdict, count] : fleet["verdicts"].items()) {
+  for (const auto& [verdict, count] : fleet[key::verdicts].items()) {
     page.text(fmt::format("{}: {}. ", title_of(verdict), words_of("count", count)));
   }
   page.close();
@@ -159,7 +160,7 @@ void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
   add_summary(*fleet, page);
   open_section("fleet", "What the training jobs wait for", page);
   for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
-  const OrderedJson& regressions = list_of(*fleet, "regressions");
+  const OrderedJson& regressions = list_of(*fleet, key::regressions);
   if (!regressions.empty()) {
     page.element("h3", "Pipelines that got slower");
     page.open("div", {{"class", "multiples"}});

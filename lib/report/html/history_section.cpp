@@ -6,6 +6,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -16,8 +17,8 @@ constexpr int kMargin = 8;        // around it, so that no dot is cut
 constexpr std::size_t kMostSeries = 12;
 
 std::string name_of_entry(const OrderedJson& entry, std::size_t number) {
-  const std::string label = shortened(text_of(entry, "label"), 40);
-  const std::string day = text_of(entry, "recorded_at").substr(0, 10);
+  const std::string label = shortened(text_of(entry, key::label), 40);
+  const std::string day = text_of(entry, key::recorded_at).substr(0, 10);
   if (label.empty()) return day.empty() ? fmt::format("version {}", number + 1) : day;
   return day.empty() ? label : label + " of " + day;
 }
@@ -29,36 +30,36 @@ std::string words_of_time(const OrderedJson& microseconds) {
 /// The whole step, and of its parts those that changed.
 std::vector<const OrderedJson*> drawn_series(const OrderedJson& history) {
   std::vector<const OrderedJson*> drawn;
-  for (const OrderedJson& series : list_of(history, "series")) {
-    const std::string metric = text_of(series, "metric");
+  for (const OrderedJson& series : list_of(history, key::series)) {
+    const std::string metric = text_of(series, key::metric);
     const bool is_part = metric == "iterator_work" || metric == "op_work";
-    if (drawn.size() < kMostSeries && (!is_part || !list_of(series, "changes").empty())) drawn.push_back(&series);
+    if (drawn.size() < kMostSeries && (!is_part || !list_of(series, key::changes).empty())) drawn.push_back(&series);
   }
   return drawn;
 }
 
 /// "1.20 ms -> 2.40 ms (x2.00) since 3f2a1c of 2026-11-20".
 std::string describe_change(const OrderedJson& change, const OrderedJson& entries) {
-  const auto at = static_cast<std::size_t>(number_of(change, "entry"));
+  const auto at = static_cast<std::size_t>(number_of(change, key::entry));
   const std::string since = at < entries.size() ? name_of_entry(entries[at], at) : fmt::format("version {}", at + 1);
-  return fmt::format("{} \u2192 {} (x{:.3g}) since {}", words_of_time(change["before_us"]),
-                     words_of_time(change["after_us"]), number_of(change, "ratio"), since);
+  return fmt::format("{} \u2192 {} (x{:.3g}) since {}", words_of_time(change[key::before_us]),
+                     words_of_time(change[key::after_us]), number_of(change, key::ratio), since);
 }
 
 /// A dot for each version, the oldest on the left, and a dashed line where the number becomes another one.
 void add_dots(const OrderedJson& series, const OrderedJson& entries, HtmlWriter& page) {
-  const OrderedJson& values = list_of(series, "values_us");
+  const OrderedJson& values = list_of(series, key::values_us);
   double top = 0;
   for (const OrderedJson& value : values) top = std::max(top, value.is_number() ? value.get<double>() : 0);
   const auto count = static_cast<double>(values.size());
   page.open("svg", {{"class", "picture"},
                     {"role", "img"},
-                    {"aria-label", text_of(series, "words") + ": a dot for each version, the oldest on the left"},
+                    {"aria-label", text_of(series, key::words) + ": a dot for each version, the oldest on the left"},
                     {"height", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
   page.empty("rect",
              {{"class", "track"}, {"width", "100%"}, {"height", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
-  for (const OrderedJson& change : list_of(series, "changes")) {
-    const std::string x = percent_of(number_of(change, "entry"), count);
+  for (const OrderedJson& change : list_of(series, key::changes)) {
+    const std::string x = percent_of(number_of(change, key::entry), count);
     page.empty(
         "line",
         {{"class", "mark"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
@@ -83,12 +84,12 @@ void add_table_of_versions(const std::vector<const OrderedJson*>& drawn, const O
   table.summary = "Each version";
   table.titles = {{"version"}, {"recordings", true}};
   for (const OrderedJson* const series : drawn)
-    table.titles.push_back({shortened(text_of(*series, "words"), 60), true});
+    table.titles.push_back({shortened(text_of(*series, key::words), 60), true});
   for (std::size_t index = 0; index < entries.size(); ++index) {
     std::vector<TableCell> row = {{name_of_entry(entries[index], index)},
-                                  {format_number(number_of(entries[index], "recordings")), true}};
+                                  {format_number(number_of(entries[index], key::recordings)), true}};
     for (const OrderedJson* const series : drawn) {
-      const OrderedJson& values = list_of(*series, "values_us");
+      const OrderedJson& values = list_of(*series, key::values_us);
       row.push_back({index < values.size() ? words_of_time(values[index]) : std::string("-"), true});
     }
     table.rows.push_back(std::move(row));
@@ -101,7 +102,7 @@ void add_table_of_versions(const std::vector<const OrderedJson*>& drawn, const O
 void add_history_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const history = documents.find("history");
   if (history == nullptr) return;
-  const OrderedJson& entries = list_of(*history, "entries");
+  const OrderedJson& entries = list_of(*history, key::entries);
   const std::vector<const OrderedJson*> drawn = drawn_series(*history);
   if (entries.size() < 2 || drawn.empty()) return;
   open_section("history", "Over the versions of the baseline", page);
@@ -109,8 +110,9 @@ void add_history_section(const PageDocuments& documents, HtmlWriter& page) {
                "Each dot is the median of a version's recordings, from nothing at the bottom; a dashed line is where "
                "a number became another one for good.");
   for (const OrderedJson* const series : drawn) {
-    page.element("h3", shortened(text_of(*series, "words")));
-    for (const OrderedJson& change : list_of(*series, "changes")) page.element("p", describe_change(change, entries));
+    page.element("h3", shortened(text_of(*series, key::words)));
+    for (const OrderedJson& change : list_of(*series, key::changes))
+      page.element("p", describe_change(change, entries));
     add_dots(*series, entries, page);
   }
   add_table_of_versions(drawn, entries, page);

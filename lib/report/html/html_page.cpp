@@ -7,6 +7,7 @@
 #include "report/html/page_bounds.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -87,22 +88,23 @@ void add_head(std::string_view title, HtmlWriter& page) {
 
 /// What was recorded: "14 steps in 130.6 ms, 2 cores, no device".
 std::string describe_recording(const OrderedJson& report) {
-  const OrderedJson& trace = report["trace"];
+  const OrderedJson& trace = report[key::trace];
   const std::vector<const OrderedJson*> pipelines = drawn_pipelines(report);
   std::string text;
   const auto add = [&](const std::string& part) { text += " \u00b7 " + part; };
-  if (const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), "get_next")) {
-    add(format_count(static_cast<std::size_t>(number_of(*calls, "count")), "step"));
+  if (const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), key::get_next)) {
+    add(format_count(static_cast<std::size_t>(number_of(*calls, key::count)), "step"));
   }
-  if (number_of(trace, "window_us") > 0) add(format_time(time_of(trace, "window_us")) + " recorded");
-  if (const OrderedJson* const culprit = find_value(report["verdict"], "culprit")) {
-    if (const auto cores = known_number(*culprit, "cpu_budget")) {
+  if (number_of(trace, key::window_us) > 0) add(format_time(time_of(trace, key::window_us)) + " recorded");
+  if (const OrderedJson* const culprit = find_value(report[key::verdict], key::culprit)) {
+    if (const auto cores = known_number(*culprit, key::cpu_budget)) {
       add(format_count(static_cast<std::size_t>(*cores), "core"));
     }
   }
-  const std::size_t devices = list_of(trace, "devices").size();
+  const std::size_t devices = list_of(trace, key::devices).size();
   add(devices == 0 ? "no device" : format_count(devices, "device"));
-  if (const std::size_t hosts = list_of(report, "hosts_compared").size(); hosts > 1) add(format_count(hosts, "host"));
+  if (const std::size_t hosts = list_of(report, key::hosts_compared).size(); hosts > 1)
+    add(format_count(hosts, "host"));
   return text;
 }
 
@@ -145,9 +147,9 @@ std::string title_of_tab(const PageDocuments& documents, std::string_view title)
   const OrderedJson* const report = documents.find("report");
   std::string verdict;
   if (report != nullptr) {
-    const OrderedJson& judged = (*report)["verdict"];
-    verdict = title_of(text_of(judged, "status"));
-    if (const auto share = known_number(judged, "input_share")) verdict += " " + format_share(*share);
+    const OrderedJson& judged = (*report)[key::verdict];
+    verdict = title_of(text_of(judged, key::status));
+    if (const auto share = known_number(judged, key::input_share)) verdict += " " + format_share(*share);
     verdict += " - ";
   }
   return verdict + std::string(title) + " - tfdata-doctor";
@@ -182,8 +184,8 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   add_key_help(page);
   const OrderedJson tool = tool_json();
   page.element("p", {{"class", "muted"}},
-               "Made by " + text_of(tool, "name") + " " + text_of(tool, "version") +
-                   " (sandbox: " + text_of(tool, "sandbox") +
+               "Made by " + text_of(tool, key::name) + " " + text_of(tool, key::version) +
+                   " (sandbox: " + text_of(tool, key::sandbox) +
                    "). Every number of this page is in its data: the element with the id \"data\" holds the JSON "
                    "documents that the same command prints with --format json.");
   page.close();

@@ -5,6 +5,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -31,8 +32,8 @@ void add_bars(const OrderedJson& rows, const BarList& list, HtmlWriter& page) {
     page.element("span", {{"class", "what"}}, shortened(text_of(row, list.name_key), kLongestBarName));
     add_bar(most > 0 ? value / most : 0, list.look, "its time beside that of the others", page);
     std::string words = format_time(from_microseconds(value));
-    if (const auto count = known_number(row, "occurrences")) words += ", " + format_number(*count) + " times";
-    if (const auto share = known_number(row, "share_of_wait")) words += ", " + format_share(*share) + " of the wait";
+    if (const auto count = known_number(row, key::occurrences)) words += ", " + format_number(*count) + " times";
+    if (const auto share = known_number(row, key::share_of_wait)) words += ", " + format_share(*share) + " of the wait";
     page.element("span", {{"class", "muted"}}, words);
     page.close();
   }
@@ -42,12 +43,12 @@ void add_bars(const OrderedJson& rows, const BarList& list, HtmlWriter& page) {
 /// A section of the bars of a document's rows, and their table.
 void add_rows_section(const OrderedJson* document, std::string_view id, std::string_view title, const BarList& bars,
                       HtmlWriter& page) {
-  if (document == nullptr || list_of(*document, "rows").empty()) return;
-  const OrderedJson& rows = list_of(*document, "rows");
+  if (document == nullptr || list_of(*document, key::rows).empty()) return;
+  const OrderedJson& rows = list_of(*document, key::rows);
   open_folded_section(id, title, page);
   add_bars(rows, bars, page);
   add_table(table_of(std::string(title), rows), page);
-  if (const double left_out = number_of(*document, "rows_left_out"); left_out > 0) {
+  if (const double left_out = number_of(*document, key::rows_left_out); left_out > 0) {
     page.element("p", {{"class", "muted"}}, format_number(left_out) + " more rows are left out.");
   }
   close_folded_section(page);
@@ -58,15 +59,15 @@ void add_rows_section(const OrderedJson* document, std::string_view id, std::str
 void add_function_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr) return;
-  const OrderedJson* const culprit = find_value((*report)["verdict"], "culprit");
-  if (culprit == nullptr || list_of(*culprit, "function_ops").empty()) return;
+  const OrderedJson* const culprit = find_value((*report)[key::verdict], key::culprit);
+  if (culprit == nullptr || list_of(*culprit, key::function_ops).empty()) return;
   open_folded_section("function", "Inside the function of the culprit", page);
   page.element(
       "p", {{"class", "muted"}},
       "Ops that ran while the training waited for it. Ops on several threads overlap: the shares may add up to "
       "more than the whole.");
-  add_bars(list_of(*culprit, "function_ops"), {"op", "self_us", "hot"}, page);
-  if (const double python = number_of(*culprit, "python_us"); python > 0) {
+  add_bars(list_of(*culprit, key::function_ops), {"op", "self_us", "hot"}, page);
+  if (const double python = number_of(*culprit, key::python_us); python > 0) {
     page.element("p", "Of that, in Python: " + format_time(from_microseconds(python)) + ".");
   }
   close_folded_section(page);
@@ -84,7 +85,7 @@ void add_kernels_section(const PageDocuments& documents, HtmlWriter& page) {
 void add_hosts_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const hosts = documents.find("hosts");
   // One host has nobody to stand beside.
-  if (hosts == nullptr || list_of(*hosts, "rows").size() < 2) return;
+  if (hosts == nullptr || list_of(*hosts, key::rows).size() < 2) return;
   add_rows_section(hosts, "hosts", "Hosts side by side", {"host", "mean_wait_us", "waits"}, page);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "report/html/page_documents.h"
+#include "text/document_keys.h"
 
 namespace doctor {
 namespace {
@@ -61,10 +62,10 @@ void thin_out_memory(OrderedJson& timeline) {
       continue;
     }
     OrderedJson& merged = kept.back();
-    merged["end_us"] = timeline[index]["end_us"];
-    merged["last_bytes"] = timeline[index]["last_bytes"];
-    if (number_of(timeline[index], "most_bytes") > number_of(merged, "most_bytes")) {
-      merged["most_bytes"] = timeline[index]["most_bytes"];
+    merged[key::end_us] = timeline[index][key::end_us];
+    merged[key::last_bytes] = timeline[index][key::last_bytes];
+    if (number_of(timeline[index], key::most_bytes) > number_of(merged, key::most_bytes)) {
+      merged[key::most_bytes] = timeline[index][key::most_bytes];
     }
   }
   timeline = std::move(kept);
@@ -73,7 +74,7 @@ void thin_out_memory(OrderedJson& timeline) {
 /// Where steps are typical nobody looks at the median call.
 void drop_median_call(OrderedJson& windows) {
   const auto is_of = [](std::string_view kind) {
-    return [kind](const OrderedJson& window) { return text_of(window, "kind") == kind; };
+    return [kind](const OrderedJson& window) { return text_of(window, key::kind) == kind; };
   };
   if (std::none_of(windows.begin(), windows.end(), is_of("typical_steps"))) return;
   windows.erase(std::remove_if(windows.begin(), windows.end(), is_of("median_call")), windows.end());
@@ -87,7 +88,7 @@ std::size_t bound_list(std::string_view key, OrderedJson& list) {
   if (key == "windows") drop_median_call(list);
   if (key == "pipelines" && count > bound_of(key)) {
     std::stable_partition(list.begin(), list.end(),
-                          [](const OrderedJson& pipeline) { return !is_true(pipeline, "feeds_another"); });
+                          [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
   }
   if (count > bound_of(key)) {
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
@@ -144,11 +145,11 @@ void replace_paths(OrderedJson& value, const std::set<std::string, LongerFirst>&
 
 /// Of each call of a window the stretches that are too short to be drawn.
 void drop_hairlines(OrderedJson& window) {
-  const double shortest = number_of(window, "duration_us") / kWindowHairlines;
-  for (OrderedJson& call : window["calls"]) {
+  const double shortest = number_of(window, key::duration_us) / kWindowHairlines;
+  for (OrderedJson& call : window[key::calls]) {
     const auto left_out =
-        std::erase_if(call["stretches"].get_ref<OrderedJson::array_t&>(),
-                      [&](const OrderedJson& one) { return number_of(one, "duration_us") < shortest; });
+        std::erase_if(call[key::stretches].get_ref<OrderedJson::array_t&>(),
+                      [&](const OrderedJson& one) { return number_of(one, key::duration_us) < shortest; });
     if (left_out > 0) call["stretches_left_out"] = left_out;
   }
 }
@@ -164,8 +165,8 @@ void drop_folders(std::vector<PageDocument>& documents) {
 
 void bound_for_page(OrderedJson& document) {
   if (!document.is_object()) return;
-  if (const std::string note = text_of(document, "settings_note"); !note.empty()) {
-    document["settings_note"] = note.substr(note.rfind('/', note.find(": ")) + 1);
+  if (const std::string note = text_of(document, key::settings_note); !note.empty()) {
+    document[key::settings_note] = note.substr(note.rfind('/', note.find(": ")) + 1);
   }
   std::vector<std::pair<std::string, std::size_t>> left_out;
   for (auto& [key, value] : document.items()) {
@@ -185,12 +186,12 @@ void bound_for_page(OrderedJson& document) {
 void drop_invisible(OrderedJson& documents) {
   for (auto& [name, document] : documents.items()) {
     if (name.ends_with("timeline")) {
-      for (OrderedJson& pipeline : document["pipelines"]) {
-        for (OrderedJson& window : pipeline["windows"]) drop_hairlines(window);
+      for (OrderedJson& pipeline : document[key::pipelines]) {
+        for (OrderedJson& window : pipeline[key::windows]) drop_hairlines(window);
       }
     }
     if (name == "rules") {
-      for (OrderedJson& rule : document["rules"]) rule.erase("page");
+      for (OrderedJson& rule : document[key::rules]) rule.erase("page");
     }
   }
 }

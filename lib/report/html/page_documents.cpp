@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text/document_keys.h"
+
 namespace doctor {
 
 const OrderedJson* PageDocuments::find(std::string_view name) const {
@@ -51,8 +53,8 @@ Picoseconds time_of(const OrderedJson& object, std::string_view key) {
 }
 
 std::string name_of_iterator(const OrderedJson& iterator) {
-  const std::string name = text_of(iterator, "name");
-  return name.empty() ? text_of(iterator, "short_name") : name;
+  const std::string name = text_of(iterator, key::name);
+  return name.empty() ? text_of(iterator, key::short_name) : name;
 }
 
 }  // namespace doctor

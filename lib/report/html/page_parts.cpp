@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -39,9 +40,9 @@ void close_folded_section(HtmlWriter& page) {
 
 std::string name_in_report(const OrderedJson& report, std::string_view long_name) {
   if (long_name.empty()) return {};
-  for (const OrderedJson& pipeline : list_of(report, "pipelines")) {
-    for (const OrderedJson& iterator : list_of(pipeline, "iterators")) {
-      if (text_of(iterator, "long_name") == long_name) return name_of_iterator(iterator);
+  for (const OrderedJson& pipeline : list_of(report, key::pipelines)) {
+    for (const OrderedJson& iterator : list_of(pipeline, key::iterators)) {
+      if (text_of(iterator, key::long_name) == long_name) return name_of_iterator(iterator);
     }
   }
   return {};
@@ -129,13 +130,13 @@ PageTable table_of(std::string summary, const OrderedJson& rows) {
 }
 
 void add_references(const OrderedJson& finding, HtmlWriter& page) {
-  const OrderedJson& references = list_of(finding, "follows");
+  const OrderedJson& references = list_of(finding, key::follows);
   if (references.empty()) return;
   page.open("p", {{"class", "muted"}});
   page.text("See ");
   for (const OrderedJson& reference : references) {
     if (&reference != &references.front()) page.text(", ");
-    page.element("a", {{"href", text_of(reference, "url")}}, text_of(reference, "title"));
+    page.element("a", {{"href", text_of(reference, key::url)}}, text_of(reference, key::title));
   }
   page.close();
 }
@@ -157,15 +158,15 @@ std::string shortened(std::string_view name, std::size_t longest) {
 
 std::vector<const OrderedJson*> drawn_pipelines(const OrderedJson& report) {
   std::vector<const OrderedJson*> pipelines;
-  for (const OrderedJson& pipeline : list_of(report, "pipelines")) {
-    if (!is_true(pipeline, "feeds_another")) pipelines.push_back(&pipeline);
+  for (const OrderedJson& pipeline : list_of(report, key::pipelines)) {
+    if (!is_true(pipeline, key::feeds_another)) pipelines.push_back(&pipeline);
   }
   return pipelines;
 }
 
 std::string pipeline_words(const OrderedJson& pipeline, std::size_t count) {
   if (count < 2) return {};
-  return fmt::format("Pipeline {} on {}", text_of(pipeline, "id"), shortened(text_of(pipeline, "host")));
+  return fmt::format("Pipeline {} on {}", text_of(pipeline, key::id), shortened(text_of(pipeline, key::host)));
 }
 
 }  // namespace doctor

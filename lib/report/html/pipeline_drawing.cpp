@@ -8,6 +8,7 @@
 
 #include "report/html/page_parts.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -18,11 +19,11 @@ constexpr std::size_t kMostStages = 40;
 /// The report lists parents before their inputs; the user writes the inputs first. Stages at one depth in a row are
 /// inputs of the same parent, which ends their tracks.
 std::vector<DrawnStage> in_order_of_code(const OrderedJson& pipeline) {
-  const OrderedJson& iterators = list_of(pipeline, "iterators");
+  const OrderedJson& iterators = list_of(pipeline, key::iterators);
   std::vector<DrawnStage> stages;
   std::vector<std::size_t> waiting;  // parents whose inputs are not drawn yet, by index
   std::size_t open = 0;
-  const auto depth_of = [&](std::size_t index) { return number_of(iterators[index], "depth"); };
+  const auto depth_of = [&](std::size_t index) { return number_of(iterators[index], key::depth); };
   const auto draw = [&](std::size_t index) {
     std::size_t inputs = 0;
     for (std::size_t next = index + 1; next < iterators.size() && depth_of(next) > depth_of(index); ++next) {
@@ -61,7 +62,7 @@ void add_rail(const DrawnStage& stage, std::string_view look, bool is_last, Html
     page.empty("line", {{"x1", x_of(stage.track)}, {"x2", x_of(stage.track)}, {"y1", "12"}, {"y2", "100%"}});
   }
   // A square has threads and a buffer of its own; a circle runs on the thread that asks for its output.
-  if (is_true(*stage.iterator, "async")) {
+  if (is_true(*stage.iterator, key::async)) {
     page.empty("rect", {{"class", std::string(look)},
                         {"x", fmt::format("{}", stage.track * kTrackWidth + 2)},
                         {"y", "6"},
@@ -76,10 +77,10 @@ void add_rail(const DrawnStage& stage, std::string_view look, bool is_last, Html
 /// What the page on autotune says of a stage; null if there is nothing.
 const OrderedJson* tuning_of(const OrderedJson* autotune, const OrderedJson& pipeline, std::string_view long_name) {
   if (autotune == nullptr) return nullptr;
-  for (const OrderedJson& tuned : list_of(*autotune, "pipelines")) {
-    if (text_of(tuned, "id") != text_of(pipeline, "id")) continue;
-    for (const OrderedJson& stage : list_of(tuned, "stages")) {
-      if (text_of(stage, "long_name") == long_name) return &stage;
+  for (const OrderedJson& tuned : list_of(*autotune, key::pipelines)) {
+    if (text_of(tuned, key::id) != text_of(pipeline, key::id)) continue;
+    for (const OrderedJson& stage : list_of(tuned, key::stages)) {
+      if (text_of(stage, key::long_name) == long_name) return &stage;
     }
   }
   return nullptr;
@@ -89,26 +90,26 @@ const OrderedJson* tuning_of(const OrderedJson* autotune, const OrderedJson& pip
 std::string describe_tuning(const OrderedJson& tuning) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (const OrderedJson* const chosen = find_value(tuning, "chosen")) {
-    if (const auto parallelism = known_number(*chosen, "parallelism")) {
+  if (const OrderedJson* const chosen = find_value(tuning, key::chosen)) {
+    if (const auto parallelism = known_number(*chosen, key::parallelism)) {
       add(fmt::format("{} calls at once", format_number(*parallelism)));
     }
-    if (const auto length = known_number(*chosen, "cycle_length")) {
+    if (const auto length = known_number(*chosen, key::cycle_length)) {
       add(fmt::format("{} inputs in turn", format_number(*length)));
     }
-    const OrderedJson* const fill = find_value(tuning, "fill");
-    const auto limit = known_number(*chosen, "buffer_limit");
+    const OrderedJson* const fill = find_value(tuning, key::fill);
+    const auto limit = known_number(*chosen, key::buffer_limit);
     if (limit && fill != nullptr) {
       add(fmt::format("buffer of {}, {} full on average", format_number(*limit),
-                      format_share(*limit > 0 ? number_of(*fill, "mean") / *limit : 0)));
+                      format_share(*limit > 0 ? number_of(*fill, key::mean) / *limit : 0)));
     } else if (limit) {
       add(fmt::format("buffer of {}", format_number(*limit)));
     }
   }
-  if (const std::string given = text_of(tuning, "given"); !given.empty()) {
+  if (const std::string given = text_of(tuning, key::given); !given.empty()) {
     add(given == "autotune" ? "chosen by autotune" : "a fixed number");
   }
-  if (const std::string reason = text_of(tuning, "reason"); !reason.empty()) add(reason);
+  if (const std::string reason = text_of(tuning, key::reason); !reason.empty()) add(reason);
   return text;
 }
 
@@ -122,9 +123,9 @@ PipelineDrawing::PipelineDrawing(const OrderedJson& pipeline, const std::string&
       looks_(pipeline),
       stages_(in_order_of_code(pipeline)),
       page_(page) {
-  const OrderedJson* const get_next = find_value(pipeline, "get_next");
-  steps_ = get_next == nullptr ? 0 : number_of(*get_next, "count");
-  waited_ = get_next == nullptr ? 0 : number_of(*get_next, "total_us");
+  const OrderedJson* const get_next = find_value(pipeline, key::get_next);
+  steps_ = get_next == nullptr ? 0 : number_of(*get_next, key::count);
+  waited_ = get_next == nullptr ? 0 : number_of(*get_next, key::total_us);
   for (const DrawnStage& stage : stages_) most_work_ = std::max(most_work_, work_of(stage));
 }
 
@@ -144,7 +145,7 @@ void PipelineDrawing::add_bars(const DrawnStage& stage, const std::string& look)
 /// Whether a stage neither holds the loop nor works: those in a row are one line.
 bool PipelineDrawing::is_idle(const DrawnStage& stage, const std::map<std::string, std::string>& tags) const {
   constexpr double kLittle = 0.01;
-  const std::string long_name = text_of(*stage.iterator, "long_name");
+  const std::string long_name = text_of(*stage.iterator, key::long_name);
   const bool is_marked = looks_.of(long_name) == "hot" || tags.contains(long_name) || stage.joins > 0;
   return !is_marked && share_of(stage) < kLittle && (most_work_ <= 0 || work_of(stage) / most_work_ < kLittle);
 }
@@ -168,7 +169,7 @@ void PipelineDrawing::add_idle_stages(std::span<const DrawnStage> stages) {
 
 /// What no stage holds: with it the parts add up to the whole.
 void PipelineDrawing::add_elsewhere() {
-  const OrderedJson* const elsewhere = find_value(pipeline_, "elsewhere");
+  const OrderedJson* const elsewhere = find_value(pipeline_, key::elsewhere);
   if (elsewhere == nullptr || waited_ <= 0) return;
   std::string text;
   for (const auto& [key, words] :
@@ -182,15 +183,15 @@ void PipelineDrawing::add_elsewhere() {
 
 /// What sets the pace need not be where the loop waits: both are right.
 std::string_view PipelineDrawing::culprit_words() const {
-  const OrderedJson* const culprit = find_value(pipeline_, "culprit");
+  const OrderedJson* const culprit = find_value(pipeline_, key::culprit);
   const bool holds =
-      culprit == nullptr || text_of(*culprit, "chosen_by") == "wait" || text_of(*culprit, "chosen_by").empty();
-  if (text_of(pipeline_, "level") != "bound") return "works most";
+      culprit == nullptr || text_of(*culprit, key::chosen_by) == "wait" || text_of(*culprit, key::chosen_by).empty();
+  if (text_of(pipeline_, key::level) != "bound") return "works most";
   return holds ? "the culprit" : "sets the pace";
 }
 
 void PipelineDrawing::add_stage(const DrawnStage& stage, const std::string& tag) {
-  const std::string long_name = text_of(*stage.iterator, "long_name");
+  const std::string long_name = text_of(*stage.iterator, key::long_name);
   const std::string look = looks_.of(long_name);
   page_.open("li", {{"data-ref", pointer_ + fmt::format("{}", stage.index)}});
   add_rail(stage, look, false, page_);
@@ -201,11 +202,11 @@ void PipelineDrawing::add_stage(const DrawnStage& stage, const std::string& tag)
   if (!tag.empty()) page_.element("span", {{"class", "tag plain"}}, tag);
   page_.close();
   add_bars(stage, look);
-  const OrderedJson* const source = find_value(*stage.iterator, "source");
+  const OrderedJson* const source = find_value(*stage.iterator, key::source);
   if (source != nullptr) {
-    page_.element(
-        "p", {{"class", "muted"}},
-        fmt::format("{}:{}  {}", text_of(*source, "file"), number_of(*source, "line"), text_of(*source, "code")));
+    page_.element("p", {{"class", "muted"}},
+                  fmt::format("{}:{}  {}", text_of(*source, key::file), number_of(*source, key::line),
+                              text_of(*source, key::code)));
   }
   const OrderedJson* const tuning = tuning_of(autotune_, pipeline_, long_name);
   if (tuning != nullptr) {
@@ -225,12 +226,13 @@ void PipelineDrawing::add_loop(std::size_t tracks) {
   page_.open("span", {{"class", "name"}});
   page_.element("code", "for batch in dataset:");
   page_.close();
-  const OrderedJson* const get_next = find_value(pipeline_, "get_next");
+  const OrderedJson* const get_next = find_value(pipeline_, key::get_next);
   if (get_next != nullptr) {
-    page_.element("p", {{"class", "muted"}},
-                  fmt::format("GetNext calls: {}, {} slower than 50 us; median {}, longest {}", format_number(steps_),
-                              format_number(number_of(*get_next, "slow_count")),
-                              format_time(time_of(*get_next, "p50_us")), format_time(time_of(*get_next, "max_us"))));
+    page_.element(
+        "p", {{"class", "muted"}},
+        fmt::format("GetNext calls: {}, {} slower than 50 us; median {}, longest {}", format_number(steps_),
+                    format_number(number_of(*get_next, key::slow_count)), format_time(time_of(*get_next, key::p50_us)),
+                    format_time(time_of(*get_next, key::max_us))));
   }
   page_.close();
   page_.close();
@@ -238,7 +240,7 @@ void PipelineDrawing::add_loop(std::size_t tracks) {
 
 void PipelineDrawing::add_table_of_stages() {
   PageTable table;
-  table.summary = "the stages of pipeline " + text_of(pipeline_, "id");
+  table.summary = "the stages of pipeline " + text_of(pipeline_, key::id);
   table.titles = {{"stage"},
                   {"share of the wait", true},
                   {"work per step", true},
@@ -251,10 +253,10 @@ void PipelineDrawing::add_table_of_stages() {
     table.rows.push_back({{shortened(name_of_iterator(iterator))},
                           {format_share(share_of(stage)), true},
                           {format_time(from_microseconds(work_of(stage))), true},
-                          {words_of("calls", iterator["calls"]), true},
-                          {words_of("total_us", iterator["total_us"]), true},
-                          {words_of("wait_us", iterator["wait_us"]), true},
-                          {shortened(text_of(iterator, "long_name"))}});
+                          {words_of("calls", iterator[key::calls]), true},
+                          {words_of("total_us", iterator[key::total_us]), true},
+                          {words_of("wait_us", iterator[key::wait_us]), true},
+                          {shortened(text_of(iterator, key::long_name))}});
   }
   add_table(table, page_);
 }
@@ -275,7 +277,7 @@ void PipelineDrawing::draw(const std::map<std::string, std::string>& tags) {
       index = end - 1;
       continue;
     }
-    const auto tag = tags.find(text_of(*stages_[index].iterator, "long_name"));
+    const auto tag = tags.find(text_of(*stages_[index].iterator, key::long_name));
     add_stage(stages_[index], tag == tags.end() ? std::string() : tag->second);
   }
   add_loop(stages_.empty() ? 0 : stages_.back().track + 1);

@@ -6,6 +6,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/pipeline_drawing.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -14,7 +15,8 @@ namespace {
 /// What makes pipelines alike: their stages, in order.
 std::string stages_of(const OrderedJson& pipeline) {
   std::string stages;
-  for (const OrderedJson& iterator : list_of(pipeline, "iterators")) stages += text_of(iterator, "long_name") + "\n";
+  for (const OrderedJson& iterator : list_of(pipeline, key::iterators))
+    stages += text_of(iterator, key::long_name) + "\n";
   return stages;
 }
 
@@ -40,10 +42,10 @@ void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
     }
     const std::string words = pipeline_words(*pipeline, pipelines.size());
     if (!words.empty()) page.element("h3", words);
-    const auto number = static_cast<std::size_t>(pipeline - &list_of(*report, "pipelines").front());
+    const auto number = static_cast<std::size_t>(pipeline - &list_of(*report, key::pipelines).front());
     PipelineDrawing(*pipeline, fmt::format("/report/pipelines/{}", number), documents.find("autotune"), page).draw();
   }
-  const double others = number_of(*report, "pipelines_left_out");
+  const double others = number_of(*report, key::pipelines_left_out);
   if (others > 0) page.element("p", fmt::format("{} more pipelines are left out.", format_number(others)));
   page.close();
 }

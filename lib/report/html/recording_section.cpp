@@ -2,6 +2,7 @@
 
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -9,21 +10,21 @@ namespace {
 
 void add_files(const OrderedJson& trace, HtmlWriter& page) {
   page.open("ul");
-  for (const OrderedJson& file : list_of(trace, "files")) {
-    page.element("li", fmt::format("{}: {}, {}", shortened(text_of(file, "path")), text_of(file, "format"),
-                                   words_of("bytes", file["bytes"])));
+  for (const OrderedJson& file : list_of(trace, key::files)) {
+    page.element("li", fmt::format("{}: {}, {}", shortened(text_of(file, key::path)), text_of(file, key::format),
+                                   words_of("bytes", file[key::bytes])));
   }
   page.close();
-  page.element("p",
-               fmt::format("{} events, {} of them of tf.data, in {}.", words_of("events", trace["events"]),
-                           words_of("events", trace["iterator_events"]), format_time(time_of(trace, "window_us"))));
+  page.element(
+      "p", fmt::format("{} events, {} of them of tf.data, in {}.", words_of("events", trace[key::events]),
+                       words_of("events", trace[key::iterator_events]), format_time(time_of(trace, key::window_us))));
 }
 
 /// What could not be read, counted.
 void add_loss(const OrderedJson& trace, HtmlWriter& page) {
-  const OrderedJson* const loss = find_value(trace, "loss");
+  const OrderedJson* const loss = find_value(trace, key::loss);
   if (loss == nullptr) return;
-  if (is_true(*loss, "complete")) {
+  if (is_true(*loss, key::complete)) {
     page.element("p", "Nothing of the trace was lost.");
     return;
   }
@@ -32,7 +33,7 @@ void add_loss(const OrderedJson& trace, HtmlWriter& page) {
   for (const auto& [reason, count] : loss->items()) {
     if (reason != "complete") page.element("li", fmt::format("{}: {}", title_of(reason), words_of("count", count)));
   }
-  for (const OrderedJson& note : list_of(trace, "loss_notes")) page.element("li", note.get<std::string>());
+  for (const OrderedJson& note : list_of(trace, key::loss_notes)) page.element("li", note.get<std::string>());
   page.close();
 }
 
@@ -42,10 +43,10 @@ void add_confidence(const OrderedJson& report, HtmlWriter& page) {
   table.summary = "the parts of the confidence, whose product it is";
   table.titles = {{"pipeline"}, {"part"}, {"value", true}};
   for (const OrderedJson* const pipeline : drawn_pipelines(report)) {
-    const OrderedJson* const confidence = find_value(*pipeline, "confidence");
+    const OrderedJson* const confidence = find_value(*pipeline, key::confidence);
     if (confidence == nullptr) continue;
     for (const auto& [part, value] : confidence->items()) {
-      table.rows.push_back({{text_of(*pipeline, "id")}, {part}, {words_of("share", value), true}});
+      table.rows.push_back({{text_of(*pipeline, key::id)}, {part}, {words_of("share", value), true}});
     }
   }
   add_table(table, page);
@@ -55,8 +56,8 @@ void add_not_evaluated(const OrderedJson& report, HtmlWriter& page) {
   PageTable table;
   table.summary = "rules that could not be evaluated on this trace";
   table.titles = {{"rule"}, {"why"}};
-  for (const OrderedJson& rule : list_of(report, "not_evaluated")) {
-    table.rows.push_back({{text_of(rule, "rule")}, {text_of(rule, "reason")}});
+  for (const OrderedJson& rule : list_of(report, key::not_evaluated)) {
+    table.rows.push_back({{text_of(rule, key::rule)}, {text_of(rule, key::reason)}});
   }
   add_table(table, page);
 }
@@ -67,7 +68,7 @@ void add_recording_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr) return;
   open_folded_section("recording", "What this page is made from", page);
-  const OrderedJson& trace = (*report)["trace"];
+  const OrderedJson& trace = (*report)[key::trace];
   add_files(trace, page);
   add_loss(trace, page);
   if (documents.find("steps") == nullptr) {

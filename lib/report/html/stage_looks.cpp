@@ -5,18 +5,20 @@
 #include <utility>
 #include <vector>
 
+#include "text/document_keys.h"
+
 namespace doctor {
 
 StageLooks::StageLooks(const OrderedJson& pipeline) {
-  const OrderedJson* const judged = find_value(pipeline, "culprit");
-  const std::string culprit = judged == nullptr ? std::string() : text_of(*judged, "long_name");
+  const OrderedJson* const judged = find_value(pipeline, key::culprit);
+  const std::string culprit = judged == nullptr ? std::string() : text_of(*judged, key::long_name);
   if (!culprit.empty()) looks_[culprit] = "hot";
   // Who holds most of the wait; where nobody waits, who works most.
   std::vector<std::pair<double, std::string>> others;
-  for (const OrderedJson& iterator : list_of(pipeline, "iterators")) {
-    const double time = culprit.empty() ? number_of(iterator, "self_us") + number_of(iterator, "function_us")
-                                        : number_of(iterator, "critical_us");
-    const std::string name = text_of(iterator, "long_name");
+  for (const OrderedJson& iterator : list_of(pipeline, key::iterators)) {
+    const double time = culprit.empty() ? number_of(iterator, key::self_us) + number_of(iterator, key::function_us)
+                                        : number_of(iterator, key::critical_us);
+    const std::string name = text_of(iterator, key::long_name);
     if (name != culprit && time > 0) others.emplace_back(-time, name);
   }
   std::sort(others.begin(), others.end());

@@ -7,6 +7,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -33,14 +34,14 @@ constexpr std::array<PartOfStep, 10> kParts = {{{"input_us", "input", "waits"},
                                                 {"other_us", "everything else", "gap"}}};
 
 std::string describe_step(const OrderedJson& step) {
-  std::string text =
-      fmt::format("step {}: {}", format_number(number_of(step, "step")), format_time(time_of(step, "duration_us")));
+  std::string text = fmt::format("step {}: {}", format_number(number_of(step, key::step)),
+                                 format_time(time_of(step, key::duration_us)));
   for (const PartOfStep& part : kParts) {
     if (const double time = number_of(step, part.key); time > 0) {
       text += fmt::format(", {} {}", part.words, format_time(from_microseconds(time)));
     }
   }
-  return text + (is_true(step, "counted") ? "" : "; not counted in the averages");
+  return text + (is_true(step, key::counted) ? "" : "; not counted in the averages");
 }
 
 /// One long first step would make all others invisible: the axis ends at half as much again as the 95th percentile.
@@ -53,21 +54,22 @@ double top_of(const std::vector<double>& durations) {
 /// Stalls and changes of pace as the report has them, by pipeline.
 void add_regimes(const OrderedJson& report, HtmlWriter& page) {
   for (const OrderedJson* const pipeline : drawn_pipelines(report)) {
-    if (const OrderedJson* const stalls = find_value(*pipeline, "stalls")) {
+    if (const OrderedJson* const stalls = find_value(*pipeline, key::stalls)) {
       page.element(
           "p",
           fmt::format("Stalls: {} calls take {} in the median, the others {}; they are {} of the time, calls {} to "
                       "{}, about every {} calls.",
-                      format_number(number_of(*stalls, "count")), format_time(time_of(*stalls, "p50_us")),
-                      format_time(time_of(*stalls, "p50_of_others_us")), format_share(number_of(*stalls, "share")),
-                      format_number(number_of(*stalls, "first_call")), format_number(number_of(*stalls, "last_call")),
-                      format_number(number_of(*stalls, "distance_calls"))));
+                      format_number(number_of(*stalls, key::count)), format_time(time_of(*stalls, key::p50_us)),
+                      format_time(time_of(*stalls, key::p50_of_others_us)),
+                      format_share(number_of(*stalls, key::share)), format_number(number_of(*stalls, key::first_call)),
+                      format_number(number_of(*stalls, key::last_call)),
+                      format_number(number_of(*stalls, key::distance_calls))));
     }
-    if (const OrderedJson* const change = find_value(*pipeline, "pace_change")) {
+    if (const OrderedJson* const change = find_value(*pipeline, key::pace_change)) {
       page.element("p", fmt::format("The pace changes at call {}: the median call takes {} before and {} after.",
-                                    format_number(number_of(*change, "from_call")),
-                                    format_time(time_of(*change, "p50_before_us")),
-                                    format_time(time_of(*change, "p50_after_us"))));
+                                    format_number(number_of(*change, key::from_call)),
+                                    format_time(time_of(*change, key::p50_before_us)),
+                                    format_time(time_of(*change, key::p50_after_us))));
     }
   }
 }
@@ -76,8 +78,8 @@ void add_regimes(const OrderedJson& report, HtmlWriter& page) {
 
 void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const steps = documents.find("steps");
-  if (steps == nullptr || list_of(*steps, "rows").empty()) return;
-  const OrderedJson& rows = list_of(*steps, "rows");
+  if (steps == nullptr || list_of(*steps, key::rows).empty()) return;
+  const OrderedJson& rows = list_of(*steps, key::rows);
   open_section("steps", "Every step", page);
   if (const OrderedJson* const report = documents.find("report")) add_regimes(*report, page);
   std::vector<double> durations;
@@ -85,8 +87,9 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   ColumnChart chart;
   for (std::size_t index = 0; index < std::min(rows.size(), kMostSteps); ++index) {
     const OrderedJson& step = rows[index];
-    durations.push_back(number_of(step, "duration_us"));
-    StackedColumn column = {{}, describe_step(step), fmt::format("/steps/rows/{}", index), !is_true(step, "counted")};
+    durations.push_back(number_of(step, key::duration_us));
+    StackedColumn column = {
+        {}, describe_step(step), fmt::format("/steps/rows/{}", index), !is_true(step, key::counted)};
     for (std::size_t part = 0; part < kParts.size(); ++part) {
       const double time = number_of(step, kParts[part].key);
       is_seen[part] = is_seen[part] || time > 0;
@@ -109,7 +112,8 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
                fmt::format("The dashed line is the median, {}. Pale steps are not counted in the averages.",
                            format_time(from_microseconds(chart.marked_value))));
   add_chart(chart, page);
-  const double left_out = number_of(*steps, "rows_left_out") + static_cast<double>(rows.size() - chart.columns.size());
+  const double left_out =
+      number_of(*steps, key::rows_left_out) + static_cast<double>(rows.size() - chart.columns.size());
   if (left_out > 0) page.element("p", format_number(left_out) + " later steps are left out.");
   add_table(table_of("the steps", rows), page);
   page.close();

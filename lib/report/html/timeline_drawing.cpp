@@ -10,6 +10,7 @@
 
 #include "report/html/page_bounds.h"
 #include "report/html/page_parts.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -63,41 +64,41 @@ TimelineDrawing::TimelineDrawing(const OrderedJson& pipeline, const std::string&
                                  HtmlWriter& page)
     : timeline_(pipeline), pointer_(pointer + "/stages/"), page_(page) {
   if (report == nullptr) return;
-  for (const OrderedJson& reported : list_of(*report, "pipelines")) {
-    if (text_of(reported, "id") == text_of(pipeline, "id")) looks_ = StageLooks(reported);
+  for (const OrderedJson& reported : list_of(*report, key::pipelines)) {
+    if (text_of(reported, key::id) == text_of(pipeline, key::id)) looks_ = StageLooks(reported);
   }
 }
 
 /// A stretch of a call, or a lane: both name their stage by its index.
 std::string TimelineDrawing::look_of(const OrderedJson& held) const {
-  const std::optional<double> index = known_number(held, "stage");
-  const std::string kind = text_of(held, "kind");
+  const std::optional<double> index = known_number(held, key::stage);
+  const std::string kind = text_of(held, key::kind);
   if (!index || kind == "handoff" || kind == "unseen" || kind == "outside") return "gap";
-  return looks_.of(text_of(stage(static_cast<std::size_t>(*index)), "long_name"));
+  return looks_.of(text_of(stage(static_cast<std::size_t>(*index)), key::long_name));
 }
 
 std::string TimelineDrawing::name_of(const OrderedJson& held) const {
-  const std::optional<double> index = known_number(held, "stage");
-  return index ? shortened(text_of(stage(static_cast<std::size_t>(*index)), "name")) : "GetNext";
+  const std::optional<double> index = known_number(held, key::stage);
+  return index ? shortened(text_of(stage(static_cast<std::size_t>(*index)), key::name)) : "GetNext";
 }
 
 std::string TimelineDrawing::reference_of(const OrderedJson& held) const {
-  const std::optional<double> index = known_number(held, "stage");
+  const std::optional<double> index = known_number(held, key::stage);
   return index ? pointer_ + fmt::format("{}", *index) : std::string();
 }
 
 PictureBox TimelineDrawing::box_of(const OrderedJson& stretch, double window_start) const {
-  const double length = number_of(stretch, "duration_us");
-  return {number_of(stretch, "start_us") - window_start, length, look_of(stretch),
-          fmt::format("{}: {}, {}", name_of(stretch), words_of_kind(text_of(stretch, "kind")),
+  const double length = number_of(stretch, key::duration_us);
+  return {number_of(stretch, key::start_us) - window_start, length, look_of(stretch),
+          fmt::format("{}: {}, {}", name_of(stretch), words_of_kind(text_of(stretch, key::kind)),
                       format_time(from_microseconds(length))),
           reference_of(stretch)};
 }
 
 /// The part of a stretch that lies in the window.
 std::optional<PictureBox> TimelineDrawing::box_inside(const OrderedJson& stretch, const OrderedJson& window) const {
-  PictureBox box = box_of(stretch, number_of(window, "start_us"));
-  const double end = std::min(box.start + box.length, number_of(window, "duration_us"));
+  PictureBox box = box_of(stretch, number_of(window, key::start_us));
+  const double end = std::min(box.start + box.length, number_of(window, key::duration_us));
   box.start = std::max(0.0, box.start);
   box.length = end - box.start;
   return box.length > 0 ? std::optional(std::move(box)) : std::nullopt;
@@ -105,32 +106,32 @@ std::optional<PictureBox> TimelineDrawing::box_inside(const OrderedJson& stretch
 
 /// The consumer's thread: waits in GetNext, runs the rest of the time.
 PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
-  const double start = number_of(window, "start_us");
-  const double end = start + number_of(window, "duration_us");
+  const double start = number_of(window, key::start_us);
+  const double end = start + number_of(window, key::duration_us);
   double waited = 0;
   double done = start;
   PictureLane lane = {"the training loop", {}, {}};
   const auto add_run = [&](double until) {
     if (until > done) lane.boxes.push_back({done - start, until - done, "runs", "the step runs", {}});
   };
-  for (const OrderedJson& call : list_of(window, "calls")) {
-    const double latency = number_of(call, "latency_us");
+  for (const OrderedJson& call : list_of(window, key::calls)) {
+    const double latency = number_of(call, key::latency_us);
     // Of calls at the same time each counts only where no other is drawn.
-    const double begin = std::max(done, number_of(call, "start_us"));
-    const double until = std::min(end, number_of(call, "start_us") + latency);
+    const double begin = std::max(done, number_of(call, key::start_us));
+    const double until = std::min(end, number_of(call, key::start_us) + latency);
     if (until <= begin) continue;
     add_run(begin);
     lane.boxes.push_back({begin - start,
                           until - begin,
                           "waits",
-                          fmt::format("GetNext call {}: waits {}", format_number(number_of(call, "number")),
+                          fmt::format("GetNext call {}: waits {}", format_number(number_of(call, key::number)),
                                       format_time(from_microseconds(latency))),
                           {}});
     waited += until - begin;
     done = until;
   }
   // Calls that are left out wait, too: what is not known is not painted.
-  if (number_of(window, "calls_left_out") == 0) add_run(end);
+  if (number_of(window, key::calls_left_out) == 0) add_run(end);
   lane.note = fmt::format("waits {} of {}", format_time(from_microseconds(waited)),
                           format_time(from_microseconds(end - start)));
   return lane;
@@ -138,22 +139,22 @@ PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
 
 /// Under each stage the threads on which it works, hollow; on its first lane, filled, when the loop waits for it.
 void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture) const {
-  const double start = number_of(window, "start_us");
-  const double shortest = number_of(window, "duration_us") / kWindowHairlines;
+  const double start = number_of(window, key::start_us);
+  const double shortest = number_of(window, key::duration_us) / kWindowHairlines;
   std::map<std::size_t, std::vector<const OrderedJson*>> lanes_of_stage;
-  for (const OrderedJson& lane : list_of(window, "lanes")) {
-    lanes_of_stage[static_cast<std::size_t>(number_of(lane, "stage"))].push_back(&lane);
+  for (const OrderedJson& lane : list_of(window, key::lanes)) {
+    lanes_of_stage[static_cast<std::size_t>(number_of(lane, key::stage))].push_back(&lane);
   }
   std::map<std::size_t, std::vector<const OrderedJson*>> held;
-  for (const OrderedJson& call : list_of(window, "calls")) {
-    for (const OrderedJson& stretch : list_of(call, "stretches")) {
+  for (const OrderedJson& call : list_of(window, key::calls)) {
+    for (const OrderedJson& stretch : list_of(call, key::stretches)) {
       if (look_of(stretch) == "gap") continue;
-      held[static_cast<std::size_t>(number_of(stretch, "stage"))].push_back(&stretch);
-      lanes_of_stage[static_cast<std::size_t>(number_of(stretch, "stage"))];
+      held[static_cast<std::size_t>(number_of(stretch, key::stage))].push_back(&stretch);
+      lanes_of_stage[static_cast<std::size_t>(number_of(stretch, key::stage))];
     }
   }
   for (const auto& [index, lanes] : lanes_of_stage) {
-    PictureLane first = {shortened(text_of(stage(index), "name"), kLongestLabel), {}, {}};
+    PictureLane first = {shortened(text_of(stage(index), key::name), kLongestLabel), {}, {}};
     double holds = 0;
     for (const OrderedJson* const stretch : held[index]) {
       const std::optional<PictureBox> box = box_inside(*stretch, window);
@@ -169,11 +170,11 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
       PictureLane work;
       work.look = look_of(*lane) + " hollow";
       work.reference = reference_of(*lane);
-      const std::string thread = shortened(text_of(*lane, "thread"), 32);
-      const std::string what = text_of(*lane, "work") == "function" ? "your function" : "own work";
+      const std::string thread = shortened(text_of(*lane, key::thread), 32);
+      const std::string what = text_of(*lane, key::work) == "function" ? "your function" : "own work";
       // One text for a lane: a page with one for each span would be twice as large.
-      work.title = fmt::format("{}, {} in all, on {}", what, format_time(time_of(*lane, "time_us")), thread);
-      for (const WorkSpan& span : joined_spans(list_of(*lane, "spans"), shortest * kHairlinesOfPause)) {
+      work.title = fmt::format("{}, {} in all, on {}", what, format_time(time_of(*lane, key::time_us)), thread);
+      for (const WorkSpan& span : joined_spans(list_of(*lane, key::spans), shortest * kHairlinesOfPause)) {
         // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
         const bool is_sparse = span.worked < span.length / 2;
         work.boxes.push_back(
@@ -197,13 +198,13 @@ void TimelineDrawing::add_key() {
 void TimelineDrawing::add_window(const OrderedJson& window, std::string_view title, double axis_length) {
   page_.element("h3", title);
   LanePicture picture;
-  picture.length = std::max(axis_length, number_of(window, "duration_us"));
+  picture.length = std::max(axis_length, number_of(window, key::duration_us));
   add_lanes(window, picture);
   picture.lanes.push_back(loop_lane(window));
   picture.description =
       fmt::format("{}: the training loop {}; under it what each stage does", title, picture.lanes.back().note);
   add_picture(picture, page_);
-  if (const double left_out = number_of(window, "lanes_left_out"); left_out > 0) {
+  if (const double left_out = number_of(window, key::lanes_left_out); left_out > 0) {
     page_.element("p", {{"class", "muted"}}, fmt::format("{} more threads are left out.", format_number(left_out)));
   }
 }
@@ -215,14 +216,14 @@ void TimelineDrawing::add_calls(const std::vector<const OrderedJson*>& calls) {
   page_.element("summary", "The longest calls: who held them");
   LanePicture picture;
   for (const OrderedJson* const call : calls) {
-    picture.length = std::max(picture.length, number_of(*call, "latency_us"));
+    picture.length = std::max(picture.length, number_of(*call, key::latency_us));
   }
   for (const OrderedJson* const call : calls) {
     PictureLane lane = {
-        "call " + format_number(number_of(*call, "number")), format_time(time_of(*call, "latency_us")), {}};
-    for (const OrderedJson& stretch : list_of(*call, "stretches")) {
-      if (number_of(stretch, "duration_us") < picture.length / kWindowHairlines) continue;
-      lane.boxes.push_back(box_of(stretch, number_of(*call, "start_us")));
+        "call " + format_number(number_of(*call, key::number)), format_time(time_of(*call, key::latency_us)), {}};
+    for (const OrderedJson& stretch : list_of(*call, key::stretches)) {
+      if (number_of(stretch, key::duration_us) < picture.length / kWindowHairlines) continue;
+      lane.boxes.push_back(box_of(stretch, number_of(*call, key::start_us)));
     }
     picture.lanes.push_back(std::move(lane));
   }
@@ -237,12 +238,12 @@ void TimelineDrawing::add_table_of_calls(const std::vector<const OrderedJson*>& 
   table.summary = "who held the longest calls";
   table.titles = {{"call"}, {"stage"}, {"by"}, {"time", true}, {"share", true}};
   for (const OrderedJson* const call : calls) {
-    for (const OrderedJson& held : list_of(*call, "held_by")) {
-      table.rows.push_back({{format_number(number_of(*call, "number"))},
+    for (const OrderedJson& held : list_of(*call, key::held_by)) {
+      table.rows.push_back({{format_number(number_of(*call, key::number))},
                             {name_of(held)},
-                            {words_of_kind(text_of(held, "kind"))},
-                            {format_time(time_of(held, "time_us")), true},
-                            {format_share(number_of(held, "share")), true}});
+                            {words_of_kind(text_of(held, key::kind))},
+                            {format_time(time_of(held, key::time_us)), true},
+                            {format_share(number_of(held, key::share)), true}});
     }
   }
   add_table(table, page_);

@@ -5,14 +5,15 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/timeline_drawing.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
 std::string title_of_window(const OrderedJson& window) {
-  const std::string number = format_number(number_of(window, "number"));
-  const std::string kind = text_of(window, "kind");
+  const std::string number = format_number(number_of(window, key::number));
+  const std::string kind = text_of(window, key::kind);
   return kind == "typical_steps"  ? "Typical steps, from call " + number + " on"
          : kind == "median_call"  ? "The median call, " + number + ", and as long before it"
          : kind == "longest_call" ? "The longest call, " + number
@@ -25,12 +26,12 @@ std::string title_of_window(const OrderedJson& window) {
 void draw_windows(const OrderedJson& pipeline, TimelineDrawing& drawing) {
   drawing.add_key();
   std::vector<const OrderedJson*> longest;
-  for (const OrderedJson& window : list_of(pipeline, "windows")) {
-    const bool is_longest = text_of(window, "kind") == "longest_call";
-    for (const OrderedJson& call : list_of(window, "calls")) {
+  for (const OrderedJson& window : list_of(pipeline, key::windows)) {
+    const bool is_longest = text_of(window, key::kind) == "longest_call";
+    for (const OrderedJson& call : list_of(window, key::calls)) {
       if (is_longest) longest.push_back(&call);
     }
-    if (!is_longest || !list_of(window, "lanes").empty()) drawing.add_window(window, title_of_window(window));
+    if (!is_longest || !list_of(window, key::lanes).empty()) drawing.add_window(window, title_of_window(window));
   }
   drawing.add_calls(longest);
 }
@@ -39,9 +40,9 @@ void draw_windows(const OrderedJson& pipeline, TimelineDrawing& drawing) {
 
 void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const timeline = documents.find("timeline");
-  if (timeline == nullptr || list_of(*timeline, "pipelines").empty()) return;
+  if (timeline == nullptr || list_of(*timeline, key::pipelines).empty()) return;
   open_section("timeline", "Who waits for whom", page);
-  const OrderedJson& pipelines = list_of(*timeline, "pipelines");
+  const OrderedJson& pipelines = list_of(*timeline, key::pipelines);
   for (std::size_t number = 0; number < pipelines.size(); ++number) {
     // The worst comes first; the others are for who wants to see them.
     const std::string words = pipeline_words(pipelines[number], pipelines.size());

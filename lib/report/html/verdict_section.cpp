@@ -6,6 +6,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -54,17 +55,18 @@ struct PredictedRate {
 std::vector<PredictedRate> predicted_rates(const OrderedJson& report, double now) {
   constexpr double kBringsMore = 1.03;  // less is not to be told from nothing: input-bound.min_gain
   std::vector<PredictedRate> rates;
-  const OrderedJson& changes = list_of(report, "changes");
+  const OrderedJson& changes = list_of(report, key::changes);
   double rate = now;
   std::string numbers;
   std::size_t number = 0;
   for (std::size_t index = 0; index < changes.size(); ++index) {
-    if (is_true(changes[index], "suppressed") || find_value(changes[index], "instead_of") != nullptr) continue;
-    const OrderedJson* const together = find_value(changes[index], "together");
-    const OrderedJson* const gain = together != nullptr ? together : find_value(changes[index], "gain");
-    const bool counts = together != nullptr || (number == 0 && gain != nullptr && text_of(*gain, "condition").empty());
-    if (!counts || number_of(*gain, "steps_per_s") < kBringsMore * rate) break;
-    rate = number_of(*gain, "steps_per_s");
+    if (is_true(changes[index], key::suppressed) || find_value(changes[index], key::instead_of) != nullptr) continue;
+    const OrderedJson* const together = find_value(changes[index], key::together);
+    const OrderedJson* const gain = together != nullptr ? together : find_value(changes[index], key::gain);
+    const bool counts =
+        together != nullptr || (number == 0 && gain != nullptr && text_of(*gain, key::condition).empty());
+    if (!counts || number_of(*gain, key::steps_per_s) < kBringsMore * rate) break;
+    rate = number_of(*gain, key::steps_per_s);
     numbers += fmt::format("{}{}", numbers.empty() ? "" : " + ", ++number);
     rates.push_back({(number == 1 ? "with change " : "with changes ") + numbers, gain,
                      fmt::format("/report/changes/{}/{}", index, together != nullptr ? "together" : "gain")});
@@ -77,15 +79,15 @@ double top_of_rates(const std::vector<PredictedRate>& rates, double now, double 
   constexpr double kRoom = 1.2;
   if (rates.empty()) return ideal;
   double most = now;
-  for (const PredictedRate& rate : rates) most = std::max(most, now * number_of(*rate.gain, "high"));
+  for (const PredictedRate& rate : rates) most = std::max(most, now * number_of(*rate.gain, key::high));
   return std::min(ideal, kRoom * most);
 }
 
 /// Now, after each change, and if every element were ready, as bars on one scale. False where no model says it.
 bool add_rates(const OrderedJson& report, HtmlWriter& page) {
-  const OrderedJson& verdict = report["verdict"];
-  const std::optional<double> now = known_number(verdict, "steps_per_s");
-  const std::optional<double> ideal = known_number(verdict, "steps_per_s_without_input");
+  const OrderedJson& verdict = report[key::verdict];
+  const std::optional<double> now = known_number(verdict, key::steps_per_s);
+  const std::optional<double> ideal = known_number(verdict, key::steps_per_s_without_input);
   if (!now || !ideal || *now <= 0) return false;
   const std::vector<PredictedRate> rates = predicted_rates(report, *now);
   const double top = top_of_rates(rates, *now, *ideal);
@@ -99,10 +101,10 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
   page.close();
   page.close();
   for (const PredictedRate& rate : rates) {
-    const double factor = number_of(*rate.gain, "factor");
-    const double reached = number_of(*rate.gain, "steps_per_s");
-    const double low = *now * number_of(*rate.gain, "low");
-    const double high = *now * number_of(*rate.gain, "high");
+    const double factor = number_of(*rate.gain, key::factor);
+    const double reached = number_of(*rate.gain, key::steps_per_s);
+    const double low = *now * number_of(*rate.gain, key::low);
+    const double high = *now * number_of(*rate.gain, key::high);
     page.open("li");
     page.element("span", rate.label);
     add_bar({.low = low,
@@ -137,8 +139,8 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
 }
 
 void add_confidence_line(const OrderedJson& verdict, HtmlWriter& page) {
-  const double confidence = number_of(verdict, "confidence");
-  const std::string doubt = text_of(verdict, "doubt");
+  const double confidence = number_of(verdict, key::confidence);
+  const std::string doubt = text_of(verdict, key::doubt);
   page.open("p", {{"class", doubt.empty() ? "muted" : "doubt"}});
   page.text(doubt.empty() ? "Confidence " : "Unsure: confidence ");
   add_number(format_share(confidence), confidence, "/report/verdict/confidence", page);
@@ -156,8 +158,8 @@ void add_banner(std::string_view label, const std::string& words, HtmlWriter& pa
 }
 
 void add_damage_banner(const OrderedJson& trace, HtmlWriter& page) {
-  const OrderedJson* const loss = find_value(trace, "loss");
-  if (loss == nullptr || is_true(*loss, "complete")) return;
+  const OrderedJson* const loss = find_value(trace, key::loss);
+  if (loss == nullptr || is_true(*loss, key::complete)) return;
   std::string what;
   for (const auto& [reason, count] : loss->items()) {
     if (reason != "complete")
@@ -170,8 +172,8 @@ void add_damage_banner(const OrderedJson& trace, HtmlWriter& page) {
 void add_calls_banner(const OrderedJson& report, HtmlWriter& page) {
   constexpr double kFewCalls = 10;  // below it the text report cautions, too
   const std::vector<const OrderedJson*> pipelines = drawn_pipelines(report);
-  const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), "get_next");
-  const double count = calls == nullptr ? kFewCalls : number_of(*calls, "count");
+  const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), key::get_next);
+  const double count = calls == nullptr ? kFewCalls : number_of(*calls, key::count);
   if (count <= 0 || count >= kFewCalls) return;
   add_banner(count == 1 ? "One step only:" : "Few steps:",
              fmt::format("the trace has {}; record about thirty.",
@@ -181,15 +183,15 @@ void add_calls_banner(const OrderedJson& report, HtmlWriter& page) {
 
 void add_straggler_banner(const OrderedJson& report, HtmlWriter& page) {
   double others = 0;
-  for (const OrderedJson& host : list_of(report, "hosts_compared")) {
-    if (text_of(host, "status") == "alike") others = std::max(others, number_of(host, "get_next_mean_us"));
+  for (const OrderedJson& host : list_of(report, key::hosts_compared)) {
+    if (text_of(host, key::status) == "alike") others = std::max(others, number_of(host, key::get_next_mean_us));
   }
-  for (const OrderedJson& host : list_of(report, "hosts_compared")) {
-    if (text_of(host, "status") != "straggler") continue;
+  for (const OrderedJson& host : list_of(report, key::hosts_compared)) {
+    if (text_of(host, key::status) != "straggler") continue;
     add_banner(
         "Straggler:",
         fmt::format("{} waits {} in a GetNext call, the others {} at most; in synchronous training all wait for it.",
-                    shortened(text_of(host, "host")), format_time(time_of(host, "get_next_mean_us")),
+                    shortened(text_of(host, key::host)), format_time(time_of(host, key::get_next_mean_us)),
                     format_time(from_microseconds(others))),
         page);
   }
@@ -198,17 +200,17 @@ void add_straggler_banner(const OrderedJson& report, HtmlWriter& page) {
 void add_device_banner(const OrderedJson& trace, HtmlWriter& page) {
   constexpr double kIdle = 0.5;  // of the recording: a device that computes for less is mostly not used
   const OrderedJson* main = nullptr;
-  for (const OrderedJson& device : list_of(trace, "device_activity")) {
-    const bool is_main = main == nullptr || number_of(device, "kernels_us") > number_of(*main, "kernels_us");
-    if (is_main && number_of(device, "kernel_count") > 0) main = &device;
+  for (const OrderedJson& device : list_of(trace, key::device_activity)) {
+    const bool is_main = main == nullptr || number_of(device, key::kernels_us) > number_of(*main, key::kernels_us);
+    if (is_main && number_of(device, key::kernel_count) > 0) main = &device;
   }
   if (main == nullptr) return;
-  const std::optional<double> idle = known_number(*main, "idle_us");
-  const std::optional<double> window = known_number(*main, "window_us");
+  const std::optional<double> idle = known_number(*main, key::idle_us);
+  const std::optional<double> window = known_number(*main, key::window_us);
   if (!idle || !window || *window <= 0 || *idle / *window < kIdle) return;
   add_banner("Device idle:",
              fmt::format("{} computes {} of the time and rests {}, whatever the input does.",
-                         shortened(text_of(*main, "device")), format_share(1 - *idle / *window),
+                         shortened(text_of(*main, key::device)), format_share(1 - *idle / *window),
                          format_share(*idle / *window)),
              page);
 }
@@ -218,9 +220,9 @@ void add_device_banner(const OrderedJson& trace, HtmlWriter& page) {
 void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr) return;
-  const OrderedJson& verdict = (*report)["verdict"];
-  const VerdictWords& words = words_of_verdict(text_of(verdict, "status"));
-  const bool is_unsure = !text_of(verdict, "doubt").empty();
+  const OrderedJson& verdict = (*report)[key::verdict];
+  const VerdictWords& words = words_of_verdict(text_of(verdict, key::status));
+  const bool is_unsure = !text_of(verdict, key::doubt).empty();
   page.open("section", {{"id", "verdict"},
                         {"class", is_unsure ? "verdict" : std::string(words.look)},
                         {"aria-labelledby", "heading-verdict"}});
@@ -228,22 +230,22 @@ void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
   page.element("span", {{"aria-hidden", "true"}}, words.mark);
   page.text(" ");
   page.text(words.words);
-  const std::optional<double> share = known_number(verdict, "input_share");
+  const std::optional<double> share = known_number(verdict, key::input_share);
   if (share && words.status == "input_bound") {
     page.text(" ");
     add_number(format_share(*share), *share, "/report/verdict/input_share", page);
     page.text(" of the time");
   }
   page.close();
-  page.element("p", text_of(verdict, "summary"));
-  if (const std::string limit = text_of(verdict, "limit"); !limit.empty())
+  page.element("p", text_of(verdict, key::summary));
+  if (const std::string limit = text_of(verdict, key::limit); !limit.empty())
     page.element("p", "What limits it: " + limit + ".");
   // Where there is nothing to judge, there is nothing to be sure of.
   if (share) {
     if (!add_rates(*report, page)) add_shares(*share, page);
     add_confidence_line(verdict, page);
   }
-  const OrderedJson& trace = (*report)["trace"];
+  const OrderedJson& trace = (*report)[key::trace];
   add_damage_banner(trace, page);
   add_calls_banner(*report, page);
   add_straggler_banner(*report, page);

@@ -6,6 +6,7 @@
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -22,23 +23,23 @@ struct RateRow {
 
 std::string words_of_limit(const OrderedJson* limit) {
   if (limit == nullptr) return {};
-  const std::string iterator = text_of(*limit, "iterator");
-  const std::string resource = title_of(text_of(*limit, "resource"));
+  const std::string iterator = text_of(*limit, key::iterator);
+  const std::string resource = title_of(text_of(*limit, key::resource));
   return iterator.empty() ? resource : fmt::format("{} of {}", resource, shortened(iterator));
 }
 
 RateRow row_of(const OrderedJson& fix) {
   RateRow row;
-  row.what = text_of(fix, "words");
-  if (const std::string condition = text_of(fix, "condition"); !condition.empty()) {
+  row.what = text_of(fix, key::words);
+  if (const std::string condition = text_of(fix, key::condition); !condition.empty()) {
     row.what += fmt::format(", {}", describe_condition(condition));
   }
-  if (const OrderedJson* const rates = find_value(fix, "steps_per_s")) {
-    row.low = number_of(*rates, "low");
-    row.estimate = number_of(*rates, "estimate");
-    row.high = number_of(*rates, "high");
+  if (const OrderedJson* const rates = find_value(fix, key::steps_per_s)) {
+    row.low = number_of(*rates, key::low);
+    row.estimate = number_of(*rates, key::estimate);
+    row.high = number_of(*rates, key::high);
   }
-  row.after = text_of(fix, "then_words");
+  row.after = text_of(fix, key::then_words);
   return row;
 }
 
@@ -89,30 +90,30 @@ PageTable table_of_rows(const std::vector<RateRow>& rows) {
 
 void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t count, HtmlWriter& page) {
   if (const std::string words = pipeline_words(pipeline, count); !words.empty()) page.element("h3", words);
-  const OrderedJson* const rates = find_value(pipeline, "steps_per_s");
+  const OrderedJson* const rates = find_value(pipeline, key::steps_per_s);
   if (rates == nullptr) {
-    page.element("p", "No prediction: " + text_of(pipeline, "why_none"));
+    page.element("p", "No prediction: " + text_of(pipeline, key::why_none));
     return;
   }
-  const double now = number_of(*rates, "model");
+  const double now = number_of(*rates, key::model);
   page.open("p");
   page.text("Measured ");
-  add_number(format_number(number_of(*rates, "measured")), number_of(*rates, "measured"),
+  add_number(format_number(number_of(*rates, key::measured)), number_of(*rates, key::measured),
              fmt::format("/whatif/pipelines/{}/steps_per_s/measured", number), page);
   page.text(" steps/s; without the cost of recording about ");
   add_number(format_number(now), now, fmt::format("/whatif/pipelines/{}/steps_per_s/model", number), page);
-  page.text(", the dashed line. What limits now: " + words_of_limit(find_value(pipeline, "limited_by")) + ".");
+  page.text(", the dashed line. What limits now: " + words_of_limit(find_value(pipeline, key::limited_by)) + ".");
   page.close();
   std::vector<RateRow> rows;
-  for (const OrderedJson& fix : list_of(pipeline, "fixes")) rows.push_back(row_of(fix));
-  for (const OrderedJson& fix : list_of(pipeline, "together")) {
+  for (const OrderedJson& fix : list_of(pipeline, key::fixes)) rows.push_back(row_of(fix));
+  for (const OrderedJson& fix : list_of(pipeline, key::together)) {
     rows.push_back(row_of(fix));
     rows.back().what += ", together with those before";
   }
   // The ceiling may be far off: it must not make what can be reached invisible.
   constexpr double kRoom = 1.2;
   const double top = kRoom * most_of(rows, now);
-  if (const OrderedJson* const ideal = find_value(pipeline, "without_input")) {
+  if (const OrderedJson* const ideal = find_value(pipeline, key::without_input)) {
     rows.push_back(row_of(*ideal));
     rows.back().what = "if every element were ready";
   }
@@ -126,11 +127,11 @@ void add_whatif_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const whatif = documents.find("whatif");
   if (whatif == nullptr) return;
   open_section("whatif", "What each change would bring", page);
-  const OrderedJson& pipelines = list_of(*whatif, "pipelines");
+  const OrderedJson& pipelines = list_of(*whatif, key::pipelines);
   for (std::size_t number = 0; number < std::min<std::size_t>(pipelines.size(), 8); ++number) {
     add_pipeline(pipelines[number], number, pipelines.size(), page);
   }
-  if (const OrderedJson* const asked = find_value(*whatif, "asked")) {
+  if (const OrderedJson* const asked = find_value(*whatif, key::asked)) {
     page.element("h3", "What you asked");
     const std::vector<RateRow> rows = {row_of(*asked)};
     add_rows(rows, 0, most_of(rows, 0), page);
