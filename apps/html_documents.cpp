@@ -59,11 +59,10 @@ void add_explanations(const Analysis& analysis, const ThresholdSettings& thresho
                                       [&](const Finding& finding) { return finding.rule == entry.rule.id; });
     if (!is_found) continue;
     spoke.push_back(entry);
-    documents.push_back(
-        {"explanation_" + std::string(entry.rule.id),
-         OrderedJson::parse(render_explanation_json(entry.rule, analysis.measurements, analysis.diagnosis))});
+    documents.push_back({"explanation_" + std::string(entry.rule.id),
+                         explanation_json(entry.rule, analysis.measurements, analysis.diagnosis)});
   }
-  documents.push_back({"rules", OrderedJson::parse(render_rules_json(spoke, thresholds, /*with_pages=*/true))});
+  documents.push_back({"rules", rules_json(spoke, thresholds, /*with_pages=*/true)});
 }
 
 /// Report and timeline of the first recording of a side, under names that begin with `prefix`. Of a recording that is
@@ -120,11 +119,11 @@ std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSetti
   return render_html(std::move(documents), title_of_traces(analysis.measurements));
 }
 
-std::string render_comparison_html(const std::string& json, const std::string& history, const ComparedPaths& paths,
+std::string render_comparison_html(OrderedJson comparison, OrderedJson history, const ComparedPaths& paths,
                                    const DiagnosisSetup& setup) {
   std::vector<PageDocument> documents;
-  documents.push_back({"comparison", OrderedJson::parse(json)});
-  if (!history.empty()) documents.push_back({"history", OrderedJson::parse(history)});
+  documents.push_back({"comparison", std::move(comparison)});
+  if (!history.is_null()) documents.push_back({"history", std::move(history)});
   add_side("base_", paths.base, setup, documents);
   add_side("candidate_", paths.candidate, setup, documents);
   return render_html(std::move(documents), "Comparison");

@@ -28,9 +28,9 @@ struct ComparedPaths {
   std::vector<std::string> candidate;
 };
 
-/// A comparison as such a page: `json` is what `compare` prints, `history` what `baseline log` does, empty without a
+/// A comparison as such a page: what `compare` prints, and in `history` what `baseline log` does, null without a
 /// baseline; the first recording of each side is read for its pipeline and its steps.
-std::string render_comparison_html(const std::string& json, const std::string& history, const ComparedPaths& paths,
+std::string render_comparison_html(OrderedJson comparison, OrderedJson history, const ComparedPaths& paths,
                                    const DiagnosisSetup& setup);
 
 /// What the page is called: the run, where the traces lie in a log directory, and its host.

@@ -156,11 +156,11 @@ int log_runs(const BaselineOptions& options) {
   if (!runs) return fail_with(runs.error());
   const History history = history_of(*runs, thresholds_of(options));
   const OutputFormat format = options.output.format();
-  if (format == OutputFormat::json) return print_page(render_history_json(history), options.output.path(), true);
+  if (format == OutputFormat::json) return print_page(to_text(history_json(history)), options.output.path(), true);
   if (format == OutputFormat::html) {
     // One version alone has nothing to draw.
     const std::string text = history.entries.size() < 2 ? render_history_text(history, std::nullopt) : std::string();
-    return print_page(render_document_html("history", render_history_json(history), "History", text),
+    return print_page(render_document_html("history", to_text(history_json(history)), "History", text),
                       options.output.path());
   }
   return print_page(format == OutputFormat::csv ? render_history_csv(history)

@@ -253,11 +253,11 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   const std::vector<RunSummary> candidate = summaries_of(sides.candidate);
   RunComparison comparison = compare(base, candidate, options.choice, thresholds);
   add_budgets(sides.candidate, comparison);
-  std::string history;
+  OrderedJson history;
   if (options.baseline && options.label.empty()) {
     const History versions = history_with_candidate(sides, thresholds);
     add_history_notes(versions, comparison);
-    history = render_history_json(versions);
+    history = history_json(versions);
   }
   comparison.settings_note = output.settings_note;
   if (options.ideal) comparison.ideal = closed_gap(*options.ideal, base, candidate, summaries_of(sides.ideal));
@@ -265,9 +265,9 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   problems.settings_note = output.settings_note;
   const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
     if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));
-    if (format == OutputFormat::json) return render_comparison_json(comparison);
+    if (format == OutputFormat::json) return to_text(comparison_json(comparison));
     if (format == OutputFormat::html) {
-      return render_comparison_html(render_comparison_json(comparison), history, {options.base, options.candidate},
+      return render_comparison_html(comparison_json(comparison), history, {options.base, options.candidate},
                                     options.reading.setup);
     }
     if (format == OutputFormat::svg) return render_comparison_svg(comparison);

@@ -17,14 +17,14 @@ Result<std::string> rule_page(const Request& request, const std::string& name, O
   const Result<const CatalogEntry*> entry = find_rule(name, catalog);
   if (!entry) return Unexpected(entry.error());
   const ThresholdSettings settings = in_force(request.thresholds);
-  if (format == OutputFormat::json) return render_rules_json({*entry, 1}, settings, /*with_pages=*/true);
+  if (format == OutputFormat::json) return to_text(rules_json({*entry, 1}, settings, /*with_pages=*/true));
   return render_rule_text(**entry, settings, width);
 }
 
 int explain_traces(const Request& request, const OutputOptions& output, const Rule& rule) {
   const ReadingOptions reading = reading_options(request);
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
-    return format == OutputFormat::json ? render_explanation_json(rule, analysis.measurements, analysis.diagnosis)
+    return format == OutputFormat::json ? to_text(explanation_json(rule, analysis.measurements, analysis.diagnosis))
                                         : render_explanation_text(rule, analysis.measurements, analysis.diagnosis,
                                                                   style_of(output, reading.traces));
   };
@@ -53,7 +53,7 @@ int run_rules(const Request& request) {
   const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   const std::vector<CatalogEntry> catalog = rule_catalog();
-  return print_page(output->format() == OutputFormat::json ? render_rules_json(catalog, {}, /*with_pages=*/false)
+  return print_page(output->format() == OutputFormat::json ? to_text(rules_json(catalog, {}, /*with_pages=*/false))
                                                            : render_rules_text(catalog, page_width(*output)),
                     output->path());
 }

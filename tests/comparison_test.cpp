@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "report/comparison_page.h"
+#include "report/comparison_words.h"
 #include "summaries.h"
 
 namespace doctor::comparison_test {

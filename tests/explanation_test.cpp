@@ -34,7 +34,7 @@ struct Explained {
     return render_explanation_text(rule_named(rules, rule), measurements, diagnosis, {});
   }
   nlohmann::json json(std::string_view rule) const {
-    return nlohmann::json::parse(render_explanation_json(rule_named(rules, rule), measurements, diagnosis));
+    return nlohmann::json::parse(to_text(explanation_json(rule_named(rules, rule), measurements, diagnosis)));
   }
 };
 

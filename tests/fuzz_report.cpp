@@ -93,7 +93,7 @@ void explain(const Analysis& analysis, unsigned which, FuzzBytes& bytes) {
   if (which < 8) {
     return expect_clean_text(render_explanation_text(rule, analysis.measurements, analysis.diagnosis, {}));
   }
-  expect_json(render_explanation_json(rule, analysis.measurements, analysis.diagnosis));
+  expect_json(to_text(explanation_json(rule, analysis.measurements, analysis.diagnosis)));
 }
 
 /// The trace in a folder with the lines of names that the grammar gives to datasets.

@@ -88,22 +88,22 @@ TEST_CASE("a history as text, CSV and JSON") {
   const std::string csv = render_history_csv(history());
   CHECK(csv.starts_with("number,recorded_at,label,metric,words,value_us,change_ratio\n"));
   CHECK(csv.find("8,2025-11-27T00:00:0") != std::string::npos);
-  const auto json = nlohmann::json::parse(render_history_json(history()));
+  const auto json = nlohmann::json::parse(to_text(history_json(history())));
   CHECK(json["schema"] == "tfdata-doctor.history/1");
   CHECK(json["entries"].size() == 12);
   CHECK(json["series"][0]["values_us"].size() == 12);
   CHECK(render_history_text({}, {}) == "no whole run to show\n");
-  CHECK(nlohmann::json::parse(render_history_json({}))["entries"].empty());
+  CHECK(nlohmann::json::parse(to_text(history_json({})))["entries"].empty());
 }
 
 TEST_CASE("a history on a page: the whole step, and what changed with the version since which it did") {
-  const std::string json = render_history_json(history());
+  const std::string json = to_text(history_json(history()));
   const std::string page = render_html({{"history", OrderedJson::parse(json)}}, "history");
   CHECK(page.find("Over the versions of the baseline") != std::string::npos);
   CHECK(page.find("DecodeJpeg in ParallelMap</h3>") != std::string::npos);
   CHECK(page.find("since v7 of 2025-11-27") != std::string::npos);
   CHECK(page.find("<h3>Batch</h3>") == std::string::npos);
-  CHECK(render_html({{"history", OrderedJson::parse(render_history_json({}))}}, "none").find("id=\"history\"") ==
+  CHECK(render_html({{"history", OrderedJson::parse(to_text(history_json({})))}}, "none").find("id=\"history\"") ==
         std::string::npos);
 }
 

@@ -499,7 +499,7 @@ TEST_CASE("a rule's page ends with the thresholds in force") {
   CHECK(holds(text, "--set slow-thing.min_share=0.4"));
   CHECK(holds(render_rule_text(entry, {}), "min_share = 20 %\n"));
   CHECK(render_rules_text({&entry, 1}) == "slow-thing  A thing is slow\n");
-  const Json page = Json::parse(render_rules_json({&entry, 1}, settings, true));
+  const Json page = Json::parse(to_text(rules_json({&entry, 1}, settings, true)));
   CHECK(page["rules"][0]["thresholds"][0]["value"] == 0.4);
   CHECK(page["rules"][0]["thresholds"][0]["default"] == 0.2);
   CHECK(page["rules"][0]["page"] == "# slow-thing\n");

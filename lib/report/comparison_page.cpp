@@ -3,106 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "report/comparison_words.h"
 #include "report/json_values.h"
 #include "text/document_keys.h"
-#include "text/json_page.h"
 #include "text/numbers.h"
-#include "text/text_page.h"
 
 namespace doctor {
 namespace {
-
-std::string time_words(double microseconds) {
-  return format_time(static_cast<Picoseconds>(std::llround(microseconds * 1e6)));
-}
-
-/// "+520 us", "-1.20 ms".
-std::string signed_time(double microseconds) {
-  return (microseconds < 0 ? "-" : "+") + time_words(std::abs(microseconds));
-}
-
-std::string values_of(const TimeRow& row) {
-  switch (row.kind) {
-    case TimeKind::tail:
-      return fmt::format("{} -> {} of its time in calls of many times the usual", format_share(row.base_median),
-                         format_share(row.candidate_median));
-    case TimeKind::calls:
-      return fmt::format("{:.4g} -> {:.4g} calls a step", row.base_median, row.candidate_median);
-    case TimeKind::work:
-      return fmt::format("{} -> {} of work a step in its function", time_words(row.base_median),
-                         time_words(row.candidate_median));
-    case TimeKind::modelled:
-      return fmt::format("{} -> {}", time_words(row.base_median), time_words(row.candidate_median));
-    case TimeKind::get_next:
-    case TimeKind::step:
-      return fmt::format("{} -> {} (median)", time_words(row.base_median), time_words(row.candidate_median));
-    case TimeKind::self:
-    case TimeKind::op:
-      break;
-  }
-  return fmt::format("{} -> {} a call", time_words(row.base_median), time_words(row.candidate_median));
-}
-
-bool is_same_pipeline(const RunComparison& comparison) {
-  return std::all_of(comparison.changes.begin(), comparison.changes.end(), [](const StructureChange& change) {
-    return change.kind == ChangeKind::finding_new || change.kind == ChangeKind::finding_gone;
-  });
-}
-
-std::size_t regression_count(const RunComparison& comparison) {
-  const auto count = [](const auto& items) {
-    return static_cast<std::size_t>(
-        std::count_if(items.begin(), items.end(), [](const auto& item) { return is_regression(item); }));
-  };
-  return count(comparison.changes) + count(comparison.rows) + count(comparison.pipeline_rows);
-}
-
-/// "a step took 3.70 ms and takes 8.24 ms (x2.23)"; empty where no step shows.
-std::string felt_words(const RunComparison& comparison) {
-  const TimeRow* const row = felt_row(comparison);
-  if (row == nullptr || row->ratio() <= 0) return {};
-  return fmt::format("a step took {} and takes {} (x{:.3g})", time_words(row->base_median),
-                     time_words(row->candidate_median), row->ratio());
-}
-
-std::string first_regression(const RunComparison& comparison) {
-  for (const StructureChange& change : comparison.changes) {
-    if (is_regression(change)) return change.message;
-  }
-  for (const std::vector<TimeRow>* rows : {&comparison.rows, &comparison.pipeline_rows}) {
-    for (const TimeRow& row : *rows) {
-      if (is_regression(row)) return describe_subject(row) + ": " + describe_row(row);
-    }
-  }
-  return {};
-}
-
-/// "; faster: DecodePng in Dataset.map, x0.84 (97 % confidence interval 0.81 to 0.86)"; empty where nothing is.
-std::string first_improvement(const RunComparison& comparison) {
-  for (const TimeRow& row : comparison.rows) {
-    if (row.difference == Difference::faster && row.cost_us < 0)
-      return "; faster: " + describe_subject(row) + ", " + describe_ratio(row);
-  }
-  return {};
-}
-
-/// "the pipeline is the same; recorded on another machine (host: a -> b, cores: 2 -> 16), so times are not compared".
-std::string describe_machines(const RunComparison& comparison) {
-  std::string what;
-  for (const std::string& difference : comparison.machines.differences) {
-    what += (what.empty() ? "" : ", ") + difference;
-  }
-  return fmt::format(
-      "{}; the candidate was recorded on another machine ({}), so times are not compared: record both on "
-      "one, or give --across-machines",
-      is_same_pipeline(comparison) ? "the pipeline is the same"
-                                   : "the pipeline changed, but for nothing "
-                                     "that is sure to be slower",
-      what);
-}
 
 // The words of the schema: they never change.
 
@@ -317,130 +226,7 @@ void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
 
 }  // namespace
 
-std::string_view verdict_words(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return "REGRESSION";
-    case ComparisonOutcome::no_regression:
-      return "NO REGRESSION";
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
-}
-
-const TimeRow* felt_row(const RunComparison& comparison) {
-  const TimeRow* felt = nullptr;
-  for (const TimeRow& row : comparison.pipeline_rows) {
-    if (row.kind == TimeKind::step && (felt == nullptr || row.cost_us > felt->cost_us)) felt = &row;
-  }
-  return felt;
-}
-
-std::string summarize(const RunComparison& comparison) {
-  const std::size_t judged = static_cast<std::size_t>(
-      std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) { return row.is_judged; }));
-  const auto judged_times = std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) {
-    return row.is_judged && row.kind != TimeKind::calls;
-  });
-  const std::size_t count = regression_count(comparison);
-  const std::string felt = felt_words(comparison);
-  switch (comparison.outcome) {
-    case ComparisonOutcome::regression:
-      return (felt.empty() ? felt : felt + "; ") + first_regression(comparison) +
-             (count > 1 ? fmt::format("; and {} more", count - 1) : "");
-    case ComparisonOutcome::no_regression:
-      return fmt::format("nothing got slower{} ({} compared, {} base and {} candidate recordings)",
-                         first_improvement(comparison), format_count(judged, "number"), comparison.base_count,
-                         comparison.candidate_count);
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  if (comparison.base_count == 0 || comparison.candidate_count == 0) return "one side has no recording to compare";
-  if (comparison.machines.is_other && judged_times == 0) return describe_machines(comparison);
-  if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) {
-    return fmt::format("{}; times need {} recordings a side, there are {} and {}",
-                       is_same_pipeline(comparison) ? "the pipeline is the same"
-                                                    : "the pipeline changed, but for nothing that is sure to be slower",
-                       comparison.needed_count, comparison.base_count, comparison.candidate_count);
-  }
-  if (judged > 0) {
-    return felt + ", and nothing that was compared explains it; record both again, in turn on an idle machine";
-  }
-  return "no iterator and no op has enough calls in enough recordings to be compared";
-}
-
-std::string describe_subject(const TimeRow& row) {
-  return row.op.empty() ? row.words : row.op + " in " + row.words;
-}
-
-std::string_view to_word(Difference difference) {
-  switch (difference) {
-    case Difference::slower:
-      return "slower";
-    case Difference::faster:
-      return "faster";
-    case Difference::same:
-      return "same";
-    case Difference::unknown:
-      break;
-  }
-  return "~";
-}
-
-std::string describe_value(const TimeRow& row, double value) {
-  if (row.kind == TimeKind::tail) return format_share(value);
-  return row.kind == TimeKind::calls ? fmt::format("{:.4g} calls", value) : time_words(value);
-}
-
-std::string describe_ratio(const TimeRow& row) {
-  if (row.ratio() <= 0 || row.kind == TimeKind::tail) return {};
-  std::string text = fmt::format("x{:.3g}", row.ratio());
-  // Of one recording against one the interval says nothing.
-  constexpr double kWorthTelling = 0.5;
-  if (!row.interval || row.interval->confidence < kWorthTelling) return text;
-  return text + fmt::format(" ({:.0f} % confidence interval {:.3g} to {:.3g})", 100 * row.interval->confidence,
-                            row.interval->low, row.interval->high);
-}
-
-std::string describe_cost(const TimeRow& row) {
-  constexpr double kNothing = 0.01;
-  return is_of_consumer(row.kind) || std::abs(row.cost_us) < kNothing ? std::string() : signed_time(row.cost_us);
-}
-
-bool is_worth_a_line(const TimeRow& row) {
-  if (is_regression(row)) return true;
-  const bool is_time = row.kind == TimeKind::self || row.kind == TimeKind::op;
-  return is_time ? row.is_judged || row.needed.has_value() : row.is_judged && row.difference == Difference::faster;
-}
-
-std::string describe_row(const TimeRow& row) {
-  if (row.base.empty() || row.candidate.empty()) return row.reason;
-  std::string text = values_of(row);
-  if (const std::string ratio = describe_ratio(row); !ratio.empty()) text += ", " + ratio;
-  if (const std::string cost = describe_cost(row); !cost.empty()) text += ", " + cost + " a step";
-  constexpr double kLeastLonger = 0.005;
-  if (row.longer_step && *row.longer_step >= kLeastLonger && row.difference == Difference::slower) {
-    text += fmt::format(", which gets {} longer by it", format_share(*row.longer_step));
-  }
-  if (!row.reason.empty()) text += "; " + row.reason;
-  if (row.needed) text += fmt::format(" ({} per side would show it)", format_count(*row.needed, "recording"));
-  return text;
-}
-
-std::string describe_gap(const ClosedGap& closed) {
-  const IdealGap& gap = closed.gap;
-  const std::string rates =
-      fmt::format("base {:.3g} steps/s, candidate {:.3g}, ideal {:.3g} (traced)", gap.from, closed.candidate, gap.to);
-  if (gap.is_open()) {
-    return fmt::format("closed {} of the gap to the ideal run: {}", format_share(gap.closed_by(closed.candidate)),
-                       rates);
-  }
-  if (gap.size() >= 0) return "there is hardly a gap between the base and the ideal run: " + rates;
-  return "the ideal run is slower than the base: " + rates + "; record them again, in turn on one machine";
-}
-
-std::string render_comparison_json(const RunComparison& comparison) {
+OrderedJson comparison_json(const RunComparison& comparison) {
   OrderedJson changes = OrderedJson::array();
   for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
   OrderedJson json = {
@@ -461,7 +247,7 @@ std::string render_comparison_json(const RunComparison& comparison) {
       {key::machine_pace, comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
       {key::notes, comparison.notes}};
   if (!comparison.settings_note.empty()) json[key::settings_note] = comparison.settings_note;
-  return to_text(json);
+  return json;
 }
 
 std::string render_comparison_text(const RunComparison& comparison, const TextStyle& style) {

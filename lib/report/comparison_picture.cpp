@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/comparison_page.h"
+#include "report/comparison_words.h"
 #include "report/html/html_writer.h"
 #include "report/html/page_parts.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "compare/comparison_thresholds.h"
-#include "report/comparison_page.h"
+#include "report/comparison_words.h"
 #include "report/repository_path.h"
 #include "tree/dataset_kinds.h"
 

@@ -234,7 +234,7 @@ std::string describe(const Question& question) {
                      comparison.threshold);
 }
 
-std::string render_explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis) {
+OrderedJson explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   const std::vector<Inquiry>& inquiries = inquiries_of(diagnosis, rule.id);
   OrderedJson list = OrderedJson::array();
@@ -243,7 +243,7 @@ std::string render_explanation_json(const Rule& rule, const Measurements& measur
   page[key::rule] = rule.id;
   page[key::outcome] = to_word(outcome_of(inquiries));
   page[key::inquiries] = std::move(list);
-  return to_text(page);
+  return page;
 }
 
 std::string render_explanation_text(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "diagnose/diagnose.h"
+#include "text/json_page.h"
 #include "text/text_page.h"
 
 namespace doctor {
@@ -29,6 +30,6 @@ std::string render_explanation_text(const Rule& rule, const Measurements& measur
                                     const TextStyle& style);
 
 /// The same as `tfdata-doctor.explanation/1`.
-std::string render_explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis);
+OrderedJson explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis);
 
 }  // namespace doctor

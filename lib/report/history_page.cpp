@@ -150,7 +150,7 @@ std::string render_history_csv(const History& history) {
   return table_csv(table);
 }
 
-std::string render_history_json(const History& history) {
+OrderedJson history_json(const History& history) {
   OrderedJson entries = OrderedJson::array();
   for (const HistoryEntry& entry : history.entries) {
     entries.push_back({{key::label, text_or_null(entry.label)},
@@ -161,10 +161,10 @@ std::string render_history_json(const History& history) {
   }
   OrderedJson series = OrderedJson::array();
   for (const HistorySeries& one : history.series) series.push_back(series_json(one));
-  return to_text({{key::schema, "tfdata-doctor.history/1"},
-                  {key::tool, tool_json()},
-                  {key::entries, std::move(entries)},
-                  {key::series, std::move(series)}});
+  return {{key::schema, "tfdata-doctor.history/1"},
+          {key::tool, tool_json()},
+          {key::entries, std::move(entries)},
+          {key::series, std::move(series)}};
 }
 
 }  // namespace doctor

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compare/history.h"
+#include "text/json_page.h"
 #include "text/text_page.h"
 
 namespace doctor {
@@ -17,6 +18,6 @@ std::string render_history_text(const History& history, PageWidth width);
 std::string render_history_csv(const History& history);
 
 /// `tfdata-doctor.history/1`.
-std::string render_history_json(const History& history);
+OrderedJson history_json(const History& history);
 
 }  // namespace doctor

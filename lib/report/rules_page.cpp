@@ -108,13 +108,12 @@ std::string render_rule_text(const CatalogEntry& entry, const ThresholdSettings&
   return text + fmt::format("\nSet one with --set {}.{}={:g}\n", rule.id, first.name, in_force[first.name]);
 }
 
-std::string render_rules_json(std::span<const CatalogEntry> catalog, const ThresholdSettings& settings,
-                              bool with_pages) {
+OrderedJson rules_json(std::span<const CatalogEntry> catalog, const ThresholdSettings& settings, bool with_pages) {
   OrderedJson rules = OrderedJson::array();
   for (const CatalogEntry& entry : catalog) rules.push_back(rule_json(entry, settings, with_pages));
   OrderedJson page = {{key::schema, "tfdata-doctor.rules/1"}, {key::tool, tool_json()}};
   page[key::rules] = std::move(rules);
-  return to_text(page);
+  return page;
 }
 
 }  // namespace doctor

@@ -6,6 +6,7 @@
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
 #include "text/columns.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -18,7 +19,6 @@ std::string render_rules_text(std::span<const CatalogEntry> catalog, PageWidth w
 std::string render_rule_text(const CatalogEntry& entry, const ThresholdSettings& settings, PageWidth width = {});
 
 /// The rules given, with their thresholds, as `tfdata-doctor.rules/1`; with their pages if `with_pages`.
-std::string render_rules_json(std::span<const CatalogEntry> catalog, const ThresholdSettings& settings,
-                              bool with_pages);
+OrderedJson rules_json(std::span<const CatalogEntry> catalog, const ThresholdSettings& settings, bool with_pages);
 
 }  // namespace doctor
