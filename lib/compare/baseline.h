@@ -10,6 +10,9 @@
 
 namespace doctor {
 
+/// What the file of a baseline says it is.
+inline constexpr std::string_view kBaselineSchema = "tfdata-doctor.baseline/1";
+
 /// A run that is kept for later comparisons.
 struct StoredRun {
   std::string id;     ///< identifier_of() its summary: the same run is stored once
