@@ -34,8 +34,8 @@ IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppre
   return idle;
 }
 
-std::vector<Finding> findings_that_count(std::span<const Finding> findings) {
-  std::vector<Finding> counting;
+FindingRefs findings_that_count(std::span<const Finding> findings) {
+  FindingRefs counting;
   std::copy_if(findings.begin(), findings.end(), std::back_inserter(counting),
                [](const Finding& finding) { return !finding.suppressed; });
   return counting;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,10 @@ struct IdleSuppressions {
 IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppression> suppressions,
                           std::chrono::year_month_day today);
 
+/// Findings that stand elsewhere: a trace of thousands of pipelines has 10 MB of them.
+using FindingRefs = std::vector<std::reference_wrapper<const Finding>>;
+
 /// The findings that are not suppressed, in their order: those that count.
-std::vector<Finding> findings_that_count(std::span<const Finding> findings);
+FindingRefs findings_that_count(std::span<const Finding> findings);
 
 }  // namespace doctor

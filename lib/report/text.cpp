@@ -162,7 +162,7 @@ std::string describe_first_epoch(const std::vector<PipelineView>& pipelines) {
 }
 
 /// What the calls do over time, where a median hides it.
-std::vector<std::string> describe_pace(const std::vector<Finding>& findings, const PipelineView& worst) {
+std::vector<std::string> describe_pace(const FindingRefs& findings, const PipelineView& worst) {
   std::vector<std::string> found;
   for (const std::string& pace :
        {describe_stalls(worst.host, worst.pipeline), describe_pace_change(worst.host, worst.pipeline)}) {
@@ -198,7 +198,7 @@ void add_place(const PipelineView& worst, Detail detail, bool shows_function, Te
 }
 
 /// The evidence: where the user wrote the culprit, what its function does, and the calls over time.
-void add_evidence(const std::vector<Finding>& findings, const PipelineView& worst, Detail detail, Brevity brevity,
+void add_evidence(const FindingRefs& findings, const PipelineView& worst, Detail detail, Brevity brevity,
                   TextPage& page) {
   const std::vector<std::string> pace = describe_pace(findings, worst);
   add_place(worst, detail, pace.empty() || !leaves_out(brevity, Brevity::second_evidence), page);
@@ -223,7 +223,7 @@ bool is_reason_of_change(const Finding& finding, const Diagnosis& diagnosis) {
   });
 }
 
-void add_notes(const Diagnosis& diagnosis, const std::vector<Finding>& findings, const std::string& first_epoch,
+void add_notes(const Diagnosis& diagnosis, const FindingRefs& findings, const std::string& first_epoch,
                Detail detail, Brevity brevity, TextPage& page) {
   const std::size_t most = detail == Detail::full ? findings.size() : kShownNotes;
   std::size_t shown = 0;
@@ -257,7 +257,7 @@ void add_loss(const Measurements& measurements, const Detail detail, TextPage& p
 }
 
 /// Every finding with what it rests on.
-void add_findings(const Diagnosis& diagnosis, const std::vector<Finding>& findings, TextPage& page) {
+void add_findings(const Diagnosis& diagnosis, const FindingRefs& findings, TextPage& page) {
   for (const Finding& finding : findings) {
     page.empty_line();
     page.row("finding", fmt::format("{}: {}", finding.rule, finding.message));
@@ -324,7 +324,7 @@ std::string render(const Measurements& measurements, const Diagnosis& diagnosis,
   if (!first_epoch.empty()) page.row("caution", first_epoch);
   if (!pipelines.empty()) add_culprit(pipelines.front(), brevity, page);
   if (!pipelines.empty()) add_limit(diagnosis, pipelines.front(), brevity, page);
-  const std::vector<Finding> findings = findings_that_count(diagnosis.findings);
+  const FindingRefs findings = findings_that_count(diagnosis.findings);
   const std::string first_rule = add_changes(measurements, diagnosis, style.detail, brevity, page);
   if (first_rule.empty()) add_next_step(diagnosis.judgement, page);
   if (!pipelines.empty()) add_evidence(findings, pipelines.front(), style.detail, brevity, page);
