@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "diagnose/budgets.h"
-#include "diagnose/catalog.h"
 #include "documents.h"
 #include "fleet/trace_row.h"
 #include "process/exit_code.h"
@@ -18,13 +17,7 @@
 namespace doctor {
 namespace {
 
-// Made once for all traces of a worker.
-
-const std::vector<CatalogEntry>& catalog() {
-  static const std::vector<CatalogEntry> kEntries = rule_catalog();
-  return kEntries;
-}
-
+/// Made once for all traces of a worker.
 PairsBeside& pairs_beside() {
   static PairsBeside found;
   return found;
@@ -97,11 +90,8 @@ DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate
 
   DiagnosedTrace diagnosed;
   diagnosed.status = analysis.diagnosis.judgement.status;
-  const auto outcome = [&] {
-    return problems_of(analysis.measurements, analysis.diagnosis, {.catalog = catalog(), .fail_on = gate.fail_on})
-        .outcome;
-  };
-  diagnosed.exit_code = analysis.has_readable_file() ? exit_code_of(outcome()) : kExitFailure;
+  diagnosed.exit_code =
+      analysis.has_readable_file() ? exit_code_of(outcome_of(analysis.diagnosis, gate.fail_on)) : kExitFailure;
   if (analysis.has_readable_file()) {
     diagnosed.has_open_budget = outcome_of(analysis.diagnosis.budgets) == BudgetOutcome::unknown;
     diagnosed.budgets = describe_budgets(analysis);

@@ -34,6 +34,11 @@ ProblemLocation location_of(const Measurements& measurements, const Judgement& j
   return {trace_location(is_known ? measurements.hosts[host].files.front().path : "", context.working_directory)};
 }
 
+/// Suppressed or not.
+bool is_failure(const Finding& finding, std::optional<Severity> fail_on) {
+  return fail_on && finding.severity >= *fail_on;
+}
+
 Problem problem_of(const Measurements& measurements, const Judgement& judgement, const Finding& finding,
                    const ProblemContext& context) {
   Problem problem;
@@ -44,7 +49,7 @@ Problem problem_of(const Measurements& measurements, const Judgement& judgement,
   problem.evidence = finding.evidence;
   problem.advice = finding.advice;
   problem.location = location_of(measurements, judgement, finding, context);
-  problem.fails = context.fail_on && finding.severity >= *context.fail_on;
+  problem.fails = is_failure(finding, context.fail_on);
   if (finding.suppressed) problem.suppressed = finding.suppressed->reason;
   if (finding.host) problem.host = host_name(measurements.hosts[*finding.host]);
   if (finding.pipeline) {
@@ -82,16 +87,6 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, c
   }
 }
 
-ProblemOutcome outcome_of(VerdictStatus status, BudgetOutcome budgets, const std::vector<Problem>& problems) {
-  if (status == VerdictStatus::no_input_pipeline || status == VerdictStatus::inconclusive) {
-    return ProblemOutcome::nothing_to_judge;
-  }
-  const bool has_failed =
-      std::any_of(problems.begin(), problems.end(), [](const Problem& problem) { return problem.counts_as_failure(); });
-  if (has_failed) return ProblemOutcome::failed;
-  return budgets == BudgetOutcome::unknown ? ProblemOutcome::nothing_to_judge : ProblemOutcome::passed;
-}
-
 }  // namespace
 
 std::string verdict_words(VerdictStatus status) {
@@ -106,6 +101,21 @@ std::string verdict_words(VerdictStatus status) {
       break;
   }
   return "INCONCLUSIVE";
+}
+
+ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fail_on) {
+  const VerdictStatus status = diagnosis.judgement.status;
+  if (status == VerdictStatus::no_input_pipeline || status == VerdictStatus::inconclusive) {
+    return ProblemOutcome::nothing_to_judge;
+  }
+  const bool has_failure =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [&](const Finding& finding) { return is_failure(finding, fail_on) && !finding.suppressed; });
+  const bool is_over_budget = std::any_of(diagnosis.budgets.begin(), diagnosis.budgets.end(),
+                                          [](const BudgetResult& result) { return result.is_exceeded(); });
+  if (has_failure || is_over_budget) return ProblemOutcome::failed;
+  return outcome_of(diagnosis.budgets) == BudgetOutcome::unknown ? ProblemOutcome::nothing_to_judge
+                                                                 : ProblemOutcome::passed;
 }
 
 ProblemReport problems_of(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context) {
@@ -125,7 +135,7 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   set_fingerprints(report.problems);
   for (const NotEvaluated& rule : diagnosis.not_evaluated) report.not_evaluated.push_back({rule.rule, rule.reason});
   report.settings_note = diagnosis.settings_note;
-  report.outcome = outcome_of(diagnosis.judgement.status, outcome_of(diagnosis.budgets), report.problems);
+  report.outcome = outcome_of(diagnosis, context.fail_on);
   return report;
 }
 

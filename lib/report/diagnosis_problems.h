@@ -22,7 +22,10 @@ struct ProblemContext {
 /// "INPUT-BOUND": the verdict as pages print it.
 std::string verdict_words(VerdictStatus status);
 
-/// The findings of a diagnosis as problems, in their order. The outcome is the one that the command ends with.
+/// What the command ends with: `fail_on` is that of ProblemContext.
+ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fail_on);
+
+/// The findings of a diagnosis as problems, in their order.
 ProblemReport problems_of(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context);
 
 }  // namespace doctor
