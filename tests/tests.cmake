@@ -40,6 +40,10 @@ if(NOT DOCTOR_FUZZ)
   doctor_test_program(unit_tests ${test_sources})
   # The tests of expected files are a program of their own, so that scripts/accept-golden builds no other tests.
   doctor_test_program(golden_tests ${golden_sources})
+  # What scripts/check-snippets asks how advice spells code for older versions of TensorFlow.
+  add_executable(spell_snippets tests/spell_snippets.cpp)
+  doctor_warnings(spell_snippets)
+  target_link_libraries(spell_snippets PRIVATE doctor_core)
   doctor_unity(unit_tests tests *_test.cpp 8)
   doctor_unity(unit_tests tests/rules *_test.cpp 8)
   add_dependencies(unit_tests intruder)

@@ -38,6 +38,7 @@ constexpr std::array kSpellings = {
              ")"},
     Spelling{"dataset.rejection_resample(", {2, 7}, "dataset.apply(tf.data.experimental.rejection_resample(", ")"},
     Spelling{"jit_compile=True", {2, 5}, "experimental_compile=True"},
+    Spelling{"enable_async=True", {2, 12}, "experimental_enable_async_checkpoint=True"},
     Spelling{"reduce_retracing=True", {2, 9}, "experimental_relax_shapes=True"},
     Spelling{
         "tf.keras.mixed_precision.set_global_policy(", {2, 4}, "tf.keras.mixed_precision.experimental.set_policy("},

@@ -1,7 +1,12 @@
-"""Every piece of code that a rule advises, executed with real TensorFlow: scripts/check-python runs it."""
+"""Every piece of code that a rule advises, executed with real TensorFlow.
+
+scripts/check-python runs it with the newest one; scripts/check-snippets with older ones, back to TF 1.15 in a graph and
+Python 3.7, and hands over the code as advice spells it for that version: DOCTOR_SNIPPETS is a file of {code: path}.
+"""
 
 import contextlib
 import importlib.util
+import json
 import os
 import tempfile
 import unittest
@@ -9,7 +14,35 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from .snippets import all_snippets
+VERSION = tuple(map(int, tf.__version__.split(".")[:2]))
+#: What has no counterpart in older versions, and the first version that has it: who runs an older one sees no such
+#: thing in her trace, or reads which version it needs.
+NEEDS = {
+    "tf.profiler.experimental": (2, 2),
+    "tf.summary.record_if": (2, 0),
+    "mixed_precision": (2, 0),
+    "mixed_precision.LossScaleOptimizer": (2, 4),
+    "steps_per_execution": (2, 4),
+    "autotune_ram_budget": (2, 4),
+    "tf.data.experimental.service.distribute": (2, 3),
+    "compression=": (2, 5),
+    "experimental_per_replica_buffer_size": (2, 5),
+    "experimental_enable_async_checkpoint": (2, 9),
+}
+
+
+def _snippets():
+    given = os.environ.get("DOCTOR_SNIPPETS")
+    if given:
+        return json.loads(Path(given).read_text())
+    from .snippets import all_snippets
+
+    return all_snippets()
+
+
+def _needs(code):
+    """The version that the code needs beyond its spelling."""
+    return max((since for name, since in NEEDS.items() if name in code), default=(1, 15))
 
 
 def _files(folder):
@@ -53,7 +86,7 @@ def names_for(code, folder, service):
         "bucket_boundaries": [4],
         "batch_sizes": [2, 2],
         "bucket_batch_sizes": [2, 2],
-        "class_func": lambda x: tf.cast(x[0], tf.int32) % 2,
+        "class_func": lambda x: tf.cast(x[0] / 2, tf.int32) % 2,
         "target_dist": [0.5, 0.5],
         "key_func": lambda _: tf.constant(0, tf.int64),
         "reduce_func": lambda _, window: window.batch(2),
@@ -85,7 +118,7 @@ def names_for(code, folder, service):
         "path": str(folder / "checkpoint"),
         "service": service,
         **dict.fromkeys(["logdir", "log_dir"], str(folder / "logs")),
-        "session": None,
+        "session": tf.compat.v1.Session() if VERSION < (2, 0) else None,
         "options": tf.data.Options(),
         "loss": 0.5,
         "num_hosts": 2,
@@ -94,39 +127,84 @@ def names_for(code, folder, service):
     }
 
 
+def _take_one(dataset):
+    if VERSION >= (2, 0):
+        next(iter(dataset))
+        return
+    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    # The advice may name a GPU.
+    with tf.compat.v1.Session(config=tf.compat.v1.ConfigProto(allow_soft_placement=True)) as session:
+        session.run([tf.compat.v1.tables_initializer(), iterator.initializer])
+        session.run(element)
+
+
+def _policy(name):
+    policies = tf.keras.mixed_precision
+    (policies.set_global_policy if VERSION >= (2, 4) else policies.experimental.set_policy)(name)
+
+
+def _service():
+    """A dispatcher and its worker; the second is kept alive by the first."""
+    if VERSION < (2, 4):
+        return None
+    service = tf.data.experimental.service
+    dispatcher = service.DispatchServer()
+    address = dispatcher.target.split("://")[1]
+    dispatcher.its_worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
+    return dispatcher
+
+
 def execute(code, folder, service):
     """Runs the code, and takes an element of the dataset that it makes."""
     (folder / "cache").mkdir()
     names = names_for(code, folder, service)
     before = names["dataset"]
     try:
+        if "grain." in code:
+            import grain
+
+            names["grain"], names["dataset"] = grain, grain.MapDataset.range(8).to_iter_dataset()
+            return exec(compile(code, "advice", "exec"), names)
+        if "jax." in code:
+            import jax
+
+            exec(compile(code, "advice", "exec"), {**names, "jax": jax})
+            return jax.profiler.stop_trace()
         exec(compile(code, "advice", "exec"), names)
         made = names["dataset"]
         if made is not before:
-            next(iter(made))
+            _take_one(made)
     finally:
-        tf.keras.mixed_precision.set_global_policy("float32")
+        if "mixed_precision" in code:
+            _policy("float32")
         if "profiler.experimental.start" in code:
             with contextlib.suppress(tf.errors.UnavailableError):  # stopped by the code itself
                 tf.profiler.experimental.stop(save=False)
 
 
 class SnippetsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        service = tf.data.experimental.service
-        cls.dispatcher = service.DispatchServer()
-        address = cls.dispatcher.target.split("://")[1]
-        cls.worker = service.WorkerServer(service.WorkerConfig(dispatcher_address=address))
-
     def test_every_snippet_runs(self):
-        snippets = all_snippets()
+        snippets = _snippets()
         self.assertGreater(len(snippets), 80)
+        dispatcher = _service()
+        executed = 0
         for code, path in snippets.items():
+            if any(name in code and importlib.util.find_spec(name[:-1]) is None for name in ("jax.", "grain.")):
+                continue  # of other libraries
             if "tf.summary.scalar" in code and importlib.util.find_spec("tensorboard") is None:
                 continue  # it is TensorBoard's
-            with self.subTest(path=str(path), code=code), tempfile.TemporaryDirectory() as folder:
-                execute(code, Path(folder), self.dispatcher.target)
+            graph = tf.Graph().as_default() if VERSION < (2, 0) else contextlib.ExitStack()
+            with self.subTest(path=str(path), code=code), tempfile.TemporaryDirectory() as folder, graph:
+                service = dispatcher.target if dispatcher else ""
+                if _needs(code) > VERSION:
+                    # It is not there, or this table is wrong.
+                    with self.assertRaises((AttributeError, TypeError, ValueError, RuntimeError)):
+                        execute(code, Path(folder), service)
+                    continue
+                execute(code, Path(folder), service)
+                executed += 1
+        print(f"TensorFlow {tf.__version__}: {executed} of {len(snippets)} executed")
 
 
 if __name__ == "__main__":

@@ -26,9 +26,11 @@ SINCE = {
     "tf.data.experimental.prefetch_to_device": _OLD,
     "tf.data.experimental.map_and_batch": _OLD,
     "tf.data.experimental.service.distribute": (2, 3),
-    "tf.data.experimental.service.distribute compression": (2, 4),
+    "tf.data.experimental.service.distribute compression": (2, 5),
     "tf.compat.v1.data.make_one_shot_iterator": _OLD,
     "tf.distribute.InputOptions": (2, 4),
+    "tf.distribute.InputOptions experimental_per_replica_buffer_size": (2, 5),
+    "tf.train.CheckpointOptions enable_async": (2, 12),
     "tf.distribute.MirroredStrategy": _OLD,
     "tf.function reduce_retracing": (2, 9),
     "tf.function jit_compile": (2, 5),
@@ -50,6 +52,7 @@ NEEDS_TF2 = {
     "tf.data.experimental.service.distribute",
     "tf.data.experimental.service.distribute compression",
     "tf.distribute.InputOptions",
+    "tf.distribute.InputOptions experimental_per_replica_buffer_size",
     "tf.keras.mixed_precision.LossScaleOptimizer",
 }
 
