@@ -47,6 +47,12 @@ def script(python, program):
     return '{%s}' % python, '{source}/' + program, '{file}'
 
 
+def command(name, *arguments):
+    """One of the tool on one processor, so that its CPU time is that of the work alone."""
+    return Program(name, 'ours', ('/usr/bin/taskset', '-c', '0', '{tool}', *arguments, '{file}', '-o', '/dev/null'),
+                   largest='100mb', is_tool=True, in_quick=False)
+
+
 ONE_THREAD = Program('tfdata-doctor', 'ours', tool(1), is_tool=True)
 TWO_THREADS = Program('tfdata-doctor, 2 threads', 'ours', tool(2), is_tool=True)
 FLOOR_JSON = Program('floor', 'floor', built('floor_json'), 'read, simdjson stage 1')
@@ -83,5 +89,14 @@ TASKS = (
         Program('XProf', 'baseline', script('pypi', 'xprof_input_pipeline.py'), 'input_pipeline_analyzer',
                 largest='100mb', memory_factor=20, package='xprof', in_quick=False),
         FLOOR_XSPACE,
+    )),
+    Task('commands', 'XSpace: the other commands, on one thread', 'xplane.pb', (
+        command('tfdata-doctor'),
+        command('query count(*)', 'query', 'SELECT count(*) FROM events'),
+        command('query group by', 'query', 'SELECT name, count(*), sum(duration_us) FROM events GROUP BY name ORDER BY 3 DESC'),
+        command('convert csv', 'convert', '--format', 'csv'),
+        command('show ops', 'show', 'ops'),
+        command('show steps', 'show', 'steps'),
+        command('show calls', 'show', 'calls'),
     )),
 )

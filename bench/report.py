@@ -133,8 +133,15 @@ def machine_section(machine):
     return '## Machine\n\n' + table(('what', 'value'), machine)
 
 
-def document(tasks, sizes, results, inputs_mb, judgements, checks, machine, grown=None):
-    sections = [INTRODUCTION, goal_section(judgements), check_section(checks),
+def profile_section(profiled):
+    rows = [[one.task, one.program, ', '.join('%s %.0f %%' % (name, percent) for percent, name in one.functions)]
+            for one in profiled]
+    text = 'Where the instructions go of what misses a goal, by callgrind over the smallest input: own ones of each function.'
+    return '## Profiles\n\n%s\n\n%s' % (text, table(('task', 'program', 'functions'), rows)) if rows else ''
+
+
+def document(tasks, sizes, results, inputs_mb, judgements, checks, machine, grown=None, profiled=()):
+    sections = [INTRODUCTION, goal_section(judgements), profile_section(profiled), check_section(checks),
                 *(result_section(task, sizes, results, inputs_mb) for task in tasks),
                 growth_section(tasks, results, inputs_mb), shape_section(grown) if grown else '',
                 machine_section(machine)]

@@ -12,6 +12,7 @@ import checks
 import goals
 import growth
 import machine
+import profiles
 import pypi
 import report
 from commands import Commands
@@ -51,6 +52,7 @@ def parse(arguments):
     parser.add_argument('--shapes', action='store_true', help='only see whether the work of every command grows with '
                         'the input for traces of many pipelines, threads, chained iterators and so on; exit with 1 if it '
                         'grows faster')
+    parser.add_argument('--no-shapes', action='store_true', help='everything but the shapes, which take half an hour')
     parser.add_argument('--tool', metavar='FILE', help='with --shapes: measure this tfdata-doctor instead of the one of '
                         'preset bench')
     parser.add_argument('--sizes', type=sizes, metavar='SIZE,...', help='of %s (default: all)' % ','.join(SIZES))
@@ -127,6 +129,20 @@ def check_all(tasks, commands, inputs, options, results):
             checks.same_reports(commands, inputs, suffixes, options.sizes)]
 
 
+def profile_missed(tasks, commands, inputs, options, judgements):
+    """Of each program that misses a goal, over the smallest input."""
+    size = options.sizes[0]
+    found = []
+    for task, name in profiles.missed(judgements):
+        for program in (one for known in tasks if known.name == task for one in chosen_programs(known, options)):
+            suffix = next(known.suffix for known in tasks if known.name == task)
+            if program.name == name:
+                say('profiling %s of %s' % (name, task))
+                command = commands.command(program, inputs.path(size, suffix), size, 0)
+                found.append(profiles.profile((task, name), command))
+    return [one for one in found if one]
+
+
 def exit_status(options, results, judgements, checked):
     """1 for what must not be overlooked: a failed program or check, and with --quick a goal that is not met."""
     failed = [key for key, result in results.items() if isinstance(result, NotRun) and result.is_failure]
@@ -197,9 +213,10 @@ def main(arguments):
     judgements = goals.judge_all(results, inputs_mb, with_wall=not options.quick)
     described = machine.describe(BUILD, isinstance(python, str), load)
     grown = None
-    if not options.quick and not options.only:
+    if not options.quick and not options.only and not options.no_shapes:
         grown = run_shapes(options, commands.launcher, commands.places['tool'])
-    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described, grown)
+    profiled = [] if options.quick else profile_missed(tasks, commands, inputs, options, judgements)
+    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described, grown, profiled)
     print(text, end='')
     if options.output:
         with open(options.output, 'w', encoding='utf-8') as file:
