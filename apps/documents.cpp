@@ -42,15 +42,6 @@ std::string step_summary() {
   return file == nullptr ? std::string() : file;
 }
 
-/// Whether the locale is C by name. Where no variable says one, as in many containers, UTF-8 is shown.
-bool is_ascii_locale() {
-  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* const value = std::getenv(name);
-    if (value != nullptr && *value != '\0') return std::string_view(value) == "C" || std::string_view(value) == "POSIX";
-  }
-  return false;
-}
-
 /// A page for people with the file whose settings count; documents for programs have it in a place of their own.
 std::string with_note(std::string page, OutputFormat format, const std::string& note) {
   if (format != OutputFormat::text || note.empty()) return page;
@@ -75,6 +66,14 @@ Result<void> write_document(const OutputTarget& target, const DocumentRenderer& 
 }
 
 }  // namespace
+
+bool is_ascii_locale() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return std::string_view(value) == "C" || std::string_view(value) == "POSIX";
+  }
+  return false;
+}
 
 Result<OutputOptions> output_options(const Request& request) {
   OutputOptions output;

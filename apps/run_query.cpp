@@ -13,6 +13,7 @@
 
 #include "analysis.h"
 #include "commands.h"
+#include "documents.h"
 #include "io/byte_source.h"
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
@@ -27,6 +28,7 @@
 #include "query/tables.h"
 #include "query/user_query.h"
 #include "query_bounds.h"
+#include "text/ascii.h"
 
 namespace doctor {
 namespace {
@@ -211,6 +213,18 @@ TableFormat row_format(OutputFormat format) {
   }
 }
 
+/// Rows for people in the C locale. Takes whole rows: no character is cut in two.
+class AsciiSink final : public ByteSink {
+ public:
+  explicit AsciiSink(ByteSink& target) : target_(target) {}
+
+  Result<void> write(std::string_view rows) override { return target_.write(in_ascii(std::string(rows))); }
+  Result<void> finish() override { return target_.finish(); }
+
+ private:
+  ByteSink& target_;
+};
+
 SandboxNeeds needs_of(const QueryOptions& options, std::vector<std::string> files) {
   SandboxNeeds needs = {.inputs = std::move(files), .outputs = {options.output.path()}, .sorts_on_disk = true};
   if (options.database.empty()) return needs;
@@ -266,7 +280,10 @@ Result<bool> ask(const QueryOptions& options) {
   if (!file) return Unexpected(std::move(file.error()));
   const bool is_escaped = is_standard_output(options.output.path()) && standard_output_is_log();
   LogSink log(**file, options.output.format() == OutputFormat::json);
-  OutputBuffer output(is_escaped ? static_cast<ByteSink&>(log) : **file);
+  ByteSink& target = is_escaped ? static_cast<ByteSink&>(log) : **file;
+  AsciiSink ascii(target);
+  const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
+  OutputBuffer output(is_plain ? ascii : target);
   query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
   if (Result<void> printed =
           print_rows(query, row_format(options.output.format()), page_width(options.output), output, options.most_rows);
