@@ -46,7 +46,8 @@ std::optional<std::string> render_problems(const ProblemReport& problems, Output
 /// How the program ends.
 int exit_code_of(ProblemOutcome outcome);
 
-/// Whether the locale is C by name: text is ASCII then. Where no variable says one, as in many containers, UTF-8 is shown.
+/// Whether the locale is C by name: text is ASCII then. Where no variable says one, as in many containers, UTF-8 is
+/// shown.
 bool is_ascii_locale();
 
 /// Columns of the text that the options ask for: those of the terminal that it goes to, or of COLUMNS.

@@ -180,7 +180,7 @@ TEST_CASE("the C locale gets ASCII alone") {
                                                           {"show", "overview", kSlow},
                                                           {"show", "memory", kSlow},
                                                           {"show", "tree", kHostile},
-                                                         {"query", "SELECT 'é' AS accent, '█' AS block", kSlow}};
+                                                          {"query", "SELECT 'é' AS accent, '█' AS block", kSlow}};
   const auto is_ascii = [](const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](char one) { return static_cast<unsigned char>(one) < 0x80; });
   };

@@ -19,6 +19,7 @@
 #include "measure/phase.h"
 #include "measure/record_cycles.h"
 #include "measure/record_timelines.h"
+#include "measure/remaking.h"
 #include "measure/step_table.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
@@ -72,8 +73,6 @@ class HostMeasurer {
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
   std::uint64_t count_compute_threads() const;
   std::uint32_t iteration_of(const RootCall& call) const;
-  const PipelineMaking* making_of(const RootCall& call) const;
-  void find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   void find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
 
   const Trace& trace_;
@@ -255,62 +254,6 @@ std::uint32_t HostMeasurer::iteration_of(const RootCall& call) const {
   return forest_.iteration_of_instance[index_of(first.instance)];
 }
 
-const PipelineMaking* HostMeasurer::making_of(const RootCall& call) const {
-  if (call.rows.empty()) return nullptr;
-  const IteratorCall& first = call_of(trace_, {call.lane, call.rows.front()});
-  const std::uint32_t making = trace_.instances[index_of(first.instance)].making;
-  return making == kNoMaking ? nullptr : &trace_.makings[making];
-}
-
-/// Between two calls of a thread at most one release is that of the iterator: the longest. The others are of tensors.
-std::vector<Interval> releases_between(const Trace& trace, LaneId lane, std::span<const Interval> calls) {
-  std::vector<Interval> releases;
-  auto release = trace.releases.begin();
-  for (std::size_t index = 0; index + 1 < calls.size(); ++index) {
-    Interval longest;
-    for (; release != trace.releases.end() && release->span.start < calls[index + 1].start; ++release) {
-      const bool is_between = release->lane == lane && release->span.start >= calls[index].end;
-      if (is_between && release->span.end - release->span.start > longest.end - longest.start) longest = release->span;
-    }
-    longest.end = std::min(longest.end, calls[index + 1].start);
-    if (longest.end > longest.start) releases.push_back(longest);
-  }
-  return releases;
-}
-
-/// With one call for most times that the pipeline is made, or two (`for x in dataset.take(1)`: the second learns that
-/// there is no more), it is made for every step.
-void HostMeasurer::find_remaking(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
-  constexpr std::size_t kFewestTimes = 3;
-  constexpr std::size_t kMostCallsOfAShortLife = 2;
-  const std::vector<std::size_t>& starts = pipeline.iteration_starts;
-  if (starts.size() + 1 < kFewestTimes) return;
-  RemadeIterator remade;
-  std::size_t short_lives = 0;
-  Picoseconds begin = pipeline.calls.front().start;
-  for (std::size_t life = 0; life <= starts.size(); ++life) {
-    const std::size_t first = life == 0 ? 0 : starts[life - 1];
-    const std::size_t last = life == starts.size() ? pipeline.calls.size() : starts[life];
-    if (last - first <= kMostCallsOfAShortLife) ++short_lives;
-    const PipelineMaking* const making = making_of(forest_.root_calls[group.calls[first]]);
-    if (making == nullptr) continue;
-    begin = std::min(begin, making->span.start);
-    if (first > 0) remade.between_calls.push_back(making->span);
-    remade.making += making->span.end - making->span.start;
-    remade.first_calls += pipeline.calls[first].end - pipeline.calls[first].start;
-    ++remade.times;
-  }
-  if (2 * short_lives <= starts.size() + 1 || remade.times < kFewestTimes) return;
-  remade.span = pipeline.calls.back().end - begin;
-  const LaneId lane = forest_.root_calls[group.calls.front()].lane;
-  const std::vector<Interval> releases = releases_between(trace_, lane, pipeline.calls);
-  remade.releasing = total_length(releases);
-  remade.between_calls.insert(remade.between_calls.end(), releases.begin(), releases.end());
-  remade.between_calls = merged(std::move(remade.between_calls));
-  pipeline.remade = std::move(remade);
-  pipeline.iteration_starts.clear();
-}
-
 /// A call belongs to the frame that holds it; another pipeline's calls have frames of their own.
 void HostMeasurer::find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
   if (trace_.next_frames.empty()) return;
@@ -345,7 +288,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }
-  find_remaking(group, pipeline);
+  find_remaking(trace_, forest_, group.calls, pipeline);
   find_next_frames(group, pipeline);
   pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
   const std::vector<StepMarker>& markers =

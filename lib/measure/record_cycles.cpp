@@ -1,12 +1,12 @@
 #include "measure/record_cycles.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "measure/consumer_cycles.h"
 #include "measure/function_costs.h"
 #include "measure/own_part.h"
+#include "measure/stage_functions.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -14,8 +14,6 @@ namespace {
 
 using Kind = CycleItem::Kind;
 
-/// What recording one event takes, in us; measured 0.5 to 1.1.
-constexpr double kEventCost = 0.8;
 /// Waking the thread that runs a function, in us.
 constexpr double kDispatch = 25;
 
@@ -70,19 +68,6 @@ class CycleRecorder {
   CycleSample record();
 
  private:
-  /// A run of a parallel iterator's function.
-  struct FunctionOfElement {
-    Picoseconds start = 0;
-    std::uint64_t function_id = 0;
-    std::uint64_t element_id = 0;
-  };
-  /// A call of a parallel iterator in a complete cycle.
-  struct TakenElement {
-    Picoseconds start = 0;
-    Picoseconds end = 0;
-    std::uint64_t element_id = 0;
-  };
-
   void add_stages();
   void link_stages();
   void find_budgets();
@@ -94,12 +79,9 @@ class CycleRecorder {
   bool is_full() const { return sample_.items.size() > most_items_; }
   void emit_run(const FunctionRun& run, StageIndex stage);
   void take(const Lane& lane, std::uint32_t row, StageIndex stage);
-  void order_functions(StageIndex stage);
-  void count_elements_in_work(StageIndex stage);
-  FunctionCost cost_of(std::uint64_t function_id) const;
-  double calling_time(StageIndex stage) const;
   Cycle record_call(const RootCall& call);
   void record_consumers();
+  void order_functions(StageIndex stage);
   void find_made_rate();
   void add_item(Kind kind, StageIndex stage) { sample_.items.push_back({kind, stage, 0, 0, 0, 1}); }
 
@@ -321,85 +303,19 @@ void CycleRecorder::record_background(const Lane& lane) {
   }
 }
 
-FunctionCost CycleRecorder::cost_of(std::uint64_t function_id) const {
-  const FunctionEvents& events = *functions_.find(function_id);
-  return {static_cast<float>(events.cpu), static_cast<float>(events.python),
-          static_cast<float>(kEventCost * events.events)};
-}
-
-/// In the order in which complete cycles took the elements, where most are known: otherwise a rare stall would move to
-/// another place within its batch, and waits would be hidden that are not. What is not known costs the median.
 void CycleRecorder::order_functions(StageIndex stage) {
-  std::vector<FunctionOfElement>& runs = runs_of_stage_[stage];
-  std::sort(runs.begin(), runs.end(), [](const FunctionOfElement& a, const FunctionOfElement& b) {
-    return std::pair(a.start, a.function_id) < std::pair(b.start, b.function_id);
-  });
-  std::vector<FunctionCost>& costs = sample_.stages[stage].functions;
-  for (const FunctionOfElement& run : runs) costs.push_back(cost_of(run.function_id));
-  const double calling = calling_time(stage);
-  const auto set_calling = [&] {
-    for (FunctionCost& cost : costs) cost.calling = static_cast<float>(calling);
-  };
-  set_calling();
-  std::vector<TakenElement>& taken = taken_of_stage_[stage];
-  if (dataset_kind(forest_.iterators[stage].short_name).has(Trait::fused_batch) || taken.empty()) return;
-  std::sort(taken.begin(), taken.end(), [](const TakenElement& a, const TakenElement& b) { return a.start < b.start; });
-  std::unordered_map<std::uint64_t, std::uint64_t> function_of_element;
-  for (const FunctionOfElement& run : runs) {
-    if (run.element_id != 0) function_of_element[run.element_id] = run.function_id;
-  }
-  std::vector<FunctionCost> known;
-  for (const TakenElement& element : taken) {
-    const auto found = function_of_element.find(element.element_id);
-    if (found != function_of_element.end()) known.push_back(cost_of(found->second));
-  }
-  constexpr std::size_t kFewestKnown = 4;
-  if (known.size() < kFewestKnown || 2 * known.size() <= taken.size()) return;
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-  std::vector<FunctionCost> sorted = known;
-  std::nth_element(sorted.begin(), sorted.begin() + (middle - known.begin()), sorted.end(),
-                   [](const FunctionCost& a, const FunctionCost& b) { return a.cpu + a.python < b.cpu + b.python; });
-  const FunctionCost median = sorted[known.size() / 2];
-  costs.clear();
-  for (const TakenElement& element : taken) {
-    const auto found = function_of_element.find(element.element_id);
-    costs.push_back(found == function_of_element.end() ? median : cost_of(found->second));
-  }
-  set_calling();
-}
-
-/// What a call of a stage's function takes besides its work: the lower quartile, since some wait for a core, too. Where
-/// more may be called at once than there are threads, a call waits for those before it, which a replay does by itself.
-double CycleRecorder::calling_time(StageIndex stage) const {
+  Stage& of = sample_.stages[stage];
+  const std::vector<FunctionOfElement>& runs = runs_of_stage_[stage];
   const std::int64_t at_once = host_.iterators[stage].number("parallelism").value_or(0);
-  if (sample_.cores_are_full() || at_once <= 0 || at_once > sample_.pool_threads) return 0;
-  std::vector<double> times;
-  for (const FunctionOfElement& run : runs_of_stage_[stage]) {
-    const FunctionEvents& events = *functions_.find(run.function_id);
-    if (events.end <= run.start) continue;
-    times.push_back(std::max(0.0, to_microseconds(events.end - run.start) - events.cpu - events.python));
-  }
-  if (times.empty()) return 0;
-  const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
-  std::nth_element(times.begin(), quartile, times.end());
-  return *quartile;
-}
-
-void CycleRecorder::count_elements_in_work(StageIndex stage) {
-  std::unordered_map<std::uint64_t, Picoseconds> taken;
-  for (const TakenElement& element : taken_of_stage_[stage]) taken[element.element_id] = element.end;
-  std::vector<std::pair<Picoseconds, int>> changes;
-  for (const FunctionOfElement& run : runs_of_stage_[stage]) {
-    const auto found = taken.find(run.element_id);
-    if (run.element_id == 0 || found == taken.end()) continue;
-    changes.emplace_back(run.start, 1);
-    changes.emplace_back(found->second, -1);
-  }
-  std::sort(changes.begin(), changes.end());
-  std::int64_t in_work = 0;
-  std::int64_t most = 0;
-  for (const auto& [time, change] : changes) most = std::max(most, in_work += change);
-  if (most > 0) sample_.stages[stage].elements_in_work = most;
+  // Where more may be called at once than there are threads, a call waits for those before it, which a replay does by
+  // itself.
+  const bool waits_for_others = sample_.cores_are_full() || at_once <= 0 || at_once > sample_.pool_threads;
+  const bool makes_batches = dataset_kind(forest_.iterators[stage].short_name).has(Trait::fused_batch);
+  of.functions = costs_in_order(runs, makes_batches ? std::vector<TakenElement>() : taken_of_stage_[stage], functions_);
+  const double calling = waits_for_others ? 0 : calling_time(runs, functions_);
+  for (FunctionCost& cost : of.functions) cost.calling = static_cast<float>(calling);
+  if (const std::int64_t most = most_elements_in_work(runs, taken_of_stage_[stage]); most > 0)
+    of.elements_in_work = most;
 }
 
 /// The GetNext call of a consumer.
@@ -469,9 +385,7 @@ CycleSample CycleRecorder::record() {
   record_consumers();
   if (is_full()) return {};
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
-    if (runs_of_stage_[stage].empty()) continue;
-    order_functions(stage);
-    count_elements_in_work(stage);
+    if (!runs_of_stage_[stage].empty()) order_functions(stage);
   }
   find_made_rate();
   return std::move(sample_);

@@ -4,14 +4,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/nearest.h"
+#include "query/allowed_functions.h"
 #include "query/tables.h"
 
 namespace doctor {
@@ -26,131 +24,6 @@ struct Watch {
   bool is_refused = false;
   std::string refused_function;
 };
-
-/// The functions of SQLite that compute and nothing else (lang_corefunc, lang_aggfunc, lang_datefunc, lang_mathfunc,
-/// windowfunctions and json1 of its documentation). What is built in beyond them depends on who built it: Debian's
-/// fts3_tokenizer() takes an address.
-bool is_allowed_function(std::string_view name) {
-  static const std::set<std::string_view> kAllowed = {"->",
-                                                      "->>",
-                                                      "abs",
-                                                      "acos",
-                                                      "acosh",
-                                                      "asin",
-                                                      "asinh",
-                                                      "atan",
-                                                      "atan2",
-                                                      "atanh",
-                                                      "avg",
-                                                      "ceil",
-                                                      "ceiling",
-                                                      "char",
-                                                      "coalesce",
-                                                      "concat",
-                                                      "concat_ws",
-                                                      "cos",
-                                                      "cosh",
-                                                      "count",
-                                                      "cume_dist",
-                                                      "current_date",
-                                                      "current_time",
-                                                      "current_timestamp",
-                                                      "date",
-                                                      "datetime",
-                                                      "degrees",
-                                                      "dense_rank",
-                                                      "exp",
-                                                      "first_value",
-                                                      "floor",
-                                                      "format",
-                                                      "glob",
-                                                      "group_concat",
-                                                      "hex",
-                                                      "if",
-                                                      "ifnull",
-                                                      "iif",
-                                                      "instr",
-                                                      "json",
-                                                      "json_array",
-                                                      "json_array_length",
-                                                      "json_error_position",
-                                                      "json_extract",
-                                                      "json_group_array",
-                                                      "json_group_object",
-                                                      "json_insert",
-                                                      "json_object",
-                                                      "json_patch",
-                                                      "json_pretty",
-                                                      "json_quote",
-                                                      "json_remove",
-                                                      "json_replace",
-                                                      "json_set",
-                                                      "json_type",
-                                                      "json_valid",
-                                                      "julianday",
-                                                      "lag",
-                                                      "last_value",
-                                                      "lead",
-                                                      "length",
-                                                      "like",
-                                                      "likelihood",
-                                                      "likely",
-                                                      "ln",
-                                                      "log",
-                                                      "log10",
-                                                      "log2",
-                                                      "lower",
-                                                      "ltrim",
-                                                      "max",
-                                                      "min",
-                                                      "mod",
-                                                      "nth_value",
-                                                      "ntile",
-                                                      "nullif",
-                                                      "octet_length",
-                                                      "percent_rank",
-                                                      "pi",
-                                                      "pow",
-                                                      "power",
-                                                      "printf",
-                                                      "quote",
-                                                      "radians",
-                                                      "random",
-                                                      "randomblob",
-                                                      "rank",
-                                                      "replace",
-                                                      "round",
-                                                      "row_number",
-                                                      "rtrim",
-                                                      "sign",
-                                                      "sin",
-                                                      "sinh",
-                                                      "sqlite_version",
-                                                      "sqrt",
-                                                      "strftime",
-                                                      "string_agg",
-                                                      "substr",
-                                                      "substring",
-                                                      "sum",
-                                                      "tan",
-                                                      "tanh",
-                                                      "time",
-                                                      "timediff",
-                                                      "total",
-                                                      "trim",
-                                                      "trunc",
-                                                      "typeof",
-                                                      "unhex",
-                                                      "unicode",
-                                                      "unixepoch",
-                                                      "unlikely",
-                                                      "upper",
-                                                      "zeroblob"};
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return kAllowed.contains(lower);
-}
 
 void note_read(Watch& watch, std::string_view table, std::string_view column, const char* view) {
   watch.needs.tables.emplace(table);

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <set>
 #include <string>
-#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -17,6 +14,7 @@
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
 #include "trace/xspace_events.h"
+#include "trace/xspace_name_reader.h"
 #include "trace/xspace_names.h"
 #include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"
@@ -31,99 +29,8 @@ namespace {
 
 using namespace xspace_field;
 
-/// The plane that says when the recording began and ended, in nanoseconds since 1970: a profiler that makes the times
-/// of its lines count from the beginning writes it down there (TF 2.5 and later).
-constexpr std::string_view kRecordingPlane = "Task Environment";
-constexpr std::string_view kRecordingStart = "profile_start_time";
-
 /// The plane of a host's threads, of which the profiler writes one a host.
 constexpr std::string_view kThreadsPlane = "/host:CPU";
-
-/// Takes the names of the events that the diagnosis wants.
-class NameReader final : public PlaneVisitor {
- public:
-  NameReader(TraceBuilder& builder, std::vector<PlaneNames>& planes) : builder_(builder), planes_(planes) {}
-
-  void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
-  void begin_plane() override {
-    planes_.emplace_back();
-    sizes_.emplace_back();
-  }
-  void plane_name(std::string_view name) override {
-    const bool is_text = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
-    if (!is_text || !planes_.back().name.empty()) misnamed_.insert(planes_.size() - 1);
-    planes_.back().name = name;
-  }
-  void event_metadata(std::string_view entry) override {
-    ++sizes_.back().entries;
-    sizes_.back().bytes += entry.size();
-    add_event_name(planes_.back(), entry, builder_);
-  }
-  void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
-  void plane_stat(std::string_view stat) override {
-    if (planes_.back().name != kRecordingPlane) return;
-    RecordingStat read{planes_.size() - 1, 0, 0};
-    WireMessage message(stat);
-    for (WireField field; message.next(field);) {
-      if (field.is(kMetadataId, WireType::varint)) read.name = field.number;
-      const bool is_value = field.is(kUnsignedValue, WireType::varint) || field.is(kSignedValue, WireType::varint);
-      if (is_value) read.value = field.as_signed();
-    }
-    recording_stats_.push_back(read);
-  }
-
-  /// Planes that the file has twice, as one whose bytes were copied one after another has.
-  std::vector<std::string> repeated_planes() const {
-    std::set<std::tuple<std::string_view, std::uint64_t, std::uint64_t>> seen;
-    std::vector<std::string> repeated;
-    for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
-      if (sizes_[plane].entries == 0) continue;
-      const bool is_new = seen.emplace(planes_[plane].name, sizes_[plane].entries, sizes_[plane].bytes).second;
-      if (!is_new) repeated.push_back(planes_[plane].name);
-    }
-    return repeated;
-  }
-
-  /// Planes with a name that no profiler gives them: bytes that are not text, a second name, or the name of something
-  /// other than a host beside those of iterators, which only hosts have. A damaged length makes these of a sound file,
-  /// and what the plane holds would then be taken for another kind of plane, or for none.
-  std::set<std::size_t> misnamed_planes() const {
-    std::set<std::size_t> misnamed = misnamed_;
-    for (std::size_t plane = 0; plane < planes_.size(); ++plane) {
-      if (planes_[plane].has_foreign_iterators) misnamed.insert(plane);
-    }
-    return misnamed;
-  }
-
-  /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
-  std::int64_t recording_start() const {
-    for (const RecordingStat& stat : recording_stats_) {
-      const StatName* const name = planes_[stat.plane].stats.find(stat.name);
-      if (name != nullptr && name->name == kRecordingStart) return stat.value;
-    }
-    return 0;
-  }
-
- private:
-  /// A number in the plane about the recording. Names may come after it.
-  struct RecordingStat {
-    std::size_t plane = 0;
-    std::uint64_t name = 0;  ///< metadata id
-    std::int64_t value = 0;
-  };
-
-  /// Of the names of a plane's events: two planes of one name never have as many of as many bytes.
-  struct NamesSize {
-    std::uint64_t entries = 0;
-    std::uint64_t bytes = 0;
-  };
-
-  TraceBuilder& builder_;
-  std::vector<PlaneNames>& planes_;
-  std::vector<NamesSize> sizes_;    ///< indexed as the planes
-  std::set<std::size_t> misnamed_;  ///< indices of planes
-  std::vector<RecordingStat> recording_stats_;
-};
 
 /// Reads one XSpace in two walks.
 class XSpaceReader {

@@ -1,0 +1,68 @@
+#include "measure/remaking.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/intervals.h"
+
+namespace doctor {
+namespace {
+
+const PipelineMaking* making_of(const Trace& trace, const RootCall& call) {
+  if (call.rows.empty()) return nullptr;
+  const IteratorCall& first = call_of(trace, {call.lane, call.rows.front()});
+  const std::uint32_t making = trace.instances[index_of(first.instance)].making;
+  return making == kNoMaking ? nullptr : &trace.makings[making];
+}
+
+/// Between two calls of a thread at most one release is that of the iterator: the longest. The others are of tensors.
+std::vector<Interval> releases_between(const Trace& trace, LaneId lane, std::span<const Interval> calls) {
+  std::vector<Interval> releases;
+  auto release = trace.releases.begin();
+  for (std::size_t index = 0; index + 1 < calls.size(); ++index) {
+    Interval longest;
+    for (; release != trace.releases.end() && release->span.start < calls[index + 1].start; ++release) {
+      const bool is_between = release->lane == lane && release->span.start >= calls[index].end;
+      if (is_between && release->span.end - release->span.start > longest.end - longest.start) longest = release->span;
+    }
+    longest.end = std::min(longest.end, calls[index + 1].start);
+    if (longest.end > longest.start) releases.push_back(longest);
+  }
+  return releases;
+}
+
+}  // namespace
+
+void find_remaking(const Trace& trace, const IteratorForest& forest, std::span<const std::size_t> calls,
+                   PipelineMeasurement& pipeline) {
+  constexpr std::size_t kFewestTimes = 3;
+  constexpr std::size_t kMostCallsOfAShortLife = 2;
+  const std::vector<std::size_t>& starts = pipeline.iteration_starts;
+  if (starts.size() + 1 < kFewestTimes) return;
+  RemadeIterator remade;
+  std::size_t short_lives = 0;
+  Picoseconds begin = pipeline.calls.front().start;
+  for (std::size_t life = 0; life <= starts.size(); ++life) {
+    const std::size_t first = life == 0 ? 0 : starts[life - 1];
+    const std::size_t last = life == starts.size() ? pipeline.calls.size() : starts[life];
+    if (last - first <= kMostCallsOfAShortLife) ++short_lives;
+    const PipelineMaking* const making = making_of(trace, forest.root_calls[calls[first]]);
+    if (making == nullptr) continue;
+    begin = std::min(begin, making->span.start);
+    if (first > 0) remade.between_calls.push_back(making->span);
+    remade.making += making->span.end - making->span.start;
+    remade.first_calls += pipeline.calls[first].end - pipeline.calls[first].start;
+    ++remade.times;
+  }
+  if (2 * short_lives <= starts.size() + 1 || remade.times < kFewestTimes) return;
+  remade.span = pipeline.calls.back().end - begin;
+  const LaneId lane = forest.root_calls[calls.front()].lane;
+  const std::vector<Interval> releases = releases_between(trace, lane, pipeline.calls);
+  remade.releasing = total_length(releases);
+  remade.between_calls.insert(remade.between_calls.end(), releases.begin(), releases.end());
+  remade.between_calls = merged(std::move(remade.between_calls));
+  pipeline.remade = std::move(remade);
+  pipeline.iteration_starts.clear();
+}
+
+}  // namespace doctor

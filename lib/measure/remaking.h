@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "measure/measurements.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// Finds out whether the pipeline is made for every step: with one call for most times that it is made, or two
+/// (`for x in dataset.take(1)`: the second learns that there is no more). Then it sets `remade` and empties
+/// `iteration_starts`. `calls` are those of `pipeline.calls`, by index into `forest.root_calls`.
+void find_remaking(const Trace& trace, const IteratorForest& forest, std::span<const std::size_t> calls,
+                   PipelineMeasurement& pipeline);
+
+}  // namespace doctor

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace_builder.h"
+#include "trace/xspace_names.h"
+#include "trace/xspace_walk.h"
+
+namespace doctor {
+
+/// Takes the names of the events that the diagnosis wants.
+class NameReader final : public PlaneVisitor {
+ public:
+  NameReader(TraceBuilder& builder, std::vector<PlaneNames>& planes) : builder_(builder), planes_(planes) {}
+
+  void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
+  void begin_plane() override;
+  void plane_name(std::string_view name) override;
+  void event_metadata(std::string_view entry) override;
+  void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
+  void plane_stat(std::string_view stat) override;
+
+  /// Planes that the file has twice, as one whose bytes were copied one after another has.
+  std::vector<std::string> repeated_planes() const;
+
+  /// Planes with a name that no profiler gives them: bytes that are not text, a second name, or the name of something
+  /// other than a host beside those of iterators, which only hosts have. A damaged length makes these of a sound file,
+  /// and what the plane holds would then be taken for another kind of plane, or for none.
+  std::set<std::size_t> misnamed_planes() const;
+
+  /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
+  std::int64_t recording_start() const;
+
+ private:
+  /// A number in the plane about the recording. Names may come after it.
+  struct RecordingStat {
+    std::size_t plane = 0;
+    std::uint64_t name = 0;  ///< metadata id
+    std::int64_t value = 0;
+  };
+
+  /// Of the names of a plane's events: two planes of one name never have as many of as many bytes.
+  struct NamesSize {
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  TraceBuilder& builder_;
+  std::vector<PlaneNames>& planes_;
+  std::vector<NamesSize> sizes_;    ///< indexed as the planes
+  std::set<std::size_t> misnamed_;  ///< indices of planes
+  std::vector<RecordingStat> recording_stats_;
+};
+
+}  // namespace doctor
