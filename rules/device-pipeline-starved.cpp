@@ -35,19 +35,39 @@ Finding finding_for(const RankedPipeline& ranked, const Sides& sides, std::strin
   return finding;
 }
 
+/// Pipelines of devices that one host pipeline feeds: one for each replica of a strategy.
+std::size_t replicas_of(const RankedPipeline& ranked) {
+  const std::vector<PipelineMeasurement>& all = ranked.host.pipelines;
+  const std::size_t fed_alike = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& other) {
+    return other.is_device && !other.fed_by.empty() && other.fed_by == ranked.pipeline.fed_by;
+  }));
+  return std::max<std::size_t>(fed_alike, 1);
+}
+
 /// Explains the wait: what is slow is a fault of the host pipeline, and other rules say which.
 Finding starved_by_host(const RankedPipeline& ranked, const Sides& sides) {
-  Finding finding = finding_for(
-      ranked, sides,
-      fmt::format("The device pipeline waits for its host pipeline ({} of the wait), where {} is the slowest part",
-                  format_share(sides.host), describe(ranked.host, ranked.judgement.culprit)));
+  const std::size_t replicas = replicas_of(ranked);
+  const std::string who = replicas == 1
+                              ? "The device pipeline waits for its host pipeline"
+                              : fmt::format("{} replicas wait for the one host pipeline that feeds them all", replicas);
+  Finding finding = finding_for(ranked, sides,
+                                fmt::format("{} ({} of the wait), where {} is the slowest part", who,
+                                            format_share(sides.host), describe(ranked.host, ranked.judgement.culprit)));
   finding.severity = Severity::note;
   finding.subject = ranked.culprit().long_name;
   finding.at_stake = ranked.culprit_time();
-  finding.advice = {
-      {"Make the host pipeline faster first, as the other findings say; larger buffers on the device only bridge "
-       "bursts.",
-       std::nullopt}};
+  std::string advice =
+      "Make the host pipeline faster first, as the other findings say; larger buffers on the device only bridge "
+      "bursts.";
+  if (replicas > 1) {
+    finding.evidence.push_back({"replicas", static_cast<double>(replicas), ""});
+    advice += fmt::format(
+        " It makes the elements of all {0} replicas, so it must be {0} times as fast as for one of them: with a "
+        "replica "
+        "more, the wait grows.",
+        replicas);
+  }
+  finding.advice = {{std::move(advice), std::nullopt}};
   return finding;
 }
 

@@ -34,6 +34,20 @@ TEST_CASE("device-pipeline-starved: situations") {
                            {"nothing seen inside", bare_get_next(), "not evaluated"}});
 }
 
+TEST_CASE("device-pipeline-starved: replicas that share a host pipeline are counted") {
+  MeasuredPipeline pipeline = device_pipeline(0.9, 0.05);
+  pipeline.pipeline().fed_by = {pipeline.id_of("Map")};
+  for (const std::size_t replicas : {1, 3}) {
+    CAPTURE(replicas);
+    MeasuredPipeline shared = pipeline;
+    while (shared.host().pipelines.size() < replicas) shared.host().pipelines.push_back(shared.pipeline());
+    const std::vector<Finding> findings = ask(kRule, shared.measurements()).findings;
+    REQUIRE_FALSE(findings.empty());
+    CHECK(mentions(findings.front(), replicas == 1 ? "The device pipeline waits" : "3 replicas wait for the one"));
+    CHECK(mentions(findings.front(), "3 times as fast") == (replicas == 3));
+  }
+}
+
 TEST_CASE("device-pipeline-starved: thresholds") {
   check_thresholds(kRule,
                    {{"min_host_share", 0.1, [](double share) { return device_pipeline(share, 0); }, at_least, "note"},
