@@ -46,13 +46,13 @@ std::vector<Cell> loss_cells(const FleetCause& cause, const FleetView& view) {
 }
 
 void append_loss_columns(DataTable& table, const FleetView& view) {
-  std::vector<Column> columns = {{"lost_hours", "hours lost", ColumnKind::number},
+  std::vector<Column> columns = {{"lost_hours", "lost", ColumnKind::hours},
                                  {"share", "share", ColumnKind::share},
                                  {"traces", "traces", ColumnKind::count},
                                  {"jobs", "jobs", ColumnKind::count},
                                  {"predicted_traces", "predicted", ColumnKind::count, true, kSpareTraces},
-                                 {"saved_hours", "hours saved", ColumnKind::number, true, kSpareEstimate},
-                                 {"saved_low_hours", "low end", ColumnKind::number, true, kSpareLow}};
+                                 {"saved_hours", "saved", ColumnKind::hours, true, kSpareEstimate},
+                                 {"saved_low_hours", "low end", ColumnKind::hours, true, kSpareLow}};
   if (view.price) {
     columns.push_back({"saved_money", "money saved", ColumnKind::number, true, kSpareEstimate});
     columns.push_back({"saved_low_money", "low end", ColumnKind::number, true, kSpareLow});
@@ -132,7 +132,7 @@ DataTable rule_table(const Fleet& fleet, const FleetView& view) {
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"signature", "pipeline", ColumnKind::text},
-                   {"lost_hours", "hours lost", ColumnKind::number},
+                   {"lost_hours", "lost", ColumnKind::hours},
                    {"traces", "traces", ColumnKind::count},
                    {"jobs", "jobs", ColumnKind::count},
                    {"first_day", "first", ColumnKind::text},
@@ -157,7 +157,7 @@ DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
 DataTable regression_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
   table.columns = {{"signature", "pipeline", ColumnKind::text},
-                   {"lost_hours", "hours lost", ColumnKind::number},
+                   {"lost_hours", "lost", ColumnKind::hours},
                    {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
                    {"get_next_p50_later_us", "later", ColumnKind::time},
                    {"earlier_traces", "traces", ColumnKind::count},

@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "text/escape.h"
+#include "text/hours.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_table.h"
@@ -88,6 +89,8 @@ std::string shown(ColumnKind kind, const Cell& cell) {
       return format_share(std::get<double>(cell));
     case ColumnKind::number:
       return format_number(std::get<double>(cell));
+    case ColumnKind::hours:
+      return format_hours(std::get<double>(cell));
     case ColumnKind::flag:
       return std::get<bool>(cell) ? "yes" : "no";
     case ColumnKind::any:

@@ -22,8 +22,9 @@ enum class ColumnKind : std::uint8_t {
   time,   ///< Picoseconds; microseconds in CSV and JSON, so the key ends in _us
   share,  ///< between 0 and 1; percent on a page for a person
   number,
-  flag,  ///< true or false
-  any,   ///< each cell says what it is, as in the result of a query
+  hours,  ///< a number; on a page for a person in the unit that fits: "35.2 s"
+  flag,   ///< true or false
+  any,    ///< each cell says what it is, as in the result of a query
 };
 
 struct Column {
