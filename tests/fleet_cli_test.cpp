@@ -117,6 +117,28 @@ TEST_CASE("--price says what is saved in money, in every format") {
   }
 }
 
+TEST_CASE("a person reads what is lost in the unit that fits, a program in hours") {
+  TraceRow row;
+  row.file = {"jobs/a/trace.pb", 10, std::string(64, 'a')};
+  row.verdict = "input_bound";
+  row.window_us = 100e6;
+  row.input_lost_us = 36e6;
+  row.findings = {{"sequential-map", "warning", ""}};
+  row.best_fix = "sequential-map";
+  row.best_gain = 1.25;
+  row.best_gain_low = 1.25;
+  Tool tool;
+  tool.input = render_row(row);
+  const auto print = [&](const std::string& format) { return tool.run({"fleet", "-", "--format", format}).output; };
+  CHECK(print("text").find("no culprit  -     -           36.0 s  100 %") != std::string::npos);
+  CHECK(print("markdown").find("| 36.0 s | 100 % | 1 | 1 | 1 | 20.0 s | 20.0 s |") != std::string::npos);
+  CHECK(print("csv").find("culprit,no culprit,,,,0.01,1,1,1,1,0.00555555556,") != std::string::npos);
+  CHECK(nlohmann::json::parse(print("json"))["culprits"][0]["lost_hours"] == 0.01);
+  row.input_lost_us = 2 * 3.6e9;
+  tool.input = render_row(row);
+  CHECK(print("markdown").find("| 2 h | 100 % |") != std::string::npos);
+}
+
 TEST_CASE("--top cuts every ranking") {
   TraceRow row;
   row.file = {"a.pb", 1, std::string(64, 'a')};
