@@ -153,7 +153,8 @@ Result<Session> open_session(const QueryOptions& options, const std::string& sql
 Result<bool> load(const QueryOptions& options, const std::vector<std::string>& files, QueryDatabase& database,
                   const QueryNeeds& needs) {
   if (const Result<void> kept = check_output(options.output.path(), files); !kept) return Unexpected(kept.error());
-  QueryInputs inputs = examine_inputs(files);
+  const LoadRequest request = load_request(needs, database);
+  QueryInputs inputs = examine_inputs(files, !database.is_temporary() || request.files || request.traces);
   std::vector<std::string> names;
   for (const QueryInput& input : inputs.traces) names.push_back(input.name);
   LoadReport report;
@@ -161,7 +162,7 @@ Result<bool> load(const QueryOptions& options, const std::vector<std::string>& f
   run_watched(names, options.output.quiet, [&](Progress& progress) {
     DiagnosisSetup setup = options.reading.setup;
     setup.work.progress = &progress;
-    loaded = load_inputs(database, inputs, load_request(needs, database), setup, report);
+    loaded = load_inputs(database, inputs, request, setup, report);
   });
   if (!loaded) return Unexpected(loaded.error());
   for (const std::string& name : inputs.repeated) {

@@ -12,7 +12,7 @@
 namespace doctor {
 namespace {
 
-Result<QueryInput> examine(std::string path, std::string name) {
+Result<QueryInput> examine(std::string path, std::string name, bool wants_digest) {
   const Result<std::unique_ptr<ByteSource>> source = open_source(path);
   if (!source) return Unexpected(source.error());
   QueryInput input{std::move(path), std::move(name), {}, nullptr};
@@ -21,6 +21,7 @@ Result<QueryInput> examine(std::string path, std::string name) {
     if (!format) return Unexpected(format.error());
     input.format = *format;
   }
+  if (!wants_digest) return input;
   Result<std::string> digest = sha256_of_file(input.path);
   if (!digest) return Unexpected(std::move(digest.error()));
   input.sha256 = std::move(*digest);
@@ -29,7 +30,7 @@ Result<QueryInput> examine(std::string path, std::string name) {
 
 }  // namespace
 
-QueryInputs examine_inputs(const std::vector<std::string>& paths) {
+QueryInputs examine_inputs(const std::vector<std::string>& paths, bool wants_digests) {
   QueryInputs inputs;
   std::vector<QueryInput> found;
   for (const std::string& path : std::set<std::string>(paths.begin(), paths.end())) {
@@ -43,7 +44,8 @@ QueryInputs examine_inputs(const std::vector<std::string>& paths) {
       inputs.standard_input = std::move(*file);
       stored = path_of(inputs.standard_input);
     }
-    Result<QueryInput> input = examine(stored, path == "-" ? "standard input" : path);
+    Result<QueryInput> input =
+        examine(stored, path == "-" ? "standard input" : path, wants_digests || paths.size() > 1);
     if (input) {
       found.push_back(std::move(*input));
     } else {

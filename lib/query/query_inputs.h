@@ -12,9 +12,9 @@ namespace doctor {
 
 /// A file to load.
 struct QueryInput {
-  std::string path;  ///< to read it from
-  std::string name;  ///< what the tables call it: the path, or "standard input"
-  std::string sha256;
+  std::string path;                ///< to read it from
+  std::string name;                ///< what the tables call it: the path, or "standard input"
+  std::string sha256;              ///< empty: not asked for
   const Format* format = nullptr;  ///< of a trace; null for rows of `batch`
 };
 
@@ -27,7 +27,8 @@ struct QueryInputs {
 };
 
 /// Looks at what was named: rows of `batch` and traces are distinguished by content. What cannot be read does not stop
-/// the others.
-QueryInputs examine_inputs(const std::vector<std::string>& paths);
+/// the others. To compute the digest of a file takes as long as to count its events: it is left out of a single one for
+/// which it is not wanted. Several are compared by it.
+QueryInputs examine_inputs(const std::vector<std::string>& paths, bool wants_digests);
 
 }  // namespace doctor
