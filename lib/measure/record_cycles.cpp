@@ -307,8 +307,7 @@ void CycleRecorder::order_functions(StageIndex stage) {
   Stage& of = sample_.stages[stage];
   const std::vector<FunctionOfElement>& runs = runs_of_stage_[stage];
   const std::int64_t at_once = host_.iterators[stage].number("parallelism").value_or(0);
-  // Where more may be called at once than there are threads, a call waits for those before it, which a replay does by
-  // itself.
+  // Of more calls than there are threads, some wait for those before them, which a replay does by itself.
   const bool waits_for_others = sample_.cores_are_full() || at_once <= 0 || at_once > sample_.pool_threads;
   const bool makes_batches = dataset_kind(forest_.iterators[stage].short_name).has(Trait::fused_batch);
   of.functions = costs_in_order(runs, makes_batches ? std::vector<TakenElement>() : taken_of_stage_[stage], functions_);
