@@ -77,7 +77,8 @@ TracePage diagnosis_page(const DiagnosisOptions& options) {
           },
       .render = [&options](const Analysis& analysis,
                            OutputFormat format) { return page_in_format(analysis, format, options); },
-      .judge = [&options](const Analysis& analysis) { return exit_code_of(outcome_of(analysis.diagnosis, options.fail_on)); }};
+      .judge = [&options](
+                   const Analysis& analysis) { return exit_code_of(outcome_of(analysis.diagnosis, options.fail_on)); }};
 }
 
 }  // namespace doctor

@@ -223,8 +223,8 @@ bool is_reason_of_change(const Finding& finding, const Diagnosis& diagnosis) {
   });
 }
 
-void add_notes(const Diagnosis& diagnosis, const FindingRefs& findings, const std::string& first_epoch,
-               Detail detail, Brevity brevity, TextPage& page) {
+void add_notes(const Diagnosis& diagnosis, const FindingRefs& findings, const std::string& first_epoch, Detail detail,
+               Brevity brevity, TextPage& page) {
   const std::size_t most = detail == Detail::full ? findings.size() : kShownNotes;
   std::size_t shown = 0;
   for (const Finding& finding : findings) {
