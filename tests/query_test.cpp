@@ -45,7 +45,7 @@ QueryDatabase loaded(const std::vector<std::string>& paths) {
   Result<QueryDatabase> database = QueryDatabase::temporary();
   REQUIRE(database);
   LoadReport report;
-  const QueryInputs inputs = examine_inputs(paths);
+  const QueryInputs inputs = examine_inputs(paths, true);
   REQUIRE(inputs.unreadable.empty());
   REQUIRE(load_inputs(*database, inputs, LoadRequest::everything(), {.rules = all_rules()}, report));
   REQUIRE(report.unreadable.empty());
@@ -192,7 +192,8 @@ TEST_CASE("timelines beside a merged one, and ops that are drawn twice, count on
 
   Result<QueryDatabase> database = QueryDatabase::temporary();
   LoadReport report;
-  REQUIRE(load_inputs(*database, examine_inputs(files), LoadRequest::everything(), {.rules = all_rules()}, report));
+  REQUIRE(
+      load_inputs(*database, examine_inputs(files, true), LoadRequest::everything(), {.rules = all_rules()}, report));
   REQUIRE(report.repeated.size() == 1);  // the merged one, whose path comes last
   CHECK(report.repeated.front().what.find("events of it in other files") != std::string::npos);
 }
@@ -219,7 +220,8 @@ QueryDatabase packed(const std::vector<std::string>& paths, std::size_t most_eve
   LoadRequest events;
   events.events.rows = true;
   LoadReport report;
-  const Result<void> loaded = load_inputs(*database, examine_inputs(paths), events, {.rules = all_rules()}, report);
+  const Result<void> loaded =
+      load_inputs(*database, examine_inputs(paths, true), events, {.rules = all_rules()}, report);
   CHECK(loaded.has_value() != database->events()->is_full());
   return std::move(*database);
 }
