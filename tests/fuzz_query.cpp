@@ -30,7 +30,7 @@ constexpr int kLongestValue = 100'000;
 void load(QueryDatabase& database, const FuzzFile& file) {
   LoadReport report;
   const Result<void> loaded =
-      load_inputs(database, examine_inputs({file.path()}), LoadRequest::everything(), fuzz_setup(), report);
+      load_inputs(database, examine_inputs({file.path()}, true), LoadRequest::everything(), fuzz_setup(), report);
   expect(loaded.has_value(), "a trace that no database takes");
 }
 
