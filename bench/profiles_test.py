@@ -12,6 +12,7 @@ Ir
 285,800,000 (100.0%)  PROGRAM TOTALS
 
 100,000,000 (34.99%)  ???:doctor::(anonymous namespace)::Reader<int, std::vector<int> >::read(char const*) [/x/tfdata-doctor]
+ 60,000,000 (20.99%)  lib/io/sha256.cpp:doctor::(anonymous namespace)::Sha256::add_block(unsigned char const*) [/x/tfdata-doctor]
  50,000,000 (17.49%)  lib/a.cpp:doctor::measure(doctor::Trace const&) [/x/tfdata-doctor]
 '''
 

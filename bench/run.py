@@ -123,7 +123,8 @@ def run_all(tasks, commands, inputs, options):
 
 def check_all(tasks, commands, inputs, options, results):
     say('comparing answers')
-    suffixes = [task.suffix for task in tasks if any(program.is_tool for program in chosen_programs(task, options))]
+    suffixes = list(dict.fromkeys(task.suffix for task in tasks
+                                  if any(program.is_tool for program in chosen_programs(task, options))))
     return [checks.same_work(tasks, options.sizes, results),
             checks.same_answers(commands, inputs, suffixes, options.sizes),
             checks.same_reports(commands, inputs, suffixes, options.sizes)]
@@ -132,14 +133,14 @@ def check_all(tasks, commands, inputs, options, results):
 def profile_missed(tasks, commands, inputs, options, judgements):
     """Of each program that misses a goal, over the smallest input."""
     size = options.sizes[0]
+    missed = profiles.missed(judgements)
     found = []
-    for task, name in profiles.missed(judgements):
-        for program in (one for known in tasks if known.name == task for one in chosen_programs(known, options)):
-            suffix = next(known.suffix for known in tasks if known.name == task)
-            if program.name == name:
-                say('profiling %s of %s' % (name, task))
-                command = commands.command(program, inputs.path(size, suffix), size, 0)
-                found.append(profiles.profile((task, name), command))
+    for task in tasks:
+        for program in chosen_programs(task, options):
+            if (task.name, program.name) in missed:
+                say('profiling %s of %s' % (program.name, task.name))
+                command = commands.command(program, inputs.path(size, task.suffix), size, 0)
+                found.append(profiles.profile((task.name, program.name), command))
     return [one for one in found if one]
 
 
