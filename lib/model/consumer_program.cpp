@@ -8,30 +8,6 @@
 
 namespace doctor {
 
-std::vector<StageIndex> WorkTally::in_order() const {
-  std::vector<StageIndex> stages = stages_;
-  std::sort(stages.begin(), stages.end());
-  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
-  return stages;
-}
-
-StageIndex WorkTally::busiest() const {
-  StageIndex busiest = kNoStage;
-  double most = 0;
-  for (const StageIndex stage : in_order()) {
-    if (times_[stage] <= most) continue;
-    most = times_[stage];
-    busiest = stage;
-  }
-  return busiest;
-}
-
-double WorkTally::sum() const {
-  double sum = 0;
-  for (const StageIndex stage : in_order()) sum += times_[stage];
-  return sum;
-}
-
 /// What the consumer does between two elements.
 Action ProgramCompiler::gap_of(const ConsumerStep& step, double shortest_usual_gap) const {
   const bool is_host_bound = step.gap > 0 && step.busy > kHostBoundGap * step.gap;

@@ -24,6 +24,30 @@ void spread_evenly(std::vector<Job>& jobs) {
 
 }  // namespace
 
+std::vector<StageIndex> WorkTally::in_order() const {
+  std::vector<StageIndex> stages = stages_;
+  std::sort(stages.begin(), stages.end());
+  stages.erase(std::unique(stages.begin(), stages.end()), stages.end());
+  return stages;
+}
+
+StageIndex WorkTally::busiest() const {
+  StageIndex busiest = kNoStage;
+  double most = 0;
+  for (const StageIndex stage : in_order()) {
+    if (times_[stage] <= most) continue;
+    most = times_[stage];
+    busiest = stage;
+  }
+  return busiest;
+}
+
+double WorkTally::sum() const {
+  double sum = 0;
+  for (const StageIndex stage : in_order()) sum += times_[stage];
+  return sum;
+}
+
 void ProgramCompiler::treat(StageIndex stage) {
   Treatment& treatment = treatments_[stage];
   treatment.is_free = edit_.free.contains(stage);
