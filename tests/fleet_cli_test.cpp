@@ -75,14 +75,20 @@ TEST_CASE("every format has the numbers of the rows") {
   }
 }
 
-TEST_CASE("--price says what is saved in money, in every format") {
+/// A job whose waits the rule sequential-map has an answer to.
+TraceRow row_with_a_fix(double window_us, double input_lost_us) {
   TraceRow row;
   row.file = {"jobs/a/trace.pb", 10, std::string(64, 'a')};
   row.verdict = "input_bound";
-  row.window_us = 2 * 3.6e9;
-  row.input_lost_us = 3.6e9;
+  row.window_us = window_us;
+  row.input_lost_us = input_lost_us;
   row.findings = {{"sequential-map", "warning", ""}};
   row.best_fix = "sequential-map";
+  return row;
+}
+
+TEST_CASE("--price says what is saved in money, in every format") {
+  TraceRow row = row_with_a_fix(2 * 3.6e9, 3.6e9);
   row.best_gain = 2;
   row.best_gain_low = 1.6;
   Tool tool;
@@ -118,13 +124,7 @@ TEST_CASE("--price says what is saved in money, in every format") {
 }
 
 TEST_CASE("a person reads what is lost in the unit that fits, a program in hours") {
-  TraceRow row;
-  row.file = {"jobs/a/trace.pb", 10, std::string(64, 'a')};
-  row.verdict = "input_bound";
-  row.window_us = 100e6;
-  row.input_lost_us = 36e6;
-  row.findings = {{"sequential-map", "warning", ""}};
-  row.best_fix = "sequential-map";
+  TraceRow row = row_with_a_fix(100e6, 36e6);
   row.best_gain = 1.25;
   row.best_gain_low = 1.25;
   Tool tool;
