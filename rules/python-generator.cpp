@@ -1,10 +1,34 @@
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules::python_generator {
 namespace {
+
+/// Of a class of Keras that makes batches by their number, which several workers can do at once. Keras 2 takes their
+/// number in fit, Keras 3 in the class (API references of keras.utils.Sequence and keras.utils.PyDataset).
+std::optional<Advice> workers_for(const RankedPipeline& ranked) {
+  const std::string maker = user_method(ranked.host, ranked.judgement.culprit);
+  if (maker == "PyDataset") {
+    return Advice{
+        "Let several processes make the batches of your PyDataset side by side, each with a Python of its own.",
+        "batches.workers = cores  # your keras.utils.PyDataset, before fit\n"
+        "batches.use_multiprocessing = True"};
+  }
+  if (maker == "Sequence") {
+    return Advice{
+        "Let several processes make the batches of your Sequence side by side, each with a Python of its own.",
+        "model.fit(batches, workers=cores, use_multiprocessing=True)"};
+  }
+  return std::nullopt;
+}
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return {{"Write the data to files once and read those: reading them needs no Python and can be parallel.",
@@ -31,6 +55,10 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   finding.advice = advice_for(ranked);
+  if (std::optional<Advice> workers = workers_for(ranked)) {
+    finding.advice.insert(finding.advice.begin(), *std::move(workers));
+    finding.is_easy = true;
+  }
   return finding;
 }
 

@@ -10,7 +10,7 @@ from . import support
 #: How a piece of code begins, to tell it from other texts of the sources.
 _BEGINS = re.compile(
     r"(dataset|options|iterator|strategy|optimizer|images|filenames|batch) = |with tf\.|@tf\.|def make_dataset|"
-    r"tf\.keras\.|tf\.profiler\.|model\.compile|train_step\(|checkpoint\.save"
+    r"tf\.keras\.|tf\.profiler\.|model\.(?:compile|fit)|batches\.|train_step\(|checkpoint\.save"
 )
 #: Advice on drivers is for a shell.
 _SHELL = re.compile(r"(ldconfig|echo|export) ")

@@ -28,7 +28,10 @@ NEEDS = {
     "compression=": (2, 5),
     "experimental_per_replica_buffer_size": (2, 5),
     "experimental_enable_async_checkpoint": (2, 9),
+    "batches.workers": (2, 16),
 }
+#: What no longer is there, and the first version without it: advice of traces that Keras 2 made.
+GONE = {"fit(batches, workers=": (2, 16)}
 
 
 def _snippets():
@@ -43,6 +46,25 @@ def _snippets():
 def _needs(code):
     """The version that the code needs beyond its spelling."""
     return max((since for name, since in NEEDS.items() if name in code), default=(1, 15))
+
+
+def _fits(code):
+    """Whether this version has all that the code uses."""
+    return _needs(code) <= VERSION and all(gone > VERSION for name, gone in GONE.items() if name in code)
+
+
+def _batches():
+    """What Keras calls for a batch, by its number."""
+    kind = tf.keras.utils.PyDataset if VERSION >= (2, 16) else tf.keras.utils.Sequence
+
+    class Batches(kind):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, index):
+            return tf.zeros([4, 2]).numpy(), tf.zeros([4, 1]).numpy()
+
+    return Batches()
 
 
 def _files(folder):
@@ -109,6 +131,7 @@ def names_for(code, folder, service):
         "step": 0,
         "batch": tf.zeros([4, 2]),
         "train_step": lambda *_: None,
+        "batches": _batches(),
         "images": tf.zeros([2, 8, 8, 3], tf.uint8),
         "device": "/cpu:0",
         "strategy": tf.distribute.OneDeviceStrategy("/cpu:0"),
@@ -172,6 +195,10 @@ def execute(code, folder, service):
             exec(compile(code, "advice", "exec"), {**names, "jax": jax})
             return jax.profiler.stop_trace()
         exec(compile(code, "advice", "exec"), names)
+        if "batches.workers" in code:
+            if VERSION < (2, 16):
+                raise AttributeError("Keras 2 takes the number of workers in fit")
+            names["model"].fit(names["batches"], verbose=0)
         made = names["dataset"]
         if made is not before:
             _take_one(made)
@@ -197,7 +224,7 @@ class SnippetsTest(unittest.TestCase):
             graph = tf.Graph().as_default() if VERSION < (2, 0) else contextlib.ExitStack()
             with self.subTest(path=str(path), code=code), tempfile.TemporaryDirectory() as folder, graph:
                 service = dispatcher.target if dispatcher else ""
-                if _needs(code) > VERSION:
+                if not _fits(code):
                     # It is not there, or this table is wrong.
                     with self.assertRaises((AttributeError, TypeError, ValueError, RuntimeError)):
                         execute(code, Path(folder), service)

@@ -105,6 +105,28 @@ class Lines(unittest.TestCase):
         given = {made.method: made.num_parallel_calls for made in lines.names.values()}
         self.assertEqual(given, {"range": None, "filter": None, "map": True, "batch": False, "prefetch": None})
 
+    def test_a_dataset_of_keras_is_called_after_what_fit_was_given(self):
+        is_new = hasattr(tf.keras.utils, "PyDataset")
+
+        class Batches(tf.keras.utils.PyDataset if is_new else tf.keras.utils.Sequence):
+            def __len__(self):
+                return 2
+
+            def __getitem__(self, index):
+                return tf.zeros([4, 2]).numpy(), tf.zeros([4, 1]).numpy()
+
+        model = tf.keras.Sequential([tf.keras.layers.Input([2]), tf.keras.layers.Dense(1)])
+        model.compile(loss="mse", optimizer="sgd")
+        with naming.name_datasets() as lines:
+            model.fit(Batches(), verbose=0)
+        self.assertIn("PyDataset" if is_new else "Sequence", {made.method for made in lines.names.values()})
+
+    def test_a_function_of_ours_around_fit_is_none_that_the_user_called(self):
+        frame = sys._getframe()
+        ours = naming._Call(frame, naming.__file__, 1, "fit_with_steps", True, False)
+        hers = naming._Call(frame, "/keras/trainer.py", 1, "fit", True, False)
+        self.assertEqual(naming._method_of([ours, hers], None)[0], "fit")
+
     def test_a_name_of_the_user_stays_and_gets_its_line(self):
         with naming.name_datasets() as lines:
             dataset = tf.data.Dataset.range(3).map(lambda x: x, name="mine")

@@ -44,6 +44,11 @@ _MOST_VARIANTS = 64
 # Dataset.apply(), whose function makes the dataset.
 _WRAPPERS = frozenset({"apply", "error_handler", "inner", "new_func", "wrapped", "wrapper"})
 
+_OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+
+# What Keras makes a dataset for: the adapter that does, and what the user handed to fit.
+_ADAPTERS = {"PyDatasetAdapter": "PyDataset", "KerasSequenceAdapter": "Sequence"}
+
 # Datasets that only pass another one on.
 _FORWARDERS = frozenset({"DatasetV1Adapter", "_VariantDataset", "_RestructuredDataset"})
 
@@ -154,7 +159,7 @@ class _Stack:
         self._is_library: dict[str, bool] = {}
         paths = sysconfig.get_paths()
         folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-        folders |= {os.path.dirname(os.path.abspath(__file__))}
+        folders |= {_OWN_FOLDER}
         for module in ("tensorflow", "keras", "tf_keras"):
             file = getattr(sys.modules.get(module), "__file__", None)
             if file:
@@ -200,12 +205,20 @@ class _Stack:
 
 
 def _method_of(calls: list[_Call], dataset: Any) -> tuple[str, bool | None]:
-    """What the user called, and whether she gave it num_parallel_calls; `calls` begins with that call's frame."""
+    """What the user called, and whether she gave it num_parallel_calls; `calls` begins with that call's frame.
+
+    Of a dataset that Keras made for a class of the user's it is that kind of class: "PyDataset".
+    """
+    for call in calls:
+        adapted = _ADAPTERS.get(type(call.frame.f_locals.get("self")).__name__)
+        if adapted is not None:
+            return adapted, None
     for call in calls:
         name = call.function
         if name in _WRAPPERS or (name.startswith("_") and name != "__init__") or name.startswith("<"):
             continue
-        if os.sep + "autograph" + os.sep in call.file:
+        # Our own Model.fit counts steps around the one that the user called.
+        if os.sep + "autograph" + os.sep in call.file or call.file.startswith(_OWN_FOLDER):
             continue
         arguments = call.frame.f_locals
         if name == "__init__":

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <string>
+
 #include "pipelines.h"
 #include "rule_test.h"
 
@@ -22,6 +25,19 @@ TEST_CASE("python-generator: situations") {
                            {"does not wait", with_level(python_generator(), kHealthy), "silent"},
                            {"a device pipeline's hop", device_hop(), "silent"},
                            {"nothing seen inside", bare_get_next(), "not evaluated"}});
+}
+
+/// The first code that is advised for a generator which was named after a line and what was called there.
+std::optional<std::string> first_code(const std::string& dataset_name) {
+  MeasuredPipeline pipeline = python_generator();
+  pipeline["Generator"].dataset_name = dataset_name;
+  return ask(kRule, pipeline.measurements()).findings.at(0).advice.at(0).code;
+}
+
+TEST_CASE("python-generator: what Keras makes batches with gets workers") {
+  CHECK(first_code("at_train_py_L18_PyDataset")->starts_with("batches.workers = cores"));
+  CHECK(first_code("at_train_py_L18_Sequence") == "model.fit(batches, workers=cores, use_multiprocessing=True)");
+  CHECK(first_code("at_train_py_L18_from_generator")->starts_with("with tf.io.TFRecordWriter"));
 }
 
 TEST_CASE("python-generator: thresholds") {
