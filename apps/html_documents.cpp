@@ -29,9 +29,9 @@ constexpr std::uint64_t kLargestWithHistory = 256'000'000;
 constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
                                               {"steps", 300, true},
                                               {"autotune", 0},
-                                              {"ops", 40, true},
-                                              {"kernels", 40},
-                                              {"memory", 40, true},
+                                              {"ops", 25, true},
+                                              {"kernels", 25},
+                                              {"memory", 25, true},
                                               {"hosts", 100, true}}};
 
 ShowOptions options_of_part(const ShownPart& part) {

@@ -209,6 +209,29 @@ TEST_CASE("pages hold nothing but what their writer writes") {
   }
 }
 
+TEST_CASE("the page of an ordinary trace can be sent by mail") {
+  constexpr std::size_t kMostBytes = 210'000;
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(testdata("traces"))) {
+    const std::string path = entry.path().string();
+    if (path.find(".expected.") != std::string::npos || !entry.is_regular_file()) continue;
+    CAPTURE(path);
+    CHECK(page_of({path}).size() < kMostBytes);
+    ++count;
+  }
+  CHECK(count > 20);
+}
+
+TEST_CASE("pipelines of the same stages are drawn once") {
+  const std::string page = page_of({testdata("traces/two_replicas_tf2.4.trace.json.gz")});
+  CHECK(page.find("Not drawn: 1 pipeline more; those of the same stages look alike.") != std::string::npos);
+  std::map<std::string, std::vector<std::string>> raw;
+  tags_of(page, raw);
+  const Json timeline = Json::parse(raw["data"].front())["timeline"];
+  CHECK(timeline["pipelines"].size() == 1);
+  CHECK(timeline["pipelines_left_out"] == 1);
+}
+
 TEST_CASE("a name that became markup would be noticed") {
   const std::string page = page_of({testdata("traces/guide_naive.xplane.pb")});
   const auto with = [&](const std::string& foreign) {

@@ -80,17 +80,30 @@ void drop_median_call(OrderedJson& windows) {
   windows.erase(std::remove_if(windows.begin(), windows.end(), is_of("median_call")), windows.end());
 }
 
+/// Of timelines whose pipelines have the same stages, as replicas have, the first: it is the worst.
+void drop_alike_timelines(OrderedJson& pipelines) {
+  std::set<std::string> seen;
+  const auto is_known = [&](const OrderedJson& pipeline) {
+    if (list_of(pipeline, key::windows).empty()) return false;
+    std::string stages;
+    for (const OrderedJson& stage : list_of(pipeline, key::stages)) stages += text_of(stage, key::long_name) + "\n";
+    return !seen.insert(std::move(stages)).second;
+  };
+  std::erase_if(pipelines.get_ref<OrderedJson::array_t&>(), is_known);
+}
+
 /// Cuts what is below a value, and returns how many entries the list itself lost.
 std::size_t bound_list(std::string_view key, OrderedJson& list) {
   if (key == "changes") thin_out_changes(list);
   if (key == "timeline") thin_out_memory(list);
   const std::size_t count = list.size();
   if (key == "windows") drop_median_call(list);
-  if (key == "pipelines" && count > bound_of(key)) {
+  if (key == "pipelines") drop_alike_timelines(list);
+  if (key == "pipelines" && list.size() > bound_of(key)) {
     std::stable_partition(list.begin(), list.end(),
                           [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
   }
-  if (count > bound_of(key)) {
+  if (list.size() > bound_of(key)) {
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
   }
   for (OrderedJson& entry : list) bound_for_page(entry);

@@ -16,8 +16,8 @@ void drop_folders(std::vector<PageDocument>& documents);
 /// stay. Of the pipelines those go first whose calls are the waits of another.
 void bound_for_page(OrderedJson& document);
 
-/// A stretch of a window that is shorter than one part of so many is not drawn: half a pixel on a screen.
-inline constexpr double kWindowHairlines = 2000;
+/// A stretch of a window that is shorter than one part of so many is not drawn: a pixel on a screen.
+inline constexpr double kWindowHairlines = 1000;
 
 /// Takes out of the data of a page, by name, what it does not draw, and the text of rules' pages, which it shows.
 void drop_invisible(OrderedJson& documents);

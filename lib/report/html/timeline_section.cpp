@@ -43,9 +43,11 @@ void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
   if (timeline == nullptr || list_of(*timeline, key::pipelines).empty()) return;
   open_section("timeline", "Who waits for whom", page);
   const OrderedJson& pipelines = list_of(*timeline, key::pipelines);
+  const auto others = static_cast<std::size_t>(number_of(*timeline, key::pipelines_left_out));
+  const std::size_t all = pipelines.size() + others;
   for (std::size_t number = 0; number < pipelines.size(); ++number) {
     // The worst comes first; the others are for who wants to see them.
-    const std::string words = pipeline_words(pipelines[number], pipelines.size());
+    const std::string words = pipeline_words(pipelines[number], all);
     if (number == 1) page.open("details");
     if (number == 1) page.element("summary", format_count(pipelines.size() - 1, "more pipeline"));
     if (!words.empty()) page.element("h3", words);
@@ -54,6 +56,12 @@ void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
     draw_windows(pipelines[number], drawing);
   }
   if (pipelines.size() > 1) page.close();
+  if (others > 0) {
+    page.element("p", {{"class", "muted"}},
+                 fmt::format("Not drawn: {} more; those of the same stages look alike. tfdata-doctor show "
+                             "timeline draws them.",
+                             format_count(others, "pipeline")));
+  }
   page.close();
 }
 
