@@ -82,6 +82,20 @@ TEST_CASE("of four calls one may be set aside") {
   CHECK(measured.trimmed_cadence.without_call == 3);
 }
 
+TEST_CASE("the error of a share is how far each wait is from that share of its own step") {
+  const auto error_of = [](Picoseconds wait, Picoseconds other_wait) {
+    Loop loop;
+    for (int pair = 0; pair < 13; ++pair) loop.step(wait, 7 * kMs).step(other_wait, 7 * kMs);
+    const CadenceShare cadence = loop.measured().cadence;
+    CHECK(cadence.beats == 26);
+    CHECK(cadence.share == doctest::Approx(0.3));
+    return cadence.error;
+  };
+  CHECK(error_of(3 * kMs, 3 * kMs) == doctest::Approx(0));
+  // Each wait is 0.7 ms from 30 % of its 9 or 11 ms: 0.7 ms * sqrt(26 * 26 / 25) of 260 ms.
+  CHECK(error_of(2 * kMs, 4 * kMs) == doctest::Approx(0.014));
+}
+
 TEST_CASE("calls of several consumers that overlap do not wait for more than the time that passes") {
   Loop loop;
   for (Picoseconds start = 0; start < 100 * kMs; start += 5 * kMs) {

@@ -349,6 +349,37 @@ TEST_CASE("a generator under flat_map is a source even where no Python op was re
   }
 }
 
+TEST_CASE("a thread of tf.data alone, or an op of it, shows that a job uses tf.data") {
+  const auto mentions = [](const std::string& thread, const std::string& op) {
+    SyntheticTrace written;
+    written.add("main", "f/MatMul:MatMul", 0, 10);
+    written.add(thread, op, 20, 10);
+    const Trace trace = written.to_trace();
+    const HostMeasurement measured = measure(trace, build_tree(trace));
+    CHECK(measured.iterators.empty());
+    return measured.mentions_tf_data;
+  };
+  CHECK_FALSE(mentions("pool", "f/Cast:Cast"));
+  CHECK(mentions("tf_data_private_threadpool/1", "f/Cast:Cast"));
+  CHECK(mentions("pool", "MapDataset:MapDataset"));
+  CHECK(mentions("pool", "OptimizeDatasetV2:OptimizeDatasetV2"));
+  CHECK(mentions("pool", "AnonymousIteratorV3:AnonymousIteratorV3"));
+  CHECK(mentions("tf_data_private_threadpool/1", "MapDataset:MapDataset"));
+}
+
+TEST_CASE("there is no CPU utilization without a CPU budget or of one without cores") {
+  PipelineMeasurement pipeline;
+  PhaseMeasurement phase;
+  phase.busy_threads = 1;
+  CHECK_FALSE(cpu_utilization(pipeline, phase));
+  for (const std::int64_t budget : {0, -1}) {
+    pipeline.cpu_budget = budget;
+    CHECK_FALSE(cpu_utilization(pipeline, phase));
+  }
+  pipeline.cpu_budget = 4;
+  CHECK(cpu_utilization(pipeline, phase) == 0.25);
+}
+
 TEST_CASE("an empty trace measures to nothing") {
   const Trace trace;
   const HostMeasurement measured = measure(trace, build_tree(trace));

@@ -223,6 +223,42 @@ TEST_CASE("elements that are thrown away need not be made") {
   CHECK(predict(model, std::span(&skip, 1)).condition == Condition::none);
 }
 
+TEST_CASE("the pipeline makes the elements that a skip throws away") {
+  TimedPipeline pipeline(10, 2);
+  HostMeasurement& host = pipeline.host();
+  host.iterators[0].short_name = "FiniteSkip";
+  std::vector<CycleItem>& items = host.cycles.items;
+  std::vector<ConsumerStep>& steps = host.cycles.consumers.front().steps;
+  steps.resize(10);  // of 20 elements that were made; the first call takes two: what it throws away, and its own
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto first = static_cast<std::uint32_t>(items.size());
+    items.push_back({CycleItem::Kind::enter, 0, 0, 0, 0, 1});
+    items.insert(items.end(), step == 0 ? 2 : 1, {CycleItem::Kind::pull, 1, 0, 0, 0, 1});
+    items.push_back({CycleItem::Kind::leave, 0, 0, 0, 0, 1});
+    steps[step].cycle = {0, first, static_cast<std::uint32_t>(items.size())};
+  }
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 1000 * 10 / (20 * 10.0)));
+  host.iterators[0].short_name = "Root";
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 1000 * 10 / (11 * 10.0)));
+}
+
+TEST_CASE("of work that is done in no time the calls remain, and those of functions take longer") {
+  const auto rate_without_work = [](CycleItem::Kind kind) {
+    TimedPipeline pipeline(10, 0.1);
+    CycleSample& sample = pipeline.host().cycles;
+    for (Cycle& cycle : sample.stages[1].cycles) {
+      const auto first = static_cast<std::uint32_t>(sample.items.size());
+      sample.items.insert(sample.items.end(), 100, {kind, 2, 100, 0, 0, 1});
+      cycle = {0, first, static_cast<std::uint32_t>(sample.items.size())};
+    }
+    Edit edit;
+    edit.free = {2};
+    return replay_after(pipeline.model(), edit).steps_per_s;
+  };
+  CHECK(is_nearly(rate_without_work(CycleItem::Kind::function), 1e6 / (100 * 10)));  // 10 us each
+  CHECK(rate_without_work(CycleItem::Kind::work) > 5'000);
+}
+
 TEST_CASE("a predicate, and what a generator makes, can be made in parallel") {
   TimedPipeline pipeline(10, 2);
   pipeline.host().iterators[2].short_name = "Filter";

@@ -268,10 +268,29 @@ TEST_CASE("a pipeline that is made anew for every step") {
   // Of 11 ms, for six steps: GetNext, and for five that have a next one what ends one pipeline and makes the other.
   CHECK(pipeline.cadence.share == doctest::Approx((6 * 4.0 + 5 * 2.5) / 66).epsilon(0.01));
   CHECK(pipeline.total == 6 * 4'000 * kPicosecondsPerMicrosecond);
+  // So much of each gap of the consumer goes with its iterator.
+  REQUIRE(host.cycles.consumers.size() == 1);
+  REQUIRE(host.cycles.consumers[0].steps.size() == 6);
+  for (std::size_t step = 0; step < 5; ++step) {
+    CHECK(host.cycles.consumers[0].steps[step].remaking == doctest::Approx(500 + 2'000));
+  }
   SyntheticTrace epochs;
   now = 0;
   for (std::uint64_t epoch = 0; epoch < 6; ++epoch) now = add_life(epochs, {1 + epoch % 2, 11, 21}, now, 3);
   CHECK_FALSE(measured(epochs).pipelines[0].remade.has_value());
+}
+
+TEST_CASE("a pipeline that was made three times was made anew for every step, one made twice may be two epochs") {
+  for (const std::uint64_t times : {2u, 3u}) {
+    CAPTURE(times);
+    SyntheticTrace trace;
+    double now = 0;
+    for (std::uint64_t life = 0; life < times; ++life) now = add_life(trace, {1 + life % 2, 11, 21}, now, 1);
+    const HostMeasurement host = measured(trace);
+    REQUIRE(host.pipelines.size() == 1);
+    CHECK(host.pipelines[0].remade.has_value() == (times == 3));
+    CHECK(host.pipelines[0].iteration_starts.size() == (times == 3 ? 0 : 1));
+  }
 }
 
 TEST_CASE("no call waits for background work of another epoch") {
