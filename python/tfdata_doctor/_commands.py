@@ -9,9 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._document import Document
 from ._page import table
 from ._program import Paths, Setting, option_arguments, path_arguments, run_program
-from .report import Comparison, Document, Report, WhatIf
+from .report import Comparison, Report, WhatIf
 
 if TYPE_CHECKING:
     import pandas

@@ -10,13 +10,13 @@ from typing import Any, TypeVar, Union
 
 T = TypeVar("T")
 
-#: Keys that cannot be names of fields.
-_RENAMED = {"is_async": "async"}
+#: Fields whose keys cannot be names of fields.
+RENAMED = {"is_async": "async"}
 
 
 def key_of(field: str) -> str:
     """The key of the document that a field holds."""
-    return _RENAMED.get(field, field)
+    return RENAMED.get(field, field)
 
 
 @functools.cache
@@ -45,8 +45,15 @@ def from_json(kind: type[T], document: Mapping[str, Any]) -> T:
     """An object of a dataclass from a JSON object.
 
     Keys that the class does not have are passed over: later versions of the program may add some. A key that the
-    document lacks keeps the default of its field.
+    document lacks, as one of an earlier version may, keeps the default of its field, or is None.
     """
     hints = _hints(typing.cast(Any, kind))
-    values = {name: _value(hint, document[key_of(name)]) for name, hint in hints.items() if key_of(name) in document}
+    values: dict[str, Any] = {
+        one.name: None
+        for one in dataclasses.fields(typing.cast(Any, kind))
+        if one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
+    }
+    for name, hint in hints.items():
+        if key_of(name) in document:
+            values[name] = _value(hint, document[key_of(name)])
     return kind(**values)

@@ -1,4 +1,4 @@
-"""The documents of the program as dataclasses: what their keys mean, docs/report.md and docs/schemas say.
+"""The documents of the program as dataclasses. Made from docs/schemas by scripts/python-classes: do not edit.
 
 Times are in microseconds, shares between 0 and 1.
 """
@@ -6,93 +6,140 @@ Times are in microseconds, shares between 0 and 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Optional, TypeVar, Union
+from typing import Optional, Union
 
-from ._json import from_json
-from ._page import report_page, text_page
-
-D = TypeVar("D", bound="Document")
+from ._document import Document, ReportDocument
 
 
 @dataclass(frozen=True)
-class SourceLine:
-    """A line of the user's code."""
+class Tool:
+    """The program that wrote the document."""
 
-    file: str
-    line: int
-    code: Optional[str] = None
+    name: str
+    #: As tfdata-doctor --version prints it.
+    version: str
+    #: How much of the sandbox was in force when the traces were read; none where no trace is.
+    sandbox: str
 
 
 @dataclass(frozen=True)
 class TraceFile:
     """A file that was read; one that could not be read has no format."""
 
+    #: As it was given or found.
     path: str
+    #: None where it could not be read.
     format: Optional[str]
+    #: As stored.
     bytes: int
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Copies of memory in one direction."""
+    """Copies of one direction."""
 
     count: int
+    #: Of those whose size is known.
     bytes: int
+    #: Each moment once, in microseconds.
     time_us: float
 
 
 @dataclass(frozen=True)
 class DeviceActivity:
-    """What a device did. Times are None where the trace does not show them (TF1 timelines)."""
+    """What a device did. None where the clock of the device is not known (TF1 timelines)."""
 
+    #: Machine that was recorded, else its file.
     host: str
+    #: As in the trace: /device:GPU:0.
     device: str
+    #: From its first event to the end of its last, in microseconds.
     window_us: Optional[float]
+    #: A kernel ran, or something was copied; each moment once, in microseconds.
     busy_us: float
+    #: The rest of the window, in microseconds.
     idle_us: Optional[float]
+    #: A kernel ran; each moment once, in microseconds.
     kernels_us: float
     kernel_count: int
+    #: Within 3 %, in microseconds.
     median_kernel_us: float
+    #: NCCL kernels, as a sum, likewise below; in microseconds.
     collectives_us: float
+    #: Other kernels in 16-bit floating point, in microseconds.
     half_precision_us: Optional[float]
+    #: The rest of them, in microseconds.
     full_precision_us: Optional[float]
+    #: Whose op could run on TensorCores, in microseconds.
     tensor_core_eligible_us: float
+    #: Of these: that use them, in microseconds.
     on_tensor_cores_us: Optional[float]
     host_to_device: Copies
     device_to_host: Copies
     on_device: Copies
     between_devices: Copies
+    #: The host's data was copied and no kernel ran, in microseconds.
     uncovered_host_to_device_us: Optional[float]
-    #: Of a device without streams (TPU) alone.
+    #: It waits for the host's data; each moment once, in microseconds. Of a device without streams (TPU) alone,
+    #: likewise below.
     infeed_us: Optional[float] = None
+    #: It hands data to the host.
     outfeed_us: Optional[float] = None
+    #: It waits for copies beside its ops.
     copy_wait_us: Optional[float] = None
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What was read, and in `loss` what could not be."""
+    """What was read."""
 
+    #: In the order given.
     files: list[TraceFile]
+    #: Machines that the trace names.
     hosts: list[str]
+    #: As in the trace: /device:GPU:0.
     devices: list[str]
+    #: Events with a time, of any kind.
     events: int
+    #: Of these: of tf.data iterators.
     iterator_events: int
+    #: Length of the recording, in microseconds.
     window_us: float
+    #: What could not be read: how many events, messages or files, by reason.
     loss: dict[str, Union[bool, int]]
+    #: More about it, for people.
     loss_notes: list[str]
-    hosts_left_out: list[str] = field(default_factory=list)
-    device_activity: list[DeviceActivity] = field(default_factory=list)
+    #: Only where a dataset-lines.json beside the trace cannot be used: why, for people.
     source_lines_faults: list[str] = field(default_factory=list)
+    #: Only with --host: the others.
+    hosts_left_out: list[str] = field(default_factory=list)
+    #: Only if the trace shows what devices did.
+    device_activity: list[DeviceActivity] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """Where the user's code makes it; None if the trace and what lies beside it do not say."""
+
+    #: Path of the source file.
+    file: str
+    #: Counted from 1.
+    line: int
+    #: What stands on that line.
+    code: Optional[str]
 
 
 @dataclass(frozen=True)
 class FunctionOp:
     """An op of the user's function."""
 
+    #: Type of op.
     op: str
+    #: Ops at the same time count once; in microseconds.
     self_us: float
+    #: Of function_us, 0 to 1.
     share: float
+    #: Of the wait, 0 to 1.
     share_of_wait: Optional[float]
 
 
@@ -100,51 +147,85 @@ class FunctionOp:
 class OpBeside:
     """What ran while none of the function's ops did."""
 
+    #: Type of op.
     op: str
+    #: Iterator whose function it is in; None if in none, as in a training step.
     long_name: Optional[str]
+    #: In microseconds.
     time_us: float
 
 
 @dataclass(frozen=True)
 class Culprit:
-    """The iterator whose change makes the job faster; `chosen_by` is waits, cores, thread or model."""
+    """The iterator whose change makes the job faster: what is said of it is its own, by the evidence that chose it."""
 
+    #: Long name of the iterator, as in the trace, without the index [k] of an element.
     long_name: str
+    #: The last part of it: Map.
     short_name: str
+    #: Node of the dataset's graph, as in the trace; empty if it does not say.
     dataset_name: str
+    #: The name= that the user gave; None if there is none.
     user_name: Optional[str]
+    #: What the user wrote, not what TensorFlow made of it: map, from_generator; None if unknown.
     user_method: Optional[str]
+    source: Optional[SourceLine]
     kind: str
+    #: Part of the wait that it holds itself, 0 to 1. Says how much it matters only where it was chosen by the waits.
     share: float
+    #: It holds most of the waits; or its ops use the cores that others wait for; or its thread never rests; or a model
+    #: of the pipeline gains most without its work.
     chosen_by: str
+    #: Why it is not the iterator that the waits end at, for people.
     reason: Optional[str]
+    #: Cores busy on average during the waits, of cpu_budget; None where the budget is unknown.
     busy_cores: Optional[float]
+    #: Cores that tf.data may use; None if the trace does not say (before TF 2.5 none does).
     cpu_budget: Optional[int]
+    #: Threads of a compute pool with events in the window; those that rested are not in a trace.
     threads_seen: int
+    #: Parallel calls that it was given or chose; None if it has none.
     parallelism: Optional[int]
+    #: In its function, in microseconds: of the wait, or (function_is_waited_for is false) of all threads in the window.
+    #: None if it has none, likewise below.
     function_us: Optional[float]
+    #: Of that: in Python, in microseconds.
     python_us: Optional[float]
+    #: Whether the times of the function are those in which calls waited for it.
     function_is_waited_for: bool
+    #: Closures that waited for a thread of the pool, on average; None if the trace does not show it.
     queued_closures: Optional[float]
+    #: Of function_us: while no op of the function ran, in microseconds.
     function_idle_us: Optional[float]
+    #: Types of op in its function during the waits, longest first.
     function_ops: list[FunctionOp]
+    #: What ran while no op of the function did, longest first.
     beside: list[OpBeside]
-    source: Optional[SourceLine] = None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`status` is input_bound, healthy, no_input_pipeline or inconclusive."""
+    """Of the whole run."""
 
     status: str
+    #: Of the worst pipeline, 0 to 1.
     confidence: float
+    #: Part of the time that the consumer of the worst pipeline waits for input, 0 to 1; None without one.
     input_share: Optional[float]
+    #: A sentence for people.
     summary: str
+    #: Why the confidence is below 0.7, as a clause; None where it is not.
     doubt: Optional[str]
+    #: What limits the worst pipeline: the resource of which more would make the job faster; None where nobody waits or
+    #: the trace does not say.
     limiting_resource: Optional[str]
+    #: That resource, or why it is unknown, for people; None where nobody waits.
     limit: Optional[str]
+    #: By a model of the worst pipeline, without the cost of recording; None where there is none.
     steps_per_s: Optional[float]
+    #: The same if every element were ready when it is asked for.
     steps_per_s_without_input: Optional[float]
+    #: That of the worst pipeline; None if it has none.
     culprit: Optional[Culprit]
 
 
@@ -152,127 +233,196 @@ class Verdict:
 class ComparedHost:
     """A host of a run of several; `status` is alike, straggler or not_compared."""
 
+    #: Machine that was recorded, else its file.
     host: str
+    #: Of its worst pipeline, 0 to 1.
     input_share: Optional[float]
+    #: Mean wait, in microseconds.
     get_next_mean_us: Optional[float]
     status: str
+    #: Long name of the iterator, as in the trace, without the index [k] of an element.
     culprit: Optional[str]
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """The total is the product of the others."""
+    """In level and culprit: the parts, each 0 to 1, whose product is the total."""
 
     total: float
+    #: That more calls would lead to the same level.
     side: float
+    #: That so few calls represent the job.
     calls: float
+    #: That what the window hides is not the culprit.
     coverage: float
+    #: That the culprit is the right one.
     culprit: float
+    #: Where nobody waits: that the input takes nothing from the training.
     load: float
+    #: Where nobody waits: that seldom stalls would have shown.
     window: float
+    #: That recording did not change the pipeline.
     tracing: float
-    #: Where the trace does not show that no device works while the job waits.
+    #: That no device works while the job waits; only where the trace does not show it.
     device: Optional[float] = None
 
 
 @dataclass(frozen=True)
 class GetNext:
-    """The calls with which the consumer takes elements."""
+    """GetNext calls of the pipeline's consumer."""
 
+    #: Calls.
     count: int
+    #: Calls that took longer than threshold_us.
     slow_count: int
+    #: From TensorFlow's guide, in microseconds.
     threshold_us: float
+    #: Median of the calls after the warm-up, in microseconds.
     p50_us: float
+    #: 95th percentile of all calls, in microseconds.
     p95_us: float
+    #: The longest, in microseconds.
     max_us: float
+    #: All together, in microseconds.
     total_us: float
+    #: How many of the first calls are warm-up.
     warmup_count: int
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The part of the GetNext calls that no iterator holds."""
+    """Where the rest of get_next.total_us went: with critical_us of the iterators these add up to it."""
 
+    #: Between threads, in microseconds.
     handoff_us: float
+    #: Not visible in the window, in microseconds.
     unseen_us: float
+    #: Outside of tf.data, in microseconds.
     outside_us: float
 
 
 @dataclass(frozen=True)
 class Stalls:
-    """Calls that are much longer than the others. Calls count from 1."""
+    """Calls that take many times as long as usual; None where there are none. Calls count from 1."""
 
     count: int
     first_call: int
     last_call: int
+    #: Median number of calls from one to the next.
     distance_calls: int
+    #: Their median, in microseconds.
     p50_us: float
+    #: Median of the other calls, in microseconds.
     p50_of_others_us: float
+    #: In all of them together, in microseconds.
     waited_us: float
+    #: Of the time from the first steady call to the end of the last, 0 to 1.
     share: float
+    #: Whether they belong to the job rather than to chance.
     recurring: bool
+    #: Iterator that holds most of them.
     long_name: Optional[str]
 
 
 @dataclass(frozen=True)
 class PaceChange:
-    """Where all calls begin to take longer, or less long: at the call `from_call`."""
+    """The calls become faster or slower for good; None where they do not."""
 
+    #: First call of the new pace, counted from 1.
     from_call: int
+    #: Median up to there, in microseconds.
     p50_before_us: float
+    #: Median from there on, in microseconds.
     p50_after_us: float
+    #: Of the time spent in GetNext, 0 to 1.
     share_before: float
+    #: Likewise, from there on.
     share_after: float
+    #: Iterator whose part of a call grew or shrank the most.
     long_name: Optional[str]
 
 
 @dataclass(frozen=True)
 class Iterator:
-    """A logical iterator. Ids are 64 bits, as text."""
+    """A logical iterator: objects that differ only in epoch or file are one."""
 
+    #: Long name of the iterator, as in the trace, without the index [k] of an element.
     long_name: str
+    #: The last part of it: Map.
     short_name: str
+    #: Node of the dataset's graph, as in the trace; empty if it does not say.
     dataset_name: str
+    #: The iterator as the user finds it in her code: your 2nd .map(), Dataset.map at input.py:33.
     name: str
+    #: The name= that the user gave; None if there is none.
     user_name: Optional[str]
+    #: What the user wrote, not what TensorFlow made of it: map, from_generator; None if unknown.
     user_method: Optional[str]
+    source: Optional[SourceLine]
+    #: Of the first object: 64 bits without a sign, as text.
     id: Optional[str]
+    #: Likewise, of the iterator that calls it.
     parent_id: Optional[str]
+    #: 0 for a root.
     depth: int
+    #: Whether its input runs on other threads.
     is_async: bool
+    #: GetNext calls of it.
     calls: int
+    #: Sum of the durations of its calls, in microseconds.
     total_us: float
+    #: Of that: in no call of another iterator and not waiting, in microseconds.
     self_us: float
+    #: Beside its calls: ops of its functions on other threads, as time of threads, in microseconds.
     function_us: float
+    #: Of the total: waiting for other threads, in microseconds.
     wait_us: float
+    #: Of the time in the pipeline's GetNext calls: what this iterator held, in microseconds.
     critical_us: float
-    attributes: dict[str, Union[int, float, str]]
-    source: Optional[SourceLine] = None
+    #: What its events say of it last, by the names in the trace: parallelism, buffer_limit.
+    attributes: dict[str, Union[int, str]]
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline of iterators; the worst comes first."""
+    """A pipeline: a root and all below it, with the calls of its consumer."""
 
+    #: Id of the pipeline within the run, as show tree prints it: 0:4. It is not the same in another run.
     id: str
+    #: Machine that was recorded, else its file.
     host: str
+    #: What it feeds.
     kind: str
+    #: Long name of the root; None where only bare GetNext ops were seen.
     root: Optional[str]
+    #: How much it holds its consumer up.
     level: str
+    #: Which calls the culprit was judged by; background: nobody waits, and it is the busiest iterator.
     phase: str
+    #: In level and culprit: the parts, each 0 to 1, whose product is the total.
     confidence: Confidence
+    #: Its calls are the waits of another pipeline of the trace.
     feeds_another: bool
+    #: Ids of the pipelines that its waits were followed into.
     fed_by: list[str]
+    #: Part of the time that the consumer waits, 0 to 1, by which it is judged; None if unknown.
     input_share: Optional[float]
     get_next: GetNext
+    #: Where the rest of get_next.total_us went: with critical_us of the iterators these add up to it.
     elsewhere: Elsewhere
     stalls: Optional[Stalls]
     pace_change: Optional[PaceChange]
+    #: The resource of which more would make the job faster; None where nobody waits or the trace does not say.
     limiting_resource: Optional[str]
+    #: That resource, or why it is unknown, for people; None where nobody waits.
     limit: Optional[str]
+    #: None if it has none.
     culprit: Optional[Culprit]
+    #: In order of the tree: each before those it calls.
     iterators: list[Iterator]
+    #: Only with devices: part of the time in GetNext, 0 to 1, whether a device works meanwhile or not.
     get_next_share: Optional[float] = None
+    #: Only with devices: part of the time in GetNext while no device computes, 0 to 1.
     device_idle_share: Optional[float] = None
 
 
@@ -282,18 +432,25 @@ class Evidence:
 
     name: str
     value: float
+    #: us, share (0 to 1), calls, bytes and so on; empty for a plain number.
     unit: str
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a change would bring: `factor` times as many steps, from `low` to `high`."""
+    """What a model of the pipeline predicts; None where it predicts nothing."""
 
+    #: Steps in a time after the change, for one now.
     factor: float
+    #: Lower end of nine predictions out of ten.
     low: float
+    #: Upper end.
     high: float
+    #: Afterwards, per second.
     steps_per_s: float
+    #: What it depends on that the trace does not show; None if on nothing.
     condition: Optional[str]
+    #: What limits afterwards, for people.
     then_limited_by: str
 
 
@@ -301,21 +458,59 @@ class Gain:
 class Advice:
     """A change to make."""
 
+    #: For people.
     text: str
+    #: Lines of Python to take over.
     code: Optional[str]
+    #: The same as gain.factor.
+    predicted_speedup: Optional[float]
     gain: Optional[Gain]
-    predicted_speedup: Optional[float] = None
-    no_gain_because: Optional[str] = None
-    #: Which versions of TensorFlow run the code; None where the trace shows that its version does.
-    versions: Optional[str] = None
+    #: Why a change has no gain, for people; None where it has one, where nobody waits, and of sentences.
+    no_gain_because: Optional[str]
+    #: Which versions of TensorFlow run the code and what to write in others, for people; None where the trace shows
+    #: that its version does.
+    versions: Optional[str]
 
 
 @dataclass(frozen=True)
 class Reference:
     """A public page that advice follows."""
 
+    #: Of the page, and of its section.
     title: str
     url: str
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """Only if it does not count, on request."""
+
+    #: As given.
+    reason: str
+    #: Last day of it, YYYY-MM-DD.
+    expires: Optional[str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found."""
+
+    #: tfdata-doctor explain RULE prints its page.
+    rule: str
+    severity: str
+    #: Long name of the iterator at fault, or the name of a device or host; empty for the whole trace or pipeline.
+    subject: str
+    #: For people.
+    message: str
+    source: Optional[SourceLine]
+    #: The numbers that it rests on.
+    evidence: list[Evidence]
+    #: What to change.
+    advice: list[Advice]
+    #: Public pages that the advice follows, the one to read first before the others.
+    follows: list[Reference]
+    #: Only if it does not count, on request.
+    suppressed: Optional[Suppressed] = None
 
 
 @dataclass(frozen=True)
@@ -326,10 +521,15 @@ class ChangedIterator:
     what AUTOTUNE comes to.
     """
 
+    #: For whatif --fix.
     fix: str
+    #: As whatif --fix names it.
     kind: str
+    #: Long name; None: the pipeline as a whole.
     iterator: Optional[str]
+    #: Calls, threads or elements; None: what AUTOTUNE comes to.
     number: Optional[int]
+    #: Of an interleave.
     cycle_length: Optional[int]
 
 
@@ -341,39 +541,26 @@ class Change:
     one is enough; `together` counts the changes before it as well.
     """
 
+    #: That advises it.
     rule: str
+    #: Its place in findings, from 0.
     finding: int
+    #: The place in the advice of that finding, from 0.
     advice: int
+    #: Place of the change before it of the same iterator: make one of the two. None for the others.
     instead_of: Optional[int]
+    #: For people.
     text: str
+    #: Lines of Python to take over.
     code: Optional[str]
     gain: Optional[Gain]
+    #: What it brings with all changes before it that need no condition and are no alternative; None where that is not
+    #: predicted.
     together: Optional[Gain]
+    #: What it changes in the pipeline, all together; empty where no model knows the change.
+    fixes: list[ChangedIterator]
+    #: Whether its finding does not count, on request.
     suppressed: bool
-    fixes: list[ChangedIterator] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Suppressed:
-    """Why a finding is accepted, and until when."""
-
-    reason: str
-    expires: Optional[str]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A rule that fired. `severity` is error, warning or note."""
-
-    rule: str
-    severity: str
-    subject: str
-    message: str
-    evidence: list[Evidence]
-    advice: list[Advice]
-    suppressed: Optional[Suppressed] = None
-    source: Optional[SourceLine] = None
-    follows: list[Reference] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -381,98 +568,71 @@ class NotEvaluated:
     """A rule for which the trace shows too little."""
 
     rule: str
+    #: What the trace does not show; for people.
     reason: str
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A limit of the user's; `exceeded` is None where it could not be evaluated."""
+    """What became of a budget."""
 
+    #: Id of the pipeline; None: about none in particular.
     pipeline: Optional[str]
+    #: Pattern that chose it; None: for all pipelines.
     match: Optional[str]
     name: str
+    #: Of rules_must_not_fire.
     rule: Optional[str]
+    #: In the unit below.
     limit: float
+    #: What was found; None if it could not be evaluated.
     value: Optional[float]
     unit: str
+    #: None if it could not be evaluated.
     exceeded: Optional[bool]
+    #: Why it could not be evaluated.
     reason: Optional[str]
+    #: Where it was written.
     source: str
 
 
-@dataclass(frozen=True)
-class Tool:
-    """What wrote the document."""
-
-    name: str
-    version: str
-    sandbox: str
-
-
-class Document:
-    """What the documents have in common: `raw` is the JSON, `text` the page for a person, which `str()` returns."""
-
-    raw: dict[str, Any]
-    text: str
-
-    @classmethod
-    def of(cls: type[D], raw: dict[str, Any], text: str) -> D:
-        """The document with this JSON and this page."""
-        document = from_json(cls, raw)
-        # The dataclasses are frozen, and neither is a key of theirs.
-        document.__dict__.update(raw=raw, text=text)
-        return document
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.text.partition(chr(10))[0]}>"
-
-    def _repr_html_(self) -> str:
-        return text_page(self.text)
-
-
 @dataclass(frozen=True, repr=False)
-class Report(Document):
-    """What `diagnose` says."""
+class Report(ReportDocument):
+    """What diagnose --format json writes: the verdict on the input pipelines of a run."""
 
     schema: str
     tool: Tool
+    #: What was read.
     trace: Trace
+    #: Of the whole run.
     verdict: Verdict
+    #: The hosts of a run side by side; empty where nothing can be compared.
     hosts_compared: list[ComparedHost]
+    #: Worst first; those that only feed another come last.
     pipelines: list[Pipeline]
+    #: What counts most first.
     findings: list[Finding]
+    #: What to change, best first: the one ranking, in the order of the text report.
     changes: list[Change]
+    #: Rules that the trace shows too little for.
     not_evaluated: list[NotEvaluated]
+    #: Caches that may bring nothing, because the trace shows no end of an epoch, before which a cache is never
+    #: complete. They come after the changes. Missing where there is none.
     unproven_changes: list[Change] = field(default_factory=list)
+    #: Only where settings of a configuration file count, which may have come with what is judged: its path and what it
+    #: sets, for people.
     settings_note: Optional[str] = None
+    #: Only with budgets.
     budgets: list[Budget] = field(default_factory=list)
-
-    @property
-    def is_input_bound(self) -> bool:
-        """Whether the job waits for its input."""
-        return self.verdict.status == "input_bound"
-
-    def _repr_html_(self) -> str:
-        return report_page(self.raw, self.text)
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Steps a second, nine times out of ten between `low` and `high`."""
-
-    estimate: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
 class ModelledRate:
-    """Steps a second as measured and as the model replays them."""
+    """Per second."""
 
+    #: As traced.
     measured: float
+    #: Without the cost of tracing.
     model: float
 
 
@@ -481,25 +641,42 @@ class Limit:
     """What limits the throughput, and in which iterator."""
 
     resource: str
+    #: Long name; None: of none.
     iterator: Optional[str]
 
 
 @dataclass(frozen=True)
+class Rates:
+    """Steps per second."""
+
+    estimate: float
+    #: Lower end of nine predictions out of ten.
+    low: float
+    #: Upper end.
+    high: float
+
+
+@dataclass(frozen=True)
 class WithoutInput:
-    """What the job would do if every element were ready."""
+    """If every element were ready: the ceiling of all fixes."""
 
     steps_per_s: Rates
+    #: Factor.
     gain: float
 
 
 @dataclass(frozen=True)
 class Ideal:
-    """The ceiling as a recording of the same loop on one element measured it."""
+    """Only with --ideal, else None."""
 
+    #: Of the ideal run, per second.
     steps_per_s: float
+    #: To it, in steps per second.
     gap: float
+    #: Whether both ends of the gap are as traced.
     traced: bool
     recordings: int
+    #: As it was named.
     file: str
 
 
@@ -507,54 +684,80 @@ class Ideal:
 class Fix:
     """A change, or several that are made together, and what it would gain."""
 
+    #: For --fix; several are joined by +.
     fix: str
+    #: That advises it.
     rule: Optional[str]
+    #: What to do, for people, in the names of the user's code.
     words: str
     steps_per_s: Rates
+    #: Steps in a time afterwards, for one now.
     gain: float
     gain_low: float
     gain_high: float
+    #: With --ideal: part of the gap that it closes.
     closes: Optional[float]
+    #: What it depends on that the trace does not show; None if on nothing.
     condition: Optional[str]
     then_limited_by: Limit
+    #: That limit, for people.
     then_words: str
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The changes after which the model hardly waits; `enough_cores`: the cores that it takes."""
+    """Only with --plan, else None."""
 
+    #: Whether the model then hardly waits for its input.
     enough: bool
+    #: Cores that would be enough.
     enough_cores: Optional[int]
+    #: Each is those before it and one more.
     steps: list[Fix]
 
 
 @dataclass(frozen=True)
 class ModelledPipeline:
-    """The worst pipeline of a host; `why_none` says why there are no predictions."""
+    """Of each host the pipeline that is waited for longest. None where nothing can be predicted."""
 
+    #: Id of the pipeline within the run, as show tree prints it: 0:4. It is not the same in another run. None: several
+    #: share one consumer.
     id: Optional[str]
+    #: Machine that was recorded, else its file.
     host: str
+    #: Per second.
     steps_per_s: Optional[ModelledRate]
+    #: Rate of the model, of the measured one.
     fit: Optional[float]
+    #: That it is predicted for; None: unknown.
+    cores: Optional[int]
+    #: Threads of a compute pool with events in the window.
+    threads_seen: int
+    #: What limits now.
     limited_by: Optional[Limit]
+    #: If every element were ready: the ceiling of all fixes.
     without_input: Optional[WithoutInput]
+    #: Only with --ideal, else None.
     ideal: Optional[Ideal]
+    #: One each, by gain.
     fixes: list[Fix]
+    #: Several at once, by gain.
     together: list[Fix]
+    #: Only with --plan, else None.
     plan: Optional[Plan]
+    #: Why nothing can be predicted; for people.
     why_none: Optional[str]
-    cores: Optional[int] = None
-    threads_seen: Optional[int] = None
 
 
 @dataclass(frozen=True, repr=False)
 class WhatIf(Document):
-    """What `whatif` predicts; `asked` are the fixes that were asked for, together."""
+    """What whatif --format json writes: what fixes would gain, from a model of the pipeline."""
 
     schema: str
     tool: Tool
+    #: The one that waits most first.
     pipelines: list[ModelledPipeline]
+    #: With --fix: all of them together; else None.
     asked: Optional[Fix]
 
 
@@ -564,6 +767,7 @@ class Recordings:
 
     base: int
     candidate: int
+    #: Per side, for times to be judged.
     needed: int
 
 
@@ -572,54 +776,80 @@ class StructureChange:
     """What is different in the pipelines."""
 
     kind: str
+    #: Long name, in the base where it is there; empty for the whole run.
     subject: str
+    #: What the user calls it.
     words: str
+    #: What was and what is; for people.
     message: str
+    #: Every recording of one side differs in it from every one of the other.
     certain: bool
+    #: It makes the pipeline slower, or may.
     worse: bool
     regression: bool
-    source: Optional[SourceLine] = None
+    source: Optional[SourceLine]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval of a ratio."""
+    """Of the ratio."""
 
     low: float
     high: float
+    #: 0 to 1.
     confidence: float
 
 
 @dataclass(frozen=True)
 class TimeRow:
-    """A time or a count of both sides, one value for each recording."""
+    """A number in every recording."""
 
+    #: self: own part of a call; op: one type of op; work: all ops of its functions, for a step; tail: calls that take
+    #: many times as long as usual; calls: calls for one step; get_next, step: of the consumer; modelled_step: a step as
+    #: the work of its parts has it.
     kind: str
+    #: Long name of the iterator.
     subject: str
+    #: What the user calls it.
     words: str
+    #: Type of op.
     op: Optional[str]
+    #: Of base and candidate.
     unit: str
+    #: Of each recording that has enough calls.
     base: list[float]
+    #: Likewise.
     candidate: list[float]
+    #: 0 without values.
     base_median: float
+    #: 0 without values.
     candidate_median: float
+    #: Candidate to base; None where the base has none.
     ratio: Optional[float]
+    #: Of the ratio.
     interval: Optional[Interval]
+    #: That the candidate is so far above the base by chance.
     p_value: float
+    #: The same for all rows tested (Holm).
     adjusted_p_value: float
+    #: More for each step, or less (negative), in microseconds.
     cost_us_per_step: float
+    #: How much longer that makes a step, as a share of it, as a model of the base has it; None where that is not known.
     longer_step: Optional[float]
     difference: str
+    #: Whether it can make a regression.
     judged: bool
     regression: bool
+    #: Why nothing can be said, or why it is not judged; for people.
     reason: Optional[str]
+    #: Per side, that would decide it.
     recordings_needed: Optional[int]
-    source: Optional[SourceLine] = None
+    source: Optional[SourceLine]
 
 
 @dataclass(frozen=True)
 class GapRates:
-    """Steps a second of both sides and of the ideal run."""
+    """As traced, per second."""
 
     base: float
     candidate: float
@@ -628,28 +858,44 @@ class GapRates:
 
 @dataclass(frozen=True)
 class ClosedGap:
-    """How much of the gap to the ideal run the candidate closed."""
+    """Only with --ideal, else None."""
 
+    #: As it was named.
     file: str
+    #: As traced, per second.
     steps_per_s: GapRates
+    #: Part of the gap from base to ideal that the candidate closed; None where there is hardly a gap.
     closes: Optional[float]
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Document):
-    """What `compare` says; `outcome` is regression, no_regression, improvement or inconclusive."""
+    """What compare --format json writes."""
 
     schema: str
     tool: Tool
     outcome: str
+    #: For people.
     summary: str
+    #: How many recordings were compared, and how many of each side a sound judgement needs.
     recordings: Recordings
+    #: What changed in the pipelines, for the worse first.
     structure: list[StructureChange]
+    #: Iterators and ops, dearest first.
     times: list[TimeRow]
+    #: GetNext and step of each pipeline.
     pipelines: list[TimeRow]
+    #: Only with --ideal, else None.
     ideal: Optional[ClosedGap]
+    #: No recording of one side was made on a machine of the other.
     other_machine: bool
+    #: What is not the same about the machines, if they are others; for people.
     machine_differences: list[str]
+    #: How many times as long everything takes in the candidate's recordings, where that is the machine's doing; each
+    #: number is compared with the others then. None where the two are not told apart.
     machine_pace: Optional[float]
+    #: What limits the comparison; for people.
     notes: list[str]
+    #: Only where settings of a configuration file count, which may have come with what is judged: its path and what it
+    #: sets, for people.
     settings_note: Optional[str] = None
