@@ -35,11 +35,12 @@ bool is_user_name(std::string_view name) {
   return is_identifier(name) && !line_of_name(name);
 }
 
-/// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
-std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
-  const IteratorMeasurement& iterator = at(host, id);
-  if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) return {};
-  if (const std::string_view maker = made_by(host, id); !maker.empty()) return {last_name(maker)};
+bool is_put_in_by_tf(const IteratorMeasurement& iterator) {
+  return iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch;
+}
+
+/// The methods that made an iterator if no other function of the API did: see methods_of().
+std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
   if (has_trait(iterator, Trait::fused_batch)) {
     std::vector<std::string> methods;
     for (std::size_t part = 1; is_fused(iterator) && part < fused_parts(iterator.dataset_name).size(); ++part) {
@@ -60,6 +61,13 @@ std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) 
   }
   std::string method = method_of(dataset_kind(iterator));
   return method.empty() ? std::vector<std::string>() : std::vector<std::string>{std::move(method)};
+}
+
+/// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
+std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
+  if (is_put_in_by_tf(at(host, id))) return {};
+  if (const std::string_view maker = made_by(host, id); !maker.empty()) return {last_name(maker)};
+  return methods_of_kind(at(host, id));
 }
 
 /// Inputs before what reads them, as in code. Empty where there are too many.
@@ -110,9 +118,17 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
   const std::vector<std::string> own = methods_of(host, iterator);
   // One cache is several iterators.
   if (own.empty() || has_trait(at(host, iterator), Trait::cache)) return {};
+  const std::vector<IteratorId> order = in_order_of_code(host, at(host, iterator).root);
+  // Who made an iterator takes long to find out, and mostly need not be known: no other is of a kind like this one's.
+  const auto may_count = [&](IteratorId id) {
+    if (id == iterator || is_put_in_by_tf(at(host, id))) return false;
+    const std::vector<std::string> methods = methods_of_kind(at(host, id));
+    return std::find(methods.begin(), methods.end(), own.front()) != methods.end();
+  };
+  if (own.size() == 1 && std::none_of(order.begin(), order.end(), may_count)) return {};
   std::set<GraphNode> counted;
   const GraphNode node = node_of(host, iterator);
-  for (const IteratorId id : in_order_of_code(host, at(host, iterator).root)) {
+  for (const IteratorId id : order) {
     const GraphNode other = node_of(host, id);
     if (position.number == 0 && (id == iterator || (!node.second.empty() && other == node))) {
       position.number = position.count + 1;
@@ -243,9 +259,7 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
                        at_lines(host, id));
   }
   if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_fused(host, id);
-  if (iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch) {
-    return describe(iterator);
-  }
+  if (is_put_in_by_tf(iterator)) return describe(iterator);
   if (shuffles_file_names(host, id)) {
     return "the shuffle of file names (list_files, or your .shuffle())" + at_lines(host, id);
   }
