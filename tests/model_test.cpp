@@ -409,6 +409,40 @@ TEST_CASE("a fix that changes nothing gains nothing, and no fix of threads or bu
   }
 }
 
+/// Whether the programs of an edit, replayed, are no faster and no slower than the pipeline as it is.
+void check_against_programs(const PipelineModel& model, const Edit& edit) {
+  Programs programs = compile(*model.host, model.sample(), edit, /*is_traced=*/false);
+  programs.cpu_scale = model.cpu_scale;
+  const Replay replayed = replay(programs);
+  const Replay answered = replay_after(model, edit);
+  CHECK(answered.steps_per_s == replayed.steps_per_s);
+  CHECK(answered.events == replayed.events);
+  CHECK(answered.input_share == replayed.input_share);
+  CHECK(answered.pool_in_use == replayed.pool_in_use);
+  CHECK(answered.limited_by.resource == replayed.limited_by.resource);
+  CHECK(answered.limited_by.stage == replayed.limited_by.stage);
+}
+
+TEST_CASE("what is not replayed, because it changes nothing, is what a replay would have said") {
+  for (const Analysis& analysis : recorded()) {
+    const HostMeasurement& host = analysis.measurements.hosts.front();
+    CAPTURE(host.files.front().path);
+    const PipelineModel model = model_of(host);
+    for (StageIndex stage = 0; stage < model.sample().stages.size(); ++stage) {
+      for (const std::int64_t room : {1, 2, 3, 20}) {
+        Edit edit;
+        edit.buffer[stage] = room;
+        check_against_programs(model, edit);
+      }
+    }
+    for (const std::int64_t threads : {1, 2, 4, 64}) {
+      Edit edit;
+      edit.pool_threads = threads;
+      check_against_programs(model, edit);
+    }
+  }
+}
+
 TEST_CASE("twice the times are half the rate") {
   for (const double factor : {2.0, 4.0}) {
     const TimedPipeline once(10, 6);

@@ -19,6 +19,8 @@ struct Cut {
   Kind kind = Kind::map;
   std::int64_t parallelism = 1;
   std::int64_t cycle_length = 1;  ///< interleave: elements that are open at once
+
+  friend bool operator==(const Cut&, const Cut&) = default;
 };
 
 /// How the pipelines of a sample are changed before they are replayed. Empty: not at all.
@@ -40,6 +42,7 @@ struct Edit {
   double consumer_factor = 1;  ///< 2: the consumer is twice as fast
 
   bool changes_work() const { return !cached.empty() || !vectorized.empty() || !work_factor.empty(); }
+  friend bool operator==(const Edit&, const Edit&) = default;
 };
 
 }  // namespace doctor

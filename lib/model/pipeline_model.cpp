@@ -80,12 +80,45 @@ Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replaye
   return replayed;
 }
 
-}  // namespace
-
-Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
+Replay replay_edited(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
   Programs programs = compile(*model.host, model.sample(), edit, /*is_traced=*/false);
   programs.cpu_scale = model.cpu_scale;
   return replay(programs, limits);
+}
+
+/// Whether more room than this in the stage's buffer changes no replay: the usual one never filled it.
+bool always_has_room(const Replay& now, StageIndex stage, std::int64_t room) {
+  return std::any_of(now.never_full.begin(), now.never_full.end(),
+                     [&](const auto& buffer) { return buffer.first == stage && buffer.second <= room; });
+}
+
+/// Whether so many threads of the pool change no replay: the usual one always had some left, and no other number
+/// follows from theirs.
+bool has_pool_enough(const PipelineModel& model, std::int64_t threads) {
+  constexpr double kFarFromUsedUp = 0.8;  // nor are they named as the limit
+  const std::int64_t now = model.sample().pool_threads;
+  const std::vector<IteratorMeasurement>& iterators = model.host->iterators;
+  return threads >= now && !model.now.is_pool_used_up &&
+         model.now.pool_in_use < kFarFromUsedUp * static_cast<double>(now) &&
+         std::none_of(iterators.begin(), iterators.end(), is_tuned);
+}
+
+/// Whether a replay of the edit is that of the pipeline as it is, event by event.
+bool changes_nothing(const PipelineModel& model, const Edit& edit) {
+  if (edit.buffer.empty() == !edit.pool_threads) return false;
+  Edit rest = edit;
+  rest.buffer.clear();
+  rest.pool_threads.reset();
+  if (rest != Edit{}) return false;
+  if (edit.pool_threads) return has_pool_enough(model, *edit.pool_threads);
+  return std::all_of(edit.buffer.begin(), edit.buffer.end(),
+                     [&](const auto& buffer) { return always_has_room(model.now, buffer.first, buffer.second); });
+}
+
+}  // namespace
+
+Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
+  return limits == model.limits && changes_nothing(model, edit) ? model.now : replay_edited(model, edit, limits);
 }
 
 PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) {
@@ -100,7 +133,8 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   model.cpu_scale = programs.cpu_scale;
   model.fit = fit_of(consumer, replayed);
   model.replayed = replayed.steps_per_s;
-  model.now = replay_after(model, {}, limits);
+  model.now = replay_edited(model, {}, limits);
+  model.limits = limits;
   return model;
 }
 

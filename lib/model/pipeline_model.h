@@ -18,6 +18,7 @@ struct PipelineModel {
   double fit = 0;
   double replayed = 0;  ///< steps a second of that replay
   Replay now;           ///< without the cost of tracing
+  ReplayLimits limits;  ///< of that replay
 
   const CycleSample& sample() const { return host->cycles; }
   bool exists() const { return now.steps_per_s > 0; }

@@ -159,8 +159,7 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
   if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
   // AUTOTUNE comes to as many calls as the pool has threads.
-  const bool is_tuned = iterator(stage).text("autotune") == "true" || iterator(stage).number("autotune") == 1;
-  if (is_tuned && edit_.pool_threads) parallelism = std::max(parallelism, *edit_.pool_threads);
+  if (edit_.pool_threads && is_tuned(iterator(stage))) parallelism = std::max(parallelism, *edit_.pool_threads);
   if (const auto set = edit_.parallelism.find(stage); set != edit_.parallelism.end()) parallelism = set->second;
   parallelism = std::clamp<std::int64_t>(parallelism, 1, kMostAtOnce);
   if (kind.has(Trait::makes_datasets)) {
@@ -260,6 +259,10 @@ Programs ProgramCompiler::compile() {
     if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
   }
   return std::move(programs_);
+}
+
+bool is_tuned(const IteratorMeasurement& iterator) {
+  return iterator.text("autotune") == "true" || iterator.number("autotune") == 1;
 }
 
 Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced) {

@@ -57,6 +57,9 @@ struct Producer {
   StageIndex busiest = kNoStage;      ///< with most work on the threads that make elements, jobs left out
 };
 
+/// Whether AUTOTUNE decides how many calls of the iterator run at once.
+bool is_tuned(const IteratorMeasurement& iterator);
+
 /// The sample as programs of threads.
 struct Programs {
   struct Consumer {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "model/programs.h"
 
@@ -36,6 +38,9 @@ struct Replay {
   std::size_t first_step = 0;
   std::size_t end_step = 0;
   Bottleneck limited_by;
+  bool is_pool_used_up = false;  ///< a function waited for a thread of the pool
+  /// The stages whose buffers always had room, and for how many elements: larger ones would have changed nothing.
+  std::vector<std::pair<StageIndex, std::int64_t>> never_full;
 };
 
 /// How far a replay goes. One that is cut off counts as far as it went.
@@ -43,6 +48,8 @@ struct ReplayLimits {
   std::size_t events = 400'000;  ///< at most, once it went through the sample twice
   /// At most, until then: few steps of a pipeline with many elements in each are not its steady state.
   std::size_t events_for_sample = 400'000;
+
+  friend bool operator==(const ReplayLimits&, const ReplayLimits&) = default;
 };
 
 /// Lets the threads run against each other in simulated time: cores are shared equally among all that need one, the

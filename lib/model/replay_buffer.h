@@ -28,6 +28,7 @@ struct ReplayBuffer {
   std::uint32_t iteration = 0;
   bool has_iterations = false;  ///< its pipeline is made anew in the sample
   bool is_started = false;
+  bool was_full = false;
   std::vector<ThreadIndex> takers;  ///< wait for an element
   std::vector<ThreadIndex> makers;  ///< wait for room
   double full_time = 0;             ///< for which its makers waited for room, all together

@@ -131,6 +131,7 @@ bool Simulation::play(ThreadIndex index) {
       if (action.holds_pool_thread) {
         if (free_pool_threads_ <= 0) {
           thread.phase = Phase::begin;
+          is_pool_used_up_ = true;
           wait_for_pool_.push_back(index);
           return false;
         }
@@ -207,8 +208,9 @@ void Simulation::run_consumer(ThreadIndex index) {
     }
     ReplayThread& thread = at(index);
     const bool has_calls = !dispatches || buffer.in_work < producer.parallelism;
-    if (has_calls && buffer.held >= buffer.limit && !buffer.takers.empty() && buffer.limit < producer.largest_limit) {
-      buffer.limit += producer.batch;
+    if (buffer.held >= buffer.limit) {
+      buffer.was_full = true;
+      if (has_calls && !buffer.takers.empty() && buffer.limit < producer.largest_limit) buffer.limit += producer.batch;
     }
     const bool is_full = !has_calls || buffer.held >= buffer.limit;
     if (is_full || (buffer.has_iterations && buffer.is_at_end())) {
@@ -238,7 +240,10 @@ void Simulation::run_consumer(ThreadIndex index) {
     return sleep(index, thread.job.calling);
   }
   if (thread.phase == ReplayThread::Phase::begin || thread.phase == ReplayThread::Phase::taking) {
-    if (free_pool_threads_ <= 0) return wait_for_pool_.push_back(index);
+    if (free_pool_threads_ <= 0) {
+      is_pool_used_up_ = true;
+      return wait_for_pool_.push_back(index);
+    }
     --free_pool_threads_;
     thread.phase = ReplayThread::Phase::working;
     if (thread.job.cpu > 0)
@@ -326,6 +331,10 @@ Replay Simulation::run() {
     result.cores_in_use = core_time_ / now_;
     result.pool_in_use = pool_time_ / now_;
     result.limited_by = find_bottleneck();
+    result.is_pool_used_up = is_pool_used_up_;
+    for (const auto& [stage, buffer] : buffer_of_) {
+      if (!buffers_[buffer].was_full) result.never_full.emplace_back(stage, buffers_[buffer].limit);
+    }
     double waited = 0;
     for (const auto& [who, time] : starved_) waited += who.first == kOfConsumer ? time : 0;
     result.input_share = (waited + own_time_in_get_next(waited)) / now_;

@@ -126,6 +126,7 @@ class Simulation {
   std::uint64_t order_ = 0;
   std::int64_t free_pool_threads_;
   std::deque<ThreadIndex> wait_for_pool_;
+  bool is_pool_used_up_ = false;
   bool python_is_held_ = false;
   std::vector<ThreadIndex> wait_for_python_;
   std::vector<double> marks_;  ///< when the first consumer began its steps
