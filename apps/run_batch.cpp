@@ -36,6 +36,7 @@ Result<void> check_batch(const BatchOptions& batch) {
 Result<BatchOptions> batch_options(const Request& request) {
   ReadingOptions reading = reading_options(request);
   reading.setup.work.threads = 1;  // the workers take all cores
+  reading.setup.scope = DiagnosisScope::row;
   BatchOptions batch = {.traces = std::move(reading.traces),
                         .files_from = request.given("files-from"),
                         .path_end = request.is_set("null") ? '\0' : '\n',

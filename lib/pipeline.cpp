@@ -342,8 +342,9 @@ Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup
   }
   if (setup.host) analysis.host_choice = keep_host(*setup.host, analysis.measurements);
   if (!analysis.host_choice) return analysis;
-  analysis.diagnosis = timed(analysis.timings, setup.work, "diagnose",
-                             [&] { return diagnose(analysis.measurements, setup.rules, setup.thresholds); });
+  analysis.diagnosis = timed(analysis.timings, setup.work, "diagnose", [&] {
+    return diagnose(analysis.measurements, setup.rules, setup.thresholds, setup.scope);
+  });
   analysis.idle_suppressions = suppress(analysis.diagnosis.findings, setup.suppressions, setup.today);
   return analysis;
 }

@@ -66,6 +66,7 @@ struct DiagnosisSetup {
   AnalysisOptions needed = {};
   std::vector<Error> absent = {};        ///< why hosts of the run have no file; they count as files that cannot be read
   std::optional<std::string> host = {};  ///< the others are dropped before the diagnosis; see keep_host()
+  DiagnosisScope scope = DiagnosisScope::report;
 };
 
 /// Reads the trace files of one run and diagnoses them together. Only one trace is in memory at a time, and the events

@@ -320,6 +320,19 @@ TEST_CASE("a row says what the JSON report says") {
   }
 }
 
+TEST_CASE("a diagnosis for rows alone has the rows of one for reports") {
+  std::size_t gains = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kTraces)) {
+    const std::string file = entry.path().string();
+    CAPTURE(file);
+    const Analysis brief = diagnose_files(std::vector{file}, {.rules = all_rules(), .scope = DiagnosisScope::row});
+    const TraceRow row = row_of({file, 7, std::string(64, 'a')}, brief.measurements, brief.diagnosis, brief.unreadable);
+    CHECK(render_row(row) == render_row(row_of_file(file)));
+    gains += row.best_gain.has_value() ? 1 : 0;
+  }
+  CHECK(gains > 10);
+}
+
 TEST_CASE("time is lost where consumers wait, not where pipelines feed each other or devices compute meanwhile") {
   Measurements measurements;
   HostMeasurement& host = measurements.hosts.emplace_back();

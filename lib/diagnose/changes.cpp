@@ -211,6 +211,7 @@ bool says_same(const Advice& a, const Advice& b) {
 
 void predict_together(Throughputs& throughputs, const Measurements& measurements, const std::vector<Finding>& findings,
                       std::vector<Change>& changes) {
+  if (throughputs.empty() || !throughputs.front().is_for_report()) return;
   std::vector<Fix> fixes;
   std::size_t count = 0;
   const auto host_of = [&](const Change& change) { return findings[change.finding].host; };
@@ -272,7 +273,7 @@ void predict_gains(Throughputs& throughputs, const Measurements& measurements, c
   }
   for (Finding& finding : findings) {
     for (Advice& advice : finding.advice) {
-      if (!advice.gain) continue;
+      if (!advice.gain || !throughputs[*finding.host].is_for_report()) continue;
       const HostMeasurement& host = measurements.hosts[*finding.host];
       advice.gain->then_limited_by = describe_bottleneck(host, advice.gain->then.then_limited_by);
     }

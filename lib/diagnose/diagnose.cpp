@@ -54,10 +54,12 @@ void spell_for_host(const Measurements& measurements, Finding& finding) {
 
 }  // namespace
 
-Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings) {
+Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings,
+                   DiagnosisScope scope) {
   Diagnosis diagnosis;
   diagnosis.thresholds = judgement_values(rules, settings);
-  Throughputs throughputs(measurements.hosts.begin(), measurements.hosts.end());
+  Throughputs throughputs;
+  for (const HostMeasurement& host : measurements.hosts) throughputs.emplace_back(host, scope);
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_by_rules(measurements, diagnosis.judgement, rules, settings);
   for (const Rule& rule : rules) {

@@ -47,6 +47,7 @@ struct Diagnosis {
 };
 
 /// Judges the measurements and asks every rule. Knows no rule by name.
-Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings);
+Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings,
+                   DiagnosisScope scope = DiagnosisScope::report);
 
 }  // namespace doctor

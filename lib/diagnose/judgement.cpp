@@ -141,7 +141,7 @@ bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues
   if (!is_slow || !throughput.is_about(pipeline)) return false;
   judged.bottleneck = throughput.model()->now.limited_by;
   judged.steps_per_s = throughput.model()->now.steps_per_s;
-  judged.steps_per_s_without_input = throughput.without_input().estimate;
+  if (throughput.is_for_report()) judged.steps_per_s_without_input = throughput.without_input().estimate;
   return true;
 }
 

@@ -109,7 +109,7 @@ struct PipelineJudgement {
   /// Where the waits of a model end that reproduces the measured rate; nullopt where there is none.
   std::optional<Bottleneck> bottleneck;
   double steps_per_s = 0;                ///< of that model: now, without the cost of tracing
-  double steps_per_s_without_input = 0;  ///< and if every element were ready
+  double steps_per_s_without_input = 0;  ///< and if every element were ready; only of a report
   /// How many times as fast the pipeline is where nobody records it, by the model; 1 where there is none.
   double slowdown_by_tracing = 1;
   /// Of the time: by how much the consumer's own steps are longer than the shortest quarter of them, ops on this host

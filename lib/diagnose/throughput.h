@@ -14,11 +14,20 @@ namespace doctor {
 /// Changes that bring less are not advised unless the user asks for them: rates differ as much from run to run.
 inline constexpr double kLeastGain = 1.03;
 
+/// How much a diagnosis is to say.
+enum class DiagnosisScope {
+  report,  ///< all of it
+  row,     ///< what a row of `batch` holds: no rate without input, and not what several changes bring together
+};
+
 /// What limits the throughput of one host's pipelines: a model of them and what it says, each part computed when it is
 /// first asked for. Refers to the measurement.
 class Throughput {
  public:
-  explicit Throughput(const HostMeasurement& host) : host_(&host) {}
+  explicit Throughput(const HostMeasurement& host, DiagnosisScope scope = DiagnosisScope::report)
+      : host_(&host), is_for_report_(scope == DiagnosisScope::report) {}
+
+  bool is_for_report() const { return is_for_report_; }
 
   const CycleSample& sample() const { return host_->cycles; }
   /// Of the consumer's time: by how much what it does between its calls is longer than in the shortest quarter of the
@@ -49,6 +58,7 @@ class Throughput {
 
  private:
   const HostMeasurement* host_;
+  bool is_for_report_ = true;
   std::optional<PipelineModel> model_;
   std::optional<std::vector<StageGain>> stages_;
   std::optional<Prediction> without_input_;
