@@ -88,6 +88,8 @@ if(TARGET tfdata-doctor AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD
   add_test(NAME instructions COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/count-instructions --tool
                                      $<TARGET_FILE:tfdata-doctor>)
   set_tests_properties(instructions PROPERTIES SKIP_RETURN_CODE 77)
+  add_test(NAME memory COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/scripts/measure-memory --tool $<TARGET_FILE:tfdata-doctor>)
+  set_tests_properties(memory PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # Every command of README.md and docs/install.md in a clean clone, with the builds of the program, the wheel and the
