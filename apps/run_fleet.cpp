@@ -33,6 +33,11 @@ std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Re
   }
 }
 
+Result<RowGrouping> grouping_of(const Request& request) {
+  const GivenValue* const key = request.values.find("group-by");
+  return key == nullptr ? RowGrouping() : RowGrouping::parse(key->text, key->where);
+}
+
 }  // namespace
 
 int run_fleet(const Request& request) {
@@ -40,6 +45,8 @@ int run_fleet(const Request& request) {
   if (files.empty()) {
     return fail_with({"fleet needs the files of rows that batch wrote", {}, {}, "see 'tfdata-doctor fleet --help'"});
   }
+  const Result<RowGrouping> grouping = grouping_of(request);
+  if (!grouping) return fail_with(grouping.error());
   const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
   if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
@@ -48,7 +55,7 @@ int run_fleet(const Request& request) {
       !entered) {
     return fail_with(entered.error());
   }
-  const Result<Fleet> fleet = read_fleet(files);
+  const Result<Fleet> fleet = read_fleet(files, *grouping);
   if (!fleet) return fail_with(fleet.error());
   const int code =
       print_page(fleet_page(*fleet, *output, request), output->path(), output->format() == OutputFormat::json);

@@ -75,6 +75,29 @@ TEST_CASE("every format has the numbers of the rows") {
   }
 }
 
+TEST_CASE("--group-by ranks groups in every format, and the environment can ask for it") {
+  Tool tool;
+  tool.input = row_with("input_bound");
+  const auto print = [&](const std::string& format) {
+    return tool.run({"fleet", "-", "--group-by", "path:jobs/([a-z]+)", "--format", format}).output;
+  };
+  CHECK(print("text").find("Groups by path:jobs/([a-z]+)") != std::string::npos);
+  CHECK(print("markdown").find("#### Groups by ") != std::string::npos);
+  CHECK(print("csv").ends_with("group,,,,,1,1,1,1,0,,,jobs/a/trace.pb,,a\n"));
+  CHECK(print("html").find("By path:jobs/([a-z]+)") != std::string::npos);
+  const auto page = nlohmann::json::parse(print("json"));
+  CHECK(page["grouped_by"] == "path:jobs/([a-z]+)");
+  CHECK(page["groups"][0]["group"] == "a");
+  const auto without = nlohmann::json::parse(tool.run({"fleet", "-", "--format", "json"}).output);
+  CHECK(without["grouped_by"].is_null());
+  CHECK(without["groups"].empty());
+  for (const std::string wrong : {"path:(", "team"}) {
+    const Ended ended = tool.run({"fleet", "-", "--group-by", wrong});
+    CHECK(ended.code == 2);
+    CHECK(ended.errors.find("--group-by") != std::string::npos);
+  }
+}
+
 /// A job whose waits the rule sequential-map has an answer to.
 TraceRow row_with_a_fix(double window_us, double input_lost_us) {
   TraceRow row;

@@ -15,6 +15,7 @@
 
 #include "fleet/fleet_report.h"
 #include "fleet/trace_row.h"
+#include "fleet/trace_run.h"
 #include "io/line_reader.h"
 #include "temporary_directory.h"
 
@@ -223,6 +224,58 @@ TEST_CASE("a job is the directory of the runs of a trace") {
                                            {"/a.pb", "/"},
                                            {"hdfs://name/jobs/7/a.pb", "hdfs://name/jobs/7"}}) {
     CHECK(job_of(one.path) == one.job);
+  }
+}
+
+Fleet fleet_by(const std::string& key, const std::vector<TraceRow>& rows) {
+  const TemporaryDirectory directory;
+  const Result<RowGrouping> grouping = RowGrouping::parse(key, "--group-by");
+  REQUIRE(grouping);
+  const Result<Fleet> fleet = read_fleet({directory.write("rows.ndjson", lines_of(rows))}, *grouping);
+  REQUIRE(fleet);
+  return *fleet;
+}
+
+TEST_CASE("rows are grouped by job, line, culprit, pipeline, host or a part of the path") {
+  std::vector<TraceRow> rows = {row_number(1), row_number(2), row_number(3)};
+  rows[0].culprit_source = "src/input.py:33";
+  rows[0].host = "worker-0";
+  rows[2].file.path = "team-b/jobs/c/trace_3.pb";
+  rows[2].culprit_dataset = "TFRecord";
+  rows[2].signature = "00000000000000bb";
+  rows[2].input_lost_us = kHour / 2;
+  struct Case {
+    std::string key;
+    std::vector<std::pair<std::string, std::uint64_t>> groups;  ///< that lost most first, with their traces
+  };
+  for (const Case& one : std::vector<Case>{{"job", {{"jobs/a", 2}, {"team-b/jobs/c", 1}}},
+                                           {"line", {{"src/input.py:33", 1}}},
+                                           {"culprit", {{"Map", 2}, {"TFRecord", 1}}},
+                                           {"pipeline", {{"00000000000000aa", 2}, {"00000000000000bb", 1}}},
+                                           {"host", {{"worker-0", 1}}},
+                                           {"path:jobs/([a-z])/", {{"a", 2}, {"c", 1}}},
+                                           {"path:team-[a-z]", {{"team-b", 1}}},
+                                           {"path:(team)?jobs", {}},
+                                           {"path:x*", {}}}) {
+    CAPTURE(one.key);
+    const Fleet fleet = fleet_by(one.key, rows);
+    CHECK(fleet.grouped_by == one.key);
+    std::vector<std::pair<std::string, std::uint64_t>> groups;
+    for (const FleetCause& group : fleet.groups) groups.emplace_back(group.group, group.traces);
+    CHECK(groups == one.groups);
+  }
+  const Fleet fleet = fleet_by("culprit", rows);
+  CHECK(fleet.groups[0].lost_ns == 2 * fleet.groups[1].lost_ns * 2);
+  CHECK(fleet_of(rows).groups.empty());
+}
+
+TEST_CASE("what is no key and no regular expression is refused with its place") {
+  for (const std::string wrong : {"", "jobs", "path", "path:(", "path:[a", "path:*{"}) {
+    CAPTURE(wrong);
+    const Result<RowGrouping> grouping = RowGrouping::parse(wrong, "TFDATA_DOCTOR_GROUP_BY");
+    REQUIRE_FALSE(grouping);
+    CHECK(grouping.error().where == "TFDATA_DOCTOR_GROUP_BY");
+    CHECK_FALSE(grouping.error().what.empty());
   }
 }
 

@@ -219,6 +219,15 @@ TEST_CASE("the file is the nearest, the one named, or none") {
   CHECK(broken.parse({"x.pb", "--no-config"}).has_value());
 }
 
+TEST_CASE("fleet takes settings as other commands do") {
+  const Job job("group-by = \"host\"\n", {});
+  CHECK(job.request({"fleet", "rows.ndjson"}).text("group-by") == "host");
+  CHECK(job.request({"fleet", "rows.ndjson", "--group-by", "line"}).text("group-by") == "line");
+  CHECK(job.request({"fleet", "rows.ndjson", "--no-config"}).text("group-by").empty());
+  const Job with_variable("group-by = \"host\"\n", {{"TFDATA_DOCTOR_GROUP_BY", "job"}});
+  CHECK(with_variable.request({"fleet", "rows.ndjson"}).text("group-by") == "job");
+}
+
 TEST_CASE("a format that a command does not have is left to those that have it") {
   const Job job("format = \"csv\"\n");
   CHECK(job.output({"show", "calls", "x.pb"}).format() == OutputFormat::csv);
@@ -255,7 +264,7 @@ TEST_CASE("what completion offers as a format is taken, and a setting of another
       line.back() = format;
       const Job plain("");
       CHECK(output_options(plain.request(line)).has_value() == is_offered);
-      // Of fleet no configuration file is read, and config shows the settings of all commands.
+      // Of some no configuration file is read, and config shows the settings of all commands.
       if (words.front() == "config") continue;
       if (find_option(find_command(words.front())->command, "config") == nullptr) continue;
       const Job set("format = \"" + std::string(format) + "\"\n");

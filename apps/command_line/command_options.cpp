@@ -245,6 +245,16 @@ const std::vector<OptionEntry> kPageOptions = {
      .kind = ValueKind::number,
      .help = "How many entries of each ranking, 0: all (default: 10, json and csv all)",
      .commands = {fleet}},
+    {.name = "group-by",
+     .value_name = "KEY",
+     .kind = ValueKind::text,
+     .help =
+         "Rank groups of traces too: by job (the directory of the runs), line (of code that made the culprit), "
+         "culprit, pipeline, host, or path:REGEX, what the first group of an extended regular expression, or all of "
+         "it, finds in the path",
+     .commands = {fleet, config},
+     .is_setting = true,
+     .key = "group-by"},
     {.name = "price",
      .value_name = "PER_HOUR",
      .kind = ValueKind::price,

@@ -233,6 +233,7 @@ const std::vector<CommandEntry> kTableCommands = {
                     /*repeats=*/true}},
      .examples = {{"fleet rows.ndjson", "causes by the hours that they cost"},
                   {"fleet --price 2.48 rows.ndjson", "with what the fixes are worth, at the price of an hour"},
+                  {"fleet --group-by 'path:team-[a-z]*' rows.ndjson", "what each team loses, by a part of the path"},
                   {"fleet --top 3 --format markdown shard*.ndjson", "for a report"},
                   {"fleet --format csv rows.ndjson.gz -o causes.csv", "for a spreadsheet"}},
      .exits = {{kExitClean, "ranked"}, kFailedPlainly, {kExitNothing, "no row holds a verdict"}}},

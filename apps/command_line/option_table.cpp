@@ -19,8 +19,8 @@ constexpr CommandSet kTraceSettings = {diagnose, capture, show,  whatif,  checkl
                                        baseline, convert, query, explain, config};
 constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif, checklist, compare,
                                         baseline, convert, batch, query,  explain,   config};
-constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif,  checklist, compare, baseline,
-                                        convert,  batch,   query, explain, rules,     config};
+constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif, checklist, compare, baseline,
+                                        convert,  batch,   fleet, query,  explain,   rules,   config};
 /// All that read what others may have made; batch and capture have limits of their own.
 constexpr CommandSet kTimedCommands = {diagnose, show,    whatif, checklist, compare,
                                        baseline, convert, fleet,  query,     explain};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/row_grouping.h"
 
 namespace doctor {
 
@@ -26,6 +27,7 @@ struct FleetCause {
   std::string limiting_resource;
   std::string rule;    ///< of a rule; then the three above are empty
   std::string source;  ///< of a line of code, "src/input.py:33"; then it has the dataset, too
+  std::string group;   ///< of a group of rows; then it has nothing else
   std::uint64_t traces = 0;
   std::uint64_t jobs = 0;
   std::int64_t lost_ns = 0;
@@ -82,6 +84,8 @@ struct Fleet {
   std::vector<FleetCause> culprits;      ///< that lost most first; their shares add up to 1
   std::vector<FleetCause> lines;         ///< of code that made culprits, likewise; only of traces that say it
   std::vector<FleetCause> rules;         ///< likewise; a trace with several findings counts for each
+  std::vector<FleetCause> groups;        ///< likewise, by what RowGrouping asks for; without rows that are in no group
+  std::string grouped_by;                ///< as RowGrouping was written; empty: there are no groups
   std::vector<FleetPipeline> pipelines;  ///< that lost most first
   std::vector<std::size_t> regressions;  ///< indices into `pipelines`, that lost most first
 
@@ -95,13 +99,9 @@ inline constexpr double kRegressionSignificance = 0.01;
 /// Recordings that a half must have. With five against five the smallest p-value there can be is 1 / 252.
 inline constexpr std::size_t kRegressionHalf = 5;
 
-/// The directory of the runs that a trace belongs to: its path without the file's name and without
-/// plugins/profile/RUN, where TensorBoard keeps the run. "." where nothing is left.
-std::string job_of(const std::string& path);
-
 /// Reads rows of NDJSON files ("-": standard input; gzip is inflated) and adds them up. Neither the order of rows nor
 /// how they are spread over files changes anything: of rows with the same content (sha256) one counts, the same in any
 /// order, one without an error if there is one. Reads each file twice. Errors: a file that cannot be read.
-Result<Fleet> read_fleet(const std::vector<std::string>& files);
+Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGrouping& grouping = {});
 
 }  // namespace doctor

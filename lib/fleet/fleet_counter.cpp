@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/ranks.h"
+#include "fleet/trace_run.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -159,6 +160,11 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
     add(line, facts);
     add_saving(line.saved, saving);
   }
+  if (const std::string name = grouping_.group_of(row); !name.empty()) {
+    Group& group = groups_[name];
+    add(group, facts);
+    add_saving(group.saved, saving);
+  }
   std::set<std::string_view> rules;
   for (const RowFinding& finding : row.findings) {
     if (!rules.insert(finding.rule).second) continue;
@@ -224,6 +230,8 @@ Fleet FleetCounter::finish() {
     cause.source = place.first;
     cause.culprit_dataset = place.second;
   }
+  for (const auto& [name, group] : groups_) fleet.groups.emplace_back(describe(group)).group = name;
+  fleet.grouped_by = grouping_.name();
   for (const auto& [rule, group] : rules_) fleet.rules.emplace_back(describe(group)).rule = rule;
   for (const auto& [reason, group] : errors_) fleet.errors.push_back({reason, group.traces, group.example});
   std::vector<double> p_values;
@@ -239,13 +247,13 @@ Fleet FleetCounter::finish() {
   sort_by_loss(fleet.culprits);
   sort_by_loss(fleet.lines);
   sort_by_loss(fleet.rules);
+  sort_by_loss(fleet.groups);
   sort_by_loss(fleet.pipelines);
   std::stable_sort(fleet.errors.begin(), fleet.errors.end(),
                    [](const FleetError& a, const FleetError& b) { return a.traces > b.traces; });
   for (std::size_t index = 0; index < fleet.pipelines.size(); ++index) {
     if (fleet.pipelines[index].is_regression) fleet.regressions.push_back(index);
   }
-  *this = {};
   return fleet;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fleet/fleet.h"
+#include "fleet/row_grouping.h"
 #include "fleet/trace_row.h"
 
 namespace doctor {
@@ -19,10 +20,12 @@ namespace doctor {
 /// the jobs of each, not with the number of rows.
 class FleetCounter {
  public:
+  explicit FleetCounter(RowGrouping grouping) : grouping_(std::move(grouping)) {}
+
   /// `hash` is the row's own, by which samples are drawn.
   void add(const TraceRow& row, std::uint64_t hash);
 
-  /// All but what only the reader of the rows has (repeated, not_rows). The counter is empty afterwards.
+  /// All but what only the reader of the rows has (repeated, not_rows). Nothing is added afterwards.
   Fleet finish();
 
  private:
@@ -77,11 +80,13 @@ class FleetCounter {
   static FleetPipeline describe(const std::string& signature, Pipeline& pipeline, std::vector<double>& p_values);
   FleetCause describe(const Group& group) const;
 
+  RowGrouping grouping_;
   Fleet fleet_;
   std::unordered_set<std::uint64_t> jobs_;
   std::map<CulpritKey, Group> culprits_;
   std::map<std::pair<std::string, std::string>, Group> lines_;  ///< by line of code and kind of dataset
   std::map<std::string, Group> rules_;
+  std::map<std::string, Group> groups_;
   std::map<std::string, Group> errors_;
   std::map<std::string, Pipeline> pipelines_;
 };

@@ -65,6 +65,8 @@ std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
   page["culprits"] = table_json(culprit_table(fleet, view));
   page["lines"] = table_json(line_table(fleet, view));
   page["rules"] = table_json(rule_table(fleet, view));
+  page["grouped_by"] = text_or_null(fleet.grouped_by);
+  page["groups"] = table_json(group_table(fleet, view));
   page["pipelines"] = std::move(pipelines);
   page["regressions"] = std::move(regressions);
   page["errors"] = table_json(error_table(fleet, view));

@@ -16,17 +16,18 @@ namespace doctor {
 namespace {
 
 struct Section {
-  std::string_view title;
+  std::string title;
   DataTable table;
   std::size_t count;  ///< of all entries
 };
 
 /// The rankings that have something in them.
 std::vector<Section> sections_of(const Fleet& fleet, const FleetView& view) {
-  std::array<Section, 6> all = {{
+  std::array<Section, 7> all = {{
       {"What the time is lost to", culprit_table(fleet, view), fleet.culprits.size()},
       {"Lines of code that made the culprits", line_table(fleet, view), fleet.lines.size()},
       {"What rules found (a trace counts for each of its findings)", rule_table(fleet, view), fleet.rules.size()},
+      {"Groups by " + fleet.grouped_by, group_table(fleet, view), fleet.groups.size()},
       {"Pipelines (first and later half of their recordings)", pipeline_table(fleet, view), fleet.pipelines.size()},
       {"Pipelines that became slower", regression_table(fleet, view), fleet.regressions.size()},
       {"Traces that could not be diagnosed", error_table(fleet, view), fleet.errors.size()},
@@ -137,7 +138,7 @@ std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view) {
   for (const std::string& caution : cautions_of(fleet))
     text += "\n" + escape_for_markdown("Left out: " + caution) + "\n";
   for (const Section& section : sections_of(fleet, view)) {
-    text += fmt::format("\n#### {}\n\n{}", section.title, table_markdown(section.table));
+    text += fmt::format("\n#### {}\n\n{}", escape_for_markdown(section.title), table_markdown(section.table));
   }
   return text;
 }

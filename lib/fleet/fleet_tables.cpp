@@ -62,7 +62,8 @@ void append_loss_columns(DataTable& table, const FleetView& view) {
 }
 
 std::vector<Cell> culprit_cells(const FleetCause& cause) {
-  const bool is_unknown = cause.culprit_kind.empty() && cause.rule.empty() && cause.source.empty();
+  const bool is_unknown =
+      cause.culprit_kind.empty() && cause.rule.empty() && cause.source.empty() && cause.group.empty();
   return {is_unknown ? Cell("no culprit") : Cell(cause.culprit_dataset), text_or_unknown(cause.culprit_kind),
           text_or_unknown(cause.limiting_resource)};
 }
@@ -71,6 +72,18 @@ void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cau
   std::vector<Cell> loss = loss_cells(cause, view);
   cells.insert(cells.end(), std::make_move_iterator(loss.begin()), std::make_move_iterator(loss.end()));
   table.rows.push_back(std::move(cells));
+}
+
+/// A row for each cause that the view shows: its own cells, then what it costs.
+DataTable loss_table(std::vector<Column> columns, const std::vector<FleetCause>& causes,
+                     std::vector<Cell> (*cells_of)(const FleetCause& cause), const FleetView& view) {
+  DataTable table;
+  table.columns = std::move(columns);
+  append_loss_columns(table, view);
+  for (std::size_t index = 0; index < shown_count(causes, view.top); ++index) {
+    append_row(table, cells_of(causes[index]), causes[index], view);
+  }
+  return table;
 }
 
 Cell day_cell(std::int64_t nanoseconds) {
@@ -97,36 +110,31 @@ double to_hours(std::int64_t nanoseconds) {
 }
 
 DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"dataset", "culprit", ColumnKind::text},
-                   {"kind", "kind", ColumnKind::text},
-                   {"limiting_resource", "limited by", ColumnKind::text}};
-  append_loss_columns(table, view);
-  for (std::size_t index = 0; index < shown_count(fleet.culprits, view.top); ++index) {
-    append_row(table, culprit_cells(fleet.culprits[index]), fleet.culprits[index], view);
-  }
-  return table;
+  return loss_table({{"dataset", "culprit", ColumnKind::text},
+                     {"kind", "kind", ColumnKind::text},
+                     {"limiting_resource", "limited by", ColumnKind::text}},
+                    fleet.culprits, culprit_cells, view);
 }
 
 DataTable line_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"source", "line", ColumnKind::path}, {"dataset", "culprit", ColumnKind::text}};
-  append_loss_columns(table, view);
-  for (std::size_t index = 0; index < shown_count(fleet.lines, view.top); ++index) {
-    const FleetCause& cause = fleet.lines[index];
-    append_row(table, {cause.source, cause.culprit_dataset}, cause, view);
-  }
-  return table;
+  return loss_table(
+      {{"source", "line", ColumnKind::path}, {"dataset", "culprit", ColumnKind::text}}, fleet.lines,
+      [](const FleetCause& cause) {
+        return std::vector<Cell>{cause.source, cause.culprit_dataset};
+      },
+      view);
 }
 
 DataTable rule_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"rule", "rule", ColumnKind::text}};
-  append_loss_columns(table, view);
-  for (std::size_t index = 0; index < shown_count(fleet.rules, view.top); ++index) {
-    append_row(table, {fleet.rules[index].rule}, fleet.rules[index], view);
-  }
-  return table;
+  return loss_table(
+      {{"rule", "rule", ColumnKind::text}}, fleet.rules,
+      [](const FleetCause& cause) { return std::vector<Cell>{cause.rule}; }, view);
+}
+
+DataTable group_table(const Fleet& fleet, const FleetView& view) {
+  return loss_table(
+      {{"group", "group", ColumnKind::text}}, fleet.groups,
+      [](const FleetCause& cause) { return std::vector<Cell>{cause.group}; }, view);
 }
 
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
@@ -195,6 +203,7 @@ DataTable cause_table(const Fleet& fleet, const FleetView& view) {
                    {"rule", "rule", ColumnKind::text}};
   append_loss_columns(table, view);
   table.columns.push_back({"source", "line", ColumnKind::path});
+  if (!fleet.grouped_by.empty()) table.columns.push_back({"group", "group", ColumnKind::text});
   const auto append = [&](const char* by, const std::vector<FleetCause>& causes) {
     for (std::size_t index = 0; index < shown_count(causes, view.top); ++index) {
       const FleetCause& cause = causes[index];
@@ -203,11 +212,13 @@ DataTable cause_table(const Fleet& fleet, const FleetView& view) {
       cells.push_back(text_or_unknown(cause.rule));
       append_row(table, std::move(cells), cause, view);
       table.rows.back().push_back(text_or_unknown(cause.source));
+      if (!fleet.grouped_by.empty()) table.rows.back().push_back(text_or_unknown(cause.group));
     }
   };
   append("culprit", fleet.culprits);
   append("line", fleet.lines);
   append("rule", fleet.rules);
+  append("group", fleet.groups);
   return table;
 }
 

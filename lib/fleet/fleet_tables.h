@@ -12,12 +12,14 @@ DataTable culprit_table(const Fleet& fleet, const FleetView& view);
 /// Lines of code that made culprits.
 DataTable line_table(const Fleet& fleet, const FleetView& view);
 DataTable rule_table(const Fleet& fleet, const FleetView& view);
+/// Groups of rows, by what they were asked to be grouped by.
+DataTable group_table(const Fleet& fleet, const FleetView& view);
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
 /// The pipelines that became slower.
 DataTable regression_table(const Fleet& fleet, const FleetView& view);
 DataTable error_table(const Fleet& fleet, const FleetView& view);
 
-/// Culprits, lines and rules together, distinguished by the first column.
+/// Culprits, lines, rules and groups together, distinguished by the first column.
 DataTable cause_table(const Fleet& fleet, const FleetView& view);
 
 double to_hours(std::int64_t nanoseconds);

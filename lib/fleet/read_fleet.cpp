@@ -83,15 +83,7 @@ class RowFiles {
 
 }  // namespace
 
-std::string job_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::filesystem::path profile = folder.parent_path();
-  const bool is_run = profile.filename() == "profile" && profile.parent_path().filename() == "plugins";
-  const std::string job = (is_run ? profile.parent_path().parent_path() : folder).string();
-  return job.empty() ? "." : job;
-}
-
-Result<Fleet> read_fleet(const std::vector<std::string>& files) {
+Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGrouping& grouping) {
   RowFiles rows(files);
   std::unordered_map<ContentKey, std::uint64_t, ContentHash> wanted;  // the place of the row that counts
   std::uint64_t row_count = 0;
@@ -108,7 +100,7 @@ Result<Fleet> read_fleet(const std::vector<std::string>& files) {
     best = std::min(best, place);
   });
   if (!read) return Unexpected(read.error());
-  FleetCounter counter;
+  FleetCounter counter(grouping);
   read = rows.read([&](const Result<TraceRow>& row, const Line& line, const std::string&) {
     if (!row) return;
     const std::uint64_t hash = fnv1a_64(line.text);

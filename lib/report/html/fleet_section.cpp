@@ -32,14 +32,17 @@ struct CauseList {
   std::string_view name;  ///< key of the cause's name
 };
 
-constexpr std::array<CauseList, 3> kCauses = {{{"culprits", "By what the training waits for", "dataset"},
+constexpr std::array<CauseList, 4> kCauses = {{{"culprits", "By what the training waits for", "dataset"},
                                                {"lines", "By line of code", "source"},
-                                               {"rules", "By finding", "rule"}}};
+                                               {"rules", "By finding", "rule"},
+                                               {"groups", "By group", "group"}}};
 
 void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& page) {
   const OrderedJson& causes = list_of(fleet, list.key);
   if (causes.empty()) return;
-  page.element("h3", list.title);
+  const std::string grouped_by = list.key == "groups" ? text_of(fleet, key::grouped_by) : std::string();
+  const std::string title = grouped_by.empty() ? std::string(list.title) : "By " + shortened(grouped_by);
+  page.element("h3", title);
   const double price = number_of(fleet, key::price_per_hour);
   double most = 0;
   for (const OrderedJson& cause : causes) most = std::max(most, number_of(cause, key::lost_hours));
@@ -64,7 +67,7 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
     page.close();
   }
   page.close();
-  add_table(table_of(std::string(list.title), causes), page);
+  add_table(table_of(title, causes), page);
 }
 
 /// Where a pipeline got slower: its first call, the median of the earlier and of the later half, its last.

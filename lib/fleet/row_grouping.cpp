@@ -1,0 +1,75 @@
+#include "fleet/row_grouping.h"
+
+#include <array>
+#include <utility>
+
+#include "fleet/trace_row.h"
+#include "fleet/trace_run.h"
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::string_view kByPath = "path:";
+
+struct NamedGrouping {
+  std::string_view name;
+  std::string (*group_of)(const TraceRow& row);
+};
+
+constexpr std::array<NamedGrouping, 5> kGroupings = {
+    {{"job", [](const TraceRow& row) { return job_of(row.file.path); }},
+     {"line", [](const TraceRow& row) { return row.culprit_source; }},
+     {"culprit", [](const TraceRow& row) { return std::string(kind_of(row.culprit_dataset)); }},
+     {"pipeline", [](const TraceRow& row) { return row.signature; }},
+     {"host", [](const TraceRow& row) { return row.host; }}}};
+
+constexpr const char* kKeys = "job, line, culprit, pipeline, host, or path: and an extended regular expression";
+
+/// What the pattern finds in the path; its first subexpression where it has one.
+std::string found_in(const std::string& path, const regex_t& pattern) {
+  std::array<regmatch_t, 2> matches{};
+  if (::regexec(&pattern, path.c_str(), matches.size(), matches.data(), 0) != 0) return {};
+  const regmatch_t& match = pattern.re_nsub > 0 ? matches[1] : matches[0];
+  if (match.rm_so < 0) return {};
+  return path.substr(static_cast<std::size_t>(match.rm_so), static_cast<std::size_t>(match.rm_eo - match.rm_so));
+}
+
+Result<std::shared_ptr<const regex_t>> compile(const std::string& pattern, const std::string& where) {
+  // What regcomp() refused must not be freed with regfree().
+  auto compiled = std::make_unique<regex_t>();
+  if (const int code = ::regcomp(compiled.get(), pattern.c_str(), REG_EXTENDED); code != 0) {
+    std::array<char, 128> reason{};
+    ::regerror(code, compiled.get(), reason.data(), reason.size());
+    return fail("'" + pattern + "' is not a regular expression: " + reason.data(), where);
+  }
+  return std::shared_ptr<const regex_t>(compiled.release(), [](regex_t* unused) {
+    ::regfree(unused);
+    delete unused;
+  });
+}
+
+}  // namespace
+
+Result<RowGrouping> RowGrouping::parse(const std::string& text, const std::string& where) {
+  RowGrouping grouping;
+  grouping.name_ = text;
+  if (text.starts_with(kByPath)) {
+    Result<std::shared_ptr<const regex_t>> pattern = compile(text.substr(kByPath.size()), where);
+    if (!pattern) return Unexpected(std::move(pattern.error()));
+    grouping.pattern_ = std::move(*pattern);
+    return grouping;
+  }
+  for (const NamedGrouping& one : kGroupings) {
+    if (one.name == text) grouping.group_of_ = one.group_of;
+  }
+  if (grouping.group_of_ == nullptr) return fail("'" + text + "' is nothing to group traces by", where, kKeys);
+  return grouping;
+}
+
+std::string RowGrouping::group_of(const TraceRow& row) const {
+  if (pattern_ != nullptr) return found_in(row.file.path, *pattern_);
+  return group_of_ == nullptr ? std::string() : group_of_(row);
+}
+
+}  // namespace doctor
