@@ -188,6 +188,23 @@ class NotebookTest(unittest.TestCase):
         for cell in cells:
             compile("".join(cell["source"]), "cell", "exec")
 
+    def test_notebook_of_tf1_has_run(self):
+        notebook = json.loads((support.ROOT / "docs" / "tf1.ipynb").read_text("utf-8"))
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        self.assertEqual([cell["execution_count"] for cell in cells], list(range(1, len(cells) + 1)))
+        printed = "".join(line for cell in cells for output in cell["outputs"] for line in output["text"])
+        self.assertIn("INPUT-BOUND", printed)
+        self.assertRegex(printed, r"(?m)^ +\d+ .* Iterator::Model::MapAndBatch$")
+        for cell in cells:
+            compile("".join(cell["source"]), "cell", "exec")
+
+    @unittest.skipUnless(os.environ.get("DOCTOR_PYTHON_TF1"), "DOCTOR_PYTHON_TF1 names no Python with TF 1.15")
+    def test_notebook_of_tf1_runs(self):
+        script = support.ROOT / "scripts" / "run-notebook"
+        command = [os.environ["DOCTOR_PYTHON_TF1"], script, "--check", support.ROOT / "docs" / "tf1.ipynb"]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=240)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
 
 class ModuleTest(unittest.TestCase):
     def test_module_is_the_program(self):
