@@ -307,6 +307,15 @@ TEST_CASE("the stage that gains most without its work limits the throughput") {
   REQUIRE(stages.size() == 1);
   CHECK(stages.front().stage == 2);
   CHECK(stages.front().gain(model) > 2);
+  const double free = rate_with(model, fix(FixKind::free, IteratorId{2}));
+  CHECK(free == stages.front().steps_per_s);
+  CHECK(is_nearly(free, 588));  // the consumer, without 0.3 ms of tracing
+  CHECK(rate_with(model, fix(FixKind::parallel_map, IteratorId{2}, 4)) < free);
+}
+
+TEST_CASE("that a stage has no work is asked for, and no advice") {
+  const TimedPipeline pipeline(10, 2);
+  for (const Fix& candidate : candidate_fixes(pipeline.model())) CHECK(candidate.kind != FixKind::free);
 }
 
 TEST_CASE("nothing is made for an epoch before it begins") {
@@ -335,6 +344,8 @@ TEST_CASE("fixes are read as they are written") {
            {"parallel_map:Prefetch::Map,p=4", "parallel_map:Map,p=4"},
            {"parallel_map:Map,p=auto", "parallel_map:Map"},
            {"prefetch", "prefetch"},
+           {"free:Map", "free:Map"},
+           {"free:Prefetch", "free:Prefetch"},
            {"buffer:Prefetch,p=8", "buffer:Prefetch,p=8"},
            {"parallel_mop", "unknown kind of fix 'parallel_mop'"},
            {"parallel_map:Mop", "no iterator of this trace ends in 'Mop'"},

@@ -173,6 +173,7 @@ TEST_CASE("each fix is a line of Python, with the iterator where that is not cle
         ".interleave(f, cycle_length=8, num_parallel_calls=4) instead of Dataset.flat_map");
   CHECK(words({FixKind::parallel_batch, IteratorId{1}, 4, {}}) == ".batch(n, num_parallel_calls=4)");
   CHECK(words({FixKind::threadpool, kNoIterator, 4, {}}) == "private_threadpool_size=4");
+  CHECK(words({FixKind::free, map, {}, {}}) == "at most: no work in your 2nd .map()");
   CHECK(words({FixKind::none, kNoIterator, {}, {}}) == "no change");
 }
 

@@ -287,9 +287,8 @@ const std::vector<OptionEntry> kWhatIfOptions = {
      .kind = ValueKind::fix,
      .help = "Predict this fix, e.g. parallel_map:Map,p=8; may be repeated, all are made together. KIND: parallel_map, "
              "parallel_interleave, parallel_batch, prefetch, iterate_once, prefetch_below, cache, filter_first, "
-             "map_after, skip_first, parallel_filter, split_cache, files, vectorize, threadpool, buffer, unordered or "
-             "none; "
-             "ITERATOR: the end of a long name",
+             "map_after, skip_first, parallel_filter, split_cache, files, vectorize, threadpool, buffer, unordered, "
+             "free (what the iterator's work costs at most) or none; ITERATOR: the end of a long name",
      .commands = {whatif},
      .repeats = true},
     {.name = "ideal",

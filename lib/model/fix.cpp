@@ -18,7 +18,7 @@ struct KindEntry {
   bool takes_iterator = true;
 };
 
-constexpr std::array<KindEntry, 18> kKinds = {{
+constexpr std::array<KindEntry, 19> kKinds = {{
     {FixKind::parallel_map, "parallel_map"},
     {FixKind::parallel_interleave, "parallel_interleave"},
     {FixKind::parallel_batch, "parallel_batch"},
@@ -36,6 +36,7 @@ constexpr std::array<KindEntry, 18> kKinds = {{
     {FixKind::threadpool, "threadpool", false},
     {FixKind::buffer, "buffer"},
     {FixKind::unordered, "unordered"},
+    {FixKind::free, "free"},
     {FixKind::none, "none", false},
 }};
 
@@ -66,6 +67,8 @@ bool applies_to(FixKind kind, const IteratorMeasurement& iterator) {
       return name == "Prefetch";
     case FixKind::unordered:
       return dataset_kind(iterator.short_name).has(Trait::parallel);
+    case FixKind::free:
+      return true;
     case FixKind::prefetch_below:
     case FixKind::cache:
       return iterator.parent != kNoIterator;

@@ -31,6 +31,7 @@ enum class FixKind {
   threadpool,           ///< options.threading.private_threadpool_size = p
   buffer,               ///< a prefetch buffer of p elements
   unordered,            ///< deterministic=False
+  free,                 ///< the iterator's own work takes next to nothing: what a fix of it can gain at most, no advice
   none,                 ///< a change that changes no rate
 };
 

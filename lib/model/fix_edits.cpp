@@ -195,6 +195,9 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
     case FixKind::unordered:
       edit.unordered.insert(stage_of(fix.iterator));
       break;
+    case FixKind::free:
+      edit.free.insert(stage_of(fix.iterator));
+      break;
     case FixKind::none:
       break;
   }

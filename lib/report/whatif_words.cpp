@@ -66,6 +66,8 @@ std::string code_of(const Fix& fix) {
       return fmt::format("private_threadpool_size={}", fix.parallelism ? calls_words(fix) : "2 * cores");
     case FixKind::unordered:
       return "deterministic=False";
+    case FixKind::free:
+      return "at most: no work";
     case FixKind::none:
       break;
   }
@@ -183,6 +185,8 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
       return words + " before " + name;
     case FixKind::split_cache:
       return words + " of " + name + ", up to its random ops";
+    case FixKind::free:
+      return words + " in " + name;
     case FixKind::files:
       return words + ", instead of " + name;
     case FixKind::buffer:
