@@ -19,6 +19,7 @@
 #include "profile/profile_reader.h"
 #include "trace/event_kind.h"
 #include "trace/memory_samples.h"
+#include "trace/recording_facts.h"
 #include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
 #include "trace/source_lines.h"
@@ -132,7 +133,10 @@ class RunReader {
     if (is_without_history(index)) outcomes_[index].host->history_limit = options_.largest_with_history;
     add_source_lines(lines_beside(files_[index]), *outcomes_[index].host);
     // It is of one process: which of several in a folder it does not say.
-    if (is_alone_in_folder(index)) outcomes_[index].host->memory = memory_samples_beside(files_[index]);
+    if (is_alone_in_folder(index)) {
+      outcomes_[index].host->memory = memory_samples_beside(files_[index]);
+      outcomes_[index].host->clocked_slowdown = recording_facts_beside(files_[index]).slowdown;
+    }
     return {};
   }
 

@@ -193,6 +193,20 @@ TEST_CASE("a share near the limit is a verdict where the calls are alike, whoeve
   CHECK(seen.pipeline.doubt == "10 requests for a batch (GetNext), and no iterator stands out in what they waited for");
 }
 
+TEST_CASE("a loop that was clocked to be slow while it was recorded is not judged for sure") {
+  for (const double share : {0.8, 0.02}) {
+    CAPTURE(share);
+    MeasuredPipeline recorded = bound(share);
+    const double before = confidence(recorded);
+    recorded.host().clocked_slowdown = 1.4;  // rates differ as much from run to run
+    CHECK(confidence(recorded) == before);
+    recorded.host().clocked_slowdown = 3;
+    const Judged seen = judged(recorded);
+    CHECK(seen.judgement.confidence == doctest::Approx(before / 3));
+    CHECK(seen.pipeline.doubt == "recording slowed the job down: without it, it would be about 3.0 times as fast");
+  }
+}
+
 TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {
   MeasuredPipeline two = bound(0.02);
   two.host().pipelines.push_back(with_calls(1, 0.02).pipeline());

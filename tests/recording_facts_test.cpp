@@ -24,6 +24,22 @@ TEST_CASE("what the file beside a trace says") {
   CHECK(facts->tensorflow == "2.21.0");
   CHECK(facts->process == "12-34");
   CHECK(facts->other_load == OtherLoad{0.5, 1.25, std::nullopt});
+  CHECK_FALSE(facts->slowdown.has_value());
+}
+
+std::optional<double> slowdown_of(const std::string& rates) {
+  const std::string json = R"({"schema": "tfdata-doctor.recording/1", "steps_per_s": )" + rates + "}";
+  return parse_recording_facts(json)->slowdown;
+}
+
+TEST_CASE("how much slower the loop is while it is recorded") {
+  CHECK(slowdown_of(R"({"before": 90.0, "during": 30.0})") == 3.0);
+  CHECK(slowdown_of(R"({"before": 90, "during": 120})") == 0.75);
+  for (const char* const rates : {"{}", "[]", R"({"before": 9})", R"({"during": 9})", R"({"before": 9, "during": 0})",
+                                  R"({"before": -9, "during": -3})", R"({"before": 1e300, "during": 1e-300})"}) {
+    CAPTURE(rates);
+    CHECK_FALSE(slowdown_of(rates).has_value());
+  }
 }
 
 TEST_CASE("what is missing or makes no sense is unknown") {

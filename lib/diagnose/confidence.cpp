@@ -265,6 +265,7 @@ double probability_above(double estimate, double error, std::size_t observations
 Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds) {
   Confidence confidence;
+  if (judgement.slowdown_by_tracing > kDistortion) confidence.tracing = 1 / judgement.slowdown_by_tracing;
   const bool is_bound = judgement.level == InputLevel::bound;
   confidence.side = confidence_in_side(pipeline, is_bound, thresholds);
   const double calls = static_cast<double>(pipeline.steady.call_count) + (pipeline.is_one_step ? kWorthOfWholeStep : 0);
@@ -284,7 +285,6 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   confidence.culprit = !sets_pace(judgement) && !is_costly ? confidence_in_culprit(pipeline.steady, judgement.culprit)
                                                            : kDoubtOfIndirectCulprit;
   if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;
-  if (judgement.slowdown_by_tracing > kDistortion) confidence.tracing = 1 / judgement.slowdown_by_tracing;
   return confidence;
 }
 

@@ -110,7 +110,8 @@ struct PipelineJudgement {
   std::optional<Bottleneck> bottleneck;
   double steps_per_s = 0;                ///< of that model: now, without the cost of tracing
   double steps_per_s_without_input = 0;  ///< and if every element were ready; only of a report
-  /// How many times as fast the pipeline is where nobody records it, by the model; 1 where there is none.
+  /// How many times as fast the pipeline is where nobody records it: by the model, or, where that is more, by the
+  /// steps that were clocked before the recording; 1 where neither tells.
   double slowdown_by_tracing = 1;
   /// Of the time: by how much the consumer's own steps are longer than the shortest quarter of them, ops on this host
   /// left out. Where the input works at the same time, they may wait for its cores.

@@ -332,12 +332,13 @@ struct HostMeasurement {
   /// What every event says. Only of hosts with devices, or if AnalysisOptions::profile asks for it; what only
   /// pages show is empty otherwise.
   std::optional<Profile> profile;
-  StepTable steps;                      ///< empty without the profile
-  CycleSample cycles;                   ///< what a model replays
-  std::optional<CallTimes> call_times;  ///< only if MeasureOptions::call_times asks for it
-  std::string source_lines_fault;       ///< what is wrong with the file that names the lines of datasets; or empty
-  MemorySamples memory;                 ///< of the process, from the file beside the trace
-  Picoseconds unattributed = 0;         ///< latency that the segments missed: 0 by the invariant, reported if not
+  StepTable steps;                         ///< empty without the profile
+  CycleSample cycles;                      ///< what a model replays
+  std::optional<CallTimes> call_times;     ///< only if MeasureOptions::call_times asks for it
+  std::string source_lines_fault;          ///< what is wrong with the file that names the lines of datasets; or empty
+  MemorySamples memory;                    ///< of the process, from the file beside the trace
+  std::optional<double> clocked_slowdown;  ///< by recording it: RecordingFacts::slowdown
+  Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 
 /// Every number that a rule or a report may use, for all files of a run.

@@ -34,6 +34,18 @@ std::optional<double> load_member(const dom::object& object, std::string_view ke
   return load >= 0 && load <= static_cast<double>(kMostCores) ? std::optional(load) : std::nullopt;
 }
 
+std::optional<double> slowdown_of(const dom::object& page) {
+  constexpr double kMost = 1e3;
+  dom::object rates;
+  double before = 0;
+  double during = 0;
+  if (page.at_key("steps_per_s").get(rates) != simdjson::SUCCESS) return std::nullopt;
+  if (rates.at_key("before").get(before) != simdjson::SUCCESS) return std::nullopt;
+  if (rates.at_key("during").get(during) != simdjson::SUCCESS) return std::nullopt;
+  if (!(before > 0 && during > 0 && before <= kMost * during)) return std::nullopt;
+  return before / during;
+}
+
 }  // namespace
 
 Result<RecordingFacts> parse_recording_facts(std::string_view json) {
@@ -57,6 +69,7 @@ Result<RecordingFacts> parse_recording_facts(std::string_view json) {
   if (page.at_key("other_load").get(load) == simdjson::SUCCESS) {
     facts.other_load = {load_member(load, "before"), load_member(load, "during"), load_member(load, "after")};
   }
+  facts.slowdown = slowdown_of(page);
   return facts;
 }
 

@@ -27,6 +27,8 @@ struct RecordingFacts {
   std::string process;           ///< the same for all recordings of one process; no two processes share one
   std::int64_t recorded_ns = 0;  ///< nanoseconds since 1970; 0: not known
   OtherLoad other_load;
+  /// How many times as fast the last steps before the recording were as the recorded ones; where both were clocked.
+  std::optional<double> slowdown;
 
   friend bool operator==(const RecordingFacts&, const RecordingFacts&) = default;
 };

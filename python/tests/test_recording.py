@@ -6,6 +6,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from tfdata_doctor._recorder import settled_rate
+
 from . import support
 
 #: Prints, as the last line, what the fake TensorFlow logged and what the code put into `result`.
@@ -72,6 +74,22 @@ class ProfileTest(RecordingTest):
         self.assertGreaterEqual(facts["cores"], 1)
         self.assertTrue(facts["process"])
         self.assertLessEqual(set(facts["other_load"]), {"before", "during", "after"})
+        self.assertEqual(list(facts["steps_per_s"]), ["during"])  # two steps before it are too few
+
+    def test_steps_before_the_recording_are_clocked(self):
+        result, _, _ = self.record(
+            LOOP + "with tfdata_doctor.profile(logs, steps=3, warmup=10, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(15): pass\n"
+            "result = str(recording.run_directory)"
+        )
+        rates = json.loads(Path(result, "recording.json").read_text())["steps_per_s"]
+        self.assertGreater(rates["before"], 0)
+        self.assertGreater(rates["during"], 0)
+
+    def test_only_settled_steps_count(self):
+        self.assertEqual(settled_rate([9.0] * 5 + [0.5] * 5), 2)
+        self.assertIsNone(settled_rate([9.0] * 4 + [0.5] * 4))
+        self.assertIsNone(settled_rate([]))
 
     def test_memory_of_the_process_is_beside_the_trace(self):
         result, _, _ = self.record(

@@ -185,6 +185,8 @@ class MachineWatch:
     def __init__(self) -> None:
         self._loads: dict[str, float] = {}
         self._phase = "before"
+        #: Steps a second "before" the recording and "during" it, as far as they were clocked.
+        self.steps_per_s: dict[str, float] = {}
         self._samples = MemorySamples()
         self._begin()
 
@@ -216,6 +218,7 @@ class MachineWatch:
             "cores": cores(),
             "tensorflow": str(getattr(tensorflow, "__version__", "")),
             "process": _PROCESS,
+            "steps_per_s": {phase: round(rate, 3) for phase, rate in self.steps_per_s.items()},
             "other_load": {phase: round(load, 3) for phase, load in self._loads.items()},
         }
 

@@ -51,6 +51,15 @@ def _traces(logdir: LogDirectory) -> set[tuple[Path, int]]:
     return {(path, path.stat().st_mtime_ns) for path in found}
 
 
+def settled_rate(seconds: list[float]) -> Optional[float]:
+    """Steps a second of the second half of these steps, at least five; None where there are fewer.
+
+    The first ones trace functions and fill buffers, or take what was made meanwhile.
+    """
+    last = seconds[len(seconds) // 2 :]
+    return len(last) / sum(last) if len(last) >= 5 and sum(last) > 0 else None
+
+
 class Recorder:
     """Records the steps `first` to `last`, counted from 1, each inside of a marker.
 
@@ -88,6 +97,8 @@ class Recorder:
         self._begun: Optional[tuple[int, float]] = None
         self._steps = 0
         self._seconds = 0.0
+        #: What each step before the recording took.
+        self._seconds_before: list[float] = []
 
     @property
     def steps_per_s(self) -> Optional[float]:
@@ -116,6 +127,7 @@ class Recorder:
         self._clock()
         if not self._is_recording:
             if self.step < self.first:
+                self._begun = (self.step, time.perf_counter())
                 return
             # Also where several steps are made at once and the first of them to be recorded is after `last`.
             self.start()
@@ -133,9 +145,14 @@ class Recorder:
 
     def _clock(self) -> None:
         """Adds the step that this one follows; of one that ends otherwise, how many it was is unknown."""
-        if self._begun is not None:
-            self._steps += self.step - self._begun[0]
-            self._seconds += time.perf_counter() - self._begun[1]
+        if self._begun is None:
+            return
+        steps, seconds = self.step - self._begun[0], time.perf_counter() - self._begun[1]
+        if self._is_recording:
+            self._steps += steps
+            self._seconds += seconds
+        else:
+            self._seconds_before.extend([seconds / max(1, steps)] * steps)
 
     def _end_marker(self) -> None:
         if self._marker is not None:
@@ -192,6 +209,8 @@ class Recorder:
         self.on_stopped()
 
     def _write_facts(self, run: Path) -> None:
+        rates = {"before": settled_rate(self._seconds_before), "during": self.steps_per_s}
+        self._watch.steps_per_s = {phase: rate for phase, rate in rates.items() if rate}
         try:
             self._watch.write(run)
         except OSError as error:
