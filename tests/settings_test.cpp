@@ -273,6 +273,28 @@ TEST_CASE("what completion offers as a format is taken, and a setting of another
   }
 }
 
+TEST_CASE("each format of a report or a page is a document of its own: none is offered that nothing renders") {
+  std::vector<std::vector<std::string>> commands = {{"diagnose"}};
+  for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page)});
+  for (const std::vector<std::string>& words : commands) {
+    CAPTURE(words.back());
+    const CommandEntry& entry = *find_command(words.front());
+    std::map<std::string, std::string> format_of_document;
+    for (const OutputFormat format : formats_of(entry, words.size() > 1 ? words.back() : "")) {
+      std::vector<std::string> line = words;
+      line.insert(line.end(), {source_dir() + "/testdata/traces/guide_naive.xplane.pb", "--format"});
+      line.emplace_back(to_word(format));
+      CAPTURE(line.back());
+      const Ended ended = run_tool(line);
+      CHECK(ended.errors.empty());
+      CHECK_FALSE(ended.output.empty());
+      const auto added = format_of_document.emplace(ended.output, line.back());
+      CAPTURE(added.first->second);
+      CHECK(added.second);
+    }
+  }
+}
+
 TEST_CASE("nobody asks a request for an option that there is not") {
   std::set<std::string, std::less<>> names;
   for (const OptionEntry& option : option_table()) names.insert(std::string(option.name));
