@@ -33,9 +33,10 @@ constexpr std::array<TraceSuffix, 6> kTraceSuffixes = {{
 /// Of a folder with more entries nothing is listed: it may have a million, and this is asked for each of them.
 constexpr std::size_t kMostEntriesBeside = 64;
 
-/// TF1 writes one timeline a step: each is an input of its own, so its own name takes the place of the host.
+/// TF1 writes one timeline a step: each is an input of its own, so its own name takes the place of the host. The manual
+/// calls them timeline_3.json, ProfilerHook timeline-3.json.
 std::optional<NamedTrace> as_timeline(std::string_view name) {
-  if (!name.starts_with("timeline_")) return std::nullopt;
+  if (!name.starts_with("timeline_") && !name.starts_with("timeline-")) return std::nullopt;
   const bool is_compressed = name.ends_with(".json.gz");
   if (!is_compressed && !name.ends_with(".json")) return std::nullopt;
   const std::string_view stem = is_compressed ? name.substr(0, name.size() - std::string_view(".gz").size()) : name;
