@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct CollectedEvent {
   std::uint64_t line_id = 0;
   std::string name;
   std::string short_name;
+  std::size_t name_number = 0;
   Picoseconds start = 0;
   Picoseconds duration = 0;
   std::map<std::string, std::string> texts;
@@ -34,6 +36,7 @@ class CollectingSink final : public EventSink {
   EventHeader header;
   std::vector<CollectedEvent> events;
   std::size_t most = SIZE_MAX;  ///< done after so many
+  std::optional<std::string> only_argument;
 
   void begin(const EventHeader& begun) override { header = begun; }
   void take(const TraceEvent& event) override {
@@ -45,6 +48,7 @@ class CollectingSink final : public EventSink {
     kept.line_id = event.line->id;
     kept.name = event.name;
     kept.short_name = event.short_name;
+    kept.name_number = event.name_number;
     kept.start = event.start;
     kept.duration = event.duration;
     for (const EventArgument& argument : event.arguments) {
@@ -55,6 +59,7 @@ class CollectingSink final : public EventSink {
       if (argument.type == ArgumentType::real) kept.reals[name] = argument.real;
     }
   }
+  bool wants(std::string_view argument) const override { return !only_argument || argument == *only_argument; }
   bool is_done() const override { return events.size() >= most; }
 };
 

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,60 @@ TEST_CASE("arguments that were left in the name of an event are its arguments") 
     CHECK(reading.sink.events.at(0).name == row.plain);
     CHECK(reading.sink.events.at(0).texts == row.texts);
   }
+}
+
+TEST_CASE("of a host's events only wanted arguments are handed on, and the others are checked nevertheless") {
+  xspace::XSpace space;
+  for (const char* const name : {"/host:CPU", "/device:GPU:0"}) {
+    xspace::XPlane& plane = add_plane(space, name);
+    add_stat_name(plane, 1, "wanted");
+    add_stat_name(plane, 2, "other");
+    add_stat_name(plane, 300, "far");
+    xspace::XEvent& event = add_event(plane, "main", 0, "event#wanted=a,other=b#");
+    for (const std::int64_t id : {2, 1, 300}) {
+      event.add_stats()->set_metadata_id(id);
+      event.mutable_stats(event.stats_size() - 1)->set_int64_value(id);
+    }
+  }
+  Reading reading;
+  reading.sink.only_argument = "wanted";
+  read_into(reading, space.SerializeAsString());
+  REQUIRE(reading.sink.events.size() == 2);
+  const CollectedEvent& of_host = reading.sink.events[0];
+  CHECK(of_host.integers == std::map<std::string, std::int64_t>{{"wanted", 1}});
+  CHECK(of_host.texts == std::map<std::string, std::string>{{"wanted", "a"}});
+  const CollectedEvent& of_device = reading.sink.events[1];
+  CHECK(of_device.integers == std::map<std::string, std::int64_t>{{"far", 300}, {"other", 2}, {"wanted", 1}});
+
+  // The value of the host's other argument goes on beyond its end.
+  std::string bytes = space.SerializeAsString();
+  const std::string stat = {0x08, 0x02, 0x20, 0x02};
+  const std::size_t at = bytes.find(stat);
+  REQUIRE(at != std::string::npos);
+  bytes[at + 3] = static_cast<char>(0x80);
+  Reading damaged;
+  damaged.sink.only_argument = "wanted";
+  read_into(damaged, bytes);
+  CHECK(damaged.sink.events.size() == 1);
+  CHECK(damaged.totals.loss.counts.at("events_malformed") == 1);
+}
+
+TEST_CASE("events of an XSpace have one number for each name") {
+  xspace::XSpace space;
+  xspace::XPlane& host = add_plane(space, "/host:CPU");
+  add_event(host, "main", 0, "a");
+  add_event(host, "main", 0, "b");
+  host.mutable_lines(1)->add_events()->set_metadata_id(1);
+  host.mutable_lines(1)->add_events()->set_metadata_id(99);  // has no name
+  add_event(add_plane(space, "/device:GPU:0"), "Stream #1", 0, "a");
+  Reading reading;
+  read_into(reading, space.SerializeAsString());
+  REQUIRE(reading.sink.events.size() == 5);
+  const auto number = [&](std::size_t index) { return reading.sink.events[index].name_number; };
+  CHECK(number(2) == number(0));
+  CHECK(number(3) == 0);
+  // Of another plane, it may have a second name of its own.
+  CHECK(std::set<std::size_t>{0, number(0), number(1), number(4)}.size() == 4);
 }
 
 TEST_CASE("times of an XSpace count from the first host line with events") {

@@ -74,6 +74,8 @@ struct TraceEvent {
   Picoseconds start = 0;            ///< since the origin of the trace
   Picoseconds duration = 0;         ///< never negative
   bool is_repeat = false;           ///< the same run of an op that another event is; see TimelineRepeats
+  /// Of one reading: events with the same number have the same name and short name. 0: the reader does not say.
+  std::size_t name_number = 0;
   std::span<const EventArgument> arguments;
 
   /// The argument of this name; null if there is none.
@@ -104,6 +106,10 @@ class EventSink {
   virtual void take(const TraceEvent& event) = 0;
   /// No more events of this line come. Readers that cannot know it before the end of the file do not say it.
   virtual void end_line(const EventLine& /*line*/) {}
+
+  /// Whether arguments of this name are looked at where an event is of a host. Readers may leave out the others, which
+  /// are most of their work; events of other planes have all. The answer is the same until the reading ends.
+  virtual bool wants(std::string_view /*argument*/) const { return true; }
 
   /// Whether no more events are wanted: the reading may end early, and its totals count what was read.
   virtual bool is_done() const { return false; }

@@ -41,6 +41,7 @@ class EventsOnce final : public EventSink {
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
   void end_line(const EventLine& line) override { next_.end_line(line); }
+  bool wants(std::string_view argument) const override { return next_.wants(argument); }
   bool is_done() const override { return next_.is_done(); }
 
  private:

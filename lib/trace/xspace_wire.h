@@ -39,6 +39,7 @@ inline constexpr std::uint32_t kStat = 4;
 // XStat
 inline constexpr std::uint32_t kUnsignedValue = 3;
 inline constexpr std::uint32_t kSignedValue = 4;
+inline constexpr std::uint32_t kText = 5;
 inline constexpr std::uint32_t kReference = 7;
 // XEventMetadata and XStatMetadata
 inline constexpr std::uint32_t kName = 2;
