@@ -92,6 +92,9 @@ LoadRequest load_request(const QueryNeeds& needs, const QueryDatabase& database)
   if (!database.is_temporary()) return LoadRequest::everything();
   LoadRequest load;
   load.events.rows = needs.has("events") || needs.has(kEventRows) || needs.has(kEventLines) || needs.has(kEventNames);
+  // Rows of tables are joined with what they share, whatever is asked of it.
+  load.events.names = needs.event_names || database.events() == nullptr;
+  load.events.tokens = needs.event_tokens || database.events() == nullptr;
   load.events.arguments = needs.arguments;
   load.measurements.diagnosis = needs.has("iterators") || needs.has("kernels") || needs.has("findings");
   load.measurements.calls = reads(needs, "calls") || reads(needs, "segments");

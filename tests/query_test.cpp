@@ -214,11 +214,12 @@ TEST_CASE("all tables have the columns that are described, and rows") {
 }
 
 /// The traces' events in memory, and nothing else.
-QueryDatabase packed(const std::vector<std::string>& paths, std::size_t most_events) {
+QueryDatabase packed(const std::vector<std::string>& paths, std::size_t most_events,
+                     EventRequest request = {.rows = true, .names = true, .tokens = true}) {
   Result<QueryDatabase> database = QueryDatabase::with_packed_events(most_events);
   REQUIRE(database);
   LoadRequest events;
-  events.events.rows = true;
+  events.events = request;
   LoadReport report;
   const Result<void> loaded =
       load_inputs(*database, examine_inputs(paths, true), events, {.rules = all_rules()}, report);
@@ -235,6 +236,10 @@ TEST_CASE("events that are packed in memory give the answers of the tables") {
            " iterator_id, parent_id FROM events",
            "SELECT name, count(*), sum(duration_us), min(start_us) FROM events GROUP BY name",
            "SELECT iterator_id, group_concat(tid) FROM events GROUP BY iterator_id",
+           "SELECT iterator_id, group_concat(tid) FROM events GROUP BY iterator_id ORDER BY count(*) DESC",
+           "SELECT iterator_id, start_us FROM events ORDER BY iterator_id DESC",
+           "SELECT thread, count(*), sum(duration_us) FROM events GROUP BY thread ORDER BY 2 DESC",
+           "SELECT thread, max(start_us) FROM events GROUP BY thread ORDER BY thread DESC",
            "SELECT thread, max(duration_us) FROM events WHERE op_type <> '' GROUP BY thread HAVING count(*) > 3",
            "SELECT name, start_us FROM events ORDER BY name",
            "SELECT name, start_us FROM events ORDER BY name DESC",
@@ -250,6 +255,44 @@ TEST_CASE("events that are packed in memory give the answers of the tables") {
     REQUIRE(query);
     CHECK(query->reads_only_events());
     CHECK(answer(memory, sql) == answer(tables, sql));
+  }
+}
+
+TEST_CASE("packed events come in the order of their groups, whichever way the answer is sorted") {
+  const QueryDatabase memory = packed({}, 10);
+  for (const char* const sql : {"SELECT name, count(*) FROM events GROUP BY name",
+                                "SELECT thread, count(*) FROM events GROUP BY thread ORDER BY thread DESC",
+                                "SELECT name FROM events ORDER BY name DESC"}) {
+    CAPTURE(sql);
+    CHECK(answer(memory, "EXPLAIN " + std::string(sql)).find("SorterOpen") == std::string::npos);
+  }
+  // That of the answers alone.
+  const std::string plan =
+      answer(memory, "EXPLAIN SELECT name, count(*) FROM events GROUP BY name ORDER BY count(*) DESC");
+  CHECK(plan.find("SorterOpen") == plan.rfind("SorterOpen"));
+}
+
+TEST_CASE("packed events have no more of names and ids than a statement reads") {
+  const QueryDatabase all = packed(kSomeTraces, 1'000'000);
+  struct Row {
+    const char* sql;
+    bool names;
+    bool tokens;
+  };
+  for (const Row& row :
+       {Row{"SELECT count(*) FROM events", false, false},
+        Row{"SELECT thread, sum(duration_us), min(start_us) FROM events GROUP BY thread", false, false},
+        Row{"SELECT name, count(*) FROM events GROUP BY name ORDER BY 2 DESC", true, false},
+        Row{"SELECT count(*) FROM events WHERE op_type = 'Cast'", true, false},
+        Row{"SELECT long_name, parent_id FROM events ORDER BY start_us", true, true},
+        Row{"SELECT count(DISTINCT iterator_id) FROM events", true, true}}) {
+    CAPTURE(row.sql);
+    const Result<UserQuery> query = UserQuery::prepare(all, row.sql);
+    REQUIRE(query);
+    CHECK(query->needs().event_names == row.names);
+    CHECK(query->needs().event_tokens == row.tokens);
+    const QueryDatabase some = packed(kSomeTraces, 1'000'000, {.rows = true, .names = row.names, .tokens = row.tokens});
+    CHECK(answer(some, row.sql) == answer(all, row.sql));
   }
 }
 

@@ -14,17 +14,27 @@ void add_token(RowInserter& row, const std::optional<std::uint64_t>& token) {
 
 }  // namespace
 
-EventNames::EventNames(QueryDatabase& database)
-    : rows_(database, kEventNames, 6), next_(database.next_number(kEventNames, "name_number")) {}
+EventNames::EventNames(QueryDatabase& database, bool has_tokens)
+    : has_tokens_(has_tokens),
+      rows_(database, kEventNames, 6),
+      next_(database.next_number(kEventNames, "name_number")) {}
 
 std::int64_t EventNames::number_of(const EventFile& file, const TraceEvent& event) {
+  const std::int64_t number = numbers_.of(event, [&] {
+    const bool has_many = has_tokens_ && classify_event(event.name) == EventKind::iterator;
+    return has_many ? kManyNumbers : number_by_text(file, event);
+  });
+  return number == kManyNumbers ? number_by_text(file, event) : number;
+}
+
+std::int64_t EventNames::number_by_text(const EventFile& file, const TraceEvent& event) {
   forget_if_full();
   key_.assign(event.name).append(1, '\0').append(event.short_name);
   const auto [place, is_new] = names_.try_emplace(key_);
   Name& name = place->second;
   if (is_new) {
     known_bytes_ += key_.size();
-    name.is_iterator = classify_event(event.name) == EventKind::iterator;
+    name.is_iterator = has_tokens_ && classify_event(event.name) == EventKind::iterator;
     if (!name.is_iterator) name.number = add(columns_of(file, event));
   }
   if (!name.is_iterator) return name.number;

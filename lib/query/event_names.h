@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "query/query_database.h"
 #include "query/row_inserter.h"
 #include "trace/event_reader.h"
+#include "trace/name_memo.h"
 
 namespace doctor {
 
@@ -24,7 +26,11 @@ class EventNames {
   static constexpr std::size_t kMostKnown = std::size_t{1} << 16;
   static constexpr std::size_t kMostKnownBytes = std::size_t{16} << 20;
 
-  explicit EventNames(QueryDatabase& database);
+  /// `has_tokens`: whether ids of iterators are stored, each with a number of its own. For the events of one reading.
+  EventNames(QueryDatabase& database, bool has_tokens);
+
+  /// Whether arguments of this name are looked at, for ids.
+  static bool wants(std::string_view argument) { return argument == "id" || argument == "parent_id"; }
 
   std::int64_t number_of(const EventFile& file, const TraceEvent& event);
 
@@ -39,10 +45,15 @@ class EventNames {
     std::map<Ids, std::int64_t> objects;  ///< of an iterator
   };
 
+  std::int64_t number_by_text(const EventFile& file, const TraceEvent& event);
   std::int64_t add(const EventColumns& columns);
   void forget_if_full();
 
+  bool has_tokens_;
+  static constexpr std::int64_t kManyNumbers = 0;
+
   RowInserter rows_;
+  NameMemo<std::int64_t> numbers_;  ///< kManyNumbers of an iterator whose ids are stored
   std::int64_t next_;
   std::string key_;
   std::unordered_map<std::string, Name> names_;  ///< by long and short name

@@ -78,8 +78,9 @@ bool EventStore::read_shared(sqlite3* database) {
   return has_shared_;
 }
 
-const std::vector<std::uint32_t>& EventStore::order_by(int column) {
-  std::vector<std::uint32_t>& order = orders_[static_cast<std::size_t>(column)];
+const std::vector<std::uint32_t>& EventStore::order_by(int column, Direction direction) {
+  const bool is_descending = direction == Direction::descending;
+  std::vector<std::uint32_t>& order = orders_[static_cast<std::size_t>(column + (is_descending ? kSortable : 0))];
   if (order.size() == size_) return order;
   const bool is_of_name = column >= kFirstOfName;
   std::vector<std::optional<std::string>> of_lines;
@@ -90,7 +91,10 @@ const std::vector<std::uint32_t>& EventStore::order_by(int column) {
     for (const Line& line : lines_) of_lines.emplace_back(line.texts[static_cast<std::size_t>(column)]);
     for (const std::optional<std::string>& text : of_lines) texts.push_back(&text);
   }
-  const std::vector<std::uint32_t> ranks = ranks_of(texts);
+  std::vector<std::uint32_t> ranks = ranks_of(texts);
+  if (is_descending) {
+    for (std::uint32_t& rank : ranks) rank = static_cast<std::uint32_t>(texts.size()) - 1 - rank;
+  }
   const auto rank_of = [&](std::size_t row) { return ranks[is_of_name ? (*this)[row].name : (*this)[row].line]; };
   // Counted and then placed: there are few texts and many rows.
   std::vector<std::size_t> begins(texts.size() + 1, 0);

@@ -55,10 +55,11 @@ class EventStore {
   const Name& name_of(const Row& row) const { return names_[row.name]; }
 
   /// The indices of all rows in the order of a text that lines (`column` 0 to 3) or names (from kFirstOfName on) hold;
-  /// rows of the same text in the order in which they were added.
+  /// rows of the same text in the order in which they were added, whatever the direction of the texts.
   static constexpr int kFirstOfName = 4;
   static constexpr int kSortable = 9;
-  const std::vector<std::uint32_t>& order_by(int column);
+  enum class Direction : std::uint8_t { ascending, descending };
+  const std::vector<std::uint32_t>& order_by(int column, Direction direction);
 
  private:
   static constexpr std::size_t kChunk = std::size_t{1} << 12;
@@ -68,9 +69,10 @@ class EventStore {
   bool is_full_ = false;
   std::vector<std::unique_ptr<Row[]>> chunks_;
   bool has_shared_ = false;
-  std::vector<Line> lines_;                                   ///< indexed by number
-  std::vector<Name> names_;                                   ///< likewise
-  std::array<std::vector<std::uint32_t>, kSortable> orders_;  ///< empty: not asked for yet
+  std::vector<Line> lines_;  ///< indexed by number
+  std::vector<Name> names_;  ///< likewise
+  std::array<std::vector<std::uint32_t>, std::size_t{2} * kSortable>
+      orders_;  ///< ascending ones, then descending ones; empty: not asked for yet
 };
 
 /// Makes the table `events` of a connection, which reads `store`. Both live as long as the connection. Errors: false.

@@ -102,18 +102,19 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-/// Conditions are left to SQLite. Rows come in the order of a single text where that helps to group or to sort them;
-/// not where they need only be told apart, whose answers would come in another order than those of the tables.
+/// Conditions are left to SQLite. Rows come in the order of a single text where that helps to group or to sort them, in
+/// either direction: groups whose answers are sorted downwards are asked for downwards. Not where rows need only be
+/// told apart, whose answers would come in another order than those of the tables.
 int best_index(sqlite3_vtab* /*table*/, sqlite3_index_info* plan) {
   constexpr double kScan = 1e6;
   plan->estimatedCost = kScan;
   plan->estimatedRows = static_cast<sqlite3_int64>(kScan);
   constexpr int kToGroup = 1;
-  if (plan->nOrderBy != 1 || plan->aOrderBy[0].desc != 0 || sqlite3_vtab_distinct(plan) > kToGroup) return SQLITE_OK;
+  if (plan->nOrderBy != 1 || sqlite3_vtab_distinct(plan) > kToGroup) return SQLITE_OK;
   const int text = text_of_store(plan->aOrderBy[0].iColumn);
   if (text < 0) return SQLITE_OK;
   plan->orderByConsumed = 1;
-  plan->idxNum = 1 + text;
+  plan->idxNum = 1 + text + (plan->aOrderBy[0].desc != 0 ? EventStore::kSortable : 0);
   return SQLITE_OK;
 }
 
@@ -131,12 +132,20 @@ int close_cursor(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
+/// The order that best_index() chose; null: as rows were added.
+const std::vector<std::uint32_t>* order_of(int plan, EventStore& store) {
+  if (plan == 0) return nullptr;
+  const int text = (plan - 1) % EventStore::kSortable;
+  const bool is_descending = plan - 1 >= EventStore::kSortable;
+  return &store.order_by(text, is_descending ? EventStore::Direction::descending : EventStore::Direction::ascending);
+}
+
 int filter(sqlite3_vtab_cursor* at, int plan, const char* /*name*/, int /*count*/, sqlite3_value** /*values*/) {
   return guarded([&] {
     Cursor& cursor = cursor_of(at);
     if (!cursor.store->read_shared(table_of(cursor.pVtab).database)) return SQLITE_ERROR;
     cursor.position = 0;
-    cursor.order = plan == 0 ? nullptr : &cursor.store->order_by(plan - 1);
+    cursor.order = order_of(plan, *cursor.store);
     return SQLITE_OK;
   });
 }

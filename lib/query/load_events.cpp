@@ -9,10 +9,10 @@
 namespace doctor {
 
 EventLoader::EventLoader(QueryDatabase& database, std::int64_t trace, std::string path, EventRequest request)
-    : database_(database), trace_(trace), number_(database.next_number(kEventClocks, "file")) {
+    : database_(database), trace_(trace), request_(request), number_(database.next_number(kEventClocks, "file")) {
   file_.path = std::move(path);
   if (!request.rows) return;
-  storage_.emplace(Storage{EventNames(database), EventRows(database, request.arguments),
+  storage_.emplace(Storage{EventNames(database, request.tokens), EventRows(database, request.arguments),
                            RowInserter(database, kEventLines, 10), database.next_number(kEventLines, "line")});
 }
 
@@ -34,8 +34,13 @@ std::int64_t EventLoader::line_of(const TraceEvent& event) {
 void EventLoader::take(const TraceEvent& event) {
   first_start_ = std::min(first_start_.value_or(event.start), event.start);
   if (!storage_) return;
-  storage_->rows.add(line_of(event), storage_->names.number_of(file_, event), event.start, event.duration,
-                     event.arguments);
+  const std::int64_t name = request_.names ? storage_->names.number_of(file_, event) : 0;
+  storage_->rows.add(line_of(event), name, event.start, event.duration, event.arguments);
+}
+
+bool EventLoader::wants(std::string_view argument) const {
+  if (request_.arguments) return true;
+  return request_.names && request_.tokens && EventNames::wants(argument);
 }
 
 Result<void> EventLoader::finish() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convert/event_writer.h"
@@ -17,6 +18,8 @@ namespace doctor {
 /// Which events to store with what.
 struct EventRequest {
   bool rows = false;       ///< the events at all: else they are only counted
+  bool names = false;      ///< and what is known by their names: most of the work
+  bool tokens = false;     ///< and the ids of iterators and their parents
   bool arguments = false;  ///< and what they carry, which is half of the work
 };
 
@@ -28,6 +31,7 @@ class EventLoader final : public EventSink {
 
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
+  bool wants(std::string_view argument) const override;
   bool is_done() const override { return storage_ && storage_->rows.has_failed(); }
 
   /// All events were taken. Errors: they could not be stored.
@@ -48,6 +52,7 @@ class EventLoader final : public EventSink {
 
   QueryDatabase& database_;
   std::int64_t trace_;
+  EventRequest request_;
   EventFile file_;
   std::int64_t number_;
   std::optional<Picoseconds> first_start_;

@@ -257,7 +257,7 @@ std::vector<std::string> paths_of(const std::vector<Group>& groups) {
 }  // namespace
 
 LoadRequest LoadRequest::everything() {
-  return {{true, true}, {true, true, true}, true, true};
+  return {{true, true, true, true}, {true, true, true}, true, true};
 }
 
 Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadRequest& request,

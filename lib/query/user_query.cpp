@@ -29,6 +29,12 @@ void note_read(Watch& watch, std::string_view table, std::string_view column, co
   watch.needs.tables.emplace(table);
   // Where no column of the view is named, only those below it are reported.
   if (view != nullptr && find_query_table(view) != nullptr) watch.needs.tables.emplace(view);
+  if (table == "events") {
+    const bool is_token = column == "iterator_id" || column == "parent_id";
+    const bool is_name = column == "name" || column == "long_name" || column == "op_type";
+    watch.needs.event_tokens = watch.needs.event_tokens || is_token;
+    watch.needs.event_names = watch.needs.event_names || is_token || is_name;
+  }
   const bool is_through_view = view != nullptr && std::string_view(view) == "events";
   const bool is_argument = (table == "events" && column == "args") || (table == kEventRows && !is_through_view);
   watch.needs.arguments = watch.needs.arguments || is_argument;

@@ -20,6 +20,8 @@ namespace doctor {
 struct QueryNeeds {
   std::set<std::string, std::less<>> tables;  ///< of query_tables(), and those below `events`
   bool arguments = false;                     ///< the column `args` of `events`
+  bool event_names = false;                   ///< of packed events: columns that only their names, or their ids, decide
+  bool event_tokens = false;                  ///< likewise: the columns `iterator_id` and `parent_id`
 
   bool has(std::string_view table) const { return tables.find(table) != tables.end(); }
 };
