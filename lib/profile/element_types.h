@@ -22,6 +22,9 @@ using ElementTypes = std::map<std::string, ElementType, std::less<>>;
 class ElementTypesBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
+  bool wants(std::string_view argument) const override {
+    return argument == "name" || argument == "shapes" || argument == "types";
+  }
   ElementTypes finish() { return std::move(types_); }
 
  private:

@@ -1,6 +1,7 @@
 #include "profile/host_activity.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -46,12 +47,24 @@ std::uint64_t id_of(const TraceEvent& event) {
 
 }  // namespace
 
+bool HostActivityBuilder::wants(std::string_view argument) const {
+  constexpr std::array<std::string_view, 7> kArguments = {
+      "step_name", "step_num", "group_id", "correlation_id", "tf_function_call", "tracing_count", "id"};
+  return std::find(kArguments.begin(), kArguments.end(), argument) != kArguments.end();
+}
+
+HostActivityBuilder::NameMeaning HostActivityBuilder::meaning_of(std::string_view name) {
+  const EventKind kind = classify_event(name);
+  return {kind, is_named_like_a_step(name), kind == EventKind::op && is_output_op(op_type_of(name))};
+}
+
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
   const KnownArguments known = known_arguments(event);
+  const NameMeaning meaning = meanings_.of(event, [&] { return meaning_of(event.name); });
   if (known.function_call != nullptr) take_function_call(event, known.function_call->text);
-  if (known.step_name != nullptr || known.step_number != nullptr || is_named_like_a_step(event.name)) {
+  if (known.step_name != nullptr || known.step_number != nullptr || meaning.is_like_a_step) {
     activity_.steps.push_back({span, integer_of(known.step_number), integer_of(known.group)});
   }
   Run run = {span, 0, Role::op};
@@ -61,9 +74,9 @@ void HostActivityBuilder::take(const TraceEvent& event) {
     threads_[event.line->index].push_back(run);
     return;
   }
-  switch (classify_event(event.name)) {
+  switch (meaning.kind) {
     case EventKind::op:
-      if (is_output_op(op_type_of(event.name))) activity_.output.push_back(span);
+      if (meaning.is_output_op) activity_.output.push_back(span);
       break;
     case EventKind::output:
       activity_.output.push_back(span);
@@ -213,6 +226,7 @@ void HostActivityBuilder::end_line(const EventLine& line) {
 void HostActivityBuilder::end_file() {
   for (auto& [line, runs] : threads_) add_thread(runs);
   threads_.clear();
+  meanings_.clear();
   for (const Candidate& candidate : candidates_) {
     if (tf_data_functions_.contains(candidate.function_id)) continue;
     if (candidate.is_launch && has_devices_) {

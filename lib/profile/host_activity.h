@@ -10,7 +10,9 @@
 
 #include "base/time.h"
 #include "profile/span_set.h"
+#include "trace/event_kind.h"
 #include "trace/event_reader.h"
+#include "trace/name_memo.h"
 
 namespace doctor {
 
@@ -57,6 +59,7 @@ class HostActivityBuilder final : public EventSink {
  public:
   void begin(const EventHeader& header) override { has_devices_ |= !header.devices.empty(); }
   void take(const TraceEvent& event) override;
+  bool wants(std::string_view argument) const override;
   void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same; so are ids.
   void end_file();
@@ -78,6 +81,14 @@ class HostActivityBuilder final : public EventSink {
     bool is_launch = false;
   };
 
+  /// What the name of an event says.
+  struct NameMeaning {
+    EventKind kind = EventKind::other;
+    bool is_like_a_step = false;
+    bool is_output_op = false;
+  };
+  static NameMeaning meaning_of(std::string_view name);
+
   class ThreadWalk;
 
   /// A call of a tf.function, around its tracing on the same thread.
@@ -94,6 +105,7 @@ class HostActivityBuilder final : public EventSink {
 
   HostActivity activity_;
   bool has_devices_ = false;
+  NameMemo<NameMeaning> meanings_;
   std::vector<Candidate> candidates_;
   SpanSet launch_;
   std::map<std::size_t, std::vector<Run>> threads_;  ///< by EventLine::index

@@ -1,6 +1,7 @@
 #include "profile/memory_profile.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <unordered_map>
@@ -167,6 +168,14 @@ AllocatorProfile AllocatorRecorder::finish(std::string name, Picoseconds shift) 
     span.end += shift;
   }
   return std::move(result_);
+}
+
+bool MemoryProfileBuilder::wants(std::string_view argument) const {
+  constexpr std::array<std::string_view, 15> kArguments = {
+      "allocator_name",    "index_on_host",   "device_ordinal",  "addr",  "bytes_allocated", "bytes_reserved",
+      "bytes_available",   "fragmentation",   "tf_op",           "shape", "region_type",     "data_type",
+      "peak_bytes_in_use", "requested_bytes", "allocation_bytes"};
+  return std::find(kArguments.begin(), kArguments.end(), argument) != kArguments.end();
 }
 
 void MemoryProfileBuilder::take(const TraceEvent& event) {

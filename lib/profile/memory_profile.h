@@ -118,6 +118,7 @@ class AllocatorRecorder {
 class MemoryProfileBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
+  bool wants(std::string_view argument) const override;
 
   /// `shift` is added to all times.
   MemoryProfile finish(Picoseconds shift);

@@ -90,8 +90,11 @@ std::uint32_t OpTableBuilder::op_of(const OpName& name, bool is_on_device, std::
 void OpTableBuilder::take(const TraceEvent& event) {
   if (event.line->kind != LineKind::activity) return;
   if (event.line->plane->kind == PlaneKind::device) return take_on_device(event);
-  const std::optional<OpName> name = parse_op_name(event.name);
-  if (name) threads_[event.line->index].push_back({event.start, event.duration, op_of(*name, false)});
+  const std::optional<std::uint32_t> op = ops_of_names_.of(event, [&]() -> std::optional<std::uint32_t> {
+    const std::optional<OpName> name = parse_op_name(event.name);
+    return name ? std::optional(op_of(*name, false)) : std::nullopt;
+  });
+  if (op) threads_[event.line->index].push_back({event.start, event.duration, *op});
 }
 
 /// A kernel counts for the op that launched it; a TF1 timeline has the op in place of its kernels. Streams run one
@@ -164,6 +167,7 @@ void OpTableBuilder::end_file() {
   for (const auto& [plane, span] : devices_) table_.device_time += span.end - span.start;
   threads_.clear();
   devices_.clear();
+  ops_of_names_.clear();
 }
 
 OpTable OpTableBuilder::finish() {

@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "trace/event_reader.h"
+#include "trace/name_memo.h"
 
 namespace doctor {
 
@@ -53,6 +54,7 @@ struct OpTable {
 class OpTableBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
+  bool wants(std::string_view /*argument*/) const override { return false; }
   void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same.
   void end_file();
@@ -74,9 +76,10 @@ class OpTableBuilder final : public EventSink {
   OpTable table_;
   std::unordered_map<std::string, std::uint32_t> ids_;  ///< by side, type and name
   std::string key_;
-  std::map<std::size_t, std::vector<Run>> threads_;    ///< of the host, by EventLine::index
-  std::map<std::size_t, std::vector<Run>> xla_lines_;  ///< likewise, of devices
-  std::map<std::size_t, Interval> devices_;            ///< by EventPlane::index: from the first event to the last
+  NameMemo<std::optional<std::uint32_t>> ops_of_names_;  ///< of the host; nothing: its events are no ops
+  std::map<std::size_t, std::vector<Run>> threads_;      ///< of the host, by EventLine::index
+  std::map<std::size_t, std::vector<Run>> xla_lines_;    ///< likewise, of devices
+  std::map<std::size_t, Interval> devices_;              ///< by EventPlane::index: from the first event to the last
 };
 
 }  // namespace doctor

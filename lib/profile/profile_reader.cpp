@@ -34,6 +34,11 @@ class ProfileReader::Sink final : public EventSink {
     hand_on(event);
   }
 
+  bool wants(std::string_view argument) const override {
+    if (argument == "correlation_id" || host_.wants(argument)) return true;
+    return is_for_pages_ && (memory_.wants(argument) || element_types_.wants(argument));
+  }
+
   void end_line(const EventLine& line) override {
     if (is_for_pages_) table_of_ops_.end_line(line);
     host_.end_line(line);
