@@ -20,6 +20,7 @@
 #include "report/report.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
+#include "text/escape.h"
 #include "text/json_page.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
@@ -235,6 +236,62 @@ TEST_CASE("foreign text becomes valid JSON and UTF-8") {
     CHECK(text == row.json);
     CHECK(Json::accept(text));
   }
+}
+
+TEST_CASE("plain arguments are written at once, and read as the others do") {
+  const auto text_of = [](std::string_view text) {
+    EventArgument argument;
+    argument.name = "name";
+    argument.text = text;
+    return argument;
+  };
+  EventArgument least;
+  least.name = "least";
+  least.type = ArgumentType::integer;
+  least.integer = INT64_MIN;
+  EventArgument most;
+  most.name = "most";
+  most.type = ArgumentType::unsigned_integer;
+  most.unsigned_integer = UINT64_MAX;
+  EventArgument real = least;
+  real.name = "real";
+  real.type = ArgumentType::real;
+  real.real = 1e300;
+  EventArgument quoted = least;
+  quoted.name = "a \"b\"";
+  std::vector<EventArgument> many;
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h", "i",
+                                          "j", "k", "l", "m", "n", "o", "p", "q", "r"};
+  for (const std::string& name : names) many.emplace_back(most).name = name;
+  const std::vector<std::vector<EventArgument>> rows = {
+      {least},
+      {least, most, text_of("=1, 2")},
+      {text_of("")},
+      {text_of("say \"a\""), most},
+      {text_of("back\\slash"), most},
+      {text_of("\x7f\n")},
+      {text_of("\xC3\xA9\xff")},
+      {quoted},
+      {most, most, least},
+      {most, real},
+      many,
+  };
+  for (const std::vector<EventArgument>& row : rows) {
+    std::string text = "before";
+    append_arguments(text, {}, row);
+    std::string by_parts;  // a long name is not in arguments that are written at once
+    append_arguments(by_parts, "x", row);
+    const std::string begin = R"({"long_name":"x",)";
+    REQUIRE(by_parts.starts_with(begin));
+    CHECK(text == "before{" + by_parts.substr(begin.size()));
+    CHECK(Json::accept(text.substr(6)));
+    std::string field = "before";
+    append_csv_arguments(field, row);
+    CHECK(field == "before" + csv_field(text.substr(6)));
+  }
+  std::string none;
+  append_csv_arguments(none, {});
+  CHECK(none == csv_field("{}"));
 }
 
 TEST_CASE("arguments are an object of strings in which no name comes twice") {

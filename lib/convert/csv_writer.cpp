@@ -5,6 +5,7 @@
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
 #include "text/escape.h"
+#include "trace/name_memo.h"
 
 // CSV (RFC 4180 with line feeds) with the columns of EventColumns; foreign text is made safe for spreadsheets.
 
@@ -18,16 +19,14 @@ class CsvWriter final : public EventWriter {
   void begin_file(const EventFile& file) override {
     begin_document();
     file_ = &file;
+    names_.clear();
   }
   void add(const TraceEvent& event) override;
   void end_document() override { begin_document(); }
 
  private:
   void begin_document();
-  void add_text(std::string_view value) {
-    append_csv_field(output().text, value);
-    output().text += ',';
-  }
+  SpelledName spelled(const TraceEvent& event) const;
   void add_time(Picoseconds value) {
     append_microseconds(output().text, value);
     output().text += ',';
@@ -40,7 +39,7 @@ class CsvWriter final : public EventWriter {
   bool has_begun_ = false;
   const EventFile* file_ = nullptr;
   ThreadPrefix thread_;
-  std::string arguments_;
+  NameMemo<SpelledName> names_;
 };
 
 void CsvWriter::begin_document() {
@@ -50,8 +49,21 @@ void CsvWriter::begin_document() {
   output().text.back() = '\n';
 }
 
+SpelledName CsvWriter::spelled(const TraceEvent& event) const {
+  EventColumns columns;
+  SpelledName name;
+  name.is_iterator = add_name_columns(event, columns) == EventKind::iterator;
+  for (const std::string_view text : {columns.name, columns.long_name, columns.op_type}) {
+    append_csv_field(name.text, text);
+    name.text += ',';
+  }
+  append_integer(name.text, file_->origin_ns);
+  name.text += ',';
+  return name;
+}
+
 void CsvWriter::add(const TraceEvent& event) {
-  const EventColumns columns = columns_of(*file_, event);
+  EventColumns columns = thread_columns_of(*file_, event);
   output().text += thread_.of(columns, [&](std::string& prefix) {
     for (const std::string_view text : {columns.file, columns.host, columns.process, columns.thread}) {
       append_csv_field(prefix, text);
@@ -62,18 +74,14 @@ void CsvWriter::add(const TraceEvent& event) {
       prefix += ',';
     }
   });
-  add_text(columns.name);
-  add_text(columns.long_name);
-  add_text(columns.op_type);
-  append_integer(output().text, columns.origin_ns);
-  output().text += ',';
-  add_time(columns.start);
-  add_time(columns.duration);
+  const SpelledName& name = names_.of(event, [&] { return spelled(event); });
+  output().text += name.text;
+  if (name.is_iterator) add_iterator_columns(event, columns);
+  add_time(event.start + file_->shift);
+  add_time(event.duration);
   add_token(columns.iterator_id);
   add_token(columns.parent_id);
-  arguments_.clear();
-  append_arguments(arguments_, {}, event.arguments);
-  append_csv_field(output().text, arguments_);
+  append_csv_arguments(output().text, event.arguments);
   output().text += '\n';
   output().end_piece();
 }

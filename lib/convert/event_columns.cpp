@@ -1,7 +1,5 @@
 #include "convert/event_columns.h"
 
-#include "trace/event_kind.h"
-
 namespace doctor {
 namespace {
 
@@ -13,7 +11,7 @@ std::optional<std::uint64_t> token_of(const TraceEvent& event, std::string_view 
 
 }  // namespace
 
-EventColumns columns_of(const EventFile& file, const TraceEvent& event) {
+EventColumns thread_columns_of(const EventFile& file, const TraceEvent& event) {
   const EventPlane& plane = *event.line->plane;
   EventColumns columns;
   columns.file = file.path;
@@ -23,17 +21,29 @@ EventColumns columns_of(const EventFile& file, const TraceEvent& event) {
   columns.thread = event.line->name;
   columns.pid = static_cast<std::int64_t>(plane.id);
   columns.tid = static_cast<std::int64_t>(event.line->id);
+  return columns;
+}
+
+EventKind add_name_columns(const TraceEvent& event, EventColumns& columns) {
   columns.name = event.short_name.empty() ? event.name : event.short_name;
   columns.long_name = event.name;
+  const EventKind kind = classify_event(event.name);
+  if (kind == EventKind::op) columns.op_type = op_type_of(event.name);
+  return kind;
+}
+
+void add_iterator_columns(const TraceEvent& event, EventColumns& columns) {
+  columns.iterator_id = token_of(event, "id");
+  columns.parent_id = token_of(event, "parent_id");
+}
+
+EventColumns columns_of(const EventFile& file, const TraceEvent& event) {
+  EventColumns columns = thread_columns_of(file, event);
+  const EventKind kind = add_name_columns(event, columns);
   columns.origin_ns = file.origin_ns;
   columns.start = event.start + file.shift;
   columns.duration = event.duration;
-  const EventKind kind = classify_event(event.name);
-  if (kind == EventKind::op) columns.op_type = op_type_of(event.name);
-  if (kind == EventKind::iterator) {
-    columns.iterator_id = token_of(event, "id");
-    columns.parent_id = token_of(event, "parent_id");
-  }
+  if (kind == EventKind::iterator) add_iterator_columns(event, columns);
   return columns;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "convert/event_writer.h"
+#include "trace/event_kind.h"
 
 namespace doctor {
 
@@ -35,6 +36,21 @@ inline constexpr std::string_view kEventColumnNames[] = {
 
 /// The columns of an event. Views live as long as the event and the file.
 EventColumns columns_of(const EventFile& file, const TraceEvent& event);
+
+// The same in parts, for writers that spell once what many rows share.
+
+/// The columns that the events of a thread share: up to `tid`.
+EventColumns thread_columns_of(const EventFile& file, const TraceEvent& event);
+/// Adds those that events of a name share: `name` to `op_type`. The kind of these events.
+EventKind add_name_columns(const TraceEvent& event, EventColumns& columns);
+/// Adds those of an iterator's event: `iterator_id` and `parent_id`.
+void add_iterator_columns(const TraceEvent& event, EventColumns& columns);
+
+/// What the rows of events of one name share.
+struct SpelledName {
+  std::string text;  ///< `name` to `op_type`, and what the format has after them
+  bool is_iterator = false;
+};
 
 /// What the rows of a thread begin with: the columns up to `tid`, which are the same in each of them. Events come
 /// thread by thread, so it is spelled once for many.

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <list>
+#include <optional>
 #include <set>
 
+#include "text/escape.h"
 #include "text/json_page.h"
 
 // JSON is written by hand here, not with nlohmann: a conversion writes every event of a trace, hundreds of bytes each,
@@ -36,6 +40,74 @@ class UsedNames {
   std::size_t few_count_ = 0;
   std::set<std::string_view> many_;
 };
+
+/// Bytes that JSON and CSV have in a text as they are, once it is in quotes.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t byte = 0x20; byte < 0x7f; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
+}
+
+constexpr std::size_t kLongestInteger = 20;  // "-9223372036854775808"
+
+/// Appends text to a buffer that is large enough.
+char* put(char* to, std::string_view text) {
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+char* put_value(char* to, const EventArgument& argument) {
+  if (argument.type == ArgumentType::text) return put(to, argument.text);
+  if (argument.type == ArgumentType::integer) return std::to_chars(to, to + kLongestInteger, argument.integer).ptr;
+  return std::to_chars(to, to + kLongestInteger, argument.unsigned_integer).ptr;
+}
+
+/// The most bytes that arguments take, which are as nearly all are: few, with different names, whole numbers and texts
+/// without anything to escape. Nothing where they are not.
+template <std::size_t kQuoteSize>
+std::optional<std::size_t> size_if_plain(std::span<const EventArgument> arguments) {
+  constexpr std::size_t kFew = 16;
+  if (arguments.size() > kFew) return std::nullopt;
+  std::size_t size = 0;
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    const EventArgument& argument = arguments[index];
+    const bool is_plain_value =
+        argument.type == ArgumentType::text ? is_plain(argument.text) : argument.type != ArgumentType::real;
+    if (!is_plain_value || !is_plain(argument.name)) return std::nullopt;
+    const auto before = arguments.first(index);
+    const bool is_known = std::any_of(before.begin(), before.end(),
+                                      [&](const EventArgument& other) { return other.name == argument.name; });
+    if (is_known) return std::nullopt;
+    size += 4 * kQuoteSize + std::string_view(",:").size() + argument.name.size() +
+            std::max(argument.text.size(), kLongestInteger);
+  }
+  return size;
+}
+
+/// Appends plain arguments as members of a JSON object with these quotes, after what `out` has of it. False: some are
+/// not plain, and nothing is appended.
+template <std::size_t kQuoteSize>
+bool append_plain_members(std::string& out, const char (&quote_text)[kQuoteSize + 1],
+                          std::span<const EventArgument> arguments) {
+  const std::optional<std::size_t> size = size_if_plain<kQuoteSize>(arguments);
+  if (!size) return false;
+  const std::string_view quote(quote_text, kQuoteSize);
+  const std::size_t begin = out.size();
+  out.resize(begin + *size);
+  char* to = out.data() + begin;
+  for (const EventArgument& argument : arguments) {
+    if (to[-1] != '{') *to++ = ',';
+    to = put(put(put(to, quote), argument.name), quote);
+    *to++ = ':';
+    to = put(put_value(put(to, quote), argument), quote);
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
+  return true;
+}
 
 }  // namespace
 
@@ -80,6 +152,13 @@ void append_arguments(std::string& out, std::string_view long_name, std::span<co
     out += "\"long_name\":";
     append_json_string(out, long_name);
   }
+  const bool has_rival =
+      !long_name.empty() &&
+      std::any_of(arguments.begin(), arguments.end(), [&](const auto& argument) { return argument.name == kLongName; });
+  if (!has_rival && append_plain_members<1>(out, "\"", arguments)) {
+    out += '}';
+    return;
+  }
   std::list<std::string> numbered;  // `used` points into it; allocates nothing while it is empty
   std::size_t position = 0;
   for (const EventArgument& argument : arguments) {
@@ -101,6 +180,23 @@ void append_arguments(std::string& out, std::string_view long_name, std::span<co
     }
   }
   out += '}';
+}
+
+void append_csv_arguments(std::string& out, std::span<const EventArgument> arguments) {
+  if (arguments.empty()) {
+    out += "{}";
+    return;
+  }
+  const std::size_t begin = out.size();
+  out += "\"{";
+  if (append_plain_members<2>(out, "\"\"", arguments)) {
+    out += "}\"";
+    return;
+  }
+  out.resize(begin);
+  std::string text;
+  append_arguments(text, {}, arguments);
+  append_csv_field(out, text);
 }
 
 }  // namespace doctor

@@ -31,4 +31,7 @@ void append_value(std::string& out, const EventArgument& argument);
 /// the first member. A name that comes again gets a number ("flow_2"), since readers keep one member of a name.
 void append_arguments(std::string& out, std::string_view long_name, std::span<const EventArgument> arguments);
 
+/// What append_arguments() writes without a long name, as one field of a CSV file (append_csv_field()).
+void append_csv_arguments(std::string& out, std::span<const EventArgument> arguments);
+
 }  // namespace doctor

@@ -5,6 +5,7 @@
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
 #include "text/json_page.h"
+#include "trace/name_memo.h"
 
 // One JSON object a line with the members of EventColumns, for warehouses. 64-bit ids and epoch times are strings:
 // most readers would round them as numbers.
@@ -16,17 +17,21 @@ class NdjsonWriter final : public EventWriter {
  public:
   using EventWriter::EventWriter;
 
-  void begin_file(const EventFile& file) override { file_ = &file; }
+  void begin_file(const EventFile& file) override {
+    file_ = &file;
+    names_.clear();
+  }
   void add(const TraceEvent& event) override;
   void end_document() override {}
 
  private:
-  void add_text(std::string_view key, std::string_view value);
+  SpelledName spelled(const TraceEvent& event) const;
   void add_time(std::string_view key, Picoseconds value);
   void add_token(std::string_view key, const std::optional<std::uint64_t>& value);
 
   const EventFile* file_ = nullptr;
   ThreadPrefix thread_;
+  NameMemo<SpelledName> names_;
 };
 
 /// Appends the key of a member that is not the first.
@@ -50,11 +55,6 @@ void append_thread(std::string& out, const EventColumns& columns) {
   append_integer(out, columns.tid);
 }
 
-void NdjsonWriter::add_text(std::string_view key, std::string_view value) {
-  add_key(output().text, key);
-  append_json_string(output().text, value);
-}
-
 void NdjsonWriter::add_time(std::string_view key, Picoseconds value) {
   add_key(output().text, key);
   append_microseconds(output().text, value);
@@ -72,19 +72,32 @@ void NdjsonWriter::add_token(std::string_view key, const std::optional<std::uint
   text += '"';
 }
 
+SpelledName NdjsonWriter::spelled(const TraceEvent& event) const {
+  EventColumns columns;
+  SpelledName name;
+  name.is_iterator = add_name_columns(event, columns) == EventKind::iterator;
+  add_key(name.text, "name");
+  append_json_string(name.text, columns.name);
+  add_key(name.text, "long_name");
+  append_json_string(name.text, columns.long_name);
+  add_key(name.text, "op_type");
+  append_json_string(name.text, columns.op_type);
+  add_key(name.text, "origin_ns");
+  name.text += '"';
+  append_integer(name.text, file_->origin_ns);
+  name.text += '"';
+  return name;
+}
+
 void NdjsonWriter::add(const TraceEvent& event) {
-  const EventColumns columns = columns_of(*file_, event);
+  EventColumns columns = thread_columns_of(*file_, event);
   std::string& text = output().text;
   text += thread_.of(columns, [&](std::string& prefix) { append_thread(prefix, columns); });
-  add_text("name", columns.name);
-  add_text("long_name", columns.long_name);
-  add_text("op_type", columns.op_type);
-  add_key(text, "origin_ns");
-  text += '"';
-  append_integer(text, columns.origin_ns);
-  text += '"';
-  add_time("start_us", columns.start);
-  add_time("duration_us", columns.duration);
+  const SpelledName& name = names_.of(event, [&] { return spelled(event); });
+  text += name.text;
+  if (name.is_iterator) add_iterator_columns(event, columns);
+  add_time("start_us", event.start + file_->shift);
+  add_time("duration_us", event.duration);
   add_token("iterator_id", columns.iterator_id);
   add_token("parent_id", columns.parent_id);
   add_key(text, "args");
