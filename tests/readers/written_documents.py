@@ -95,7 +95,8 @@ def facts_of_a_recording():
     """What the Python package writes beside a trace, with all that it can say."""
     sys.path.insert(0, os.path.join(ROOT, 'python'))
     facts = importlib.import_module('tfdata_doctor._machine').MachineWatch().facts()
-    return {**facts, 'tensorflow': '2.21.0', 'other_load': {'before': 0.5, 'during': 1.0, 'after': 0.0}}
+    return {**facts, 'tensorflow': '2.21.0', 'other_load': {'before': 0.5, 'during': 1.0, 'after': 0.0},
+            'steps_per_s': {'before': 12.0, 'during': 10.0}}
 
 
 def history_of_versions(baseline):
@@ -130,7 +131,7 @@ def documents(tool, folder):
     rows = os.path.join(folder, 'rows.ndjson')
     with open(rows, 'wb') as file:
         file.write(done.stdout)
-    line = ['fleet', '--price', '2.5', '--format', 'json', rows]
+    line = ['fleet', '--price', '2.5', '--group-by', 'culprit', '--format', 'json', rows]
     yield line, json.loads(run(line))
 
     recorded = os.path.join(folder, 'recorded')
