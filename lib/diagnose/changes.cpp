@@ -200,6 +200,7 @@ std::vector<Change> changes_by_place(const std::vector<Finding>& findings) {
   std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (placed.size() > kMostChanges) placed.resize(kMostChanges);
   std::vector<Change> changes;
+  changes.reserve(placed.size());
   for (auto& [place, change] : placed) changes.push_back(std::move(change));
   return changes;
 }

@@ -152,12 +152,13 @@ std::string_view name_of(FixKind kind) {
 
 std::vector<std::string_view> fix_kinds() {
   std::vector<std::string_view> names;
+  names.reserve(kKinds.size());
   for (const KindEntry& entry : kKinds) names.push_back(entry.name);
   return names;
 }
 
 std::string short_path(const HostMeasurement& host, IteratorId iterator) {
-  const std::string name = plain_name(host.iterators[index_of(iterator)].long_name);
+  std::string name = plain_name(host.iterators[index_of(iterator)].long_name);
   std::size_t begin = name.size();
   while (begin > 0) {
     const std::size_t before = begin < 2 ? std::string::npos : name.rfind("::", begin - 3);

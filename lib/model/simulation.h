@@ -86,12 +86,12 @@ class Simulation {
     wait_for_pool_.pop_front();
   }
   bool advance();
-  void run_thread(ThreadIndex thread);
-  bool play(ThreadIndex thread);
-  bool take(ThreadIndex thread, const Action& action);
-  void run_consumer(ThreadIndex thread);
-  void run_maker(ThreadIndex thread);
-  void run_job(ThreadIndex thread);
+  void run_thread(ThreadIndex index);
+  bool play(ThreadIndex index);
+  bool take(ThreadIndex index, const Action& action);
+  void run_consumer(ThreadIndex index);
+  void run_maker(ThreadIndex index);
+  void run_job(ThreadIndex index);
   void start(ReplayBuffer& buffer, BufferIndex index);
   void start_job(BufferIndex buffer, std::size_t slot);
   ReplayThread& add_thread(ReplayThread::Role role);

@@ -80,7 +80,8 @@ bool EventStore::read_shared(sqlite3* database) {
 
 const std::vector<std::uint32_t>& EventStore::order_by(int column, Direction direction) {
   const bool is_descending = direction == Direction::descending;
-  std::vector<std::uint32_t>& order = orders_[static_cast<std::size_t>(column + (is_descending ? kSortable : 0))];
+  const int place = column + (is_descending ? kSortable : 0);
+  std::vector<std::uint32_t>& order = orders_[static_cast<std::size_t>(place)];
   if (order.size() == size_) return order;
   const bool is_of_name = column >= kFirstOfName;
   std::vector<std::optional<std::string>> of_lines;
