@@ -117,8 +117,8 @@ Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, co
   DiagnosisSetup with_history = setup;
   with_history.needed.read.attribute_history = true;
   with_history.needed.measure.call_times = true;
-  with_history.needed.profile =
-      true;  // for the sizes of elements; of a trace with more events nothing is known of them
+  // For the sizes of elements; of a trace with more events nothing is known of them.
+  with_history.needed.profile = true;
   with_history.needed.most_profiled_events = kMostProfiledEvents;
   Recordings recordings;
   recordings.files = files_of(named);

@@ -41,11 +41,10 @@ std::string to_base64(std::string_view bytes) {
 /// The documents as the data of a script element: nothing in them ends it.
 std::string data_of(const PageDocuments& documents) {
   OrderedJson data = OrderedJson::object();
-  // A report says what rules ask in words.
-  const bool has_report = documents.find("report") != nullptr;
   for (const PageDocument& document : documents.all()) {
+    // The section of findings says in words what rules ask.
     const bool is_in_words = document.name == "rules" || document.name.starts_with("explanation_");
-    if (!has_report || !is_in_words) data[document.name] = document.document;
+    if (!is_in_words) data[document.name] = document.document;
   }
   drop_invisible(data);
   const std::string line = to_line(data);

@@ -85,9 +85,7 @@ void drop_alike_timelines(OrderedJson& pipelines) {
   std::set<std::string> seen;
   const auto is_known = [&](const OrderedJson& pipeline) {
     if (list_of(pipeline, key::windows).empty()) return false;
-    std::string stages;
-    for (const OrderedJson& stage : list_of(pipeline, key::stages)) stages += text_of(stage, key::long_name) + "\n";
-    return !seen.insert(std::move(stages)).second;
+    return !seen.insert(long_names_of(list_of(pipeline, key::stages))).second;
   };
   std::erase_if(pipelines.get_ref<OrderedJson::array_t&>(), is_known);
 }
@@ -198,13 +196,9 @@ void bound_for_page(OrderedJson& document) {
 
 void drop_invisible(OrderedJson& documents) {
   for (auto& [name, document] : documents.items()) {
-    if (name.ends_with("timeline")) {
-      for (OrderedJson& pipeline : document[key::pipelines]) {
-        for (OrderedJson& window : pipeline[key::windows]) drop_hairlines(window);
-      }
-    }
-    if (name == "rules") {
-      for (OrderedJson& rule : document[key::rules]) rule.erase("page");
+    if (!name.ends_with("timeline")) continue;
+    for (OrderedJson& pipeline : document[key::pipelines]) {
+      for (OrderedJson& window : pipeline[key::windows]) drop_hairlines(window);
     }
   }
 }

@@ -19,7 +19,7 @@ void bound_for_page(OrderedJson& document);
 /// A stretch of a window that is shorter than one part of so many is not drawn: a pixel on a screen.
 inline constexpr double kWindowHairlines = 1000;
 
-/// Takes out of the data of a page, by name, what it does not draw, and the text of rules' pages, which it shows.
+/// Takes out of the data of a page, by name, what it does not draw.
 void drop_invisible(OrderedJson& documents);
 
 }  // namespace doctor

@@ -57,4 +57,10 @@ std::string name_of_iterator(const OrderedJson& iterator) {
   return name.empty() ? text_of(iterator, key::short_name) : name;
 }
 
+std::string long_names_of(const OrderedJson& stages) {
+  std::string names;
+  for (const OrderedJson& stage : stages) names += text_of(stage, key::long_name) + "\n";
+  return names;
+}
+
 }  // namespace doctor

@@ -10,17 +10,6 @@
 #include "text/numbers.h"
 
 namespace doctor {
-namespace {
-
-/// What makes pipelines alike: their stages, in order.
-std::string stages_of(const OrderedJson& pipeline) {
-  std::string stages;
-  for (const OrderedJson& iterator : list_of(pipeline, key::iterators))
-    stages += text_of(iterator, key::long_name) + "\n";
-  return stages;
-}
-
-}  // namespace
 
 void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
@@ -34,7 +23,8 @@ void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
                "for or not. What sets the pace need not be where the loop waits: a stage after it waits for it, too.");
   std::map<std::string, std::string> drawn;  // by their stages: of pipelines that are alike the worst is drawn
   for (const OrderedJson* pipeline : pipelines) {
-    const auto [first, is_new] = drawn.try_emplace(stages_of(*pipeline), pipeline_words(*pipeline, pipelines.size()));
+    const auto [first, is_new] = drawn.try_emplace(long_names_of(list_of(*pipeline, key::iterators)),
+                                                   pipeline_words(*pipeline, pipelines.size()));
     if (!is_new) {
       page.element("p", fmt::format("{} has the same stages as: {}.", pipeline_words(*pipeline, pipelines.size()),
                                     first->second));
