@@ -17,11 +17,6 @@ AnalysisOptions html_page_needs();
 /// was made with html_page_needs().
 std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds);
 
-/// One document as such a page: `name` is that of its schema, `json` what the command prints as JSON.
-/// `text` is shown where no section draws it: what the command prints for a person; empty: a section does.
-std::string render_document_html(std::string_view name, const std::string& json, std::string_view title,
-                                 const std::string& text = {});
-
 /// The sides of a comparison with what is drawn of them: their first recordings, as they are.
 struct ComparedPaths {
   std::vector<std::string> base;  ///< as the user named them; those of a baseline have no trace that could be drawn
@@ -32,8 +27,5 @@ struct ComparedPaths {
 /// baseline; the first recording of each side is read for its pipeline and its steps.
 std::string render_comparison_html(OrderedJson comparison, OrderedJson history, const ComparedPaths& paths,
                                    const DiagnosisSetup& setup);
-
-/// What the page is called: the run, where the traces lie in a log directory, and its host.
-std::string title_of_traces(const Measurements& measurements);
 
 }  // namespace doctor

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "report/autotune_page.h"
 #include "report/calls_page.h"
 #include "report/hosts_page.h"
+#include "report/html/html_page.h"
 #include "report/input_page.h"
 #include "report/kernels_page.h"
 #include "report/memory_page.h"
 #include "report/ops_page.h"
 #include "report/overview_page.h"
+#include "report/selection.h"
 #include "report/steps_page.h"
 #include "report/timeline_page.h"
 #include "report/tree_page.h"
@@ -19,34 +22,59 @@
 namespace doctor {
 namespace {
 
-AnalysisOptions diagnosis_alone(const ShowOptions&) {
-  return {};
+using Text = Result<std::string>;
+
+/// How many calls or rows; nullopt: all.
+std::optional<std::size_t> most_rows(const ShowOptions& options) {
+  return options.top && *options.top > 0 ? options.top : std::nullopt;
 }
 
-Result<std::string> render_tree(const ShowOptions& options, const Analysis& analysis) {
-  return options.format == OutputFormat::json
-             ? render_tree_json(analysis.measurements, analysis.diagnosis)
-             : render_tree_text(analysis.measurements, analysis.diagnosis, options.style.width);
+/// What kRender makes of `subject`: of what is for a person in the style or the width that the options ask for.
+template <auto kRender, typename... Subject>
+auto rendered(const ShowOptions& options, const Subject&... subject) {
+  if constexpr (std::is_invocable_v<decltype(kRender), Subject..., TextStyle>) {
+    return kRender(subject..., options.style);
+  } else if constexpr (std::is_invocable_v<decltype(kRender), Subject..., PageWidth>) {
+    return kRender(subject..., options.style.width);
+  } else {
+    return kRender(subject...);
+  }
 }
 
-/// A person reads a few charts; a program can take more.
+template <typename Content>
+Result<Content> without_error(Content content) {
+  return content;
+}
+
+/// The same of all that was found.
+template <auto kRender>
+auto of_all(const ShowOptions& options, const Analysis& analysis) {
+  return without_error(rendered<kRender>(options, analysis.measurements, analysis.diagnosis));
+}
+
+/// The same of that and of how many rows are asked for.
+template <auto kRender>
+auto of_rows(const ShowOptions& options, const Analysis& analysis) {
+  return without_error(rendered<kRender>(options, analysis.measurements, analysis.diagnosis, most_rows(options)));
+}
+
+/// The same of what kChosen takes from it. Errors: those of kChosen.
+template <auto kChosen, auto kRender>
+auto of(const ShowOptions& options, const Analysis& analysis) {
+  return kChosen(options, analysis).map([&](const auto& chosen) { return rendered<kRender>(options, chosen); });
+}
+
 CallChoice call_choice(const ShowOptions& options) {
-  CallChoice choice = {options.call, options.pipeline, options.format == OutputFormat::text ? 10 : 100};
-  if (options.top) choice.top = *options.top > 0 ? options.top : std::nullopt;
-  return choice;
+  constexpr std::size_t kUnlessAsked = 100;
+  return {options.call, options.pipeline, options.top ? most_rows(options) : kUnlessAsked};
 }
 
-AnalysisOptions call_details(const ShowOptions& options) {
-  AnalysisOptions needed;
+void need_calls(const ShowOptions& options, AnalysisOptions& needed) {
   needed.measure.calls = call_choice(options).request();
-  return needed;
 }
 
-Result<std::string> render_calls(const ShowOptions& options, const Analysis& analysis) {
-  const Result<CallList> list = choose_calls(analysis.measurements, analysis.diagnosis, call_choice(options));
-  if (!list) return Unexpected(list.error());
-  if (options.format == OutputFormat::json) return render_calls_json(*list);
-  return options.format == OutputFormat::csv ? render_calls_csv(*list) : render_calls_text(*list, options.style.width);
+Result<CallList> calls(const ShowOptions& options, const Analysis& analysis) {
+  return choose_calls(analysis.measurements, analysis.diagnosis, call_choice(options));
 }
 
 TimelineChoice timeline_choice(const ShowOptions& options) {
@@ -55,217 +83,220 @@ TimelineChoice timeline_choice(const ShowOptions& options) {
   return choice;
 }
 
-AnalysisOptions timelines(const ShowOptions& options) {
-  AnalysisOptions needed;
+void need_timelines(const ShowOptions& options, AnalysisOptions& needed) {
   needed.measure.timeline = timeline_choice(options).request();
-  return needed;
 }
 
-Result<std::string> render_timeline(const ShowOptions& options, const Analysis& analysis) {
+Result<TimelineList> timelines(const ShowOptions& options, const Analysis& analysis) {
   if (options.call && options.step) return fail("a call and a step cannot be shown at once", "--step", "name one");
-  const Result<TimelineList> list =
-      choose_timelines(analysis.measurements, analysis.diagnosis, timeline_choice(options));
-  if (!list) return Unexpected(list.error());
-  if (options.format == OutputFormat::json) return to_text(timeline_json(*list));
-  return options.format == OutputFormat::csv ? render_timeline_csv(*list)
-                                             : render_timeline_text(*list, options.style.width);
+  return choose_timelines(analysis.measurements, analysis.diagnosis, timeline_choice(options));
 }
 
-AnalysisOptions attribute_history(const ShowOptions&) {
-  AnalysisOptions needed;
-  needed.read.attribute_history = true;
-  return needed;
-}
-
-Result<std::string> render_autotune(const ShowOptions& options, const Analysis& analysis) {
-  if (options.format == OutputFormat::json) return render_autotune_json(analysis.measurements, analysis.diagnosis);
-  return options.format == OutputFormat::csv
-             ? render_autotune_csv(analysis.measurements, analysis.diagnosis)
-             : render_autotune_text(analysis.measurements, analysis.diagnosis, options.style.width);
-}
-
-AnalysisOptions profile(const ShowOptions&) {
-  AnalysisOptions needed;
-  needed.profile = true;
-  return needed;
-}
-
-AnalysisOptions profile_and_history(const ShowOptions& options) {
-  AnalysisOptions needed = profile(options);
-  needed.read.attribute_history = true;
-  return needed;
-}
-
-/// What a table says of itself beside its rows.
-struct TableWords {
-  std::string_view schema;
-  std::string note;  ///< a line above the rows in text; empty: none
+/// A page that is a table, with what it says beside its rows.
+struct TablePage {
+  DataTable table;
+  std::string_view schema = {};
+  std::string note = {};                      ///< a line above the rows in text; empty: none
+  std::optional<std::size_t> row_count = {};  ///< of a table that was made without rows that are not shown anyway
 };
 
-/// A person reads the first rows of a table; a program can take all.
-RowChoice row_choice(const ShowOptions& options) {
-  constexpr std::size_t kScreenful = 20;
-  RowChoice choice = {options.sort, options.format == OutputFormat::text ? std::optional(kScreenful) : std::nullopt};
-  if (options.top) choice.top = *options.top > 0 ? options.top : std::nullopt;
-  return choice;
+/// The rows that the options choose. Errors: no column of that name.
+Result<TablePage> chosen_rows(const ShowOptions& options, TablePage page) {
+  if (!page.row_count) page.row_count = page.table.rows.size();
+  return choose_rows(page.table, {options.sort, most_rows(options)}).map([&] { return std::move(page); });
 }
 
-/// `table` may be without rows that are not shown anyway; with them it has `row_count`.
-Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words,
-                                 std::size_t row_count) {
-  if (const Result<void> chosen = choose_rows(table, row_choice(options)); !chosen) return Unexpected(chosen.error());
-  if (options.format == OutputFormat::json) return render_table_json(table, words.schema, row_count);
-  if (options.format == OutputFormat::csv) return table_csv(table);
-  return render_table_text(table, words.note, row_count, options.style.width);
+std::string page_text(const TablePage& page, PageWidth width) {
+  return render_table_text(page.table, page.note, *page.row_count, width);
 }
 
-Result<std::string> render_table(const ShowOptions& options, DataTable table, const TableWords& words) {
-  const std::size_t row_count = table.rows.size();
-  return render_table(options, std::move(table), words, row_count);
+OrderedJson page_json(const TablePage& page) {
+  return table_page_json(page.table, page.schema, *page.row_count);
 }
 
-Result<std::string> render_ops(const ShowOptions& options, const Analysis& analysis) {
+std::string page_csv(const TablePage& page) {
+  return table_csv(page.table);
+}
+
+template <auto kRows>
+constexpr std::initializer_list<PageFormat> kTableFormats = {{OutputFormat::text, of<kRows, page_text>},
+                                                             {OutputFormat::csv, of<kRows, page_csv>}};
+
+Result<TablePage> ops(const ShowOptions& options, const Analysis& analysis) {
   OpsChoice choice;
   choice.by = options.by_type ? OpGrouping::type : OpGrouping::name;
   choice.with_idle = options.with_idle;
-  return render_table(options, ops_table(analysis.measurements, choice), {"tfdata-doctor.ops/1", {}});
+  return chosen_rows(options, {ops_table(analysis.measurements, choice), "tfdata-doctor.ops/1"});
 }
 
-Result<std::string> render_kernels(const ShowOptions& options, const Analysis& analysis) {
-  return render_table(options, kernels_table(analysis.measurements),
-                      {"tfdata-doctor.kernels/1", kernels_note(analysis.measurements)});
+Result<TablePage> kernels(const ShowOptions& options, const Analysis& analysis) {
+  const Measurements& measurements = analysis.measurements;
+  return chosen_rows(options, {kernels_table(measurements), "tfdata-doctor.kernels/1", kernels_note(measurements)});
 }
 
-Result<std::string> render_steps(const ShowOptions& options, const Analysis& analysis) {
-  const RowChoice choice = row_choice(options);
-  const std::size_t most_rows = choice.sort ? SIZE_MAX : choice.top.value_or(SIZE_MAX);
-  return render_table(options, steps_table(analysis.measurements, most_rows),
-                      {"tfdata-doctor.steps/1", step_note(analysis.measurements)}, step_count(analysis.measurements));
+Result<TablePage> steps(const ShowOptions& options, const Analysis& analysis) {
+  const Measurements& measurements = analysis.measurements;
+  const std::size_t most = options.sort ? SIZE_MAX : most_rows(options).value_or(SIZE_MAX);
+  return chosen_rows(options, {steps_table(measurements, most), "tfdata-doctor.steps/1", step_note(measurements),
+                               step_count(measurements)});
 }
 
-Result<std::string> render_hosts(const ShowOptions& options, const Analysis& analysis) {
-  const std::vector<StepOnCores> steps = steps_in_common(analysis.measurements, analysis.diagnosis);
-  DataTable waits = core_waits_table(steps);
-  const TableWords of_waits = {"tfdata-doctor.hosts/1", core_waits_note(steps)};
-  if (options.by_step) return render_table(options, std::move(waits), of_waits);
-  DataTable hosts = hosts_table(analysis.measurements, analysis.diagnosis);
-  // What they are sorted by is a column of the hosts.
-  ShowOptions unsorted = options;
-  unsorted.sort.reset();
-  if (options.format == OutputFormat::json) {
-    if (const Result<void> chosen = choose_rows(hosts, row_choice(options)); !chosen) return Unexpected(chosen.error());
-    if (const Result<void> cut = choose_rows(waits, row_choice(unsorted)); !cut) return Unexpected(cut.error());
-    return render_hosts_json(hosts, waits, analysis.diagnosis);
+Result<TablePage> input(const ShowOptions& options, const Analysis& analysis) {
+  return chosen_rows(options, {input_table(analysis.measurements)});
+}
+
+Result<OrderedJson> input_document(const ShowOptions& options, const Analysis& analysis) {
+  return input(options, analysis).map([&](const TablePage& page) {
+    return input_json(analysis.measurements, analysis.diagnosis, page.table);
+  });
+}
+
+Text input_text(const ShowOptions& options, const Analysis& analysis) {
+  return input(options, analysis).map([&](const TablePage& page) {
+    const PageWidth width = options.style.width;
+    return input_summary_text(analysis.measurements, analysis.diagnosis, width) + "\n" + page_text(page, width);
+  });
+}
+
+Result<TablePage> hosts(const ShowOptions& options, const Analysis& analysis) {
+  if (!options.by_step) {
+    return chosen_rows(
+        options,
+        {hosts_table(analysis.measurements, analysis.diagnosis), {}, describe_comparison(analysis.diagnosis.hosts)});
   }
-  Result<std::string> page =
-      render_table(options, std::move(hosts), {{}, describe_comparison(analysis.diagnosis.hosts)});
+  const std::vector<StepOnCores> steps = steps_in_common(analysis.measurements, analysis.diagnosis);
+  return chosen_rows(options, {core_waits_table(steps), "tfdata-doctor.hosts/1", core_waits_note(steps)});
+}
+
+/// The waits of cores below the hosts: what those are sorted by is a column of theirs.
+TablePage waits_below_hosts(ShowOptions options, const Analysis& analysis) {
+  options.by_step = true;
+  options.sort.reset();
+  return *hosts(options, analysis);
+}
+
+Result<OrderedJson> hosts_document(const ShowOptions& options, const Analysis& analysis) {
+  return hosts(options, analysis).map([&](const TablePage& page) {
+    return options.by_step ? page_json(page)
+                           : hosts_json(page.table, waits_below_hosts(options, analysis).table, analysis.diagnosis);
+  });
+}
+
+Text hosts_text(const ShowOptions& options, const Analysis& analysis) {
+  const std::vector<StepOnCores> steps = steps_in_common(analysis.measurements, analysis.diagnosis);
   const bool has_ranges =
       std::any_of(steps.begin(), steps.end(), [](const StepOnCores& step) { return step.core_count > 1; });
-  if (!page || options.format == OutputFormat::csv || !has_ranges) return page;
-  return *page + "\n" + render_table(unsorted, std::move(waits), of_waits).value_or("");
+  return hosts(options, analysis).map([&](const TablePage& page) {
+    const std::string text = page_text(page, options.style.width);
+    if (options.by_step || !has_ranges) return text;
+    return text + "\n" + page_text(waits_below_hosts(options, analysis), options.style.width);
+  });
 }
-
-Result<std::string> render_input(const ShowOptions& options, const Analysis& analysis) {
-  DataTable table = input_table(analysis.measurements);
-  if (options.format != OutputFormat::json) {
-    const std::string summary =
-        options.format == OutputFormat::csv
-            ? std::string()
-            : input_summary_text(analysis.measurements, analysis.diagnosis, options.style.width);
-    Result<std::string> page = render_table(options, std::move(table), {});
-    return page ? Result<std::string>(summary + (summary.empty() ? "" : "\n") + *page) : page;
-  }
-  const Result<void> chosen = choose_rows(table, row_choice(options));
-  if (!chosen) return Unexpected(chosen.error());
-  return render_input_json(analysis.measurements, analysis.diagnosis, table);
-}
-
-Result<std::string> render_overview(const ShowOptions& options, const Analysis& analysis) {
-  return options.format == OutputFormat::json
-             ? render_overview_json(analysis.measurements, analysis.diagnosis)
-             : render_overview_text(analysis.measurements, analysis.diagnosis, options.style);
-}
-
-Result<std::string> render_memory(const ShowOptions& options, const Analysis& analysis) {
-  const std::optional<std::size_t> top = row_choice(options).top;
-  if (options.format == OutputFormat::json) return render_memory_json(analysis.measurements, analysis.diagnosis, top);
-  return options.format == OutputFormat::csv
-             ? render_memory_csv(analysis.measurements, analysis.diagnosis, top)
-             : render_memory_text(analysis.measurements, analysis.diagnosis, top, options.style.width);
-}
-
-constexpr std::array kPageFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::html};
-constexpr std::array kTableFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv};
 
 constexpr std::array<Page, 11> kPages = {{
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
-     .formats = kPageFormats,
      .needs_tf_data = false,
-     .needs = profile,
-     .render = render_overview},
+     .needs_profile = true,
+     .document = of_all<overview_json>,
+     .others = {{OutputFormat::text, of_all<render_overview_text>}}},
     {.name = "input",
      .summary = "the input pipeline: its share of the steps, each iterator's time and category",
-     .formats = kTableFormats,
-     .needs = profile,
-     .render = render_input},
+     .needs_profile = true,
+     .document = input_document,
+     .others = {{OutputFormat::text, input_text}, {OutputFormat::csv, of<input, page_csv>}}},
     {.name = "tree",
      .summary = "the iterators with their calls and times",
-     .formats = kPageFormats,
-     .needs = diagnosis_alone,
-     .render = render_tree},
+     .document = of_all<tree_json>,
+     .others = {{OutputFormat::text, of_all<render_tree_text>}}},
     {.name = "calls",
      .summary = "slow GetNext calls: who held them when, on which thread",
-     .formats = kTableFormats,
-     .needs = call_details,
-     .render = render_calls},
+     .screenful = 10,
+     .need_details = need_calls,
+     .document = of<calls, calls_json>,
+     .others = {{OutputFormat::text, of<calls, render_calls_text>}, {OutputFormat::csv, of<calls, render_calls_csv>}}},
     {.name = "timeline",
      .summary = "typical steps, or one call or step: when the loop waits for which stage, and when each works",
-     .formats = kTableFormats,
      .is_drawn = true,
-     .needs = timelines,
-     .render = render_timeline},
+     .need_details = need_timelines,
+     .document = of<timelines, timeline_json>,
+     .others = {{OutputFormat::text, of<timelines, render_timeline_text>},
+                {OutputFormat::csv, of<timelines, render_timeline_csv>}}},
     {.name = "autotune",
      .summary = "what each stage was given and chose, and whether it binds",
-     .formats = kTableFormats,
-     .needs = attribute_history,
-     .render = render_autotune},
+     .needs_history = true,
+     .document = of_all<autotune_json>,
+     .others = {{OutputFormat::text, of_all<render_autotune_text>}, {OutputFormat::csv, of_all<render_autotune_csv>}}},
     {.name = "hosts",
      .summary = "the hosts of a run side by side, and the waits of its cores in each step",
-     .formats = kTableFormats,
      .needs_tf_data = false,
-     .needs = profile,
-     .render = render_hosts},
+     .needs_profile = true,
+     .document = hosts_document,
+     .others = {{OutputFormat::text, hosts_text}, {OutputFormat::csv, of<hosts, page_csv>}}},
     {.name = "steps",
      .summary = "each step and what its time went to",
-     .formats = kTableFormats,
      .is_drawn = true,
      .needs_tf_data = false,
-     .needs = profile,
-     .render = render_steps},
+     .needs_profile = true,
+     .document = of<steps, page_json>,
+     .others = kTableFormats<steps>},
     {.name = "ops",
      .summary = "every op on host and device: occurrences, total and self time",
-     .formats = kTableFormats,
      .is_drawn = true,
      .needs_tf_data = false,
-     .needs = profile,
-     .render = render_ops},
+     .needs_profile = true,
+     .document = of<ops, page_json>,
+     .others = kTableFormats<ops>},
     {.name = "kernels",
      .summary = "every kernel on the GPUs: how it was launched, for which op, and its time",
-     .formats = kTableFormats,
      .is_drawn = true,
-     .needs = diagnosis_alone,
-     .render = render_kernels},
+     .document = of<kernels, page_json>,
+     .others = kTableFormats<kernels>},
     {.name = "memory",
      .summary = "what allocators of GPU memory gave and who held the peak; what tf.data keeps in its buffers",
-     .formats = kTableFormats,
      .is_drawn = true,
      .needs_tf_data = false,
-     .needs = profile_and_history,
-     .render = render_memory},
+     .needs_profile = true,
+     .needs_history = true,
+     .document = of_rows<memory_json>,
+     .others = {{OutputFormat::text, of_rows<render_memory_text>}, {OutputFormat::csv, of_rows<render_memory_csv>}}},
 }};
 
+Result<std::string> page_for_browser(const Page& page, const ShowOptions& options, const Analysis& analysis) {
+  Result<OrderedJson> document = page.document(options, analysis);
+  if (!document) return Unexpected(document.error());
+  // Its text has no name of a folder.
+  ShowOptions of_text = options;
+  of_text.style = {.width = 120, .rerun = "TRACE"};
+  const Text text = page.is_drawn ? Text() : page.render(OutputFormat::text, of_text, analysis);
+  if (!text) return text;
+  return render_document_html({std::string(page.name), *std::move(document)}, title_of_traces(analysis.measurements),
+                              *text);
+}
+
 }  // namespace
+
+std::vector<OutputFormat> Page::formats() const {
+  std::vector<OutputFormat> formats = {OutputFormat::json, OutputFormat::html};
+  for (const PageFormat& other : others) formats.push_back(other.format);
+  return formats;
+}
+
+AnalysisOptions Page::needs(const ShowOptions& options) const {
+  AnalysisOptions needed;
+  needed.profile = needs_profile;
+  needed.read.attribute_history = needs_history;
+  if (need_details != nullptr) need_details(options, needed);
+  return needed;
+}
+
+Result<std::string> Page::render(OutputFormat format, const ShowOptions& options, const Analysis& analysis) const {
+  const auto* const other =
+      std::find_if(others.begin(), others.end(), [&](const PageFormat& known) { return known.format == format; });
+  if (other != others.end()) return other->render(options, analysis);
+  if (format == OutputFormat::html) return page_for_browser(*this, options, analysis);
+  return document(options, analysis).map([](const OrderedJson& json) { return to_text(json); });
+}
 
 std::span<const Page> pages() {
   return kPages;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -8,15 +9,15 @@
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/output_targets.h"
+#include "command_line/output_format.h"
 #include "pipeline.h"
-#include "report/report.h"
+#include "text/json_page.h"
+#include "text/text_page.h"
 
 namespace doctor {
 
-/// What `show` was asked for, beside the page.
+/// What `show` was asked for, beside the page and its format.
 struct ShowOptions {
-  OutputFormat format = OutputFormat::text;
   TextStyle style;
   std::optional<std::size_t> call;      ///< number of one call in its pipeline, from 1
   std::optional<std::size_t> step;      ///< number of one step, as the trace marks it
@@ -28,19 +29,36 @@ struct ShowOptions {
   bool by_step = false;                 ///< a row for each step, not for each host
 };
 
+/// A format with what renders a page in it. Errors: what was asked for is not in the trace.
+struct PageFormat {
+  OutputFormat format;
+  Result<std::string> (*render)(const ShowOptions& options, const Analysis& analysis);
+};
+
 /// A page of `show`: an entry in the one table of them. Which options a page takes is in the table of options.
 struct Page {
   std::string_view name;
   std::string_view summary;
-  std::span<const OutputFormat> formats;
-  bool is_drawn = false;      ///< as pictures, on a page for a browser; else its text stands there
-  bool needs_tf_data = true;  ///< has nothing to show of a trace without tf.data
+  bool is_drawn = false;       ///< as pictures, on a page for a browser; else its text stands there
+  bool needs_tf_data = true;   ///< has nothing to show of a trace without tf.data
+  std::size_t screenful = 20;  ///< how many calls or rows a person gets who asks for no number of them
 
-  /// What the page needs beyond a diagnosis.
-  AnalysisOptions (*needs)(const ShowOptions& options);
+  // What it needs beyond a diagnosis.
+  bool needs_profile = false;
+  bool needs_history = false;  ///< of the attributes
+  void (*need_details)(const ShowOptions& options, AnalysisOptions& needed) = nullptr;
 
-  /// Errors: what was asked for is not in the trace.
-  Result<std::string> (*render)(const ShowOptions& options, const Analysis& analysis);
+  /// What is printed as JSON and drawn for a browser. Errors: as of PageFormat.
+  Result<OrderedJson> (*document)(const ShowOptions& options, const Analysis& analysis);
+
+  /// What is rendered in another way.
+  std::initializer_list<PageFormat> others;
+
+  std::vector<OutputFormat> formats() const;
+  AnalysisOptions needs(const ShowOptions& options) const;
+
+  /// In one of its formats.
+  Result<std::string> render(OutputFormat format, const ShowOptions& options, const Analysis& analysis) const;
 };
 
 /// All pages, in the order in which the help lists them.

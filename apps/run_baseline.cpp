@@ -13,7 +13,6 @@
 #include "compare/history.h"
 #include "compare/sessions.h"
 #include "diagnose/threshold_settings.h"
-#include "html_documents.h"
 #include "io/path_error.h"
 #include "process/exit_code.h"
 #include "process/output.h"
@@ -21,6 +20,7 @@
 #include "recordings.h"
 #include "report/baseline_page.h"
 #include "report/history_page.h"
+#include "report/html/html_page.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -160,8 +160,7 @@ int log_runs(const BaselineOptions& options) {
   if (format == OutputFormat::html) {
     // One version alone has nothing to draw.
     const std::string text = history.entries.size() < 2 ? render_history_text(history, std::nullopt) : std::string();
-    return print_page(render_document_html("history", to_text(history_json(history)), "History", text),
-                      options.output.path());
+    return print_page(render_document_html({"history", history_json(history)}, "History", text), options.output.path());
   }
   return print_page(format == OutputFormat::csv ? render_history_csv(history)
                                                 : render_history_text(history, page_width(options.output)),

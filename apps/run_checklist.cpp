@@ -15,7 +15,7 @@ int run_checklist(const Request& request) {
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
     const Measurements& measurements = analysis.measurements;
     const Diagnosis& diagnosis = analysis.diagnosis;
-    if (format == OutputFormat::json) return render_checklist_json(measurements, diagnosis);
+    if (format == OutputFormat::json) return to_text(checklist_json(measurements, diagnosis));
     if (format == OutputFormat::markdown) return render_checklist_markdown(measurements, diagnosis);
     return render_checklist_text(measurements, diagnosis, style_of(*output, reading->traces));
   };

@@ -3,10 +3,10 @@
 #include "documents.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_report.h"
-#include "html_documents.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "reading_sandbox.h"
+#include "report/html/html_page.h"
 
 namespace doctor {
 namespace {
@@ -23,7 +23,8 @@ std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Re
     case OutputFormat::json:
       return render_fleet_json(fleet, all);
     case OutputFormat::html:
-      return render_document_html("fleet", render_fleet_json(fleet, {top.value_or(kShownOnPage), price}), "fleet");
+      return render_document_html(
+          {"fleet", OrderedJson::parse(render_fleet_json(fleet, {top.value_or(kShownOnPage), price}))}, "fleet");
     case OutputFormat::csv:
       return render_fleet_csv(fleet, all);
     case OutputFormat::markdown:

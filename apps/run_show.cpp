@@ -6,7 +6,6 @@
 #include "base/nearest.h"
 #include "command_line/option_table.h"
 #include "commands.h"
-#include "html_documents.h"
 #include "pages.h"
 #include "process/exit_code.h"
 #include "process/output.h"
@@ -36,35 +35,24 @@ Result<const Page*> find_page_for(const Request& request) {
   return page;
 }
 
-ShowOptions show_options(const Request& request, const OutputOptions& output) {
-  return {.format = output.format(),
-          .style = style_of(output, request.all("TRACE")),
+/// A person looks at so many rows, in a terminal or in a browser; a program takes all.
+std::optional<std::size_t> usual_rows(const Page& page, OutputFormat format) {
+  constexpr std::size_t kInBrowser = 300;
+  if (format == OutputFormat::text) return page.screenful;
+  return format == OutputFormat::html ? std::optional(kInBrowser) : std::nullopt;
+}
+
+ShowOptions show_options(const Request& request, const Page& page, const OutputOptions& output) {
+  const std::optional<std::size_t> top = request.number("top");
+  return {.style = style_of(output, request.all("TRACE")),
           .call = request.number("call"),
           .step = request.number("step"),
           .pipeline = request.given("pipeline"),
-          .top = request.number("top"),
+          .top = top ? top : usual_rows(page, output.format()),
           .sort = request.given("sort"),
           .by_type = request.text("by") == "type",
           .with_idle = request.is_set("with-idle"),
           .by_step = request.is_set("by-step")};
-}
-
-/// A page for a browser is drawn from the JSON, of which it shows as many rows as a person looks at.
-ShowOptions options_of_html(ShowOptions options) {
-  constexpr std::size_t kMostRows = 300;
-  options.format = OutputFormat::json;
-  if (!options.top) options.top = kMostRows;
-  return options;
-}
-
-/// What a page shows as its text: as many rows, and no name of a folder.
-ShowOptions options_of_text(ShowOptions options) {
-  constexpr std::size_t kColumns = 120;
-  options.format = OutputFormat::text;
-  options.style = {};
-  options.style.width = kColumns;
-  options.style.rerun = "TRACE";
-  return options;
 }
 
 }  // namespace
@@ -76,16 +64,9 @@ int run_show(const Request& request) {
   if (!reading) return fail_with(reading.error());
   const Result<OutputOptions> output = output_options(request);
   if (!output) return fail_with(output.error());
-  ShowOptions options = show_options(request, *output);
-  const bool is_html = options.format == OutputFormat::html;
-  if (is_html) options = options_of_html(options);
-  const auto render = [&](const Analysis& analysis, OutputFormat) -> Result<std::string> {
-    Result<std::string> text = (*page)->render(options, analysis);
-    if (!text || !is_html) return text;
-    const Result<std::string> shown =
-        (*page)->is_drawn ? Result<std::string>() : (*page)->render(options_of_text(options), analysis);
-    if (!shown) return shown;
-    return render_document_html((*page)->name, *text, title_of_traces(analysis.measurements), *shown);
+  const ShowOptions options = show_options(request, **page, *output);
+  const auto render = [&](const Analysis& analysis, OutputFormat format) {
+    return (*page)->render(format, options, analysis);
   };
   // Numbers are shown, nothing is judged: findings do not count here.
   const auto judge = [&](const Analysis& analysis) {

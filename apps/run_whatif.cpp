@@ -5,10 +5,11 @@
 #include "commands.h"
 #include "diagnose/ideal_run.h"
 #include "diagnose/whatif.h"
-#include "html_documents.h"
 #include "io/trace_inputs.h"
 #include "process/exit_code.h"
 #include "process/output.h"
+#include "report/html/html_page.h"
+#include "report/selection.h"
 #include "report/whatif_page.h"
 
 namespace doctor {
@@ -77,9 +78,9 @@ Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfReq
 std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextStyle& style) {
   switch (format) {
     case OutputFormat::json:
-      return render_whatif_json(view);
+      return to_text(whatif_json(view));
     case OutputFormat::html:
-      return render_document_html("whatif", render_whatif_json(view), title_of_traces(view.measurements));
+      return render_document_html({"whatif", whatif_json(view)}, title_of_traces(view.measurements));
     case OutputFormat::csv:
       return render_whatif_csv(view);
     case OutputFormat::markdown:

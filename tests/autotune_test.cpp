@@ -215,7 +215,7 @@ TEST_CASE("a file that is too large for histories says so in the document of a p
   const auto document = [&](std::uint64_t limit) {
     options.largest_with_history = limit;
     const Analysis analysis = diagnose_files(files, {.needed = options});
-    return Json::parse(render_autotune_json(analysis.measurements, analysis.diagnosis));
+    return autotune_json(analysis.measurements, analysis.diagnosis);
   };
   CHECK(document(1'000)["history_limit_bytes"] == 1'000);
   CHECK_FALSE(document(1'000'000'000).contains("history_limit_bytes"));
@@ -233,7 +233,7 @@ TEST_CASE("neither threads nor windows change the page") {
       const Analysis analysis =
           diagnose_files(std::vector<std::string>{trace.string()},
                          {.work = {.threads = threads, .window_size = window}, .needed = options});
-      pages.insert(render_autotune_json(analysis.measurements, analysis.diagnosis));
+      pages.insert(doctor::to_text(autotune_json(analysis.measurements, analysis.diagnosis)));
     }
   }
   CHECK(pages.size() == 1);
@@ -349,7 +349,7 @@ TEST_CASE("the JSON and CSV pages of a recorded trace") {
   AnalysisOptions options;
   options.read.attribute_history = true;
   const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needed = options});
-  const Json page = Json::parse(render_autotune_json(analysis.measurements, analysis.diagnosis));
+  const Json page(autotune_json(analysis.measurements, analysis.diagnosis));
   CHECK(page["schema"] == "tfdata-doctor.autotune/1");
   const Json& pipeline = page["pipelines"][0];
   CHECK(pipeline["budget"]["cpu_cores"] == 2);

@@ -119,7 +119,7 @@ TEST_CASE("the JSON page keeps every picosecond") {
   for (const fs::path& trace : recorded_traces()) {
     CAPTURE(trace.string());
     const Analysis analysis = analyze_for({}, {trace.string()});
-    const Json page = Json::parse(render_calls_json(*choose_calls(analysis.measurements, analysis.diagnosis, {})));
+    const Json page(calls_json(*choose_calls(analysis.measurements, analysis.diagnosis, {})));
     for (const Json& pipeline : page["pipelines"]) {
       CHECK(pipeline["calls"].size() == pipeline["call_count"]);
       for (const Json& call : pipeline["calls"]) {
@@ -173,7 +173,7 @@ TEST_CASE("a trace without tf.data, or without calls, is no error") {
   const Chosen none = choose({{}, {}, 10}, {other});
   REQUIRE(none.list.has_value());
   CHECK(render_calls_text(*none.list) == "no tf.data iterator in this trace\n");
-  CHECK(Json::parse(render_calls_json(*none.list))["pipelines"].empty());
+  CHECK(Json(calls_json(*none.list))["pipelines"].empty());
   SyntheticTrace background;
   background.iterator("worker", "Iterator::Root::Map", 2, 1, 0, 10);
   const Chosen without_calls = choose({{}, {}, 10}, {background});
@@ -243,7 +243,7 @@ TEST_CASE("warm-up is marked on every page") {
   const Chosen chosen = choose({{}, {}, 2}, {trace});
   REQUIRE(chosen.list.has_value());
   CHECK(holds(render_calls_text(*chosen.list), "(thread consumer-1), warm-up\n"));
-  const Json calls = Json::parse(render_calls_json(*chosen.list))["pipelines"][0]["calls"];
+  const Json calls = Json(calls_json(*chosen.list))["pipelines"][0]["calls"];
   REQUIRE(calls.size() == 2);
   CHECK(calls[0]["warmup"] == true);
   CHECK(calls[1]["warmup"] == false);
@@ -253,7 +253,7 @@ TEST_CASE("warm-up is marked on every page") {
 TEST_CASE("the JSON page has the keys of its schema") {
   const Chosen chosen = choose({{}, {}, 1}, {growing_calls(2, 100)});
   REQUIRE(chosen.list.has_value());
-  const Json page = Json::parse(render_calls_json(*chosen.list));
+  const Json page(calls_json(*chosen.list));
   CHECK(page["schema"] == "tfdata-doctor.calls/1");
   const Json expected = Json::parse(R"({"id": "0:0", "host": "host-1", "root": "Iterator::Root", "call_count": 2,
     "slow_count": 2, "calls": [{"number": 2, "start_us": 10000.0, "latency_us": 200.0, "warmup": false,
@@ -274,7 +274,7 @@ TEST_CASE("hostile names stay within their line and field") {
   const Chosen chosen = choose({{}, {}, 10}, {trace});
   REQUIRE(chosen.list.has_value());
   for (const std::string& page :
-       {render_calls_text(*chosen.list), render_calls_json(*chosen.list), render_calls_csv(*chosen.list)}) {
+       {render_calls_text(*chosen.list), to_text(calls_json(*chosen.list)), render_calls_csv(*chosen.list)}) {
     CHECK_FALSE(holds(page, "\x1b"));
   }
   const std::string csv = render_calls_csv(*chosen.list);
@@ -288,7 +288,7 @@ TEST_CASE("threads change no byte of the pages") {
   std::set<std::string> pages;
   for (const unsigned threads : {1U, 2U, 3U}) {
     const Analysis analysis = analyze_for(choice, {trace.string()}, threads);
-    pages.insert(render_calls_json(*choose_calls(analysis.measurements, analysis.diagnosis, choice)));
+    pages.insert(to_text(calls_json(*choose_calls(analysis.measurements, analysis.diagnosis, choice))));
   }
   CHECK(pages.size() == 1);
 }

@@ -8,7 +8,7 @@
 #include "fleet/fleet.h"
 #include "fleet/fleet_report.h"
 #include "fuzzing.h"
-#include "html_documents.h"
+#include "report/html/html_page.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ void render(const Fleet& fleet, const FleetView& view, unsigned document) {
     case 3:
       return expect_clean_text(render_fleet_csv(fleet, view));
     case 4:
-      return expect_html(render_document_html("fleet", render_fleet_json(fleet, view), "fleet"));
+      return expect_html(render_document_html({"fleet", OrderedJson::parse(render_fleet_json(fleet, view))}, "fleet"));
     default:
       return expect_json(render_fleet_json(fleet, view));
   }

@@ -26,7 +26,7 @@ Analysis analysed(const std::vector<std::string>& files) {
 }
 
 OrderedJson page_of(const Analysis& analysis) {
-  return OrderedJson::parse(render_memory_json(analysis.measurements, analysis.diagnosis, {}));
+  return memory_json(analysis.measurements, analysis.diagnosis, {});
 }
 
 /// A loop of two numbered steps on a GPU: the weights from before, activations in each step.

@@ -75,8 +75,7 @@ inline Pages diagnose_document(const Json& document, const ThresholdSettings& th
   Measurements measurements;
   measurements.hosts.push_back(measure(*trace, build_tree(*trace)));
   const Diagnosis diagnosis = diagnose(measurements, all_rules(), thresholds);
-  Pages pages = {Json::parse(render_json(measurements, diagnosis)),
-                 Json::parse(render_tree_json(measurements, diagnosis))};
+  Pages pages = {Json::parse(render_json(measurements, diagnosis)), tree_json(measurements, diagnosis)};
   for (Json* page : {&pages.report, &pages.tree}) {
     if (page->contains("trace")) (*page)["trace"].erase("files");
   }

@@ -458,7 +458,7 @@ TEST_CASE("the tree shows every iterator, also those that nobody called") {
   CHECK(holds(text, "95.0 %"));
   CHECK(holds(text, "deterministic=true parallelism=1 (MapDataset:3)"));
   CHECK(holds(text, "no call of a consumer was seen for these on worker-0"));
-  const Json page = Json::parse(render_tree_json(shown.measurements, shown.diagnosis));
+  const Json page(tree_json(shown.measurements, shown.diagnosis));
   CHECK(page["schema"] == "tfdata-doctor.tree/2");
   CHECK(page["pipelines"] == json_of(shown)["pipelines"]);
   CHECK(page["other_iterators"][0]["iterators"][0]["short_name"] == "Other");

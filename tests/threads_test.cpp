@@ -85,7 +85,7 @@ std::string report(const Trace& trace, unsigned threads) {
   Measurements measurements;
   measurements.hosts.push_back(measure(trace, build_tree(trace, work), work));
   const Diagnosis diagnosis = diagnose(measurements, all_rules(), {});
-  return render_json(measurements, diagnosis) + render_tree_json(measurements, diagnosis);
+  return render_json(measurements, diagnosis) + to_text(tree_json(measurements, diagnosis));
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_CASE("what is asked for stands alone") {
     CHECK_FALSE(has(page, "cache"));
   }
   CHECK(has(predicted.text(), ".map(f, num_parallel_calls=AUTOTUNE) + .prefetch(AUTOTUNE) at the end"));
-  const Json page = Json::parse(render_whatif_json(predicted.view()));
+  const Json page(whatif_json(predicted.view()));
   CHECK(page["asked"]["fix"] == "parallel_map:Map + prefetch");
   CHECK(page["pipelines"][0]["fixes"][0]["fix"] == "cache:Map");
 }
@@ -244,8 +244,8 @@ TEST_CASE("cores that the trace does not say are a caution, and no number of the
   CHECK(has(predicted.text(), "limited by Dataset.map: the cores"));
   CHECK(has(predicted.text(),
             "caution: the trace does not say how many cores tf.data may use (at least 2 threads seen)"));
-  CHECK(Json::parse(render_whatif_json(predicted.view()))["pipelines"][0]["cores"].is_null());
-  CHECK(Json::parse(render_whatif_json(predicted.view()))["pipelines"][0]["threads_seen"] == 2);
+  CHECK(Json(whatif_json(predicted.view()))["pipelines"][0]["cores"].is_null());
+  CHECK(Json(whatif_json(predicted.view()))["pipelines"][0]["threads_seen"] == 2);
   predicted.request.cores = 8;
   CHECK_FALSE(has(predicted.text(), "caution: the trace does not say how many cores"));
 }
@@ -255,7 +255,7 @@ TEST_CASE("JSON and CSV hold each fix") {
   predicted.host().fixes = {brings({kCache}, 40, {Resource::thread, 2}, Condition::fits_in_memory)};
   predicted.host().fixes.front().rule = "uncached-repeat";
   predicted.host().together = {brings({kParallelMap, kPrefetch}, 25)};
-  const Json page = Json::parse(render_whatif_json(predicted.view()));
+  const Json page(whatif_json(predicted.view()));
   CHECK(page["schema"] == "tfdata-doctor.whatif/1");
   CHECK(page["asked"].is_null());
   const Json& pipeline = page["pipelines"][0];
@@ -287,7 +287,7 @@ TEST_CASE("JSON and CSV hold each fix") {
         "0:0,cache:Map,uncached-repeat,40,36,44,4,3.6,4.4,fits_in_memory,thread,Iterator::Root::BatchV2::Map\n"
         "0:0,parallel_map:Map + prefetch,,25,22.5,27.5,2.5,2.25,2.75,,consumer,\n");
   predicted.host().pipeline.reset();
-  CHECK(Json::parse(render_whatif_json(predicted.view()))["pipelines"][0]["id"].is_null());
+  CHECK(Json(whatif_json(predicted.view()))["pipelines"][0]["id"].is_null());
 }
 
 TEST_CASE("a ceiling that was measured: which part of the gap to it each fix closes") {
@@ -301,7 +301,7 @@ TEST_CASE("a ceiling that was measured: which part of the gap to it each fix clo
   CHECK(has(page, "x6.00 (5.40 to 6.60)  100 %              60 (54 to 66)"));
   CHECK(has(page, "x1.60 (1.44 to 1.76)  24 %               16 (14.4 to 17.6)"));
   CHECK(has(page, "x0.80 (0.72 to 0.88)  0 %"));
-  const Json pipeline = Json::parse(render_whatif_json(view))["pipelines"][0];
+  const Json pipeline = Json(whatif_json(view))["pipelines"][0];
   CHECK(pipeline["ideal"] == Json({{"steps_per_s", 35.0},
                                    {"gap", 25.0},
                                    {"traced", false},
@@ -328,7 +328,7 @@ TEST_CASE("the gap is between rates of the same kind, and may not be there") {
   const std::string traced =
       "measured ceiling 27 steps/s (ideal, median of 3 recordings, with the cost of tracing); the gap is 18 steps/s";
   CHECK(has(render_whatif_text(view, {}), traced));
-  CHECK(Json::parse(render_whatif_json(view))["pipelines"][0]["fixes"][0]["closes"] == 0.5);
+  CHECK(Json(whatif_json(view))["pipelines"][0]["fixes"][0]["closes"] == 0.5);
   ideal.rate.untraced = 30;
   CHECK(
       has(render_whatif_text(view, {}), "measured ceiling 30 steps/s (ideal, median of 3 recordings); the gap is 20"));
@@ -343,10 +343,10 @@ TEST_CASE("the gap is between rates of the same kind, and may not be there") {
               "of tracing), here 9.") == (rate < 9));
     CHECK_FALSE(has(page, "closes"));
     CHECK_FALSE(has(render_whatif_markdown(view), "closes"));
-    CHECK(Json::parse(render_whatif_json(view))["pipelines"][0]["fixes"][0]["closes"].is_null());
+    CHECK(Json(whatif_json(view))["pipelines"][0]["fixes"][0]["closes"].is_null());
   }
   predicted.host().why_none = "the trace shows no call of a consumer";
-  CHECK(Json::parse(render_whatif_json(view))["pipelines"][0]["ideal"].is_null());
+  CHECK(Json(whatif_json(view))["pipelines"][0]["ideal"].is_null());
 }
 
 TEST_CASE("the rate of several ideal recordings is their median") {
@@ -382,7 +382,7 @@ TEST_CASE("the worst host comes first, those without a model last and with the r
   CHECK(has(page, "\n\nbroken\nnothing can be predicted: the trace shows no call of a consumer\n"));
   CHECK(page.find("worst") < page.find("fine"));
   CHECK(page.find("fine") < page.find("broken"));
-  const Json last = Json::parse(render_whatif_json(predicted.view()))["pipelines"][2];
+  const Json last = Json(whatif_json(predicted.view()))["pipelines"][2];
   CHECK(last["why_none"] == "the trace shows no call of a consumer");
   CHECK(last["steps_per_s"].is_null());
   CHECK(last["fixes"] == Json::array());
@@ -396,7 +396,7 @@ TEST_CASE("names of a trace cannot act on a terminal, a shell or a spreadsheet")
   predicted.measured().iterators[1].long_name = "Iterator::Root::Map\x1b[31m$(reboot)";
   predicted.host().limited_by = {Resource::thread, 1};
   predicted.host().fixes = {brings({fix_of(FixKind::cache, 1)}, 40, {Resource::thread, 1})};
-  for (const std::string& page : {predicted.text(), render_whatif_json(predicted.view()),
+  for (const std::string& page : {predicted.text(), to_text(whatif_json(predicted.view())),
                                   render_whatif_csv(predicted.view()), render_whatif_markdown(predicted.view())}) {
     CHECK(page.find('\x1b') == std::string::npos);
     CHECK(has(page, "reboot"));

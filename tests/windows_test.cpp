@@ -25,7 +25,7 @@ std::string pages_of(const fs::path& trace, const WorkOptions& work) {
   const std::vector<std::string> files = {trace.string()};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .work = work});
   return render_json(analysis.measurements, analysis.diagnosis) +
-         render_tree_json(analysis.measurements, analysis.diagnosis);
+         to_text(tree_json(analysis.measurements, analysis.diagnosis));
 }
 
 std::vector<fs::path> recorded_traces() {

@@ -57,7 +57,8 @@ std::string arguments_part(const CommandEntry& command) {
   if (command.command != Command::show) return command.arguments.empty() ? std::string() : text;
   text += "\nPages:\n";
   for (const Page& page : pages()) {
-    const bool has_csv = std::find(page.formats.begin(), page.formats.end(), OutputFormat::csv) != page.formats.end();
+    const std::vector<OutputFormat> formats = page.formats();
+    const bool has_csv = std::find(formats.begin(), formats.end(), OutputFormat::csv) != formats.end();
     text += term_line(std::string(page.name), std::string(page.summary) + (has_csv ? " (csv)" : ""));
   }
   return text;

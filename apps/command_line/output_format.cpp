@@ -62,18 +62,19 @@ std::optional<OutputFormat> format_of(std::string_view word) {
 }
 
 std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page) {
-  std::vector<std::span<const OutputFormat>> all = {command.formats};
+  std::vector<OutputFormat> all = command.formats;
+  const auto add = [&all](const std::vector<OutputFormat>& more) { all.insert(all.end(), more.begin(), more.end()); };
   for (const CommandVariant& variant : command.variants) {
-    if (variant.option.empty()) all.emplace_back(variant.formats);
+    if (variant.option.empty()) add(variant.formats);
   }
   if (command.command == Command::show) {
-    if (const Page* const named = find_page(page)) return {named->formats.begin(), named->formats.end()};
-    for (const Page& one : pages()) all.push_back(one.formats);
+    for (const Page& one : pages()) {
+      if (find_page(page) == nullptr || one.name == page) add(one.formats());
+    }
   }
   std::vector<OutputFormat> formats;
   for (const FormatEntry& known : kFormats) {
-    const bool is_used = std::any_of(all.begin(), all.end(), [&](const auto& some) { return has(some, known.format); });
-    if (is_used) formats.push_back(known.format);
+    if (has(all, known.format)) formats.push_back(known.format);
   }
   return formats;
 }

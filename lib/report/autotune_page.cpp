@@ -351,7 +351,7 @@ std::string ram_line(const AutotuneBudget& budget) {
   return parts.empty() ? "" : fmt::format("RAM: {}\n", fmt::join(parts, ", "));
 }
 
-std::string render_autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+OrderedJson autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   OrderedJson pipelines = OrderedJson::array();
   for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) pipelines.push_back(group_json(group));
   OrderedJson page = {{key::schema, "tfdata-doctor.autotune/1"}, {key::tool, tool_json()}};
@@ -359,7 +359,7 @@ std::string render_autotune_json(const Measurements& measurements, const Diagnos
     if (host.history_limit) page[key::history_limit_bytes] = *host.history_limit;
   }
   page[key::pipelines] = std::move(pipelines);
-  return to_text(page);
+  return page;
 }
 
 std::string render_autotune_csv(const Measurements& measurements, const Diagnosis& diagnosis) {

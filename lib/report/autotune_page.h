@@ -5,6 +5,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/tuning.h"
 #include "text/columns.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -14,7 +15,7 @@ namespace doctor {
 std::string render_autotune_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width = {});
 
 /// The same as `tfdata-doctor.autotune/1`, with the histories of all attributes.
-std::string render_autotune_json(const Measurements& measurements, const Diagnosis& diagnosis);
+OrderedJson autotune_json(const Measurements& measurements, const Diagnosis& diagnosis);
 
 /// "RAM: 10,527 MB for buffers, 0 MB in them at the end, ...", a line; empty if the trace says nothing of it.
 std::string ram_line(const AutotuneBudget& budget);

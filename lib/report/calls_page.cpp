@@ -296,7 +296,7 @@ std::string_view to_word(SegmentKind kind) {
   return "outside";
 }
 
-std::string render_calls_json(const CallList& list) {
+OrderedJson calls_json(const CallList& list) {
   OrderedJson pipelines = OrderedJson::array();
   for (const PipelineView& view : list.pipelines) {
     const bool has_root = view.pipeline.root != kNoIterator;
@@ -318,7 +318,7 @@ std::string render_calls_json(const CallList& list) {
   OrderedJson page = {{key::schema, "tfdata-doctor.calls/1"}, {key::tool, tool_json()}};
   page[key::slow_threshold_us] = to_microseconds(kSlowCall);
   page[key::pipelines] = std::move(pipelines);
-  return to_text(page);
+  return page;
 }
 
 std::string render_calls_csv(const CallList& list) {

@@ -11,6 +11,7 @@
 #include "measure/call_details.h"
 #include "report/selection.h"
 #include "text/columns.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -74,7 +75,7 @@ std::string bar_of(const std::vector<Interval>& spans, Interval window, std::siz
 std::string render_calls_text(const CallList& list, PageWidth width = {});
 
 /// The same as `tfdata-doctor.calls/1`.
-std::string render_calls_json(const CallList& list);
+OrderedJson calls_json(const CallList& list);
 
 /// One line a segment, with a header.
 std::string render_calls_csv(const CallList& list);

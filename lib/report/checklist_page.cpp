@@ -207,7 +207,7 @@ OrderedJson item_json(const ChecklistItem& item) {
 
 }  // namespace
 
-std::string render_checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   OrderedJson items = OrderedJson::array();
   for (const ChecklistItem& item : checklist_of(diagnosis, views)) items.push_back(item_json(item));
@@ -216,7 +216,7 @@ std::string render_checklist_json(const Measurements& measurements, const Diagno
       views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front().judgement, views.front().pipeline));
   page[key::host] = views.empty() ? OrderedJson(nullptr) : OrderedJson(host_name(views.front().host));
   page[key::items] = std::move(items);
-  return to_text(page);
+  return page;
 }
 
 std::string render_checklist_text(const Measurements& measurements, const Diagnosis& diagnosis,

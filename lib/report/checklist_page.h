@@ -3,6 +3,7 @@
 #include <string>
 
 #include "diagnose/diagnose.h"
+#include "text/json_page.h"
 #include "text/text_page.h"
 
 namespace doctor {
@@ -13,7 +14,7 @@ namespace doctor {
 std::string render_checklist_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style);
 
 /// All of it as `tfdata-doctor.checklist/1`.
-std::string render_checklist_json(const Measurements& measurements, const Diagnosis& diagnosis);
+OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis);
 
 std::string render_checklist_markdown(const Measurements& measurements, const Diagnosis& diagnosis);
 

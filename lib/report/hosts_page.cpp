@@ -131,12 +131,12 @@ std::string core_waits_note(const std::vector<StepOnCores>& steps) {
   return "each step on all its cores: the hosts, and where a host has several devices at work, these";
 }
 
-std::string render_hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis) {
+OrderedJson hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis) {
   OrderedJson page = {{key::schema, "tfdata-doctor.hosts/1"}, {key::tool, tool_json()}};
   page[key::comparison] = text_or_null(describe_comparison(diagnosis.hosts));
   page[key::rows] = table_json(hosts);
   page[key::steps] = table_json(core_waits);
-  return to_text(page);
+  return page;
 }
 
 }  // namespace doctor

@@ -6,6 +6,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/core_waits.h"
 #include "text/data_table.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -26,6 +27,6 @@ DataTable core_waits_table(const std::vector<StepOnCores>& steps);
 std::string core_waits_note(const std::vector<StepOnCores>& steps);
 
 /// Both tables as a page of JSON.
-std::string render_hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis);
+OrderedJson hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis);
 
 }  // namespace doctor

@@ -156,7 +156,7 @@ std::string input_summary_text(const Measurements& measurements, const Diagnosis
   return fitted_lines(summary, width, 2) + fitted_lines(text, width, kIndent);
 }
 
-std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table) {
+OrderedJson input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table) {
   const StepOverview overview = step_overview(measurements, diagnosis);
   const WorkTimes work = work_times(input_ops(measurements));
   OrderedJson host = OrderedJson::object();
@@ -169,7 +169,7 @@ std::string render_input_json(const Measurements& measurements, const Diagnosis&
   page[key::step_time] = step_time_json(overview.summary);
   page[key::host] = std::move(host);
   page[key::rows] = table_json(table);
-  return to_text(page);
+  return page;
 }
 
 }  // namespace doctor

@@ -6,6 +6,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/input_work.h"
 #include "text/data_table.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -22,6 +23,6 @@ DataTable input_table(const Measurements& measurements);
 std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width = {});
 
 /// The same as a page of JSON with the rows of the table.
-std::string render_input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table);
+OrderedJson input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table);
 
 }  // namespace doctor

@@ -245,11 +245,10 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
   return hosts;
 }
 
-}  // namespace
-
-std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+template <typename Object>
+auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  JsonObjectText page;
+  Object page;
   page.add(key::schema, "tfdata-doctor.report/2");
   page.add(key::tool, tool_json());
   OrderedJson trace = trace_json(measurements);
@@ -277,6 +276,16 @@ std::string render_json(const Measurements& measurements, const Diagnosis& diagn
                    [&](std::size_t index) { return budget_json(diagnosis.budgets[index], views); });
   }
   return page.finish();
+}
+
+}  // namespace
+
+std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  return report_as<JsonObjectText>(measurements, diagnosis);
+}
+
+OrderedJson report_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+  return report_as<JsonObjectValue>(measurements, diagnosis);
 }
 
 }  // namespace doctor

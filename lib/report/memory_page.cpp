@@ -285,8 +285,7 @@ std::string render_memory_text(const Measurements& measurements, const Diagnosis
   return groups.empty() ? text + "\nno tf.data iterator in this trace\n" : text;
 }
 
-std::string render_memory_json(const Measurements& measurements, const Diagnosis& diagnosis,
-                               std::optional<std::size_t> top) {
+OrderedJson memory_json(const Measurements& measurements, const Diagnosis& diagnosis, std::optional<std::size_t> top) {
   OrderedJson allocators = OrderedJson::array();
   for (const AllocatorView& view : allocators_of(measurements)) allocators.push_back(allocator_json(view, top));
   OrderedJson processes = OrderedJson::array();
@@ -302,7 +301,7 @@ std::string render_memory_json(const Measurements& measurements, const Diagnosis
   page[key::allocators] = std::move(allocators);
   page[key::processes] = std::move(processes);
   page[key::pipelines] = std::move(pipelines);
-  return to_text(page);
+  return page;
 }
 
 std::string render_memory_csv(const Measurements& measurements, const Diagnosis& diagnosis,

@@ -7,6 +7,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
 #include "text/columns.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -19,8 +20,7 @@ std::string render_memory_text(const Measurements& measurements, const Diagnosis
                                std::optional<std::size_t> top, PageWidth width = {});
 
 /// The same as `tfdata-doctor.memory/1`, with the timelines.
-std::string render_memory_json(const Measurements& measurements, const Diagnosis& diagnosis,
-                               std::optional<std::size_t> top);
+OrderedJson memory_json(const Measurements& measurements, const Diagnosis& diagnosis, std::optional<std::size_t> top);
 
 /// A line for each kind of allocation at the peak, and for each buffer.
 std::string render_memory_csv(const Measurements& measurements, const Diagnosis& diagnosis,

@@ -311,7 +311,7 @@ OrderedJson step_time_json(const StepSummary& summary) {
           {key::max_ms, to_milliseconds(static_cast<double>(summary.longest))}};
 }
 
-std::string render_overview_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+OrderedJson overview_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const StepOverview steps = step_overview(measurements, diagnosis);
   OrderedJson overview = {{key::step_time, step_time_json(steps.summary)},
                           {key::breakdown_ms, breakdown_json(steps.summary)},
@@ -332,7 +332,7 @@ std::string render_overview_json(const Measurements& measurements, const Diagnos
                                    {key::next_steps, next_steps}};
   OrderedJson page = {{key::schema, "tfdata-doctor.overview/1"}, {key::tool, tool_json()}};
   page[key::overview] = std::move(overview);
-  return to_text(page);
+  return page;
 }
 
 std::string render_overview_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {

@@ -33,6 +33,6 @@ OrderedJson step_time_json(const StepSummary& summary);
 std::string render_overview_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style);
 
 /// The same as `tfdata-doctor.overview/1`.
-std::string render_overview_json(const Measurements& measurements, const Diagnosis& diagnosis);
+OrderedJson overview_json(const Measurements& measurements, const Diagnosis& diagnosis);
 
 }  // namespace doctor

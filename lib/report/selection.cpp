@@ -59,6 +59,23 @@ const SourceLine* source_of(const Measurements& measurements, const Judgement& j
   return nullptr;
 }
 
+std::string title_of_traces(const Measurements& measurements) {
+  if (measurements.hosts.empty()) return "tfdata-doctor";
+  constexpr std::string_view kRuns = "plugins/profile/";
+  const HostMeasurement& first = measurements.hosts.front();
+  const std::string& path = first.files.front().path;
+  const std::size_t run = path.rfind(kRuns);
+  const std::size_t end = path.rfind('/');
+  const bool has_run = run != std::string::npos && end >= run + kRuns.size();
+  const std::string before =
+      has_run ? path.substr(run + kRuns.size(), end - run - kRuns.size()) + " / " : std::string();
+  const std::size_t others = measurements.hosts.size() - 1;
+  if (others > 0) return before + format_count(others + 1, "host");
+  // A machine has a name that says less than that of its file, if that is all there is.
+  return before +
+         (has_run || first.hosts.empty() ? host_name(first) : name_of_files(first) + " on " + host_name(first));
+}
+
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement) {
   std::vector<PipelineView> views;
   for (const PipelineJudgement& judged : judgement.pipelines) {

@@ -31,6 +31,9 @@ struct PipelineView {
 /// Where the user wrote the iterator that the finding is about; null if that is not known.
 const SourceLine* source_of(const Measurements& measurements, const Judgement& judgement, const Finding& finding);
 
+/// What a page about the traces is called: the run, where they lie in a log directory, and its host.
+std::string title_of_traces(const Measurements& measurements);
+
 /// All pipelines, worst first.
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
 

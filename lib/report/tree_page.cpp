@@ -131,7 +131,7 @@ std::string render_tree_text(const Measurements& measurements, const Diagnosis& 
              width);
 }
 
-std::string render_tree_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+OrderedJson tree_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   OrderedJson pipelines = OrderedJson::array();
   for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
     pipelines.push_back(pipeline_json(view));
@@ -147,7 +147,7 @@ std::string render_tree_json(const Measurements& measurements, const Diagnosis& 
   OrderedJson page = {{key::schema, "tfdata-doctor.tree/2"}, {key::tool, tool_json()}};
   page[key::pipelines] = std::move(pipelines);
   page[key::other_iterators] = std::move(others);
-  return to_text(page);
+  return page;
 }
 
 }  // namespace doctor

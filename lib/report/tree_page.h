@@ -5,6 +5,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
 #include "text/columns.h"
+#include "text/json_page.h"
 
 namespace doctor {
 
@@ -15,6 +16,6 @@ namespace doctor {
 std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width = {});
 
 /// The same as `tfdata-doctor.tree/2`: the array `pipelines` of the report, and `other_iterators`.
-std::string render_tree_json(const Measurements& measurements, const Diagnosis& diagnosis);
+OrderedJson tree_json(const Measurements& measurements, const Diagnosis& diagnosis);
 
 }  // namespace doctor

@@ -88,7 +88,7 @@ OrderedJson host_json(const WhatIfHost& host) {
 
 }  // namespace
 
-std::string render_whatif_json(const WhatIfView& view) {
+OrderedJson whatif_json(const WhatIfView& view) {
   OrderedJson pipelines = OrderedJson::array();
   OrderedJson asked = nullptr;
   for (const WhatIfHost& host : worst_hosts_first(view)) {
@@ -98,7 +98,7 @@ std::string render_whatif_json(const WhatIfView& view) {
   OrderedJson page = {{key::schema, "tfdata-doctor.whatif/1"}, {key::tool, tool_json()}};
   page[key::pipelines] = std::move(pipelines);
   page[key::asked] = std::move(asked);
-  return to_text(page);
+  return page;
 }
 
 }  // namespace doctor

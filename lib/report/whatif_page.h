@@ -3,6 +3,7 @@
 #include <string>
 
 #include "report/whatif_view.h"
+#include "text/json_page.h"
 #include "text/text_page.h"
 
 namespace doctor {
@@ -14,7 +15,7 @@ namespace doctor {
 std::string render_whatif_text(const WhatIfView& view, const TextStyle& style);
 
 /// All of it as `tfdata-doctor.whatif/1`.
-std::string render_whatif_json(const WhatIfView& view);
+OrderedJson whatif_json(const WhatIfView& view);
 
 /// A line for each fix, or only for those that were asked for, with a header.
 std::string render_whatif_csv(const WhatIfView& view);

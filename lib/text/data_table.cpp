@@ -87,11 +87,11 @@ std::string render_table_text(const DataTable& table, std::string_view note, std
   return page;
 }
 
-std::string render_table_json(const DataTable& table, std::string_view schema, std::size_t row_count) {
+OrderedJson table_page_json(const DataTable& table, std::string_view schema, std::size_t row_count) {
   OrderedJson page = {{"schema", schema}, {"tool", tool_json()}};
   page["rows"] = table_json(table);
   if (table.rows.size() < row_count) page["rows_left_out"] = row_count - table.rows.size();
-  return to_text(page);
+  return page;
 }
 
 std::string table_markdown(const DataTable& table) {

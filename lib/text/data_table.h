@@ -36,7 +36,7 @@ std::string render_table_text(const DataTable& table, std::string_view note, std
                               PageWidth width = {});
 
 /// A page of JSON: schema, tool and `rows`, and how many of `row_count` rows are missing, if any.
-std::string render_table_json(const DataTable& table, std::string_view schema, std::size_t row_count);
+OrderedJson table_page_json(const DataTable& table, std::string_view schema, std::size_t row_count);
 
 /// The same for a page in Markdown.
 std::string table_markdown(const DataTable& table);

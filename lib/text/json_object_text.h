@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "text/json_page.h"
 
@@ -33,6 +34,24 @@ class JsonObjectText {
   void append(const OrderedJson& value, std::size_t indent);
 
   std::string text_;
+};
+
+/// The same object as a value, for what is drawn from it.
+class JsonObjectValue {
+ public:
+  void add(std::string_view key, OrderedJson value) { value_[std::string(key)] = std::move(value); }
+
+  template <typename Element>
+  void add_array(std::string_view key, std::size_t count, Element element) {
+    OrderedJson array = OrderedJson::array();
+    for (std::size_t index = 0; index < count; ++index) array.push_back(element(index));
+    add(key, std::move(array));
+  }
+
+  OrderedJson finish() { return std::move(value_); }
+
+ private:
+  OrderedJson value_ = OrderedJson::object();
 };
 
 }  // namespace doctor

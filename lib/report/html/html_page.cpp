@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "base/sha256.h"
 #include "report/html/page_bounds.h"
@@ -204,6 +205,12 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   page.close();
   page.trusted("\n");
   return std::move(page).finish();
+}
+
+std::string render_document_html(PageDocument document, std::string_view title, const std::string& text) {
+  std::vector<PageDocument> documents = {std::move(document)};
+  if (!text.empty()) documents.push_back({"text", text});
+  return render_html(std::move(documents), title);
 }
 
 }  // namespace doctor

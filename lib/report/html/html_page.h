@@ -14,6 +14,10 @@ namespace doctor {
 /// zooming and copying. `title` is foreign text. The same documents give the same bytes.
 std::string render_html(std::vector<PageDocument> documents, std::string_view title);
 
+/// A page of one document. `text` stands where no section draws it: what the command prints for a person; empty: a
+/// section does.
+std::string render_document_html(PageDocument document, std::string_view title, const std::string& text = {});
+
 /// What the build embedded in every page: lib/report/html/page.css, page.js and patterns.html.
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;

@@ -25,7 +25,9 @@ double number_of(const OrderedJson& object, std::string_view key, double otherwi
 
 std::optional<double> known_number(const OrderedJson& object, std::string_view key) {
   const OrderedJson* const value = find_value(object, key);
-  return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+  // JSON spells a number that is not finite as null.
+  const bool is_known = value != nullptr && value->is_number() && std::isfinite(value->get<double>());
+  return is_known ? std::optional(value->get<double>()) : std::nullopt;
 }
 
 std::string text_of(const OrderedJson& object, std::string_view key) {
