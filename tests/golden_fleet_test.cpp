@@ -37,6 +37,9 @@ TEST_CASE("the pages of recorded rows") {
   golden::compare(render_fleet_json(*fleet, {}), folder / "expected.json");
   golden::compare(render_fleet_csv(*fleet, {}), folder / "expected.csv");
   golden::compare(render_fleet_markdown(*fleet, {3}), folder / "expected.md");
+  const Result<Fleet> over_time = read_fleet({"over_time.ndjson.gz"});
+  REQUIRE(over_time);
+  golden::compare(render_fleet_text(*over_time, {10}, {}), folder / "over_time.txt");
 }
 
 }  // namespace doctor::golden_fleet_test

@@ -61,6 +61,7 @@ std::vector<std::vector<std::string>> pages() {
           {"show", "calls", testdata("outputs/hostile.trace.json")},
           {"show", "overview", testdata("traces/guide_naive.xplane.pb")},
           {"fleet", testdata("fleet/january.ndjson"), testdata("fleet/february.ndjson")},
+          {"fleet", testdata("fleet/over_time.ndjson.gz")},
           {"compare", testdata("traces/guide_naive.xplane.pb"), "--", testdata("traces/guide_prefetch.xplane.pb")}};
 }
 

@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "base/ranks.h"
+
 namespace doctor {
 namespace {
 
@@ -48,18 +50,22 @@ Division best_division(std::span<const double> values) {
   return best;
 }
 
-/// How likely a division as good would be found in the same values in any order.
-double p_value(std::span<const double> values, double distance, std::mt19937_64& random) {
+/// Whether a division as good would be found in the same values in any order more often than `significance` says. Ends
+/// as soon as that is decided, which is after some tens of permutations where there is nothing to find.
+bool is_chance(std::span<const double> values, double distance, double significance, std::mt19937_64& random) {
   std::vector<double> shuffled(values.begin(), values.end());
+  // The same division in another order has the same distance but for how its sums were rounded.
+  const double as_far = distance * (1 - 1e-9);
+  const double most = significance * (kPermutations + 1);
   int as_good = 1;
-  for (int round = 0; round < kPermutations; ++round) {
+  for (int round = 0; round < kPermutations && as_good <= most; ++round) {
     // Not std::shuffle, whose draws differ between standard libraries.
     for (std::size_t index = shuffled.size(); index > 1; --index) {
       std::swap(shuffled[index - 1], shuffled[random() % index]);
     }
-    as_good += best_division(shuffled).distance >= distance ? 1 : 0;
+    as_good += best_division(shuffled).distance >= as_far ? 1 : 0;
   }
-  return static_cast<double>(as_good) / (kPermutations + 1);
+  return as_good > most;
 }
 
 }  // namespace
@@ -75,13 +81,34 @@ std::vector<std::size_t> change_points(std::span<const double> values, double si
     if (end - begin < 2 * kShortestStretch) continue;
     const std::span<const double> part = values.subspan(begin, end - begin);
     const Division division = best_division(part);
-    if (division.distance <= 0 || p_value(part, division.distance, random) > significance) continue;
+    if (division.distance <= 0 || is_chance(part, division.distance, significance, random)) continue;
     points.push_back(begin + division.at);
     open.emplace_back(begin, begin + division.at);
     open.emplace_back(begin + division.at, end);
   }
   std::sort(points.begin(), points.end());
   return points;
+}
+
+std::vector<SeriesChange> changes_of(std::span<const double> values, double significance, double min_ratio) {
+  std::vector<SeriesChange> changes;
+  if (values.empty()) return changes;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (*most <= *least * min_ratio) return changes;  // whatever the order
+  std::vector<double> logarithms;
+  for (const double value : values) logarithms.push_back(std::log(value));
+  std::vector<std::size_t> bounds = change_points(logarithms, significance);
+  bounds.insert(bounds.begin(), 0);
+  bounds.push_back(values.size());
+  for (std::size_t index = 1; index + 1 < bounds.size(); ++index) {
+    const std::size_t begin = bounds[index - 1];
+    const std::size_t at = bounds[index];
+    const std::size_t end = bounds[index + 1];
+    const double before = median(values.subspan(begin, at - begin));
+    const double after = median(values.subspan(at, end - at));
+    if (std::abs(std::log(after / before)) > std::log(min_ratio)) changes.push_back({begin, at, end, before, after});
+  }
+  return changes;
 }
 
 }  // namespace doctor

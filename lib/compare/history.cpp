@@ -1,7 +1,6 @@
 #include "compare/history.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -113,29 +112,17 @@ class HistoryBuilder {
     history_.series.push_back(std::move(series));
   }
 
-  /// On logarithms: what counts is how many times as long something takes.
   void find_changes(HistorySeries& series) const {
-    std::vector<double> logarithms;
     std::vector<double> values;
     std::vector<std::size_t> entries;
     for (std::size_t entry = 0; entry < series.values.size(); ++entry) {
       if (!series.values[entry] || *series.values[entry] <= 0) continue;
       values.push_back(*series.values[entry]);
-      logarithms.push_back(std::log(values.back()));
       entries.push_back(entry);
     }
-    std::vector<std::size_t> bounds = change_points(logarithms, thresholds_["history_significance"]);
-    bounds.insert(bounds.begin(), 0);
-    bounds.push_back(values.size());
-    for (std::size_t index = 1; index + 1 < bounds.size(); ++index) {
-      const auto stretch = [&](std::size_t number) {
-        return median(std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(bounds[number]),
-                                          values.begin() + static_cast<std::ptrdiff_t>(bounds[number + 1])));
-      };
-      const HistoryChange change{entries[bounds[index]], stretch(index - 1), stretch(index)};
-      if (std::abs(std::log(change.after / change.before)) > std::log(thresholds_["min_ratio"])) {
-        series.changes.push_back(change);
-      }
+    for (const SeriesChange& change :
+         changes_of(values, thresholds_["history_significance"], thresholds_["min_ratio"])) {
+      series.changes.push_back({entries[change.at], change.before, change.after});
     }
   }
 

@@ -94,20 +94,11 @@ class HostSummary {
     summary.feeds_another = pipeline.feeds_another;
     summary.input_share = pipeline.input_share();
     DurationHistogram get_next;
-    DurationHistogram step;
-    std::size_t next_start = 0;
     for (std::size_t index = pipeline.warmup_count; index < pipeline.calls.size(); ++index) {
       get_next.add(pipeline.calls[index].end - pipeline.calls[index].start);
-      while (next_start < pipeline.iteration_starts.size() && pipeline.iteration_starts[next_start] < index)
-        ++next_start;
-      const bool begins_anew =
-          next_start < pipeline.iteration_starts.size() && pipeline.iteration_starts[next_start] == index;
-      if (index > pipeline.warmup_count && !begins_anew) {
-        step.add(pipeline.calls[index].start - pipeline.calls[index - 1].start);
-      }
     }
     summary.get_next = statistics_of(get_next);
-    summary.step = statistics_of(step);
+    summary.step = steps_of(pipeline);
     run_.pipelines.push_back(summary);
   }
 
@@ -142,6 +133,18 @@ RecordingFacts facts_of(const std::vector<const HostMeasurement*>& hosts) {
 }
 
 }  // namespace
+
+DurationStatistics steps_of(const PipelineMeasurement& pipeline) {
+  DurationHistogram steps;
+  const std::vector<std::size_t>& anew = pipeline.iteration_starts;
+  auto next = anew.begin();
+  for (std::size_t index = pipeline.warmup_count + 1; index < pipeline.calls.size(); ++index) {
+    next = std::find_if(next, anew.end(), [&](std::size_t start) { return start >= index; });
+    if (next != anew.end() && *next == index) continue;
+    steps.add(pipeline.calls[index].start - pipeline.calls[index - 1].start);
+  }
+  return statistics_of(steps);
+}
 
 void add_recording_facts(const RecordingFacts& facts, RunSummary& run) {
   RecordingFacts& known = run.recording;

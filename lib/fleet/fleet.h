@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "fleet/job_history.h"
 #include "fleet/row_grouping.h"
 
 namespace doctor {
@@ -86,6 +87,7 @@ struct Fleet {
   std::vector<FleetCause> rules;         ///< likewise; a trace with several findings counts for each
   std::vector<FleetCause> groups;        ///< likewise, by what RowGrouping asks for; without rows that are in no group
   std::string grouped_by;                ///< as RowGrouping was written; empty: there are no groups
+  std::vector<JobHistory> slower_jobs;   ///< over time: see JobSteps::slower()
   std::vector<FleetPipeline> pipelines;  ///< that lost most first
   std::vector<std::size_t> regressions;  ///< indices into `pipelines`, that lost most first
 
@@ -101,7 +103,8 @@ inline constexpr std::size_t kRegressionHalf = 5;
 
 /// Reads rows of NDJSON files ("-": standard input; gzip is inflated) and adds them up. Neither the order of rows nor
 /// how they are spread over files changes anything: of rows with the same content (sha256) one counts, the same in any
-/// order, one without an error if there is one. Reads each file twice. Errors: a file that cannot be read.
+/// order, one without an error if there is one. Reads each file twice, and once more where a job got slower. Errors: a
+/// file that cannot be read.
 Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGrouping& grouping = {});
 
 }  // namespace doctor

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/ranks.h"
+#include "compare/comparison_thresholds.h"
 #include "fleet/trace_run.h"
 #include "tree/dataset_kinds.h"
 
@@ -165,6 +166,7 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
     add(group, facts);
     add_saving(group.saved, saving);
   }
+  steps_.add(row, hash);
   std::set<std::string_view> rules;
   for (const RowFinding& finding : row.findings) {
     if (!rules.insert(finding.rule).second) continue;
@@ -232,6 +234,7 @@ Fleet FleetCounter::finish() {
   }
   for (const auto& [name, group] : groups_) fleet.groups.emplace_back(describe(group)).group = name;
   fleet.grouped_by = grouping_.name();
+  fleet.slower_jobs = steps_.slower(ThresholdValues(comparison_thresholds(), {}));
   for (const auto& [rule, group] : rules_) fleet.rules.emplace_back(describe(group)).rule = rule;
   for (const auto& [reason, group] : errors_) fleet.errors.push_back({reason, group.traces, group.example});
   std::vector<double> p_values;

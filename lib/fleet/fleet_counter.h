@@ -16,8 +16,8 @@
 namespace doctor {
 
 /// Adds rows up. The order in which they come changes nothing: times are added as whole nanoseconds, and of what is too
-/// much to keep a sample is drawn by hash. Memory grows with the number of causes, pipelines, kinds of errors and of
-/// the jobs of each, not with the number of rows.
+/// much to keep a sample is drawn by hash. Memory grows with the number of causes, pipelines, kinds of errors, of the
+/// jobs of each, and of the runs that JobSteps keeps of each, not with the number of rows.
 class FleetCounter {
  public:
   explicit FleetCounter(RowGrouping grouping) : grouping_(std::move(grouping)) {}
@@ -25,7 +25,8 @@ class FleetCounter {
   /// `hash` is the row's own, by which samples are drawn.
   void add(const TraceRow& row, std::uint64_t hash);
 
-  /// All but what only the reader of the rows has (repeated, not_rows). Nothing is added afterwards.
+  /// All but what only the reader of the rows has (repeated, not_rows, what rows say of runs). Nothing is added
+  /// afterwards.
   Fleet finish();
 
  private:
@@ -87,6 +88,7 @@ class FleetCounter {
   std::map<std::pair<std::string, std::string>, Group> lines_;  ///< by line of code and kind of dataset
   std::map<std::string, Group> rules_;
   std::map<std::string, Group> groups_;
+  JobSteps steps_;
   std::map<std::string, Group> errors_;
   std::map<std::string, Pipeline> pipelines_;
 };

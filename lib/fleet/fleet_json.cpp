@@ -32,6 +32,38 @@ OrderedJson pipeline_json(const FleetPipeline& pipeline) {
           {"example", pipeline.example}};
 }
 
+OrderedJson run_json(const JobRun& run) {
+  return {{"recorded_at", time_json(run.recorded_ns)},
+          {"step_p50_us", run.step_us},
+          {"verdict", text_or_null(run.verdict)},
+          {"input_share", or_null(run.input_share)},
+          {"culprit", text_or_null(run.culprit)},
+          {"limiting_resource", text_or_null(run.limiting_resource)},
+          {"source", text_or_null(run.source)},
+          {"signature", text_or_null(run.signature)},
+          {"trace", run.trace}};
+}
+
+OrderedJson slowdown_json(const JobHistory& job, const JobSlowdown& slowdown) {
+  const auto time_of = [&](std::size_t run) { return time_json(job.runs[run].recorded_ns); };
+  return {{"run", slowdown.run},
+          {"since", time_of(slowdown.run)},
+          {"until", slowdown.until ? time_of(*slowdown.until) : OrderedJson(nullptr)},
+          {"before_us", slowdown.before_us},
+          {"after_us", slowdown.after_us},
+          {"ratio", slowdown.ratio()},
+          {"changed", text_or_null(describe_cause(job, slowdown))},
+          {"trace", job.runs[slowdown.run].trace}};
+}
+
+OrderedJson job_json(const JobHistory& job) {
+  OrderedJson slowdowns = OrderedJson::array();
+  for (const JobSlowdown& slowdown : job.slowdowns) slowdowns.push_back(slowdown_json(job, slowdown));
+  OrderedJson runs = OrderedJson::array();
+  for (const JobRun& run : job.runs) runs.push_back(run_json(run));
+  return {{"job", job.job}, {"slowdowns", std::move(slowdowns)}, {"runs", std::move(runs)}};
+}
+
 }  // namespace
 
 std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
@@ -67,6 +99,10 @@ std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
   page["rules"] = table_json(rule_table(fleet, view));
   page["grouped_by"] = text_or_null(fleet.grouped_by);
   page["groups"] = table_json(group_table(fleet, view));
+  page["slower_jobs"] = OrderedJson::array();
+  for (std::size_t index = 0; index < fleet.slower_jobs.size() && is_shown(index); ++index) {
+    page["slower_jobs"].push_back(job_json(fleet.slower_jobs[index]));
+  }
   page["pipelines"] = std::move(pipelines);
   page["regressions"] = std::move(regressions);
   page["errors"] = table_json(error_table(fleet, view));

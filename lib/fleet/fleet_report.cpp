@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "text/hours.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
+#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -23,11 +25,13 @@ struct Section {
 
 /// The rankings that have something in them.
 std::vector<Section> sections_of(const Fleet& fleet, const FleetView& view) {
-  std::array<Section, 7> all = {{
+  std::array<Section, 8> all = {{
       {"What the time is lost to", culprit_table(fleet, view), fleet.culprits.size()},
       {"Lines of code that made the culprits", line_table(fleet, view), fleet.lines.size()},
       {"What rules found (a trace counts for each of its findings)", rule_table(fleet, view), fleet.rules.size()},
       {"Groups by " + fleet.grouped_by, group_table(fleet, view), fleet.groups.size()},
+      {"Jobs that got slower (median step before and after)", slowdown_table(fleet, view),
+       slowdown_table(fleet, {}).rows.size()},
       {"Pipelines (first and later half of their recordings)", pipeline_table(fleet, view), fleet.pipelines.size()},
       {"Pipelines that became slower", regression_table(fleet, view), fleet.regressions.size()},
       {"Traces that could not be diagnosed", error_table(fleet, view), fleet.errors.size()},
@@ -87,6 +91,23 @@ std::string verdicts_of(const Fleet& fleet) {
   return text;
 }
 
+/// "2 jobs; jobs/a most, since 2026-11-20 08:28:02: a step takes 16.4 ms, not 12.1 ms (limited by cores -> thread)": of
+/// the jobs that are slower to this day; empty if none is.
+std::string slower_of(const Fleet& fleet) {
+  const auto lasts = [](const JobHistory& job) { return !job.worst().until; };
+  const auto count = std::count_if(fleet.slower_jobs.begin(), fleet.slower_jobs.end(), lasts);
+  if (count == 0) return {};
+  const JobHistory& job = fleet.slower_jobs.front();
+  const JobSlowdown& slowdown = job.worst();
+  const std::string since = to_timestamp(job.runs[slowdown.run].recorded_ns);
+  const std::string cause = describe_cause(job, slowdown);
+  const std::string which =
+      count == 1 ? job.job : fmt::format("{}; most of all {}", format_count(count, "job"), job.job);
+  return fmt::format("{} since {} {}: a step takes {}, not {}{}", which, since.substr(0, 10), since.substr(11, 8),
+                     format_time(row_time(slowdown.after_us)), format_time(row_time(slowdown.before_us)),
+                     cause.empty() ? "" : " (" + cause + ")");
+}
+
 /// What does not count, a clause each.
 std::vector<std::string> cautions_of(const Fleet& fleet) {
   std::vector<std::string> cautions;
@@ -120,6 +141,7 @@ std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const T
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
   if (fleet.has_verdict()) page.row("verdicts", verdicts_of(fleet));
   for (const auto& [label, text] : savings_of(fleet, view)) page.row(label, text);
+  if (const std::string slower = slower_of(fleet); !slower.empty()) page.row("slower", slower);
   for (const std::string& caution : cautions_of(fleet)) page.row("left out", caution);
   std::string text = page.take();
   for (const Section& section : sections_of(fleet, view)) {
@@ -134,6 +156,9 @@ std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view) {
   if (fleet.has_verdict()) text += "\n" + escape_for_markdown("Verdicts: " + verdicts_of(fleet)) + "\n";
   for (const auto& [label, line] : savings_of(fleet, view)) {
     text += "\n" + escape_for_markdown(fmt::format("{}: {}", label == "money" ? "Money" : "If fixed", line)) + "\n";
+  }
+  if (const std::string slower = slower_of(fleet); !slower.empty()) {
+    text += "\n" + escape_for_markdown("Slower: " + slower) + "\n";
   }
   for (const std::string& caution : cautions_of(fleet))
     text += "\n" + escape_for_markdown("Left out: " + caution) + "\n";

@@ -96,17 +96,40 @@ Cell half_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half)
   return trend ? Cell((*trend).*half) : Cell();
 }
 
-/// Microseconds of a row as the table's time.
 Cell half_time_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
-  constexpr double kLongest = 9e12;  // microseconds, about what fits
-  if (!trend) return {};
-  return static_cast<Picoseconds>(std::clamp((*trend).*half, 0.0, kLongest) * kPicosecondsPerMicrosecond);
+  return trend ? Cell(row_time((*trend).*half)) : Cell();
+}
+
+Cell share_cell(const std::optional<double>& share) {
+  return share ? Cell(*share) : Cell();
+}
+
+/// How well a narrow page can do without some columns of a job that got slower.
+enum SpareOfSlowdowns : std::uint8_t { kSpareRuns = 1, kSpareShares };
+
+std::vector<Cell> slowdown_cells(const JobHistory& job, const JobSlowdown& slowdown) {
+  const JobRun& first = job.runs[slowdown.run];
+  return {job.job,
+          day_cell(first.recorded_ns),
+          day_cell(slowdown.until ? job.runs[*slowdown.until].recorded_ns : 0),
+          row_time(slowdown.before_us),
+          row_time(slowdown.after_us),
+          share_cell(job.runs[slowdown.typical_before].input_share),
+          share_cell(job.runs[slowdown.typical_after].input_share),
+          count_cell(job.runs.size()),
+          text_or_unknown(describe_cause(job, slowdown)),
+          first.trace};
 }
 
 }  // namespace
 
 double to_hours(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / kNanosecondsPerHour;
+}
+
+Picoseconds row_time(double microseconds) {
+  constexpr double kLongest = 9e12;  // about what fits
+  return static_cast<Picoseconds>(std::clamp(microseconds, 0.0, kLongest) * kPicosecondsPerMicrosecond);
 }
 
 DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
@@ -178,6 +201,25 @@ DataTable regression_table(const Fleet& fleet, const FleetView& view) {
                           half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),
                           half_time_cell(pipeline.get_next_p50, &FleetTrend::later), count_cell(pipeline.earlier_count),
                           count_cell(pipeline.later_count), pipeline.p_value.value_or(1), pipeline.example});
+  }
+  return table;
+}
+
+DataTable slowdown_table(const Fleet& fleet, const FleetView& view) {
+  DataTable table;
+  table.columns = {{"job", "job", ColumnKind::text},
+                   {"since_day", "since", ColumnKind::text},
+                   {"until_day", "until", ColumnKind::text, true},
+                   {"step_before_us", "step", ColumnKind::time},
+                   {"step_after_us", "then", ColumnKind::time},
+                   {"input_share_before", "waits", ColumnKind::share, false, kSpareShares},
+                   {"input_share_after", "then", ColumnKind::share, false, kSpareShares},
+                   {"runs", "runs", ColumnKind::count, false, kSpareRuns},
+                   {"changed", "what changed", ColumnKind::text, true},
+                   {"trace", "first slower one", ColumnKind::path}};
+  for (std::size_t index = 0; index < shown_count(fleet.slower_jobs, view.top); ++index) {
+    const JobHistory& job = fleet.slower_jobs[index];
+    for (const JobSlowdown& slowdown : job.slowdowns) table.rows.push_back(slowdown_cells(job, slowdown));
   }
   return table;
 }

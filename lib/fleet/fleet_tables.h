@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/time.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_view.h"
 #include "text/data_table.h"
@@ -17,11 +18,16 @@ DataTable group_table(const Fleet& fleet, const FleetView& view);
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
 /// The pipelines that became slower.
 DataTable regression_table(const Fleet& fleet, const FleetView& view);
+/// Where jobs got slower, a row for each time.
+DataTable slowdown_table(const Fleet& fleet, const FleetView& view);
 DataTable error_table(const Fleet& fleet, const FleetView& view);
 
 /// Culprits, lines, rules and groups together, distinguished by the first column.
 DataTable cause_table(const Fleet& fleet, const FleetView& view);
 
 double to_hours(std::int64_t nanoseconds);
+
+/// Microseconds of a row; what is beyond all reason becomes the longest time there is.
+Picoseconds row_time(double microseconds);
 
 }  // namespace doctor

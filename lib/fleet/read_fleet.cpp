@@ -112,6 +112,13 @@ Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGroupin
   });
   if (!read) return Unexpected(read.error());
   Fleet fleet = counter.finish();
+  if (!fleet.slower_jobs.empty()) {
+    RunDescriber runs(fleet.slower_jobs);
+    read = rows.read([&](const Result<TraceRow>& row, const Line& line, const std::string&) {
+      if (row) runs.add(*row, fnv1a_64(line.text));
+    });
+    if (!read) return Unexpected(read.error());
+  }
   fleet.repeated = row_count - std::min(row_count, fleet.rows);
   fleet.not_rows = not_rows;
   fleet.first_not_row = first_not_row;

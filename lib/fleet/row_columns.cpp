@@ -11,8 +11,6 @@
 namespace doctor {
 namespace {
 
-using enum Presence;
-
 /// "`error`, `warning` or `note`".
 std::string list_of(const std::vector<std::string_view>& words) {
   std::string list;
@@ -33,6 +31,7 @@ std::vector<RowColumn> with_words(std::vector<RowColumn> columns) {
 }
 
 std::vector<RowColumn> op_columns() {
+  using enum Presence;
   return {
       {"op", &RowOp::op, always, "", "type of op, as in the trace"},
       {"self_us", &RowOp::self_us, always, "us",
@@ -42,6 +41,7 @@ std::vector<RowColumn> op_columns() {
 }
 
 std::vector<RowColumn> finding_columns() {
+  using enum Presence;
   return with_words({
       {"rule", &RowFinding::rule, always, "", "`tfdata-doctor explain RULE` prints its page"},
       {"severity", &RowFinding::severity, always, "", "{}", {"error", "warning", "note"}},
@@ -51,6 +51,7 @@ std::vector<RowColumn> finding_columns() {
 }
 
 std::vector<RowColumn> all_columns() {
+  using enum Presence;
   return with_words({
       {"schema", {}, always, "", "`tfdata-doctor.row/2`", {kRowSchema}},
       {"path", &RowFile::path, always, "", "the file, as it was given or found"},
@@ -135,6 +136,10 @@ std::vector<RowColumn> all_columns() {
        "",
        "how much of the sandbox was in force: {}; null in rows of earlier versions",
        {"full", "partial", "none"}},
+      {"step_p50_us", &TraceRow::step_p50_us, later, "us",
+       "median step of the worst pipeline: from one steady call of GetNext to the next; null with fewer than two, and "
+       "in "
+       "rows of earlier versions"},
   });
 }
 

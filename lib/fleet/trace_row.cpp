@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compare/run_summary.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
@@ -88,6 +89,9 @@ void describe_pipeline(const PipelineView& view, TraceRow& row) {
     row.get_next_p50_us = to_microseconds(pipeline.median);
     row.get_next_p95_us = to_microseconds(pipeline.p95);
     row.get_next_max_us = to_microseconds(pipeline.max);
+  }
+  if (const DurationStatistics steps = steps_of(pipeline); steps.count > 0) {
+    row.step_p50_us = to_microseconds(steps.median);
   }
   describe_culprit(view, row);
 }

@@ -73,6 +73,7 @@ struct TraceRow {
   std::string culprit_source;           ///< the line that made the culprit, "src/input.py:33"; empty if not known
   std::string best_condition;           ///< on which the gain depends, as in the JSON report; empty: on none
   std::string sandbox;                  ///< sandbox_word() of what read the trace
+  std::optional<double> step_p50_us;    ///< median of steps_of() the worst pipeline
 };
 
 /// The row of one file that was diagnosed, or could not be read (`unreadable` of the analysis has why).

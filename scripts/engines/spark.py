@@ -47,7 +47,8 @@ best_gain DOUBLE,
 best_gain_low DOUBLE,
 best_condition STRING,
 culprit_source STRING,
-sandbox STRING
+sandbox STRING,
+step_p50_us DOUBLE
 """
 TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
 

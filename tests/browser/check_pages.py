@@ -52,6 +52,7 @@ PAGES = [
     ("whatif", ["whatif", "traces/guide_naive.xplane.pb"]),
     ("steps", ["show", "steps", "traces/guide_naive.xplane.pb"]),
     ("fleet", ["fleet", "fleet/january.ndjson", "fleet/february.ndjson"]),
+    ("fleet_over_time", ["fleet", "fleet/over_time.ndjson.gz"]),
     ("compare", ["compare", "traces/guide_naive.xplane.pb", "--", "traces/guide_prefetch.xplane.pb"]),
 ]
 

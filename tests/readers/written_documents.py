@@ -74,6 +74,7 @@ def commands():
     yield ['rules']
     yield ['config', 'show']
     yield ['fleet', 'testdata/fleet/january.ndjson', 'testdata/fleet/february.ndjson']
+    yield ['fleet', 'testdata/fleet/over_time.ndjson.gz']
     yield ['fleet', '--price', '2.5', '--top', '0', 'testdata/fleet/january.ndjson', 'testdata/fleet/february.ndjson']
     yield ['query', "select *, x'00ff' as bytes, 1 as host, 2 as host from traces", STEADY]
 

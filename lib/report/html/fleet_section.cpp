@@ -99,6 +99,54 @@ void add_regression(const OrderedJson& regression, HtmlWriter& page) {
   page.close();
 }
 
+/// "12.1 ms -> 16.4 ms (x1.36) since 2026-11-20: limited by cores -> thread. jobs/a/…": a job's slow-down and where it
+/// begins.
+void add_slowdown(const OrderedJson& slowdown, HtmlWriter& page) {
+  const std::string until = text_of(slowdown, key::until).substr(0, 10);
+  const std::string changed = text_of(slowdown, key::changed);
+  page.open("p");
+  page.text(fmt::format("{} \u2192 {} (x{:.3g}) since {}{}{}. First slower one: ",
+                        format_time(time_of(slowdown, key::before_us)), format_time(time_of(slowdown, key::after_us)),
+                        number_of(slowdown, key::ratio), text_of(slowdown, key::since).substr(0, 10),
+                        until.empty() ? "" : ", until " + until, changed.empty() ? "" : ": " + changed));
+  add_example(text_of(slowdown, key::trace), page);
+  page.close();
+}
+
+void add_slower_job(const OrderedJson& job, HtmlWriter& page) {
+  const OrderedJson& runs = list_of(job, key::runs);
+  const std::string name = shortened(text_of(job, key::job));
+  DotChart chart;
+  chart.description = "Median step of each run, the oldest on the left";
+  for (const OrderedJson& run : runs) {
+    chart.dots.push_back({number_of(run, key::step_p50_us), text_of(run, key::recorded_at).substr(0, 16) + ": " +
+                                                                format_time(time_of(run, key::step_p50_us))});
+  }
+  page.element("h4", name);
+  for (const OrderedJson& slowdown : list_of(job, key::slowdowns)) {
+    chart.marks.push_back(static_cast<std::size_t>(number_of(slowdown, key::run)));
+    add_slowdown(slowdown, page);
+  }
+  add_chart(chart, page);
+  add_table(table_of("runs of " + name, runs), page);
+}
+
+void add_slower_jobs(const OrderedJson& fleet, HtmlWriter& page) {
+  const OrderedJson& jobs = list_of(fleet, key::slower_jobs);
+  if (jobs.empty()) return;
+  page.element("h3", "Jobs that got slower");
+  page.element("p", {{"class", "muted"}},
+               "Each dot is the median step of a run, from nothing at the bottom; a dashed line is where it became "
+               "longer.");
+  page.open("div", {{"class", "multiples"}});
+  for (std::size_t index = 0; index < std::min(jobs.size(), kMostRegressions); ++index) {
+    page.open("div");
+    add_slower_job(jobs[index], page);
+    page.close();
+  }
+  page.close();
+}
+
 double share_of_recorded(const OrderedJson& fleet, std::string_view key) {
   const double recorded = number_of(fleet, key::recorded_hours);
   return recorded > 0 ? number_of(fleet, key) / recorded : 0;
@@ -163,6 +211,7 @@ void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
   add_summary(*fleet, page);
   open_section("fleet", "What the training jobs wait for", page);
   for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
+  add_slower_jobs(*fleet, page);
   const OrderedJson& regressions = list_of(*fleet, key::regressions);
   if (!regressions.empty()) {
     page.element("h3", "Pipelines that got slower");

@@ -12,8 +12,6 @@
 namespace doctor {
 namespace {
 
-constexpr int kTrendHeight = 72;  // pixels
-constexpr int kMargin = 8;        // around it, so that no dot is cut
 constexpr std::size_t kMostSeries = 12;
 
 std::string name_of_entry(const OrderedJson& entry, std::size_t number) {
@@ -46,37 +44,21 @@ std::string describe_change(const OrderedJson& change, const OrderedJson& entrie
                      words_of_time(change[key::after_us]), number_of(change, key::ratio), since);
 }
 
-/// A dot for each version, the oldest on the left, and a dashed line where the number becomes another one.
+/// A dot for each version, and a dashed line where the number becomes another one.
 void add_dots(const OrderedJson& series, const OrderedJson& entries, HtmlWriter& page) {
+  DotChart chart;
+  chart.description = text_of(series, key::words) + ": a dot for each version, the oldest on the left";
   const OrderedJson& values = list_of(series, key::values_us);
-  double top = 0;
-  for (const OrderedJson& value : values) top = std::max(top, value.is_number() ? value.get<double>() : 0);
-  const auto count = static_cast<double>(values.size());
-  page.open("svg", {{"class", "picture"},
-                    {"role", "img"},
-                    {"aria-label", text_of(series, key::words) + ": a dot for each version, the oldest on the left"},
-                    {"height", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
-  page.empty("rect",
-             {{"class", "track"}, {"width", "100%"}, {"height", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
-  for (const OrderedJson& change : list_of(series, key::changes)) {
-    const std::string x = percent_of(number_of(change, key::entry), count);
-    page.empty(
-        "line",
-        {{"class", "mark"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", fmt::format("{}", kTrendHeight + 2 * kMargin)}});
-  }
   for (std::size_t index = 0; index < values.size(); ++index) {
-    if (!values[index].is_number() || top <= 0) continue;
-    page.open("circle",
-              {{"class", "s2"},
-               {"cx", percent_of(static_cast<double>(index) + 0.5, count)},
-               {"cy", fmt::format("{:.1f}", kMargin + kTrendHeight * (1 - values[index].get<double>() / top))},
-               {"r", "4"}});
     const std::string name =
         index < entries.size() ? name_of_entry(entries[index], index) : fmt::format("version {}", index + 1);
-    page.element("title", name + ": " + words_of_time(values[index]));
-    page.close();
+    chart.dots.push_back(
+        {values[index].is_number() ? values[index].get<double>() : -1, name + ": " + words_of_time(values[index])});
   }
-  page.close();
+  for (const OrderedJson& change : list_of(series, key::changes)) {
+    chart.marks.push_back(static_cast<std::size_t>(number_of(change, key::entry)));
+  }
+  add_chart(chart, page);
 }
 
 void add_table_of_versions(const std::vector<const OrderedJson*>& drawn, const OrderedJson& entries, HtmlWriter& page) {

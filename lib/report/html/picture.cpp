@@ -17,6 +17,8 @@ constexpr int kThinBoxHeight = 9;  // of a lane that belongs to the one above
 constexpr int kLaneGap = 4;
 constexpr int kAxisHeight = 22;
 constexpr int kChartHeight = 140;
+constexpr int kDotChartHeight = 72;
+constexpr int kDotMargin = 8;  // so that no dot is cut
 
 std::string pixels(int value) {
   return fmt::format("{}", value);
@@ -206,6 +208,30 @@ void add_chart(const LevelChart& chart, HtmlWriter& page) {
   page.close();
   add_axis(chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
   close_figure(page);
+}
+
+void add_chart(const DotChart& chart, HtmlWriter& page) {
+  const std::string height = pixels(kDotChartHeight + 2 * kDotMargin);
+  const auto count = static_cast<double>(chart.dots.size());
+  double top = 0;
+  for (const DotChart::Dot& dot : chart.dots) top = std::max(top, dot.value);
+  page.open("svg", {{"class", "picture"}, {"role", "img"}, {"aria-label", chart.description}, {"height", height}});
+  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", height}});
+  for (const std::size_t mark : chart.marks) {
+    const std::string x = percent_of(static_cast<double>(mark), count);
+    page.empty("line", {{"class", "mark"}, {"x1", x}, {"x2", x}, {"y1", "0"}, {"y2", height}});
+  }
+  for (std::size_t index = 0; index < chart.dots.size() && top > 0; ++index) {
+    const DotChart::Dot& dot = chart.dots[index];
+    if (dot.value < 0) continue;
+    page.open("circle", {{"class", "s2"},
+                         {"cx", percent_of(static_cast<double>(index) + 0.5, count)},
+                         {"cy", fmt::format("{:.1f}", kDotMargin + kDotChartHeight * (1 - dot.value / top))},
+                         {"r", "4"}});
+    page.element("title", dot.title);
+    page.close();
+  }
+  page.close();
 }
 
 void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page) {

@@ -89,6 +89,19 @@ struct LevelChart {
 
 void add_chart(const LevelChart& chart, HtmlWriter& page);
 
+/// A number again and again, the oldest on the left: a dot each, from nothing at the bottom.
+struct DotChart {
+  struct Dot {
+    double value = -1;  ///< below 0: none
+    std::string title;  ///< foreign text
+  };
+  std::string description;
+  std::vector<Dot> dots;
+  std::vector<std::size_t> marks;  ///< dots before which a dashed line lies
+};
+
+void add_chart(const DotChart& chart, HtmlWriter& page);
+
 /// A bar from nothing to `share` of its width.
 void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page);
 
