@@ -14,6 +14,7 @@ int run_checklist(const Request& request);
 int run_compare(const Request& request);
 int run_baseline(const Request& request);
 int run_batch(const Request& request);
+int run_watch(const Request& request);
 int run_fleet(const Request& request);
 int run_convert(const Request& request);
 int run_query(const Request& request);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
-#include "analysis.h"
 #include "batch/batch.h"
 #include "commands.h"
 #include "process/exit_code.h"
 #include "process/interruption.h"
 #include "process/output.h"
 #include "text/numbers.h"
+#include "worker_options.h"
 
 namespace doctor {
 namespace {
@@ -34,27 +34,11 @@ Result<void> check_batch(const BatchOptions& batch) {
 }
 
 Result<BatchOptions> batch_options(const Request& request) {
-  ReadingOptions reading = reading_options(request);
-  reading.setup.work.threads = 1;  // the workers take all cores
-  reading.setup.scope = DiagnosisScope::row;
-  BatchOptions batch = {.traces = std::move(reading.traces),
-                        .files_from = request.given("files-from"),
-                        .path_end = request.is_set("null") ? '\0' : '\n',
-                        .shard = {},
-                        .name = request.given("name"),
-                        .output = request.text("output"),
-                        .resumes = request.is_set("resume"),
-                        .jobs = request.number("jobs").value_or(usable_cores()),
-                        .time_limit = {},
-                        .max_memory = std::move(reading.max_memory),
-                        .fail_on = fail_on_of(request),
-                        .budgets = request.budgets,
-                        .setup = std::move(reading.setup),
-                        .sandbox = reading.sandbox,
-                        .quiet = request.is_set("quiet")};
-  if (const std::size_t seconds = *request.number("timeout"); seconds > 0) {
-    batch.time_limit = std::chrono::seconds(seconds);
-  }
+  BatchOptions batch = worker_options(request);
+  batch.files_from = request.given("files-from");
+  batch.path_end = request.is_set("null") ? '\0' : '\n';
+  batch.name = request.given("name");
+  batch.resumes = request.is_set("resume");
   if (const std::optional<std::string> text = request.given("shard")) {
     const std::optional<Shard> shard = parse_shard(*text);
     if (!shard) {

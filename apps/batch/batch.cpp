@@ -14,6 +14,7 @@
 
 #include "batch/row_output.h"
 #include "batch/trace_folders.h"
+#include "batch/trace_watch.h"
 #include "batch/trace_worker.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
@@ -42,6 +43,39 @@ class Batch {
 
   /// Errors: nothing could be begun, or a row could not be stored.
   Result<BatchTally> run() {
+    if (Result<void> prepared = prepare(); !prepared) return Unexpected(std::move(prepared.error()));
+    if (shows_progress_) total_ = count_traces();
+    Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
+    if (!list) return Unexpected(std::move(list.error()));
+    list_ = std::move(*list);
+    const InterruptionGuard guard;
+    if (Result<void> done = work_through(); !done) return Unexpected(std::move(done.error()));
+    return end();
+  }
+
+  Result<BatchTally> watch(const WatchOptions& watch) {
+    if (Result<void> prepared = prepare(); !prepared) return Unexpected(std::move(prepared.error()));
+    Result<std::unique_ptr<TraceList>> list = TraceList::open({});
+    if (!list) return Unexpected(std::move(list.error()));
+    list_ = std::move(*list);
+    const InterruptionGuard guard;
+    TraceWatch traces(watch.every);
+    const WatchSteps steps = {
+        .look = [this](const PathSet& known) { return look(known); },
+        .now_ns = [] { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); },
+        .work =
+            [this](std::vector<std::string> paths) {
+              for (std::string& path : paths) list_->name(std::move(path));
+              return work_through();
+            },
+        .wait = [&] { return !watch.is_once && wait_unless_interrupted(watch.every); }};
+    if (Result<void> done = follow(traces, steps); !done) return Unexpected(std::move(done.error()));
+    tally_.unfinished = traces.unfinished();
+    return end();
+  }
+
+ private:
+  Result<void> prepare() {
     if (std::find(options_.traces.begin(), options_.traces.end(), "-") != options_.traces.end()) {
       Result<FileDescriptor> stored = store_standard_input();
       if (!stored) return Unexpected(std::move(stored.error()));
@@ -52,25 +86,35 @@ class Batch {
     rows_ = std::move(*rows);
     warn_of_strange_lines();
     make_room_for_pipes();
-    if (shows_progress_) total_ = count_traces();
     for (const std::string& path : options_.traces) folders_.add_named(path);
     tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
                                           ? "each worker: " + describe(available_sandbox(), rules_for_workers())
                                           : "left out by --no-sandbox");
-    if (options_.sandbox.is_wanted) {
-      // For the rows of traces whose worker failed, which this process writes.
-      const Result<void> judged = judge_sandbox(options_.sandbox, available_sandbox());
-      if (!judged) return Unexpected(judged.error());
-    }
-    const InterruptionGuard guard;
-    if (Result<void> first = run_all(); !first) return Unexpected(std::move(first.error()));
-    if (Result<void> second = run_again(); !second) return Unexpected(std::move(second.error()));
+    // For the rows of traces whose worker failed, which this process writes.
+    return options_.sandbox.is_wanted ? judge_sandbox(options_.sandbox, available_sandbox()) : Result<void>();
+  }
+
+  BatchTally end() {
     status_line().erase();
     tally_.interrupted_by = interrupting_signal();
     return tally_;
   }
 
- private:
+  /// A folder that cannot be read is told and counted once, however often it is looked at.
+  std::vector<FoundTrace> look(const PathSet& known) {
+    return look_for_traces(options_.traces.front(), known, [this](const Error& error) {
+      if (!told_.add(to_string(error))) return;
+      ++tally_.unreadable_folders;
+      print_error(error);
+    });
+  }
+
+  /// All that the list names by now.
+  Result<void> work_through() {
+    if (Result<void> first = run_all(); !first) return first;
+    return run_again();
+  }
+
   /// What can be read once only is kept in a temporary file.
   void make_room_for_pipes() {
     const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
@@ -133,11 +177,9 @@ class Batch {
   }
 
   Result<void> run_all() {
-    Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
-    if (!list) return Unexpected(std::move(list.error()));
-    list_ = std::move(*list);
     WorkerPool pool = make_pool(worker_count());
     keeps_large_ones_ = worker_count() > 1;
+    is_first_try_ = true;
     return work_off(pool, [&] { return next_trace(); });
   }
 
@@ -200,7 +242,7 @@ class Batch {
       again_.push_back(std::move(task.task));
       return {};
     }
-    if (!task.result) return rows_->append(failed(task));
+    if (!task.result) return append(failed(task));
     const DiagnosedTrace diagnosed = decode_diagnosed_trace(*task.result);
     if (!diagnosed.belongs_to.empty()) {
       ++tally_.beside_another;
@@ -209,7 +251,13 @@ class Batch {
     }
     tally_.add(diagnosed);
     tell_budgets(name_of(task.task), diagnosed.budgets);
-    return rows_->append(diagnosed.row);
+    return append(diagnosed.row);
+  }
+
+  Result<void> append(std::string_view row) {
+    Result<void> stored = rows_->append(row);
+    if (stored && options_.tell_row) options_.tell_row(row);
+    return stored;
   }
 
   /// A row has no place for them.
@@ -258,7 +306,7 @@ class Batch {
 
   const BatchOptions& options_;
   const MemoryLimit& memory_;
-  const bool shows_progress_ = wants_progress_bar(options_.quiet, STDERR_FILENO);
+  const bool shows_progress_ = !options_.tell_row && wants_progress_bar(options_.quiet, STDERR_FILENO);
   FileDescriptor standard_input_;
   TraceFolders folders_;
   std::string temporary_folder_;  ///< of the workers; empty: none
@@ -268,6 +316,7 @@ class Batch {
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;
   BatchTally tally_;
+  PathSet told_;  ///< errors of folders
   bool keeps_large_ones_ = false;
   bool is_first_try_ = true;
   std::vector<std::string> again_;  ///< traces that are tried once more, alone
@@ -279,6 +328,10 @@ class Batch {
 
 Result<BatchTally> diagnose_batch(const BatchOptions& options) {
   return Batch(options).run();
+}
+
+Result<BatchTally> watch_batch(const BatchOptions& options, const WatchOptions& watch) {
+  return Batch(options).watch(watch);
 }
 
 }  // namespace doctor

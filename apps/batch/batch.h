@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,10 +36,22 @@ struct BatchOptions {
   DiagnosisSetup setup;
   SandboxChoice sandbox;  ///< of the workers
   bool quiet = false;
+  /// Told of every row when it is stored; then no progress is shown. May be empty.
+  std::function<void(std::string_view row)> tell_row = {};
+};
+
+/// What `watch` is asked for beyond that; the one path of BatchOptions::traces is the directory that it follows.
+struct WatchOptions {
+  std::chrono::milliseconds every{};  ///< from the end of one pass to the next look
+  bool is_once = false;               ///< one pass
 };
 
 /// Diagnoses every trace in a worker process and writes its row. Ctrl-C ends it early, after a whole row. Errors:
 /// nothing could be begun, or a row could not be stored.
 Result<BatchTally> diagnose_batch(const BatchOptions& options);
+
+/// The same for the traces below a directory, as they appear, each when it is whole (TraceWatch). Ends after one pass,
+/// or when a signal comes.
+Result<BatchTally> watch_batch(const BatchOptions& options, const WatchOptions& watch);
 
 }  // namespace doctor

@@ -56,9 +56,12 @@ int exit_code_of(const BatchTally& tally) {
   return has_verdict || tally.skipped > 0 ? kExitClean : kExitNothing;
 }
 
-std::string render_summary(const BatchTally& tally, std::chrono::nanoseconds duration) {
-  std::string text = fmt::format("{} in {:.1f} s ({} a second)", format_count(tally.traces, "trace"),
-                                 seconds_of(duration), format_count(per_second(tally, duration)));
+std::string render_summary(const BatchTally& tally, std::optional<std::chrono::nanoseconds> duration) {
+  std::string text = format_count(tally.traces, "trace");
+  if (duration) {
+    text +=
+        fmt::format(" in {:.1f} s ({} a second)", seconds_of(*duration), format_count(per_second(tally, *duration)));
+  }
   const std::string verdicts = list({{of(tally, VerdictStatus::input_bound), "input-bound"},
                                      {of(tally, VerdictStatus::healthy), "healthy"},
                                      {of(tally, VerdictStatus::no_input_pipeline), "without an input pipeline"},
@@ -73,6 +76,7 @@ std::string render_summary(const BatchTally& tally, std::chrono::nanoseconds dur
   if (tally.beside_another > 0) {
     text += fmt::format("; {} read with another one of the same process", format_count(tally.beside_another, "file"));
   }
+  if (tally.unfinished > 0) text += fmt::format("; {} still being written", format_count(tally.unfinished));
   if (tally.skipped > 0) text += fmt::format("; {} were there already", format_count(tally.skipped));
   return text + "\n";
 }

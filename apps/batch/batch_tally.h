@@ -23,6 +23,7 @@ struct BatchTally {
   std::uint64_t skipped = 0;             ///< that were in the output already
   std::uint64_t beside_another = 0;      ///< whose process has its row by another file
   std::uint64_t unreadable_folders = 0;  ///< have no row
+  std::uint64_t unfinished = 0;          ///< of `watch`: that were still being written at the end
   int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
 
   void add(const DiagnosedTrace& trace);
@@ -35,8 +36,9 @@ struct BatchTally {
 /// kExitNothing if no trace showed an input pipeline, or a budget could not be evaluated on one that did.
 int exit_code_of(const BatchTally& tally);
 
-/// "10,000 traces in 55 s (181 a second): 4,210 input-bound, …": the closing lines.
-std::string render_summary(const BatchTally& tally, std::chrono::nanoseconds duration);
+/// "10,000 traces in 55 s (181 a second): 4,210 input-bound, …": the closing lines. `duration`: of the work; nullopt:
+/// most of the time there was none.
+std::string render_summary(const BatchTally& tally, std::optional<std::chrono::nanoseconds> duration);
 
 /// The line that a terminal shows meanwhile, of at most `width` characters. `total`: traces in all, where that is
 /// known.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -44,6 +45,9 @@ class TraceList {
   /// The next trace, or why a directory or the rest of the file with paths could not be read; the list goes on after
   /// that. nullopt at the end.
   std::optional<Result<std::string>> next();
+
+  /// Adds a path after those that were named.
+  void name(std::string path) { paths_.push_back(std::move(path)); }
 
   /// Takes a trace that was not named into the list, as one that next() returned. Whether it was neither returned
   /// before nor is of another shard.

@@ -169,7 +169,7 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .key = "judge"},
 };
 
-/// For batches alone.
+/// For batches and folders that are followed.
 const std::vector<OptionEntry> kBatchOptions = {
     {.name = "files-from",
      .value_name = "FILE",
@@ -187,13 +187,13 @@ const std::vector<OptionEntry> kBatchOptions = {
      .least = 1,
      .most = kMostJobs,
      .help = "Traces that are diagnosed at once, each in a process of its own (default: one for each core)",
-     .commands = {batch}},
+     .commands = {batch, watch}},
     {.name = "timeout",
      .value_name = "SECONDS",
      .kind = ValueKind::number,
      .default_text = "600",
      .help = "Give up on a trace that takes longer, 0: never; its row says so",
-     .commands = {batch}},
+     .commands = {batch, watch}},
     {.name = "shard",
      .value_name = "I/N",
      .kind = ValueKind::text,
@@ -209,7 +209,15 @@ const std::vector<OptionEntry> kBatchOptions = {
      .commands = {batch}},
     {.name = "exit-zero",
      .help = "Exit with 0 if all rows were written, whatever they say: for engines that take all else for a failure",
-     .commands = {batch}},
+     .commands = {batch, watch}},
+    {.name = "every",
+     .value_name = "TIME",
+     .kind = ValueKind::duration,
+     .least = 1000,
+     .default_text = "30s",
+     .help = "Look again so long after everything new was diagnosed",
+     .commands = {watch}},
+    {.name = "once", .help = "Diagnose what is new and whole, and end: for cron", .commands = {watch}},
 };
 
 /// For some pages of `show` alone.

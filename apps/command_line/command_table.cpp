@@ -28,12 +28,21 @@ constexpr std::string_view kRecordingNotes =
     "is all of them: every run of a log directory counts. Five recordings a side make a sound comparison.";
 constexpr std::string_view kBatchNotes =
     "Every trace file below a directory is diagnosed, each by itself: all runs, not only the newest.";
+constexpr std::string_view kWatchNotes =
+    "A file is diagnosed when it is whole: its size and time are the same at two looks, or nothing was written to it "
+    "for "
+    "the TIME of --every. Each path is diagnosed once; with -o FILE a later start skips what has a row in FILE, too. "
+    "Ctrl-C and SIGTERM end the program after a whole row, with the exit status of what it has diagnosed.";
 
 constexpr ExitMeaning kFailed = {kExitFailure,
                                  "wrong usage, unreadable input, output that could not be written, or more memory or "
                                  "time needed than --max-memory and --timeout allow"};
 constexpr ExitMeaning kFailedPlainly = {kExitFailure,
                                         "wrong usage, unreadable input, or output that could not be written"};
+constexpr ExitMeaning kRowsFailed = {
+    kExitFailure, "wrong usage, a trace or a directory that could not be read, or rows that could not be written"};
+constexpr ExitMeaning kNoRowJudged = {
+    kExitNothing, "no trace shows an input pipeline that could be judged, or a budget could not be evaluated on one"};
 constexpr ExitMeaning kPrinted = {kExitClean, "printed"};
 constexpr ExitMeaning kNotPrinted = {kExitFailure, "wrong usage, or output that could not be written"};
 
@@ -201,11 +210,23 @@ const std::vector<CommandEntry> kTraceCommands = {
      .notes = kBatchNotes,
      .exits = {{kExitClean, "every trace has a row, and none has a finding at or above --fail-on or exceeds a budget"},
                {kExitFinding, "a trace has a finding at or above --fail-on, or exceeds a budget"},
-               {kExitFailure,
-                "wrong usage, a trace or a directory that could not be read, or rows that could not be "
-                "written"},
-               {kExitNothing,
-                "no trace shows an input pipeline that could be judged, or a budget could not be evaluated on one"}}},
+               kRowsFailed,
+               kNoRowJudged}},
+    {.name = "watch",
+     .command = Command::watch,
+     .run = run_watch,
+     .summary = "Diagnose the traces of a folder as they appear: a row of NDJSON each",
+     .usage = "[OPTIONS] DIR",
+     .is_timed_by_part = true,
+     .arguments = {{"DIR", ArgumentKind::path, "The folder that is followed, with all below it"}},
+     .examples = {{"watch -o rows.ndjson logs/", "until Ctrl-C; 'fleet rows.ndjson' ranks what it has found"},
+                  {"watch --once -q -o rows.ndjson logs/", "what is new since the last time, for cron"},
+                  {"watch --every 5m logs/", "all of it as rows on standard output"}},
+     .notes = kWatchNotes,
+     .exits = {{kExitClean, "no new trace, or none has a finding at or above --fail-on or exceeds a budget"},
+               {kExitFinding, "a new trace has a finding at or above --fail-on, or exceeds a budget"},
+               kRowsFailed,
+               kNoRowJudged}},
 };
 
 const std::vector<CommandEntry> kTableCommands = {

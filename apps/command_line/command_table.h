@@ -21,6 +21,7 @@ enum class Command {
   compare,
   baseline,
   batch,
+  watch,
   fleet,
   convert,
   query,

@@ -17,16 +17,16 @@ constexpr CommandSet kTraceReaders = {diagnose, show, whatif, checklist, convert
 // `config` takes every setting, because it shows what they come to.
 constexpr CommandSet kTraceSettings = {diagnose, capture, show,  whatif,  checklist, compare,
                                        baseline, convert, query, explain, config};
-constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif, checklist, compare,
-                                        baseline, convert, batch, query,  explain,   config};
-constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif, checklist, compare, baseline,
-                                        convert,  batch,   fleet, query,  explain,   rules,   config};
-/// All that read what others may have made; batch and capture have limits of their own.
+constexpr CommandSet kMemorySettings = {diagnose, capture, show,  whatif, checklist, compare, baseline,
+                                        convert,  batch,   watch, query,  explain,   config};
+constexpr CommandSet kSettingReaders = {diagnose, capture, show,  whatif, checklist, compare, baseline, convert,
+                                        batch,    watch,   fleet, query,  explain,   rules,   config};
+/// All that read what others may have made; batch, watch and capture have limits of their own.
 constexpr CommandSet kTimedCommands = {diagnose, show,    whatif, checklist, compare,
                                        baseline, convert, fleet,  query,     explain};
 /// On the command line alone, so that no file or variable of others can leave it out.
-constexpr CommandSet kSandboxed = {diagnose, capture, show,  whatif, checklist, compare,
-                                   baseline, convert, batch, fleet,  query,     explain};
+constexpr CommandSet kSandboxed = {diagnose, capture, show,  whatif, checklist, compare, baseline,
+                                   convert,  batch,   watch, fleet,  query,     explain};
 constexpr CommandSet kPrinters = {diagnose, capture, show,    whatif, checklist, compare,
                                   baseline, fleet,   explain, rules,  config};
 
@@ -103,7 +103,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .words = kSeverities,
      .default_text = "warning",
      .help = "Exit with 1 on a finding of at least this severity: error, warning, note or never",
-     .commands = {diagnose, capture, batch, config},
+     .commands = {diagnose, capture, batch, watch, config},
      .is_setting = true,
      .key = "fail-on"},
     {.name = "fail-on",
@@ -127,7 +127,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "RULE.THRESHOLD=VALUE",
      .kind = ValueKind::threshold,
      .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, convert, batch, query, explain,
+     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, convert, batch, watch, query, explain,
                   config},
      .repeats = true,
      .is_setting = true,
@@ -147,7 +147,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::share_budget,
      .help = "Exit with 1 if the consumer waits for a larger share of the time, 0 to 1; PIPELINE is a pattern for the "
              "long name of one of its iterators, e.g. '*::Shuffle*=0.1'; may be repeated",
-     .commands = {diagnose, capture, compare, batch, config},
+     .commands = {diagnose, capture, compare, batch, watch, config},
      .repeats = true,
      .is_setting = true,
      .key = "budgets.max_input_share"},
@@ -155,7 +155,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "[PIPELINE=]US",
      .kind = ValueKind::time_budget,
      .help = "Exit with 1 if the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
-     .commands = {diagnose, capture, compare, batch, config},
+     .commands = {diagnose, capture, compare, batch, watch, config},
      .repeats = true,
      .is_setting = true,
      .key = "budgets.max_get_next_p95_us"},
@@ -163,7 +163,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .value_name = "[PIPELINE=]RULE",
      .kind = ValueKind::rule_budget,
      .help = "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
-     .commands = {diagnose, capture, compare, batch, config},
+     .commands = {diagnose, capture, compare, batch, watch, config},
      .repeats = true,
      .is_setting = true,
      .key = "budgets.rules_must_not_fire"},
@@ -172,7 +172,7 @@ const std::vector<OptionEntry> kGateOptions = {
      .kind = ValueKind::suppression,
      .help = "Do not count findings of this rule; SUBJECT is a pattern for the long name that they are about; may be "
              "repeated",
-     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, batch, query, config},
+     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, batch, watch, query, config},
      .repeats = true,
      .is_setting = true,
      .key = "suppress"},
@@ -229,6 +229,12 @@ const std::vector<OptionEntry> kOutputOptions = {
      .letter = 'o',
      .value_name = "FILE",
      .kind = ValueKind::file,
+     .help = "Append each row to FILE, and skip what has a row in it (default: standard output)",
+     .commands = {watch}},
+    {.name = "output",
+     .letter = 'o',
+     .value_name = "FILE",
+     .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all (default: standard output)",
      .commands = {show, whatif, checklist, baseline, convert, fleet, query, schema, explain, rules, config, completions,
                   man}},
@@ -250,7 +256,7 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "quiet",
      .letter = 'q',
      .help = "Do not say what was left out",
-     .commands = {convert, batch, query},
+     .commands = {convert, batch, watch, query},
      .is_setting = true,
      .key = "quiet"},
     {.name = "verbose",
@@ -262,7 +268,7 @@ const std::vector<OptionEntry> kOutputOptions = {
     {.name = "verbose",
      .letter = 'v',
      .help = "Say on standard error what the sandbox allows",
-     .commands = {convert, batch, query}},
+     .commands = {convert, batch, watch, query}},
 };
 
 /// --format, made from the table of commands: an entry for those that have the same formats. What entries point to
