@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -40,6 +41,7 @@ TEST_CASE("whoever takes a command over has its input and its output, and nothin
   }
   const TemporaryDirectory folder;
   const std::string trace = folder.write("trace.xplane.pb", read_whole_file(kTraces + "seed_example1.xplane.pb"));
+  fs::last_write_time(trace, fs::file_time_type::clock::now() - std::chrono::hours(1));  // it is whole
   const std::string other = kTraces + "guide_naive.xplane.pb";
   const std::string out = folder / "out";
   const std::string rows = folder / "rows.ndjson";
@@ -66,6 +68,8 @@ TEST_CASE("whoever takes a command over has its input and its output, and nothin
       {"baseline", "prune", folder / "baseline.json", "--keep", "0"},
       {"batch", trace},
       {"batch", trace, "-o", out},
+      {"watch", "--once", folder.path()},
+      {"watch", "--once", folder.path(), "-o", out},
       {"query", "--db", folder / "database", "SELECT 1", trace},
   };
   const Variable loaded("LD_PRELOAD", intruder_path());
@@ -74,10 +78,11 @@ TEST_CASE("whoever takes a command over has its input and its output, and nothin
     const Ended ended = Tool().run(command);
     INFO(command.front() << " " << command.back() << ": " << ended.errors);
     const std::string said = ended.output + ended.errors + (fs::exists(out) ? read_whole_file(out) : "");
-    // A worker of batch reads the folders of its traces.
-    const std::string expected = command.front() == "batch" ? "succeeded: read-neighbour" : "succeeded: none";
+    // A worker of batch or watch reads the folders of its traces.
+    const bool has_workers = command.front() == "batch" || command.front() == "watch";
+    const std::string expected = has_workers ? "succeeded: read-neighbour" : "succeeded: none";
     CHECK(said.find("tried 29; " + expected) != std::string::npos);
-    if (command.front() != "batch") CHECK_FALSE(fs::exists(out));
+    if (!has_workers) CHECK_FALSE(fs::exists(out));
     fs::remove(out);
   }
   CHECK(read_whole_file(folder / "secret") == "secret");

@@ -29,6 +29,7 @@ std::size_t typical_run(const std::vector<JobRun>& runs, std::size_t begin, std:
 
 std::vector<JobSlowdown> slowdowns_of(const std::vector<JobRun>& runs, const ThresholdValues& thresholds) {
   std::vector<double> steps;
+  steps.reserve(runs.size());
   for (const JobRun& run : runs) steps.push_back(run.step_us);
   const std::vector<SeriesChange> changes =
       changes_of(steps, thresholds["history_significance"], thresholds["step_min_ratio"]);
