@@ -32,7 +32,8 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
     finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
   }
   finding.advice = {{"Elements come in bursts: let the buffer grow until it bridges the gaps between them.",
-                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
+                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
+                     {{FixKind::buffer, ranked.pipeline.prefetch, {}, {}}}}};
   finding.at_stake = ranked.pipeline.steady.waited;
   return finding;
 }

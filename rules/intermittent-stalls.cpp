@@ -8,13 +8,17 @@
 namespace doctor::rules::intermittent_stalls {
 namespace {
 
-std::vector<Advice> advice_for(const Stalls& stalls, IteratorId prefetch) {
+std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  const Stalls& stalls = *ranked.pipeline.stalls;
+  const IteratorId prefetch = ranked.pipeline.prefetch;
   if (stalls.begin_epochs()) {
+    std::vector<Fix> fixes;
+    if (can_iterate_once(ranked.host, ranked.pipeline.root)) fixes = {{FixKind::iterate_once, kNoIterator, {}, {}}};
     return {
         {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
          "iterator: it makes the first elements of the next epoch while this one ends. With Keras: "
          "fit(dataset.repeat(), steps_per_epoch=...).",
-         "iterator = iter(dataset.repeat())  # once, for all epochs"},
+         "iterator = iter(dataset.repeat())  # once, for all epochs", fixes},
         {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
          std::nullopt},
     };
@@ -58,7 +62,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
                       time_of("median_of_others", stalls.usual),
                       time_of("waited", stalls.waited),
                       share_of("stalled_share", stalls.share)};
-  finding.advice = advice_for(stalls, ranked.pipeline.prefetch);
+  finding.advice = advice_for(ranked);
   finding.at_stake = stalls.waited;
   return finding;
 }

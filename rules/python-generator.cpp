@@ -30,6 +30,21 @@ std::optional<Advice> workers_for(const RankedPipeline& ranked) {
   return std::nullopt;
 }
 
+/// Several generators side by side are a parallel interleave: of the flat_map that from_generator() puts above its own.
+Advice several_generators(const RankedPipeline& ranked) {
+  Advice advice{
+      "Make a generator for each part of the data and interleave their datasets: while one waits (for files, the "
+      "network), others go on. Python's lock lets only one of them compute at a time.",
+      std::nullopt};
+  const IteratorId parent = ranked.culprit().parent;
+  if (parent == kNoIterator || kind_of(ranked[parent]) != "FlatMap") return advice;
+  advice.code =
+      "dataset = tf.data.Dataset.from_tensor_slices(parts).interleave(\n"
+      "    dataset_of_part, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)";
+  advice.fixes = {{FixKind::parallel_interleave, parent, {}, {}}};
+  return advice;
+}
+
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   return {{"Write the data to files once and read those: reading them needs no Python and can be parallel.",
            "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
@@ -43,9 +58,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
           {"Where it must stay a generator: let it yield whole batches (each element costs a call into Python and "
            "back), and move what it computes into Dataset.map.",
            std::nullopt},
-          {"Several generators side by side help only where they wait (for files, the network): Python's lock lets "
-           "only one of them compute at a time.",
-           std::nullopt}};
+          several_generators(ranked)};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

@@ -29,6 +29,18 @@ std::string files_at_once(const RankedPipeline& ranked) {
   return "n";
 }
 
+/// Reading several files at once is a parallel interleave: of the one that takes them one after another, be it the
+/// user's or the source's own.
+std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
+  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  if (above.empty()) return {};
+  const auto is_interleave = [&](IteratorId id) { return family_of(ranked[id].short_name) == "Interleave"; };
+  const bool is_users = above.size() > 1 && kind_of(ranked[above[0]]) == "FlatMap" && is_interleave(above[1]);
+  const IteratorId taker = is_users ? above[1] : above[0];
+  if (!is_interleave(taker) && kind_of(ranked[taker]) != "FlatMap") return {};
+  return {{FixKind::parallel_interleave, taker, {}, {}}};
+}
+
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
   if (is_read_in_parallel(ranked)) {
     return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
@@ -43,7 +55,8 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
            fmt::format("dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
                        "    {},\n"
                        "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-                       reader)},
+                       reader),
+           fixes_for_files(ranked)},
           {kCautions, std::nullopt}};
 }
 

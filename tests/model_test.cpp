@@ -173,6 +173,55 @@ TEST_CASE("a fused map and batch gives whole batches, and makes room for more wh
   CHECK(is_nearly(pipeline.model().now.steps_per_s, 1000 / 20.0));
 }
 
+TEST_CASE("a fused map that works on whole batches is called once for each, and Python takes as long as before") {
+  TimedPipeline pipeline(0.01, 1);
+  pipeline.host().iterators[1].short_name = "MapAndBatch";
+  pipeline.host().iterators[1].attributes = {
+      {"parallelism", 2, ""}, {"batch_size", 50, ""}, {"max_batch_results", 1, ""}};
+  Stage& map = pipeline.host().cycles.stages[1];
+  map.functions.assign(20, {400, 0, 0, 600});
+  map.op_time = 20;
+  const Fix vectorize = fix(FixKind::vectorize, IteratorId{1});
+  CHECK(is_nearly(pipeline.model().now.steps_per_s, 1000 / 25.0));
+  // Two calls at once, of 20 + (400 + 600) / 50 us for each element, and what it takes to start them.
+  CHECK(rate_with(pipeline.model(), vectorize) > 400);
+  CHECK(rate_with(pipeline.model(), vectorize) < 1'000);
+  map.functions.assign(20, {0, 1'000, 0, 0});
+  map.op_time = 1'000;
+  CHECK(is_nearly(rate_with(pipeline.model(), vectorize), pipeline.model().now.steps_per_s));
+  pipeline.host().cycles.stages[2].parent = 1;
+  const std::vector<Fix> candidates = candidate_fixes(pipeline.model());
+  CHECK(std::count(candidates.begin(), candidates.end(), vectorize) == 1);
+}
+
+TEST_CASE("a loop over epochs may take all of them from one iterator") {
+  TimedPipeline pipeline(10, 2);
+  std::vector<ConsumerStep>& steps = pipeline.host().cycles.consumers.front().steps;
+  const Fix once = fix(FixKind::iterate_once);
+  const auto is_candidate = [&] {
+    const std::vector<Fix> candidates = candidate_fixes(pipeline.model());
+    return std::count(candidates.begin(), candidates.end(), once) == 1;
+  };
+  CHECK_FALSE(is_candidate());
+  steps[5].begins_iteration = true;
+  CHECK_FALSE(is_candidate());  // the end of one epoch is no loop over epochs
+  steps[10].begins_iteration = true;
+  CHECK(is_candidate());
+  CHECK_FALSE(iterates_for_each_step(pipeline.host().cycles.consumers.front()));
+  pipeline.host().iterators[2].short_name = "Shuffle";
+  CHECK_FALSE(is_candidate());  // its buffer is filled anew in each epoch, and how much of that falls away nobody knows
+}
+
+TEST_CASE("of a pipeline with very many elements in a step the replay has some steps all the same") {
+  TimedPipeline pipeline(0.01, 1);
+  pipeline.host().iterators[1].short_name = "MapAndBatch";
+  pipeline.host().iterators[1].attributes = {{"parallelism", 2, ""}, {"batch_size", 400, ""}};
+  pipeline.host().cycles.stages[1].functions.assign(400, {10, 0, 0, 0});
+  const Replay few = model_of(pipeline.host(), {.events = 100, .events_for_sample = 1'000}).now;
+  CHECK(few.steps_per_s > 0);
+  CHECK(few.events < 20'000);
+}
+
 TEST_CASE("a loop inside of a function takes the next element while its step goes on") {
   TimedPipeline pipeline(2, 0.8);
   ConsumerCycles& consumer = pipeline.host().cycles.consumers.front();

@@ -71,6 +71,24 @@ TEST_CASE("whatif has what gains without a condition in the order of the report"
   CHECK(compared > 5);
 }
 
+TEST_CASE("what whatif names first the report names first, with a gain") {
+  std::size_t compared = 0;
+  for (const Analysis& analysis : recorded()) {
+    if (analysis.measurements.hosts.size() != 1) continue;
+    CAPTURE(analysis.measurements.hosts.front().files.front().path);
+    const auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, {});
+    REQUIRE(hosts);
+    if (hosts->front().fixes.empty() || analysis.diagnosis.judgement.status != VerdictStatus::input_bound) continue;
+    const PredictedFixes& first = hosts->front().fixes.front();
+    constexpr double kClearGain = 1.1;
+    const bool is_sure = first.prediction.condition == Condition::none;
+    if (!is_sure || first.prediction.estimate < kClearGain * hosts->front().now) continue;
+    CHECK(place_of(analysis.diagnosis, first.fixes.front()) == 0);
+    ++compared;
+  }
+  CHECK(compared > 5);
+}
+
 TEST_CASE("a cache without an end of an epoch comes after all other changes") {
   std::size_t unproven = 0;
   for (const Analysis& analysis : recorded()) {

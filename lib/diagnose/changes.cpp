@@ -144,9 +144,9 @@ std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const HostMeasu
 
 /// Among settings whose gain is not predicted.
 enum class Promise {
-  easy,      ///< the rule says that it is sure to gain
-  usual,     ///< of the culprit, or of what stands in its way
-  prefetch,  ///< at the end, where it cannot hide all of the wait
+  easy,     ///< the rule says that it is sure to gain
+  usual,    ///< of the culprit, or of what stands in its way
+  overlap,  ///< a prefetch at the end, or one iterator for all epochs: they cannot hide all of the wait
 };
 
 /// Where a change stands in the ranking: less is earlier.
@@ -164,8 +164,9 @@ struct Place {
 
 Promise promise_of(const Finding& finding, const Advice& advice) {
   if (finding.is_easy) return Promise::easy;
-  const bool is_prefetch = !advice.fixes.empty() && advice.fixes.front().kind == FixKind::prefetch;
-  return is_prefetch ? Promise::prefetch : Promise::usual;
+  const bool changes_loop = !advice.fixes.empty() && (advice.fixes.front().kind == FixKind::prefetch ||
+                                                      advice.fixes.front().kind == FixKind::iterate_once);
+  return changes_loop ? Promise::overlap : Promise::usual;
 }
 
 /// nullopt for what changes nothing: a sentence, or what a note advises without a word on what it brings.

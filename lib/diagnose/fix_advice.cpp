@@ -74,6 +74,12 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
       return advice("End the pipeline with a prefetch, so that the next elements are made while the model computes.",
                     fmt::format("dataset = dataset.prefetch({})  # the last transformation", calls_of(fix)));
     case FixKind::iterate_once:
+      if (host.cycles.consumers.empty() || !iterates_for_each_step(host.cycles.consumers.front())) {
+        return advice(
+            "Take the steps of all epochs from one iterator: the first elements of the next epoch are then "
+            "made while this one ends.",
+            "iterator = iter(dataset.repeat())  # once, for all epochs");
+      }
       return advice("Make one iterator before the loop and take each step's element from it.",
                     "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)");
     case FixKind::prefetch_below:

@@ -61,7 +61,7 @@ struct Stage {
   std::vector<FunctionCost> functions;
   double python = 0;        ///< us of its functions in Python
   double function_cpu = 0;  ///< us of its functions on cores
-  double op_time = 0;       ///< us of the ops of one of its functions beyond what starting an op takes
+  double op_time = 0;       ///< us of the ops of a run of its function, the median, beyond what starting an op takes
   std::optional<std::int64_t> elements_in_work;  ///< begun and not yet taken, at most, where the trace shows it
 };
 

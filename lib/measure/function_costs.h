@@ -14,7 +14,8 @@ namespace doctor {
 struct FunctionEvents {
   double cpu = 0;            ///< us in the executor, Python left out
   double python = 0;         ///< us in Python ops
-  double op_time = 0;        ///< us of ops beyond what starting them takes
+  double op_time = 0;        ///< us of ops beyond what starting them takes; an estimate where none is recorded
+  std::uint32_t ops = 0;     ///< recorded, wrappers left out
   std::uint32_t spans = 0;   ///< of the executor; 0: the trace does not show what the run costs
   std::uint32_t events = 0;  ///< recorded in them
   Picoseconds end = 0;       ///< of the last of them

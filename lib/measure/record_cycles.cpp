@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ranks.h"
 #include "measure/consumer_cycles.h"
 #include "measure/function_costs.h"
 #include "measure/own_part.h"
@@ -29,6 +30,11 @@ bool is_async_stage(const LogicalIterator& iterator) {
   return kind.has(Trait::async) && kind.source != Source::python && kind.kind != "Snapshot";
 }
 
+/// A replay of fewer steps has no rate. Steps of many elements get more rows for them, up to so many times the usual
+/// number: a batch of 4,096 elements has some 12,000 rows.
+constexpr std::size_t kFewestCalls = 8;
+constexpr std::size_t kTimesMoreRows = 16;
+
 /// Where the sample ends: at a call of a consumer, so that not too much lies before it, and where executor spans end to
 /// be kept.
 Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest, std::size_t most_rows) {
@@ -37,20 +43,25 @@ Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest, std:
     if (lane.executor_spans.size() < kMostExecutorSpans) continue;
     end = std::min(end, lane.executor_spans.back().span.start());
   }
-  const auto is_small_until = [&](Picoseconds time) {
+  const auto rows_before = [&](Picoseconds time) {
     const auto is_before = [&](const auto& row) { return row.span.start() < time; };
     std::size_t rows = 0;
     for (const Lane& lane : trace.lanes) {
       rows += lane.iterator_calls.partition_point(0, is_before) + lane.function_runs.partition_point(0, is_before);
     }
-    return rows <= most_rows;
+    return rows;
   };
-  if (is_small_until(end)) return end;
-  const auto first_too_late =
-      std::partition_point(forest.root_calls.begin(), forest.root_calls.end(),
-                           [&](const RootCall& call) { return is_small_until(call.span.start); });
-  if (first_too_late == forest.root_calls.begin()) return trace.window.start;
-  return std::min(end, std::prev(first_too_late)->span.start);
+  if (rows_before(end) <= most_rows) return end;
+  const auto calls_within = [&](std::size_t rows) {
+    const auto first_too_late =
+        std::partition_point(forest.root_calls.begin(), forest.root_calls.end(),
+                             [&](const RootCall& call) { return rows_before(call.span.start) <= rows; });
+    return static_cast<std::size_t>(first_too_late - forest.root_calls.begin());
+  };
+  std::size_t calls = calls_within(most_rows);
+  if (calls < kFewestCalls) calls = std::min(kFewestCalls, calls_within(kTimesMoreRows * most_rows));
+  if (calls == 0) return trace.window.start;
+  return std::min(end, forest.root_calls[calls - 1].span.start);
 }
 
 class CycleRecorder {
@@ -61,7 +72,7 @@ class CycleRecorder {
         forest_(forest),
         op_kinds_(op_kinds),
         host_(host),
-        most_items_(kItemsOfARow * most_rows),
+        most_items_(kItemsOfARow * kTimesMoreRows * most_rows),
         until_(end_of_sample(trace, forest, most_rows)),
         functions_(add_up_functions(trace, op_kinds, until_)) {}
 
@@ -96,6 +107,7 @@ class CycleRecorder {
   std::vector<bool> is_linked_;                                ///< indexed by StageIndex: another stage links to it
   std::vector<std::vector<FunctionOfElement>> runs_of_stage_;  ///< indexed by StageIndex
   std::vector<std::vector<TakenElement>> taken_of_stage_;      ///< indexed by StageIndex
+  std::vector<std::vector<double>> op_times_of_stage_;         ///< of its functions, in us; indexed by StageIndex
   std::size_t next_run_ = 0;                                   ///< of the lane that is recorded
 };
 
@@ -109,6 +121,7 @@ void CycleRecorder::add_stages() {
   is_linked_.resize(sample_.stages.size());
   runs_of_stage_.resize(sample_.stages.size());
   taken_of_stage_.resize(sample_.stages.size());
+  op_times_of_stage_.resize(sample_.stages.size());
 }
 
 /// Where the waits were followed into another pipeline, elements come from there.
@@ -219,7 +232,7 @@ void CycleRecorder::emit_run(const FunctionRun& run, StageIndex stage) {
   Stage& of = sample_.stages[stage];
   of.python += events->python;
   of.function_cpu += events->cpu;
-  of.op_time = of.op_time == 0 ? events->op_time : std::min(of.op_time, events->op_time);
+  op_times_of_stage_[stage].push_back(events->op_time);
 }
 
 /// Remembers which element a call takes.
@@ -313,6 +326,9 @@ void CycleRecorder::order_functions(StageIndex stage) {
   of.functions = costs_in_order(runs, makes_batches ? std::vector<TakenElement>() : taken_of_stage_[stage], functions_);
   const double calling = waits_for_others ? 0 : calling_time(runs, functions_);
   for (FunctionCost& cost : of.functions) cost.calling = static_cast<float>(calling);
+  for (const FunctionOfElement& run : runs) {
+    op_times_of_stage_[stage].push_back(functions_.find(run.function_id)->op_time);
+  }
   if (const std::int64_t most = most_elements_in_work(runs, taken_of_stage_[stage]); most > 0)
     of.elements_in_work = most;
 }
@@ -385,6 +401,7 @@ CycleSample CycleRecorder::record() {
   if (is_full()) return {};
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     if (!runs_of_stage_[stage].empty()) order_functions(stage);
+    if (!op_times_of_stage_[stage].empty()) sample_.stages[stage].op_time = median(op_times_of_stage_[stage]);
   }
   find_made_rate();
   return std::move(sample_);

@@ -10,6 +10,8 @@ namespace {
 /// Less of the window than this is not worth a fix.
 constexpr double kLeastBusy = 0.02;
 constexpr std::size_t kMostCandidates = 24;
+/// One end of an epoch may be the last.
+constexpr std::size_t kFewestIterations = 2;
 
 class CandidateFinder {
  public:
@@ -39,13 +41,10 @@ class CandidateFinder {
     if (std::find(fixes_.begin(), fixes_.end(), added) == fixes_.end()) fixes_.push_back(added);
   }
 
-  /// Where most steps begin a new iterator.
   void add_iterate_once() {
-    const std::vector<ConsumerStep>& steps = model_.sample().consumers.front().steps;
-    const auto remade = std::count_if(steps.begin(), steps.end(), [](auto& step) { return step.begins_iteration; });
-    if (2 * static_cast<std::size_t>(remade) <= steps.size()) return;
-    const IteratorId root = model_.sample().consumers.front().root;
-    if (root != kNoIterator && can_iterate_once(host_, root)) add(FixKind::iterate_once, kNoIterator);
+    const ConsumerCycles& consumer = model_.sample().consumers.front();
+    if (consumer.root == kNoIterator || count_iterations(consumer) < kFewestIterations) return;
+    if (can_iterate_once(host_, consumer.root)) add(FixKind::iterate_once, kNoIterator);
   }
 
   void add_prefetch() {
@@ -94,9 +93,9 @@ class CandidateFinder {
       add_larger_pool(calls);
     }
     if (!(*this)[id].random_ops.empty()) add(FixKind::split_cache, id);
-    if (kind(id).has(Trait::fused_batch)) return;
     const IteratorId parent = (*this)[id].parent;
-    if (parent != kNoIterator && kind(parent).kind == "Batch") add(FixKind::vectorize, id);
+    const bool is_batched = parent != kNoIterator && kind(parent).kind == "Batch";
+    if (is_batched || kind(id).has(Trait::fused_batch)) add(FixKind::vectorize, id);
   }
 
   void add_larger_pool(std::int64_t calls) {

@@ -56,13 +56,12 @@ bool applies_to(FixKind kind, const IteratorMeasurement& iterator) {
       return name == "Filter";
     case FixKind::map_after:
     case FixKind::split_cache:
+    case FixKind::vectorize:
       return family == "Map";
     case FixKind::skip_first:
       return family == "Skip";
     case FixKind::files:
       return dataset_kind(iterator.short_name).source == Source::python;
-    case FixKind::vectorize:
-      return family == "Map" && name != "MapAndBatch";
     case FixKind::buffer:
       return name == "Prefetch";
     case FixKind::unordered:

@@ -64,6 +64,12 @@ std::string short_path(const HostMeasurement& host, IteratorId iterator);
 /// shuffle buffer each time would then be read once, so one with such a buffer gains more than any replay says.
 bool can_iterate_once(const HostMeasurement& host, IteratorId root);
 
+/// The steps that begin a new iterator.
+std::size_t count_iterations(const ConsumerCycles& consumer);
+
+/// Whether the loop makes an iterator for every step or two, not one for each epoch.
+bool iterates_for_each_step(const ConsumerCycles& consumer);
+
 /// Adds the fix to an edit.
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit);
 

@@ -17,7 +17,10 @@ std::string_view family(const IteratorMeasurement& iterator) {
 /// The batch that a map feeds: the nearest one above.
 double batch_above(const HostMeasurement& host, IteratorId iterator) {
   constexpr double kUsualBatch = 32;
-  for (const IteratorId above : iterators_above(host, iterator)) {
+  // One that is fused with its batch has the batch's size itself.
+  std::vector<IteratorId> candidates = iterators_above(host, iterator);
+  candidates.insert(candidates.begin(), iterator);
+  for (const IteratorId above : candidates) {
     const IteratorMeasurement& batch = host.iterators[index_of(above)];
     if (const std::optional<std::int64_t> size = batch.number("batch_size"); size && *size > 1) {
       return static_cast<double>(*size);
@@ -136,8 +139,19 @@ bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
                       [&](IteratorId id) { return family(host.iterators[index_of(id)]).starts_with("Shuffle"); });
 }
 
+std::size_t count_iterations(const ConsumerCycles& consumer) {
+  return static_cast<std::size_t>(std::count_if(consumer.steps.begin(), consumer.steps.end(),
+                                                [](const ConsumerStep& step) { return step.begins_iteration; }));
+}
+
+bool iterates_for_each_step(const ConsumerCycles& consumer) {
+  return 2 * count_iterations(consumer) > consumer.steps.size();
+}
+
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
   constexpr std::int64_t kUsualBuffer = 2;
+  // AUTOTUNE doubles a buffer as long as it runs empty after it was full. Source: TF's PrefetchAutotuner.
+  constexpr std::int64_t kAutotunedBuffer = 512;
   const HostMeasurement& host = *model.host;
   switch (fix.kind) {
     case FixKind::parallel_map:
@@ -190,7 +204,7 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
       edit.pool_threads = fix.parallelism.value_or(2 * model.sample().cores);
       break;
     case FixKind::buffer:
-      edit.buffer[stage_of(fix.iterator)] = fix.parallelism.value_or(kUsualBuffer);
+      edit.buffer[stage_of(fix.iterator)] = fix.parallelism.value_or(kAutotunedBuffer);
       break;
     case FixKind::unordered:
       edit.unordered.insert(stage_of(fix.iterator));

@@ -148,6 +148,12 @@ std::vector<Job> ProgramCompiler::jobs_of(StageIndex stage) const {
     jobs.push_back({static_cast<float>(cpu), static_cast<float>(python), treatment.is_free ? 0 : calling});
   };
   for (const FunctionCost& cost : of.functions) {
+    if (treatment.vectorized > 0) {
+      const double python = std::min(double{cost.python}, of.op_time);
+      const double around_ops = (cost.cpu + cost.python) / treatment.vectorized;
+      add(around_ops + of.op_time - python, python, cost.calling / static_cast<float>(treatment.vectorized));
+      continue;
+    }
     const double cpu = is_traced_ ? cost.cpu : std::max(kLeastOfWork * cost.cpu, double{cost.cpu} - cost.tracing);
     add(cpu, cost.python, cost.calling);
   }

@@ -12,6 +12,11 @@ namespace {
 /// to its StartRegion in traces of TF 2.15 and 2.21 are 1 to 16 us, the slowest tenth 11 to 100.
 constexpr double kWakeUp = 20;
 
+/// Of fewer steps there is no rate to speak of. Where steps have so many elements that the limits end a replay before
+/// that, it may go on for so many times as long.
+constexpr std::size_t kFewestMarks = 7;
+constexpr std::size_t kTimesLonger = 10;
+
 }  // namespace
 
 Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
@@ -311,7 +316,9 @@ Replay Simulation::run() {
   Replay result;
   if (programs_.consumers.empty()) return result;
   const auto may_go_on = [&] {
-    return result.events < (marks_.size() > steps_of_sample_ ? limits_.events : limits_.events_for_sample);
+    if (marks_.size() > steps_of_sample_) return result.events < limits_.events;
+    const std::size_t times = marks_.size() < kFewestMarks ? kTimesLonger : 1;
+    return result.events < times * limits_.events_for_sample;
   };
   while (!is_done_ && may_go_on()) {
     while (next_ready_ < ready_.size() && !is_done_) {

@@ -46,6 +46,14 @@ std::string with_place(std::string text, bool is_code, const std::string& place)
   return fmt::format("{} ({}){}", text, place, is_sentence ? "." : "");
 }
 
+/// Whether a change is worth a line however short the report: with its condition it gains far more than the first one,
+/// which has none.
+bool gains_far_more(const ShownChange& change, const ShownChange& first) {
+  constexpr double kFarMore = 1.5;
+  return !change.change.is_unproven && change.advice.gain && first.advice.gain &&
+         change.advice.gain->then.estimate > kFarMore * first.advice.gain->then.estimate;
+}
+
 /// The changes that fit on a screen: the first ones, with one alternative each, or where there is less room none.
 std::vector<ShownChange> first_of(const std::vector<ShownChange>& changes, Brevity brevity) {
   const bool is_brief = leaves_out(brevity, Brevity::alternatives);
@@ -57,7 +65,8 @@ std::vector<ShownChange> first_of(const std::vector<ShownChange>& changes, Brevi
       return next.change.instead_of && other.change.instead_of == next.change.instead_of;
     });
     const bool is_alternative = next.change.instead_of.has_value();
-    if (shown.size() < most && (!is_alternative || alternatives < most_alternatives)) shown.push_back(next);
+    const bool fits = shown.size() < most && (!is_alternative || alternatives < most_alternatives);
+    if (fits || (shown.size() == 1 && gains_far_more(next, shown.front()))) shown.push_back(next);
   }
   return shown;
 }
@@ -115,6 +124,18 @@ std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst
     text += fmt::format(" -> {} with {}", format_steps_per_s(rate), numbers);
   }
   return text + fmt::format(" -> {} if every element were ready", format_steps_per_s(judged.steps_per_s_without_input));
+}
+
+std::string describe_missing_gains(const Diagnosis& diagnosis, const PipelineView& worst) {
+  std::string reason;
+  for (const Finding& finding : diagnosis.findings) {
+    for (const Advice& advice : finding.advice) {
+      if (advice.gain) return {};
+      if (reason.empty()) reason = advice.no_gain_because;
+    }
+  }
+  if (worst.judgement.steps_per_s > 0) return "none of the changes that the model knows makes it clearly faster";
+  return reason.empty() ? reason : "what a change brings is not predicted: " + reason;
 }
 
 std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, Brevity brevity,

@@ -25,6 +25,10 @@ std::vector<ShownChange> changes_that_count(const Diagnosis& diagnosis);
 /// Empty where no model reproduces the rate that was measured. With Detail::screen of the changes that are shown.
 std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst);
 
+/// Why none of the changes says what it brings: the model, or that no change it knows gains enough. Empty where one
+/// does.
+std::string describe_missing_gains(const Diagnosis& diagnosis, const PipelineView& worst);
+
 /// Rows about what to change: code, its rule and what it brings; where there is no change, the first sentences that
 /// findings advise. Returns the rule of the first, empty if there is none.
 std::string add_changes(const Measurements& measurements, const Diagnosis& diagnosis, Detail detail, Brevity brevity,

@@ -152,6 +152,7 @@ void add_limit(const Diagnosis& diagnosis, const PipelineView& worst, Brevity br
                                   describe(worst.host, judged.culprit), describe(worst.host, judged.rival)));
   }
   if (const std::string rates = describe_rates(diagnosis, worst); !rates.empty()) page.row("speed", rates);
+  if (const std::string why = describe_missing_gains(diagnosis, worst); !why.empty()) page.row("gain", why);
 }
 
 /// That the waits are those of a first epoch in which a cache is filled: the next one may have none of them. Empty

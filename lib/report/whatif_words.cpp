@@ -165,6 +165,9 @@ std::string gain_range(const WhatIfHost& host, const Prediction& prediction) {
 std::string words_of(const WhatIfHost& host, const Fix& fix) {
   std::string words = code_of(fix);
   if (fix.kind == FixKind::prefetch) words += " at the end";
+  if (fix.kind == FixKind::iterate_once && !iterates_for_each_step(host.measured().cycles.consumers.front())) {
+    return "iter(dataset.repeat()) once, for all epochs";
+  }
   if (fix.iterator == kNoIterator) return words;
   const std::string name = describe(host.measured(), fix.iterator);
   const bool is_flat_map = kind_of(host.measured().iterators[index_of(fix.iterator)]) == "FlatMap";

@@ -33,6 +33,10 @@ TEST_CASE("autotune-off: situations") {
        {"nothing seen inside", bare_get_next(), "not evaluated"}});
 }
 
+TEST_CASE("autotune-off: a model can predict what a buffer that grows brings") {
+  CHECK(fix_kinds_of(kRule, bursts("false")) == std::vector<FixKind>{FixKind::buffer});
+}
+
 TEST_CASE("autotune-off: thresholds") {
   check_thresholds(kRule,
                    {{"max_producer_share", 0.1, [](double share) { return bursts("false", share); }, at_most},

@@ -31,6 +31,20 @@ TEST_CASE("intermittent-stalls: situations") {
                            {"no call seen", without_calls(), "not evaluated"}});
 }
 
+TEST_CASE("intermittent-stalls: a model can predict what one iterator for all epochs brings, unless it shuffles") {
+  const auto at_starts_of_epochs = [](MeasuredPipeline pipeline) {
+    Stalls& stalls = pipeline.pipeline().stalls.emplace();
+    stalls = *stalling(3).pipeline().stalls;
+    stalls.epoch_starts = stalls.count;
+    stalls.culprit = kNoIterator;
+    return pipeline;
+  };
+  CHECK(fix_kinds_of(kRule, at_starts_of_epochs(stalling(3))) == std::vector<FixKind>{FixKind::iterate_once});
+  const MeasuredPipeline shuffled =
+      MeasuredPipeline({"Root", "Prefetch", "Map", "Shuffle", "Range"}).waits_for("Map", 0.9, 0.8);
+  CHECK(fix_kinds_of(kRule, at_starts_of_epochs(shuffled)).empty());
+}
+
 TEST_CASE("intermittent-stalls: thresholds") {
   check_thresholds(kRule, {{"min_stalls", 1, [](double count) { return stalling(count); }, at_least},
                            {"min_share", 0.02, [](double share) { return stalling(3, share); }, at_least}});

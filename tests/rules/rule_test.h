@@ -62,6 +62,17 @@ inline bool says(std::string_view rule, const MeasuredPipeline& pipeline, const 
   return mentions(outcome.findings.front(), text);
 }
 
+/// The kinds of fixes that the rule's one finding advises, for a model to predict.
+inline std::vector<FixKind> fix_kinds_of(std::string_view rule, const MeasuredPipeline& pipeline) {
+  const Outcome outcome = ask(rule, pipeline.measurements());
+  REQUIRE(outcome.findings.size() == 1);
+  std::vector<FixKind> kinds;
+  for (const Advice& advice : outcome.findings.front().advice) {
+    for (const Fix& fix : advice.fixes) kinds.push_back(fix.kind);
+  }
+  return kinds;
+}
+
 struct Situation {
   std::string description;
   MeasuredPipeline pipeline;

@@ -27,5 +27,13 @@ TEST_CASE("slow-source: the advice fits the source") {
   CHECK(says(kRule, csv_dataset().waits_for("CSV"), "num_parallel_reads"));
 }
 
+TEST_CASE("slow-source: a model can predict what reading several files at once brings") {
+  const std::vector<FixKind> parallel = {FixKind::parallel_interleave};
+  CHECK(fix_kinds_of(kRule, interleaved("Interleave")) == parallel);
+  CHECK(fix_kinds_of(kRule, MeasuredPipeline({"Root", "Prefetch", "FlatMap", "TextLine"}).waits_for("TextLine")) ==
+        parallel);
+  CHECK(fix_kinds_of(kRule, MeasuredPipeline({"Root", "Prefetch", "TextLine"}).waits_for("TextLine")).empty());
+}
+
 }  // namespace
 }  // namespace doctor::rule_test::slow_source_test
