@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "measure/interleaved_datasets.h"
 #include "measure/lane_order.h"
 #include "measure/own_part.h"
 #include "tree/dataset_kinds.h"
@@ -142,6 +143,7 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
     measured.back().calls = times[index].calls;
     measured.back().total = times[index].total;
     measured.back().longest_call = times[index].longest_call;
+    measured.back().interleaved = interleaved_datasets(trace, forest, iterator);
     (waits_for_others(measured.back()) ? measured.back().wait : measured.back().self) = times[index].own;
   }
   return measured;

@@ -56,6 +56,14 @@ struct FunctionOp {
   Picoseconds self = 0;
 };
 
+/// One of the datasets that an interleave works on: mostly a file.
+struct InterleavedDataset {
+  std::uint64_t number = 0;  ///< in the order in which they were opened, from 0 where the job began
+  std::uint64_t calls = 0;
+  Picoseconds total = 0;         ///< sum of the durations of its calls
+  Picoseconds element_time = 0;  ///< mean of them without the longest quarter: the opening of a file, or stalls
+};
+
 /// What one logical iterator did over the whole window.
 struct IteratorMeasurement {
   std::string long_name;
@@ -89,6 +97,8 @@ struct IteratorMeasurement {
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   Sighting longest_call;
   std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
+  /// Of a parallel interleave: what it works on, by number. See interleaved_datasets().
+  std::vector<InterleavedDataset> interleaved;
   /// Of its functions in the whole window, whoever waited: types of ops, longest first. See function_types_of().
   std::vector<FunctionOp> function_ops;
   /// Those of them that draw random numbers or augment by chance, sorted.

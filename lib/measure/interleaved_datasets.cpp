@@ -1,0 +1,64 @@
+#include "measure/interleaved_datasets.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+/// "…::ParallelInterleaveV4[2]::FlatMap" -> 2.
+std::optional<std::uint64_t> number_in(std::string_view long_name) {
+  const std::size_t end = long_name.rfind("]::");
+  if (end == std::string_view::npos || long_name.rfind("::") != end + 1) return std::nullopt;
+  const std::string_view above = long_name.substr(0, end);
+  const std::size_t bracket = above.rfind('[');
+  if (bracket == std::string_view::npos) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const last = above.data() + above.size();
+  const auto parsed = std::from_chars(above.data() + bracket + 1, last, number);
+  return parsed.ec == std::errc{} && parsed.ptr == last ? std::optional(number) : std::nullopt;
+}
+
+Picoseconds sum_of(const std::vector<Picoseconds>& durations) {
+  return std::accumulate(durations.begin(), durations.end(), Picoseconds{0});
+}
+
+/// The mean without the longest quarter, rounded up; 0 for fewer than two.
+Picoseconds usual_of(std::vector<Picoseconds> durations) {
+  constexpr std::size_t kQuarter = 4;
+  if (durations.size() < 2) return 0;
+  const std::size_t left = durations.size() - (durations.size() + kQuarter - 1) / kQuarter;
+  std::nth_element(durations.begin(), durations.begin() + static_cast<std::ptrdiff_t>(left), durations.end());
+  durations.resize(left);
+  return sum_of(durations) / static_cast<Picoseconds>(left);
+}
+
+}  // namespace
+
+std::vector<InterleavedDataset> interleaved_datasets(const Trace& trace, const IteratorForest& forest,
+                                                     const LogicalIterator& interleave) {
+  if (kind_of(interleave.short_name) != "ParallelInterleave") return {};
+  std::map<InstanceId, std::vector<Picoseconds>> by_instance;
+  for (const IteratorId input : interleave.children) {
+    for (const CallRef ref : forest[input].top_calls) {
+      const IteratorCall& call = call_of(trace, ref);
+      by_instance[call.instance].push_back(call.span.duration());
+    }
+  }
+  std::vector<InterleavedDataset> datasets;
+  for (const auto& [instance, durations] : by_instance) {
+    const auto number = number_in(trace.strings[trace.instances[index_of(instance)].long_name]);
+    if (number) datasets.push_back({*number, durations.size(), sum_of(durations), usual_of(durations)});
+  }
+  std::sort(datasets.begin(), datasets.end(), [](const InterleavedDataset& a, const InterleavedDataset& b) {
+    return a.number != b.number ? a.number < b.number : a.total > b.total;
+  });
+  return datasets;
+}
+
+}  // namespace doctor

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// What a parallel interleave works on, by number: the times of its inputs, which run on threads of their own. Empty
+/// for every other iterator, and where the trace does not number its inputs.
+std::vector<InterleavedDataset> interleaved_datasets(const Trace& trace, const IteratorForest& forest,
+                                                     const LogicalIterator& interleave);
+
+}  // namespace doctor
