@@ -7,18 +7,10 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 #include "measure/memory_growth.h"
-#include "text/numbers.h"
+#include "text/growth_words.h"
 
 namespace doctor::rules::memory_grows {
 namespace {
-
-/// "4.19 MB a step from step 2 to 50, and the 20.3 GB left are used up in 4,850 more".
-std::string growth_words(const HostMeasurement& host, const MemoryGrowth& growth, double left) {
-  return fmt::format("{} a step from step {} to {}, and the {} left are used up in {} more",
-                     format_bytes(static_cast<std::uint64_t>(growth.bytes_per_step)), format_count(growth.first_step),
-                     format_count(growth.last_step), format_bytes(host.memory.samples.back().available_bytes),
-                     format_count(static_cast<std::uint64_t>(left)));
-}
 
 Finding leak(const std::string& words) {
   Finding finding;
@@ -68,7 +60,8 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
                       !buffer || buffer->is_filling_cache)) {
     return std::nullopt;
   }
-  const std::string words = growth_words(host, *growth, *left);
+  const std::string words = growth_words(
+      {growth->first_step, growth->last_step, growth->bytes_per_step, samples.back().available_bytes, left});
   Finding finding = buffer ? filling_cache(host, buffer->buffer.iterator, words) : leak(words);
   finding.evidence = {
       {"bytes_per_step", growth->bytes_per_step, "B"}, share_of("growth", share), {"steps_left", *left, "steps"}};

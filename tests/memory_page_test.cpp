@@ -150,9 +150,9 @@ TEST_CASE("the memory of the process, from the samples beside the trace") {
   CHECK(process["growth"]["steps_left"] == 500.0);
   CHECK(process["growth"]["buffer"].is_null());  // shuffles are filled in the first step
   CHECK(process["over_time"].size() == 50);
-  const std::string text = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 100);
+  const std::string text = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 200);
   CHECK(text.find("1.01 GB at the begin, 1.50 GB at the end, 1.50 GB at most") != std::string::npos);
-  CHECK(text.find("10.0 MB a step from step 2 to 50; the memory that is left is used up in 500 more") !=
+  CHECK(text.find("10.0 MB a step from step 2 to 50, and the 5.00 GB left are used up in 500 more, in step 550") !=
         std::string::npos);
   CHECK(text.find("0.5 cores busy with other programs") != std::string::npos);
   // Of several traces in the folder, which of them it is about is not known.
@@ -175,8 +175,12 @@ TEST_CASE("a buffer that fills says in how many steps it is full") {
   const OrderedJson shuffle = page_of(analysis)["pipelines"][0]["buffers"][1];
   CHECK(shuffle["elements_per_step"] == 37.5);  // 150 over four steps
   CHECK(shuffle["steps_until_full"] == 8.0);
-  const std::string text = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 200);
-  CHECK(text.find("8 steps") != std::string::npos);
+  directory.write("memory.csv", samples_of_a_growing_process());
+  const Analysis sampled = analysed({directory / "a.xplane.pb"});
+  CHECK(page_of(sampled)["pipelines"][0]["buffers"][1]["full_at_step"] == 58);  // 8 after step 50
+  CHECK(page_of(sampled)["pipelines"][0]["buffers"][0]["full_at_step"].is_null());
+  const std::string text = render_memory_text(sampled.measurements, sampled.diagnosis, 1, 200);
+  CHECK(text.find("8 steps, step 58") != std::string::npos);
 }
 
 TEST_CASE("what the trace does not say is unknown") {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
+#include "measure/step_table.h"
 #include "report/autotune_page.h"
 #include "text/document_keys.h"
 #include "text/escape.h"
@@ -33,6 +35,7 @@ OrderedJson buffer_json(const BufferGroup& group, const ElementBuffer& buffer) {
           {key::full_bytes, or_null(buffer.full_bytes)},
           {key::elements_per_step, or_null(group.elements_per_step(buffer))},
           {key::steps_until_full, or_null(group.steps_until_full(buffer))},
+          {key::full_at_step, or_null(group.full_at_step(buffer))},
           {key::budget_share, or_null(group.budget_share(buffer.bytes))}};
 }
 
@@ -46,10 +49,21 @@ std::string held_words(const ElementBuffer& buffer) {
   return *buffer.megabytes == 0 ? "less than 1 MB" : fmt::format("at least {} MB", *buffer.megabytes);
 }
 
-/// "410 steps"; empty where the buffer does not fill.
+/// "410 steps, step 462"; empty where the buffer does not fill.
 std::string until_full_words(const BufferGroup& group, const ElementBuffer& buffer) {
   const std::optional<double> steps = group.steps_until_full(buffer);
-  return steps ? format_count(static_cast<std::uint64_t>(*steps), "step") : "";
+  if (!steps) return "";
+  const std::optional<std::int64_t> step = group.full_at_step(buffer);
+  return format_count(static_cast<std::uint64_t>(*steps), "step") +
+         (step ? ", step " + format_count(static_cast<std::uint64_t>(*step)) : "");
+}
+
+/// As the samples of the memory count it, else the markers.
+std::optional<std::int64_t> last_step_of(const HostMeasurement& host) {
+  if (!host.memory.samples.empty()) return static_cast<std::int64_t>(host.memory.samples.back().step);
+  if (!host.profile) return std::nullopt;
+  const StepTable table = measure_steps(host);
+  return table.source == StepSource::markers && !table.steps.empty() ? table.steps.back().number : std::nullopt;
 }
 
 std::string buffers_table(const BufferGroup& group, PageWidth width) {
@@ -108,10 +122,17 @@ std::optional<double> BufferGroup::steps_until_full(const ElementBuffer& buffer)
   return static_cast<double>(*buffer.limit - *buffer.elements) / *rate;
 }
 
+std::optional<std::int64_t> BufferGroup::full_at_step(const ElementBuffer& buffer) const {
+  const std::optional<double> steps = steps_until_full(buffer);
+  if (!steps || !last_step) return std::nullopt;
+  return *last_step + static_cast<std::int64_t>(std::ceil(*steps));
+}
+
 std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements, const Diagnosis& diagnosis) {
   std::vector<BufferGroup> groups;
   for (IteratorGroup& iterators : iterator_groups(measurements, diagnosis.judgement)) {
-    BufferGroup group{std::move(iterators), {}, {}};
+    BufferGroup group{std::move(iterators), {}, {}, {}};
+    group.last_step = last_step_of(group.host);
     group.budget = autotune_budget(group.host, group.members, group.pipeline, diagnosis.thresholds);
     group.buffers = element_buffers(group.host, group.members);
     groups.push_back(std::move(group));

@@ -21,6 +21,7 @@ namespace doctor {
 struct BufferGroup : IteratorGroup {
   AutotuneBudget budget;
   std::vector<ElementBuffer> buffers;
+  std::optional<std::int64_t> last_step;  ///< the number of the last one that was recorded, where steps have numbers
 
   /// So many bytes as a share of the RAM budget; nullopt where either is not known.
   std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const;
@@ -29,6 +30,8 @@ struct BufferGroup : IteratorGroup {
   std::optional<double> elements_per_step(const ElementBuffer& buffer) const;
   /// Steps until it is full at this rate; nullopt where it has no limit, too.
   std::optional<double> steps_until_full(const ElementBuffer& buffer) const;
+  /// The number of the step in which it is; nullopt where steps have no numbers, too.
+  std::optional<std::int64_t> full_at_step(const ElementBuffer& buffer) const;
 };
 
 /// In the order of iterator_groups().

@@ -14,6 +14,7 @@
 #include "report/selection.h"
 #include "text/document_keys.h"
 #include "text/escape.h"
+#include "text/growth_words.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
 
@@ -63,15 +64,15 @@ std::optional<double> mean_other_cores(const std::vector<MemorySample>& samples)
   return count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
 }
 
-std::string growth_words(const ProcessView& view) {
+std::string growth_part(const ProcessView& view) {
   if (!view.growth) return "not known: there are too few samples while steps ran; record more steps";
   const MemoryGrowth& growth = *view.growth;
-  const std::string steps =
-      fmt::format("from step {} to {}", format_count(growth.first_step), format_count(growth.last_step));
-  if (!growth.is_steady) return fmt::format("not steadily, {}", steps);
-  return fmt::format("{} a step {}; the memory that is left is used up in {} more",
-                     format_bytes(static_cast<std::uint64_t>(growth.bytes_per_step)), steps,
-                     format_count(static_cast<std::uint64_t>(view.steps_left.value_or(0))));
+  if (!growth.is_steady) {
+    return fmt::format("not steadily, from step {} to {}", format_count(growth.first_step),
+                       format_count(growth.last_step));
+  }
+  return growth_words(
+      {growth.first_step, growth.last_step, growth.bytes_per_step, view.last().available_bytes, view.steps_left});
 }
 
 std::string holder_words(const ProcessView& view) {
@@ -124,7 +125,7 @@ std::string process_memory_text(const HostMeasurement& host, PageWidth width) {
                                   format_bytes(buffered_bytes(host)), format_bytes(view.when_full())));
   page.row("machine", fmt::format("{} left of {}", format_bytes(view.last().available_bytes),
                                   format_bytes(view.last().total_bytes)));
-  page.row("grows by", growth_words(view));
+  page.row("grows by", growth_part(view));
   if (view.growth && view.growth->is_steady) page.row("with", holder_words(view));
   if (const std::optional<double> cores = mean_other_cores(view.samples())) {
     page.row("others", fmt::format("{:.1f} cores busy with other programs on average", *cores));

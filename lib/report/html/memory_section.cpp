@@ -6,6 +6,7 @@
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
 #include "text/document_keys.h"
+#include "text/growth_words.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -71,9 +72,14 @@ void add_process(const OrderedJson& process, HtmlWriter& page) {
                                 bytes_words(number_of(process, key::available_bytes)),
                                 bytes_words(number_of(process, key::total_bytes))));
   if (growth == nullptr || !growth->is_object() || !known_number(*growth, key::steps_left)) return;
-  page.element("p", fmt::format("It grows by {} a step: what is left is used up in {} more.",
-                                bytes_words(number_of(*growth, key::bytes_per_step)),
-                                format_count(static_cast<std::uint64_t>(number_of(*growth, key::steps_left)), "step")));
+  const auto whole = [](const OrderedJson& object, std::string_view name) {
+    return static_cast<std::uint64_t>(number_of(object, name));
+  };
+  page.element("p",
+               fmt::format("It grows by {}.",
+                           growth_words({whole(*growth, key::first_step), whole(*growth, key::last_step),
+                                         number_of(*growth, key::bytes_per_step), whole(process, key::available_bytes),
+                                         number_of(*growth, key::steps_left)})));
 }
 
 }  // namespace
