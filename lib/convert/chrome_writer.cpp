@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -154,20 +156,22 @@ void ChromeWriter::begin_thread(const Track& track, const EventLine& line) {
 }
 
 void ChromeWriter::add(const TraceEvent& event) {
+  constexpr std::string_view kProcess = R"({"ph":"X","pid":)";
+  constexpr std::string_view kThread = R"(,"tid":)";
+  constexpr std::string_view kStart = R"(,"ts":)";
+  constexpr std::string_view kDuration = R"(,"dur":)";
+  constexpr std::string_view kName = R"(,"name":)";
+  constexpr std::size_t kKeys = kProcess.size() + kThread.size() + kStart.size() + kDuration.size() + kName.size();
   const Track& track = track_of(*event.line);
   std::string& text = output().text;
   begin_row();
-  text += R"({"ph":"X","pid":)";
-  const fmt::format_int pid(track.pid);
-  text.append(pid.data(), pid.size());
-  text += R"(,"tid":)";
-  const fmt::format_int tid(track.tid);
-  text.append(tid.data(), tid.size());
-  text += R"(,"ts":)";
-  append_microseconds(text, event.start + file_->shift);
-  text += R"(,"dur":)";
-  append_microseconds(text, event.duration);
-  text += R"(,"name":)";
+  std::array<char, kKeys + 2 * kLongestInteger + 2 * kLongestTime> members;
+  char* to = put_integer(put(members.data(), kProcess), track.pid);
+  to = put_integer(put(to, kThread), track.tid);
+  to = put_microseconds(put(to, kStart), event.start + file_->shift);
+  to = put_microseconds(put(to, kDuration), event.duration);
+  to = put(to, kName);
+  text.append(members.data(), to);
   append_json_string(text, event.short_name.empty() ? event.name : event.short_name);
   const std::string_view long_name = event.short_name.empty() ? std::string_view{} : event.name;
   if (!event.arguments.empty() || !long_name.empty()) {

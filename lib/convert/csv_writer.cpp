@@ -1,3 +1,6 @@
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +22,7 @@ class CsvWriter final : public EventWriter {
   void begin_file(const EventFile& file) override {
     begin_document();
     file_ = &file;
+    thread_.clear();
     names_.clear();
   }
   void add(const TraceEvent& event) override;
@@ -27,14 +31,7 @@ class CsvWriter final : public EventWriter {
  private:
   void begin_document();
   SpelledName spelled(const TraceEvent& event) const;
-  void add_time(Picoseconds value) {
-    append_microseconds(output().text, value);
-    output().text += ',';
-  }
-  void add_token(const std::optional<std::uint64_t>& value) {
-    if (value) append_integer(output().text, *value);
-    output().text += ',';
-  }
+  const std::string& begin_of_row(const TraceEvent& event);
 
   bool has_begun_ = false;
   const EventFile* file_ = nullptr;
@@ -62,27 +59,42 @@ SpelledName CsvWriter::spelled(const TraceEvent& event) const {
   return name;
 }
 
+/// The columns that the events of a thread share.
+const std::string& CsvWriter::begin_of_row(const TraceEvent& event) {
+  if (thread_.is_of(*event.line)) return thread_.spelled();
+  const EventColumns columns = thread_columns_of(*file_, event);
+  std::string& prefix = thread_.begin(*event.line);
+  for (const std::string_view text : {columns.file, columns.host, columns.process, columns.thread}) {
+    append_csv_field(prefix, text);
+    prefix += ',';
+  }
+  for (const std::int64_t number : {columns.pid, columns.tid}) {
+    append_integer(prefix, number);
+    prefix += ',';
+  }
+  return prefix;
+}
+
 void CsvWriter::add(const TraceEvent& event) {
-  EventColumns columns = thread_columns_of(*file_, event);
-  output().text += thread_.of(columns, [&](std::string& prefix) {
-    for (const std::string_view text : {columns.file, columns.host, columns.process, columns.thread}) {
-      append_csv_field(prefix, text);
-      prefix += ',';
-    }
-    for (const std::int64_t number : {columns.pid, columns.tid}) {
-      append_integer(prefix, number);
-      prefix += ',';
-    }
-  });
+  std::string& text = output().text;
+  text += begin_of_row(event);
   const SpelledName& name = names_.of(event, [&] { return spelled(event); });
-  output().text += name.text;
+  text += name.text;
+  EventColumns columns;
   if (name.is_iterator) add_iterator_columns(event, columns);
-  add_time(event.start + file_->shift);
-  add_time(event.duration);
-  add_token(columns.iterator_id);
-  add_token(columns.parent_id);
-  append_csv_arguments(output().text, event.arguments);
-  output().text += '\n';
+  std::array<char, 2 * kLongestTime + 2 * kLongestInteger + 4> numbers;
+  char* to = numbers.data();
+  for (const Picoseconds time : {event.start + file_->shift, event.duration}) {
+    to = put_microseconds(to, time);
+    *to++ = ',';
+  }
+  for (const std::optional<std::uint64_t>& token : {columns.iterator_id, columns.parent_id}) {
+    if (token) to = put_integer(to, *token);
+    *to++ = ',';
+  }
+  text.append(numbers.data(), to);
+  append_csv_arguments(text, event.arguments);
+  text += '\n';
   output().end_piece();
 }
 

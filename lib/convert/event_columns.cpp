@@ -47,15 +47,15 @@ EventColumns columns_of(const EventFile& file, const TraceEvent& event) {
   return columns;
 }
 
-void ThreadPrefix::begin(const EventColumns& columns) {
-  has_begun_ = true;
-  file_ = columns.file;
-  host_ = columns.host;
-  process_ = columns.process;
-  thread_ = columns.thread;
-  pid_ = columns.pid;
-  tid_ = columns.tid;
+std::string& ThreadPrefix::begin(const EventLine& line) {
+  line_ = &line;
+  id_ = line.id;
+  plane_id_ = line.plane->id;
+  name_ = line.name;
+  plane_name_ = line.plane->name;
+  host_ = line.plane->host;
   spelled_.clear();
+  return spelled_;
 }
 
 }  // namespace doctor

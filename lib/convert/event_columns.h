@@ -56,30 +56,25 @@ struct SpelledName {
 /// thread by thread, so it is spelled once for many.
 class ThreadPrefix {
  public:
-  /// Those columns as `spell(std::string& out)` appends them.
-  template <typename Spell>
-  const std::string& of(const EventColumns& columns, const Spell& spell) {
-    if (!is_of(columns)) {
-      begin(columns);
-      spell(spelled_);
-    }
-    return spelled_;
+  /// Whether what is spelled is of this line, which may have got its name since.
+  bool is_of(const EventLine& line) const {
+    return line_ == &line && line.id == id_ && line.plane->id == plane_id_ && line.name == name_ &&
+           line.plane->name == plane_name_ && line.plane->host == host_;
   }
+  const std::string& spelled() const { return spelled_; }
+
+  /// Where those of another line are to be spelled.
+  std::string& begin(const EventLine& line);
+  /// Lines of the next file are others, wherever they are kept.
+  void clear() { line_ = nullptr; }
 
  private:
-  bool is_of(const EventColumns& columns) const {
-    return has_begun_ && columns.thread == thread_ && columns.tid == tid_ && columns.pid == pid_ &&
-           columns.process == process_ && columns.host == host_ && columns.file == file_;
-  }
-  void begin(const EventColumns& columns);
-
-  bool has_begun_ = false;
-  std::string file_;
+  const EventLine* line_ = nullptr;
+  std::uint64_t id_ = 0;
+  std::uint64_t plane_id_ = 0;
+  std::string name_;
+  std::string plane_name_;
   std::string host_;
-  std::string process_;
-  std::string thread_;
-  std::int64_t pid_ = 0;
-  std::int64_t tid_ = 0;
   std::string spelled_;
 };
 

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <list>
 #include <optional>
 #include <set>
 
+#include "base/short_text.h"
 #include "text/escape.h"
 #include "text/json_page.h"
 
@@ -48,40 +47,67 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
+/// 8 bytes with a byte that is not plain have a bit set here; ASCII that is plain has none.
+constexpr std::uint64_t bits_of_others(std::uint64_t bytes) {
+  constexpr std::uint64_t kEach = 0x0101'0101'0101'0101u;
+  const std::uint64_t quotes = bytes ^ (kEach * '"');
+  const std::uint64_t backslashes = bytes ^ (kEach * '\\');
+  const std::uint64_t below_space = bytes - kEach * 0x20;
+  const std::uint64_t above_tilde = bytes | (bytes + kEach);
+  return (below_space | above_tilde | (quotes - kEach) | (backslashes - kEach)) & (kEach * 0x80);
+}
+
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (text.size() < kWord) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
+  }
+  std::uint64_t others = bits_of_others(load_word(text.data() + text.size() - kWord));
+  for (std::size_t at = 0; at + kWord < text.size(); at += kWord) others |= bits_of_others(load_word(text.data() + at));
+  return others == 0;
 }
 
-constexpr std::size_t kLongestInteger = 20;  // "-9223372036854775808"
+/// Which names were met, as far as it can be told at once.
+class NameFilter {
+ public:
+  /// Whether a name may have been met before.
+  bool meet(std::string_view name) {
+    const std::uint64_t hash = (leading_word(name) ^ name.size()) * 0x9e37'79b9'7f4a'7c15u;
+    const std::uint64_t bit = std::uint64_t{1} << (hash >> 58);
+    const bool is_met = (met_ & bit) != 0;
+    met_ |= bit;
+    return is_met;
+  }
 
-/// Appends text to a buffer that is large enough.
-char* put(char* to, std::string_view text) {
-  if (!text.empty()) std::memcpy(to, text.data(), text.size());
-  return to + text.size();
-}
+ private:
+  std::uint64_t met_ = 0;
+};
 
 char* put_value(char* to, const EventArgument& argument) {
   if (argument.type == ArgumentType::text) return put(to, argument.text);
-  if (argument.type == ArgumentType::integer) return std::to_chars(to, to + kLongestInteger, argument.integer).ptr;
-  return std::to_chars(to, to + kLongestInteger, argument.unsigned_integer).ptr;
+  if (argument.type == ArgumentType::integer) return put_integer(to, argument.integer);
+  return put_integer(to, argument.unsigned_integer);
 }
 
 /// The most bytes that arguments take, which are as nearly all are: few, with different names, whole numbers and texts
 /// without anything to escape. Nothing where they are not.
 template <std::size_t kQuoteSize>
 std::optional<std::size_t> size_if_plain(std::span<const EventArgument> arguments) {
-  constexpr std::size_t kFew = 16;
+  constexpr std::size_t kFew = 32;
   if (arguments.size() > kFew) return std::nullopt;
   std::size_t size = 0;
+  NameFilter names;
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     const EventArgument& argument = arguments[index];
     const bool is_plain_value =
         argument.type == ArgumentType::text ? is_plain(argument.text) : argument.type != ArgumentType::real;
     if (!is_plain_value || !is_plain(argument.name)) return std::nullopt;
-    const auto before = arguments.first(index);
-    const bool is_known = std::any_of(before.begin(), before.end(),
-                                      [&](const EventArgument& other) { return other.name == argument.name; });
-    if (is_known) return std::nullopt;
+    if (names.meet(argument.name)) {
+      const auto before = arguments.first(index);
+      const bool is_known = std::any_of(before.begin(), before.end(),
+                                        [&](const EventArgument& other) { return other.name == argument.name; });
+      if (is_known) return std::nullopt;
+    }
     size += 4 * kQuoteSize + std::string_view(",:").size() + argument.name.size() +
             std::max(argument.text.size(), kLongestInteger);
   }
@@ -111,19 +137,25 @@ bool append_plain_members(std::string& out, const char (&quote_text)[kQuoteSize 
 
 }  // namespace
 
-void append_microseconds(std::string& out, Picoseconds time) {
+char* put_microseconds(char* to, Picoseconds time) {
   // Not std::abs(): the least number has no opposite.
   const std::uint64_t size = time < 0 ? 0 - static_cast<std::uint64_t>(time) : static_cast<std::uint64_t>(time);
   constexpr auto kUnit = static_cast<std::uint64_t>(kPicosecondsPerMicrosecond);
-  if (time < 0) out += '-';
-  append_integer(out, size / kUnit);
+  if (time < 0) *to++ = '-';
+  to = put_integer(to, size / kUnit);
   const std::uint64_t fraction = size % kUnit;
-  if (fraction == 0) return;
-  const fmt::format_int digits(kUnit + fraction);  // "1000345": the digits of the fraction with their zeros in front
-  std::size_t length = digits.size();
-  while (digits.data()[length - 1] == '0') --length;
-  out += '.';
-  out.append(digits.data() + 1, length - 1);
+  if (fraction == 0) return to;
+  // "1000345": the digits of the fraction with their zeros in front.
+  char* const point = to;
+  to = put_integer(to, kUnit + fraction);
+  *point = '.';
+  while (to[-1] == '0') --to;
+  return to;
+}
+
+void append_microseconds(std::string& out, Picoseconds time) {
+  std::array<char, kLongestTime> text;
+  out.append(text.data(), put_microseconds(text.data(), time));
 }
 
 void append_value(std::string& out, const EventArgument& argument) {

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <concepts>
+#include <cstddef>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +22,22 @@ void append_integer(std::string& out, std::integral auto value) {
   const fmt::format_int digits(value);
   out.append(digits.data(), digits.size());
 }
+
+// The same, put to where there is room enough; the end of what was put.
+
+inline constexpr std::size_t kLongestInteger = 20;  ///< "-9223372036854775808"
+inline constexpr std::size_t kLongestTime = 1 + 2 * kLongestInteger;
+
+inline char* put(char* to, std::string_view text) {
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+inline char* put_integer(char* to, std::integral auto value) {
+  return std::to_chars(to, to + kLongestInteger, value).ptr;
+}
+
+char* put_microseconds(char* to, Picoseconds time);
 
 /// Microseconds, exact to the picosecond: "-12.000345", "7".
 void append_microseconds(std::string& out, Picoseconds time);

@@ -1,3 +1,7 @@
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +23,7 @@ class NdjsonWriter final : public EventWriter {
 
   void begin_file(const EventFile& file) override {
     file_ = &file;
+    thread_.clear();
     names_.clear();
   }
   void add(const TraceEvent& event) override;
@@ -26,8 +31,7 @@ class NdjsonWriter final : public EventWriter {
 
  private:
   SpelledName spelled(const TraceEvent& event) const;
-  void add_time(std::string_view key, Picoseconds value);
-  void add_token(std::string_view key, const std::optional<std::uint64_t>& value);
+  const std::string& begin_of_row(const TraceEvent& event);
 
   const EventFile* file_ = nullptr;
   ThreadPrefix thread_;
@@ -55,21 +59,21 @@ void append_thread(std::string& out, const EventColumns& columns) {
   append_integer(out, columns.tid);
 }
 
-void NdjsonWriter::add_time(std::string_view key, Picoseconds value) {
-  add_key(output().text, key);
-  append_microseconds(output().text, value);
+/// The members that the events of a thread share.
+const std::string& NdjsonWriter::begin_of_row(const TraceEvent& event) {
+  if (thread_.is_of(*event.line)) return thread_.spelled();
+  const EventColumns columns = thread_columns_of(*file_, event);
+  std::string& prefix = thread_.begin(*event.line);
+  append_thread(prefix, columns);
+  return prefix;
 }
 
-void NdjsonWriter::add_token(std::string_view key, const std::optional<std::uint64_t>& value) {
-  std::string& text = output().text;
-  add_key(text, key);
-  if (!value) {
-    text += "null";
-    return;
-  }
-  text += '"';
-  append_integer(text, *value);
-  text += '"';
+char* put_token(char* to, const std::optional<std::uint64_t>& token) {
+  if (!token) return put(to, "null");
+  *to++ = '"';
+  to = put_integer(to, *token);
+  *to++ = '"';
+  return to;
 }
 
 SpelledName NdjsonWriter::spelled(const TraceEvent& event) const {
@@ -90,17 +94,26 @@ SpelledName NdjsonWriter::spelled(const TraceEvent& event) const {
 }
 
 void NdjsonWriter::add(const TraceEvent& event) {
-  EventColumns columns = thread_columns_of(*file_, event);
+  constexpr std::string_view kStart = ",\"start_us\":";
+  constexpr std::string_view kDuration = ",\"duration_us\":";
+  constexpr std::string_view kId = ",\"iterator_id\":";
+  constexpr std::string_view kParent = ",\"parent_id\":";
+  constexpr std::string_view kArguments = ",\"args\":";
+  constexpr std::size_t kKeys = kStart.size() + kDuration.size() + kId.size() + kParent.size() + kArguments.size();
+  constexpr std::size_t kQuotes = 4;
   std::string& text = output().text;
-  text += thread_.of(columns, [&](std::string& prefix) { append_thread(prefix, columns); });
+  text += begin_of_row(event);
   const SpelledName& name = names_.of(event, [&] { return spelled(event); });
   text += name.text;
+  EventColumns columns;
   if (name.is_iterator) add_iterator_columns(event, columns);
-  add_time("start_us", event.start + file_->shift);
-  add_time("duration_us", event.duration);
-  add_token("iterator_id", columns.iterator_id);
-  add_token("parent_id", columns.parent_id);
-  add_key(text, "args");
+  std::array<char, kKeys + 2 * kLongestTime + 2 * kLongestInteger + kQuotes> members;
+  char* to = put_microseconds(put(members.data(), kStart), event.start + file_->shift);
+  to = put_microseconds(put(to, kDuration), event.duration);
+  to = put_token(put(to, kId), columns.iterator_id);
+  to = put_token(put(to, kParent), columns.parent_id);
+  to = put(to, kArguments);
+  text.append(members.data(), to);
   append_arguments(text, {}, event.arguments);
   text += "}\n";
   output().end_piece();
