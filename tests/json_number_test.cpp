@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace doctor::json_number_test {
 
@@ -73,6 +75,12 @@ TEST_CASE("microseconds are read from their decimal text, rounded to picoseconds
     MicrosecondTime time;
     CHECK(parse_microseconds(c.text, time) == c.status);
     if (c.status == valid) CHECK(time == MicrosecondTime{c.microseconds, c.picoseconds});
+    for (const char* const after : {",1234567", "\"1234567", "}       ", " 0000000"}) {
+      const std::string document = std::string(c.text) + after;
+      MicrosecondTime again;
+      CHECK(parse_separated_microseconds(std::string_view(document).substr(0, std::strlen(c.text)), again) == c.status);
+      if (c.status == valid) CHECK(again == time);
+    }
   }
 }
 

@@ -186,7 +186,7 @@ bool BatchWalk::take_member(std::string_view key, JsonEvent& event) {
   if (token.empty() || key.empty()) return !token.empty();
   switch (key[0]) {
     case 'd':
-      if (is_key(key, "dur")) event.duration_text = parse_microseconds(unquoted(token), event.duration);
+      if (is_key(key, "dur")) event.duration_text = parse_separated_microseconds(unquoted(token), event.duration);
       break;
     case 'n':
       if (is_key(key, "name")) take_name(token, event, batch);
@@ -203,7 +203,7 @@ bool BatchWalk::take_member(std::string_view key, JsonEvent& event) {
       if (is_key(key, "tid")) {
         event.thread = thread.of(token);
       } else if (is_key(key, "ts")) {
-        event.start_text = parse_microseconds(unquoted(token), event.start);
+        event.start_text = parse_separated_microseconds(unquoted(token), event.start);
       }
       break;
     default:

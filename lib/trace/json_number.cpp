@@ -60,10 +60,18 @@ struct Digits {
   std::uint64_t value = 0;
 };
 
+/// What follows a text.
+enum class After : std::uint8_t {
+  unknown,    ///< perhaps nothing that may be read
+  separator,  ///< eight bytes or more, the first of which is no digit
+};
+
 /// The digits that `text` has from `at` on, eight at most, all at once: numbers are a third of the bytes of a trace.
+template <After kAfter = After::unknown>
 [[gnu::always_inline]] inline Digits leading_digits(std::string_view text, std::size_t at) {
-  const std::uint64_t values =
-      leading_word({text.data() + at, text.size() - at}) ^ 0x3030'3030'3030'3030u;  // 0 .. 9 where there is a digit
+  const std::uint64_t word =
+      kAfter == After::separator ? load_word(text.data() + at) : leading_word({text.data() + at, text.size() - at});
+  const std::uint64_t values = word ^ 0x3030'3030'3030'3030u;  // 0 .. 9 where there is a digit
   const std::uint64_t others = (values | (values + 0x7676'7676'7676'7676u)) & 0x8080'8080'8080'8080u;
   Digits digits;
   digits.count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
@@ -114,14 +122,15 @@ MicrosecondTime to_time(std::uint64_t whole, std::uint64_t fraction, bool is_neg
 }
 
 /// The usual case of parse_plain(): up to 15 digits, a point, a fraction. False for every other text.
-bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time) {
+template <After kAfter>
+[[gnu::always_inline]] inline bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time) {
   constexpr std::uint64_t kScale[] = {0, 100'000, 10'000, 1'000, 100, 10, 1};
   if constexpr (std::endian::native != std::endian::little) return false;
-  Digits digits = leading_digits(text, 0);
+  Digits digits = leading_digits<kAfter>(text, 0);
   std::uint64_t whole = digits.value;
   std::size_t at = digits.count;
   if (digits.count == 8) {
-    digits = leading_digits(text, at);
+    digits = leading_digits<kAfter>(text, at);
     if (digits.count == 8) return false;
     constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
     whole = whole * kPowers[digits.count] + digits.value;
@@ -131,7 +140,7 @@ bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time)
   std::uint64_t fraction = 0;
   if (at < text.size()) {
     if (text[at] != '.') return false;
-    digits = leading_digits(text, ++at);
+    digits = leading_digits<kAfter>(text, ++at);
     at += digits.count;
     if (digits.count == 0) return false;
     if (digits.count <= kFractionDigits) {
@@ -141,7 +150,7 @@ bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time)
       fraction = seven / 10 + (seven % 10 >= 5 ? 1 : 0);
     }
     while (digits.count == 8 && at < text.size()) {
-      digits = leading_digits(text, at);
+      digits = leading_digits<kAfter>(text, at);
       at += digits.count;
     }
     if (at != text.size()) return false;
@@ -209,18 +218,32 @@ NumberText parse_with_exponent(std::string_view mantissa, std::string_view expon
   return parse_plain(digits, is_negative, time);
 }
 
-}  // namespace
-
-NumberText parse_microseconds(std::string_view text, MicrosecondTime& time) {
-  const bool is_negative = text.starts_with('-');
-  if (is_negative) text.remove_prefix(1);
-  if (parse_usual(text, is_negative, time) || parse_tiny(text, is_negative, time)) return NumberText::valid;
+/// Any number, with every check.
+NumberText parse_unusual(std::string_view text, bool is_negative, MicrosecondTime& time) {
+  if (parse_tiny(text, is_negative, time)) return NumberText::valid;
   const NumberText plain = parse_plain(text, is_negative, time);
   if (plain == NumberText::valid) return plain;
   const auto exponent = std::find_if(text.begin(), text.end(), is_exponent);
   if (exponent == text.end()) return plain;
   const auto mantissa_size = static_cast<std::size_t>(exponent - text.begin());
   return parse_with_exponent(text.substr(0, mantissa_size), text.substr(mantissa_size + 1), is_negative, time);
+}
+
+template <After kAfter>
+[[gnu::always_inline]] inline NumberText parse_time(std::string_view text, MicrosecondTime& time) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  return parse_usual<kAfter>(text, is_negative, time) ? NumberText::valid : parse_unusual(text, is_negative, time);
+}
+
+}  // namespace
+
+NumberText parse_microseconds(std::string_view text, MicrosecondTime& time) {
+  return parse_time<After::unknown>(text, time);
+}
+
+NumberText parse_separated_microseconds(std::string_view text, MicrosecondTime& time) {
+  return parse_time<After::separator>(text, time);
 }
 
 std::optional<Picoseconds> to_picoseconds(const MicrosecondTime& time, std::int64_t origin_microseconds) {
