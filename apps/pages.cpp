@@ -122,6 +122,10 @@ template <auto kRows>
 constexpr std::initializer_list<PageFormat> kTableFormats = {{OutputFormat::text, of<kRows, page_text>},
                                                              {OutputFormat::csv, of<kRows, page_csv>}};
 
+void need_ops(const ShowOptions& /*options*/, AnalysisOptions& needed) {
+  needed.profile_parts = {.host = false, .ops = true, .memory = false, .element_types = false};
+}
+
 Result<TablePage> ops(const ShowOptions& options, const Analysis& analysis) {
   OpsChoice choice;
   choice.by = options.by_type ? OpGrouping::type : OpGrouping::name;
@@ -132,6 +136,10 @@ Result<TablePage> ops(const ShowOptions& options, const Analysis& analysis) {
 Result<TablePage> kernels(const ShowOptions& options, const Analysis& analysis) {
   const Measurements& measurements = analysis.measurements;
   return chosen_rows(options, {kernels_table(measurements), "tfdata-doctor.kernels/1", kernels_note(measurements)});
+}
+
+void need_steps(const ShowOptions& /*options*/, AnalysisOptions& needed) {
+  needed.profile_parts = kDiagnosisParts;
 }
 
 Result<TablePage> steps(const ShowOptions& options, const Analysis& analysis) {
@@ -238,6 +246,7 @@ constexpr std::array<Page, 11> kPages = {{
      .is_drawn = true,
      .needs_tf_data = false,
      .needs_profile = true,
+     .need_details = need_steps,
      .document = of<steps, page_json>,
      .others = kTableFormats<steps>},
     {.name = "ops",
@@ -245,6 +254,7 @@ constexpr std::array<Page, 11> kPages = {{
      .is_drawn = true,
      .needs_tf_data = false,
      .needs_profile = true,
+     .need_details = need_ops,
      .document = of<ops, page_json>,
      .others = kTableFormats<ops>},
     {.name = "kernels",

@@ -123,9 +123,8 @@ class RunReader {
     name_files_of_pair(index, *trace);
     SecondReading again;
     if (wants_second_reading(**format, *trace)) {
-      const auto detail =
-          wants_profile(*trace) ? ProfileReader::Detail::for_pages : ProfileReader::Detail::for_diagnosis;
-      Result<void> read = read_again(**source, **format, trace->origin_ns, detail, again);
+      const ProfileParts parts = wants_profile(*trace) ? options_.profile_parts : kDiagnosisParts;
+      Result<void> read = read_again(**source, **format, trace->origin_ns, parts, again);
       if (!read && wants_profile(*trace)) return read;
       if (!read) note_unread_devices(read.error(), *trace);
     }
@@ -204,11 +203,11 @@ class RunReader {
 
   /// Reads a file once more, with every event. The progress is that of the first reading, which counted these events as
   /// well, and those that are lost here.
-  Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns,
-                          ProfileReader::Detail detail, SecondReading& result) {
+  Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns, ProfileParts parts,
+                          SecondReading& result) {
     WorkOptions work = work_;
     work.progress = nullptr;
-    ProfileReader reader(detail);
+    ProfileReader reader(parts, LineOrder::by_start);
     for (bool is_again = false;; is_again = true) {
       DeviceProfiler profiler(origin_ns);
       Result<void> read = timed(timings_, work_, "read events", [&]() -> Result<void> {
@@ -217,7 +216,7 @@ class RunReader {
       });
       result.devices = profiler.finish();
       if (!read) return read;
-      if (is_again || !reader.has_late_launches()) break;
+      if (is_again || !reader.must_read_again()) break;
       reader.begin_again();
     }
     result.profile = reader.finish(origin_ns);
@@ -297,8 +296,8 @@ class RunReader {
         std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
     Joined fresh;
     if (known == joined_.end()) {
-      const auto detail = options_.profile ? ProfileReader::Detail::for_pages : ProfileReader::Detail::for_diagnosis;
-      fresh = {&format, format.join(), std::make_unique<ProfileReader>(detail), index, {}};
+      const ProfileParts parts = options_.profile ? options_.profile_parts : kDiagnosisParts;
+      fresh = {&format, format.join(), std::make_unique<ProfileReader>(parts), index, {}};
     }
     Joined& joined = known == joined_.end() ? fresh : *known;
     Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });

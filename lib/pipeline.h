@@ -14,6 +14,7 @@
 #include "diagnose/suppress.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
+#include "profile/profile_parts.h"
 #include "trace/format.h"
 
 namespace doctor {
@@ -49,6 +50,8 @@ struct AnalysisOptions {
   ReadOptions read;
   MeasureOptions measure;
   bool profile = false;  ///< read every event, for HostMeasurement::profile
+  /// What of it is wanted. A diagnosis that is shown needs kDiagnosisParts at least.
+  ProfileParts profile_parts;
   /// But not of a trace with more events: a second reading takes as long as the first. TF1 timelines are read once.
   std::uint64_t most_profiled_events = UINT64_MAX;
   /// Of a file of more stored bytes no history of attributes is kept, whatever `read` says: it takes tens of megabytes.

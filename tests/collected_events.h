@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,15 +29,20 @@ struct CollectedEvent {
   std::map<std::string, std::int64_t> integers;
   std::map<std::string, std::uint64_t> unsigned_integers;
   std::map<std::string, double> reals;
+  std::map<std::string, std::uint32_t> text_numbers;
 };
 
 /// Keeps all events that it is given.
 class CollectingSink final : public EventSink {
  public:
+  static constexpr ArgumentGroups kBesideMarks = 2;
+
   EventHeader header;
   std::vector<CollectedEvent> events;
   std::size_t most = SIZE_MAX;  ///< done after so many
   std::optional<std::string> only_argument;
+  std::set<std::string> marks;  ///< if there are some: arguments for which an event is taken whatever its name
+  std::string taken;            ///< likewise: the name of events that are taken with all arguments
 
   void begin(const EventHeader& begun) override { header = begun; }
   void take(const TraceEvent& event) override {
@@ -54,12 +60,20 @@ class CollectingSink final : public EventSink {
     for (const EventArgument& argument : event.arguments) {
       const std::string name(argument.name);
       if (argument.type == ArgumentType::text) kept.texts[name] = argument.text;
+      kept.text_numbers[name] = argument.text_number;
       if (argument.type == ArgumentType::integer) kept.integers[name] = argument.integer;
       if (argument.type == ArgumentType::unsigned_integer) kept.unsigned_integers[name] = argument.unsigned_integer;
       if (argument.type == ArgumentType::real) kept.reals[name] = argument.real;
     }
   }
-  bool wants(std::string_view argument) const override { return !only_argument || argument == *only_argument; }
+  ArgumentGroups groups_of(std::string_view argument) const override {
+    if (!marks.empty()) return marks.contains(std::string(argument)) ? kMarks : kBesideMarks;
+    return !only_argument || argument == *only_argument ? kAllArguments : ArgumentGroups{};
+  }
+  EventUse use_of(std::string_view name) const override {
+    if (marks.empty()) return {};
+    return {name == taken, name == taken ? kAllArguments : kMarks};
+  }
   bool is_done() const override { return events.size() >= most; }
 };
 

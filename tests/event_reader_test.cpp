@@ -165,6 +165,58 @@ TEST_CASE("of a host's events only wanted arguments are handed on, and the other
   CHECK(damaged.totals.loss.counts.at("events_malformed") == 1);
 }
 
+TEST_CASE("a host's events that a sink does not take come for the arguments that mark them") {
+  xspace::XSpace space;
+  for (const char* const name : {"/host:CPU", "/device:GPU:0"}) {
+    xspace::XPlane& plane = add_plane(space, name);
+    add_stat_name(plane, 1, "mark");
+    add_stat_name(plane, 2, "other");
+    for (const char* const event_name : {"taken", "left", "left", "left#mark=a#"}) {
+      add_event(plane, "main", 0, event_name);
+    }
+    const auto add = [&plane](int line, std::int64_t id) {
+      xspace::XStat& stat = *plane.mutable_lines(line)->mutable_events(0)->add_stats();
+      stat.set_metadata_id(id);
+      stat.set_int64_value(id);
+    };
+    for (int line = 0; line < 4; ++line) add(line, 2);
+    add(2, 1);
+  }
+  Reading reading;
+  reading.sink.marks = {"mark"};
+  reading.sink.taken = "taken";
+  read_into(reading, space.SerializeAsString());
+  CHECK(reading.totals.event_count == 8);
+  REQUIRE(reading.sink.events.size() == 7);
+  CHECK(reading.sink.events[0].integers == std::map<std::string, std::int64_t>{{"other", 2}});
+  CHECK(reading.sink.events[1].integers == std::map<std::string, std::int64_t>{{"mark", 1}});
+  CHECK(reading.sink.events[2].texts == std::map<std::string, std::string>{{"mark", "a"}});
+  CHECK(reading.sink.events[6].name == "left#mark=a#");  // of a device all come, with the names that they have
+}
+
+TEST_CASE("texts that are the same have one number where the profiler wrote them once") {
+  xspace::XSpace space;
+  xspace::XPlane& plane = add_plane(space, "/host:CPU");
+  add_stat_name(plane, 1, "argument");
+  add_stat_name(plane, 2, "text");
+  for (const char* const name : {"a", "b", "c"}) add_event(plane, "main", 0, name);
+  const auto stat_of = [&plane](int line) -> xspace::XStat& {
+    xspace::XStat& stat = *plane.mutable_lines(line)->mutable_events(0)->add_stats();
+    stat.set_metadata_id(1);
+    return stat;
+  };
+  stat_of(0).set_ref_value(2);
+  stat_of(1).set_str_value("text");
+  stat_of(2).set_ref_value(2);
+  Reading reading;
+  read_into(reading, space.SerializeAsString());
+  REQUIRE(reading.sink.events.size() == 3);
+  const auto number = [&](std::size_t index) { return reading.sink.events[index].text_numbers.at("argument"); };
+  CHECK(number(0) != 0);
+  CHECK(number(1) == 0);
+  CHECK(number(2) == number(0));
+}
+
 TEST_CASE("events of an XSpace have one number for each name") {
   xspace::XSpace space;
   xspace::XPlane& host = add_plane(space, "/host:CPU");

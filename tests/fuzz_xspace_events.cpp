@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "fuzzing.h"
+#include "io/byte_source.h"
+#include "trace/format.h"
 #include "trace/xspace_events.h"
 #include "trace/xspace_wire.h"
 
@@ -51,12 +53,12 @@ std::uint64_t pick_number(FuzzBytes& choices) {
   return value;
 }
 
-void append_number(std::string& text, FuzzBytes& choices) {
-  const unsigned zero_groups = choices.below(16);
+void append_number(std::string& text, FuzzBytes& choices, bool is_whole) {
+  const unsigned zero_groups = is_whole ? 0 : choices.below(16);
   append_varint(text, pick_number(choices), zero_groups > 12 ? zero_groups - 12 : 0);
 }
 
-void append_stat(std::string& event, FuzzBytes& choices) {
+void append_stat(std::string& event, FuzzBytes& choices, bool is_whole) {
   std::string stat;
   append_tag(stat, kMetadataId, WireType::varint);
   append_varint(stat, choices.below(32) == 31 ? 300 : choices.below(26));
@@ -71,17 +73,17 @@ void append_stat(std::string& event, FuzzBytes& choices) {
   } else if (field == 2) {
     stat.append(8, 'x');
   } else {
-    append_number(stat, choices);
+    append_number(stat, choices, is_whole);
   }
-  if (choices.below(16) == 15) stat += choices.text(choices.below(8));
+  if (choices.below(16) == 15 && !is_whole) stat += choices.text(choices.below(8));
   append_tag(event, kStat, WireType::bytes);
-  const unsigned wrong = choices.below(32);
+  const unsigned wrong = is_whole ? 0 : choices.below(32);
   append_varint(event, wrong == 31 ? stat.size() + 1 : wrong == 30 ? choices.byte() : stat.size());
   event += stat;
 }
 
-/// An event, mostly as profilers write it.
-std::string pick_event(FuzzBytes& choices) {
+/// An event, mostly as profilers write it. One that is whole has nothing that is no field, and statistics of one id.
+std::string pick_event(FuzzBytes& choices, bool is_whole) {
   std::string event;
   while (!choices.is_at_end()) {
     switch (choices.below(8)) {
@@ -93,17 +95,17 @@ std::string pick_event(FuzzBytes& choices) {
         break;
       case 2:
         append_tag(event, kOffset, WireType::varint);
-        append_number(event, choices);
+        append_number(event, choices, is_whole);
         break;
       case 3:
         append_tag(event, kDuration, WireType::varint);
-        append_number(event, choices);
+        append_number(event, choices, is_whole);
         break;
       case 4:
-        event += choices.text(choices.below(16));
+        if (!is_whole) event += choices.text(choices.below(16));
         break;
       default:
-        append_stat(event, choices);
+        append_stat(event, choices, is_whole);
         break;
     }
   }
@@ -144,6 +146,93 @@ bool same(const RawSighting& a, const RawSighting& b) {
          a.event_count == b.event_count && all_same(a.attributes, b.attributes);
 }
 
+void append_message(std::string& text, std::uint32_t field, std::string_view message) {
+  append_tag(text, field, WireType::bytes);
+  append_varint(text, message.size());
+  text += message;
+}
+
+/// An entry of a map of names.
+void append_name(std::string& plane, std::uint32_t field, unsigned id, const std::string& name) {
+  std::string metadata;
+  append_message(metadata, kName, name);
+  std::string entry;
+  append_tag(entry, 1, WireType::varint);
+  append_varint(entry, id);
+  append_message(entry, 2, metadata);
+  append_message(plane, field, entry);
+}
+
+/// An XSpace whose events have the names e1 to e23, and statistics s1 to s25 and s300. `before` is put before each.
+std::string xspace_of(const std::vector<std::string>& events, std::string_view before) {
+  std::string plane;
+  append_message(plane, kPlaneName, "/host:CPU");
+  for (unsigned id = 1; id < 24; ++id) append_name(plane, kEventMetadata, id, "e" + std::to_string(id));
+  for (unsigned id = 1; id < 26; ++id) append_name(plane, kStatMetadata, id, "s" + std::to_string(id));
+  append_name(plane, kStatMetadata, 300, "s300");
+  std::string line;
+  for (const std::string& event : events) append_message(line, kEvent, std::string(before) + event);
+  append_message(plane, kLine, line);
+  std::string space;
+  append_message(space, kPlane, plane);
+  return space;
+}
+
+/// Keeps what it is given, as text.
+class TextSink final : public EventSink {
+ public:
+  explicit TextSink(bool looks_at_all) : looks_at_all_(looks_at_all) {}
+
+  std::vector<std::string> taken;
+  std::size_t marked = 0;  ///< events that are taken for a mark alone
+
+  void take(const TraceEvent& event) override {
+    if (!use_of(event.name).is_taken) {
+      ++marked;
+      return;
+    }
+    std::string text(event.name);
+    text += ' ' + std::to_string(event.start) + ' ' + std::to_string(event.duration);
+    for (const EventArgument& argument : event.arguments) {
+      text += ' ' + std::string(argument.name) + ' ' + std::to_string(static_cast<int>(argument.type)) + ' ' +
+              std::string(argument.text) + ' ' + std::to_string(argument.text_number) + ' ' +
+              std::to_string(argument.groups);
+      if (argument.type != ArgumentType::text) text += ' ' + std::to_string(argument.unsigned_integer);
+    }
+    taken.push_back(text);
+  }
+  ArgumentGroups groups_of(std::string_view argument) const override {
+    return looks_at_all_ ? kAllArguments : static_cast<ArgumentGroups>(argument.back() % 4);
+  }
+  EventUse use_of(std::string_view name) const override {
+    if (looks_at_all_) return {};
+    return {!name.empty() && name.back() % 2 == 0, static_cast<ArgumentGroups>(name.empty() ? 3 : name.back() % 4)};
+  }
+
+ private:
+  bool looks_at_all_;
+};
+
+/// The events for pages and conversions: those that are read without a check at each number, and the same with a field
+/// before them that nobody knows, so that the reader of any event takes them.
+void compare_all_events(const std::vector<std::string>& events, bool looks_at_all) {
+  constexpr std::string_view kUnknownField("\x78\x00", 2);
+  TextSink found(looks_at_all);
+  TextSink expected(looks_at_all);
+  const std::string usual_bytes = xspace_of(events, {});
+  const std::string odd_bytes = xspace_of(events, kUnknownField);
+  const auto usual = memory_source(usual_bytes, "usual");
+  const auto odd = memory_source(odd_bytes, "odd");
+  const Result<EventTotals> of_usual = read_xspace_events(*usual, found);
+  const Result<EventTotals> of_odd = read_xspace_events(*odd, expected);
+  expect(of_usual.has_value() == of_odd.has_value(), "one of the readings fails");
+  if (!of_usual) return;
+  expect(found.taken == expected.taken, "events with all they carry differ");
+  expect(found.marked <= expected.marked, "an event is marked that is not");
+  expect(of_usual->event_count == of_odd->event_count, "counts of all events differ");
+  expect(of_usual->loss.counts == of_odd->loss.counts, "losses among all events differ");
+}
+
 }  // namespace
 }  // namespace doctor
 
@@ -155,13 +244,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FuzzBytes choices(data, size);
   const unsigned options = choices.byte();
   const bool with_history = (options & 1) != 0;
+  const bool looks_at_all = (options & 4) != 0;
+  const bool is_whole = (options & 8) != 0;
   LinePart part;
   part.plane = options >> 1 & 1;
   part.line_start = 1000;
   std::string bytes;
   EventWindow apart;
+  std::vector<std::string> events;
   while (!choices.is_at_end()) {
-    const std::string event = pick_event(choices);
+    const std::string& event = events.emplace_back(pick_event(choices, is_whole));
     part.begin = bytes.size();
     append_tag(bytes, kEvent, WireType::bytes);
     append_varint(bytes, event.size());
@@ -188,5 +280,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect(expected.compile_and_output_events == found.compile_and_output_events, "counts of the second reading differ");
   expect(expected.other_events == found.other_events, "counts of others differ");
   expect(expected.loss.counts == found.loss.counts, "losses differ");
+  // Damage in what is not looked at may be overlooked.
+  if (looks_at_all || is_whole) compare_all_events(events, looks_at_all);
   return 0;
 }

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "profile/looked_at.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
@@ -22,13 +27,26 @@ using ElementTypes = std::map<std::string, ElementType, std::less<>>;
 class ElementTypesBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
-  bool wants(std::string_view argument) const override {
-    return argument == "name" || argument == "shapes" || argument == "types";
+  ArgumentGroups groups_of(std::string_view argument) const override {
+    return argument == "name" || argument == "shapes" || argument == "types" ? kElementType : ArgumentGroups{};
   }
+  EventUse use_of(std::string_view name) const override;
+  /// Texts of the next file have other numbers.
+  void end_file() { seen_.clear(); }
   ElementTypes finish() { return std::move(types_); }
 
  private:
+  /// What an event says, by the numbers of its texts.
+  struct Saying {
+    std::uint32_t shapes = 0;
+    std::uint32_t types = 0;
+  };
+  static constexpr std::size_t kMostSeen = std::size_t{1} << 16;
+
+  bool is_known(std::uint32_t node, Saying saying);
+
   ElementTypes types_;
+  std::vector<Saying> seen_;  ///< what was said last of each node, by the number of its name
 };
 
 }  // namespace doctor

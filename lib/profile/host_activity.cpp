@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "profile/looked_at.h"
 #include "trace/event_kind.h"
 
 namespace doctor {
@@ -28,6 +29,7 @@ struct KnownArguments {
 KnownArguments known_arguments(const TraceEvent& event) {
   KnownArguments known;
   for (const EventArgument& argument : event.arguments) {
+    if ((argument.groups & (EventSink::kMarks | kBesideMarks)) == 0) continue;
     if (argument.name == "step_name") known.step_name = &argument;
     if (argument.name == "step_num") known.step_number = &argument;
     if (argument.name == "group_id") known.group = &argument;
@@ -47,10 +49,33 @@ std::uint64_t id_of(const TraceEvent& event) {
 
 }  // namespace
 
-bool HostActivityBuilder::wants(std::string_view argument) const {
-  constexpr std::array<std::string_view, 7> kArguments = {
-      "step_name", "step_num", "group_id", "correlation_id", "tf_function_call", "tracing_count", "id"};
-  return std::find(kArguments.begin(), kArguments.end(), argument) != kArguments.end();
+ArgumentGroups HostActivityBuilder::groups_of(std::string_view argument) const {
+  constexpr std::array<std::string_view, 4> kMarkNames = {"step_name", "step_num", "correlation_id",
+                                                          "tf_function_call"};
+  if (std::find(kMarkNames.begin(), kMarkNames.end(), argument) != kMarkNames.end()) return kMarks;
+  if (argument == "group_id" || argument == "tracing_count") return kBesideMarks;
+  return argument == "id" ? kFunctionId : ArgumentGroups{};
+}
+
+EventUse HostActivityBuilder::use_of(std::string_view name) const {
+  const NameMeaning meaning = meaning_of(name);
+  EventUse use = {meaning.is_like_a_step, kMarks | kBesideMarks};
+  switch (meaning.kind) {
+    case EventKind::executor:
+    case EventKind::captured_function:
+      return {true, kMarks | kBesideMarks | kFunctionId};
+    case EventKind::op:
+    case EventKind::output:
+    case EventKind::compilation:
+    case EventKind::program_run:
+    case EventKind::iterator:
+    case EventKind::get_next:
+    case EventKind::produce:
+      use.is_taken = true;
+      return use;
+    default:
+      return use;
+  }
 }
 
 HostActivityBuilder::NameMeaning HostActivityBuilder::meaning_of(std::string_view name) {
@@ -62,7 +87,7 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
   const KnownArguments known = known_arguments(event);
-  const NameMeaning meaning = meanings_.of(event, [&] { return meaning_of(event.name); });
+  const NameMeaning& meaning = meanings_.of(event, [&] { return meaning_of(event.name); });
   if (known.function_call != nullptr) take_function_call(event, known.function_call->text);
   if (known.step_name != nullptr || known.step_number != nullptr || meaning.is_like_a_step) {
     activity_.steps.push_back({span, integer_of(known.step_number), integer_of(known.group)});
@@ -71,7 +96,7 @@ void HostActivityBuilder::take(const TraceEvent& event) {
   if (known.correlation != nullptr) {
     launch_.add(span);
     run.role = Role::driver_call;
-    threads_[event.line->index].push_back(run);
+    threads_.add(*event.line, run);
     return;
   }
   switch (meaning.kind) {
@@ -101,7 +126,7 @@ void HostActivityBuilder::take(const TraceEvent& event) {
     default:
       return;
   }
-  threads_[event.line->index].push_back(run);
+  threads_.add(*event.line, run);
 }
 
 /// "notTraced-nonXla" of calls that found a graph.
@@ -146,86 +171,60 @@ void HostActivityBuilder::join_tracings() {
   function_calls_.clear();
 }
 
-/// Walks the outermost runs of one thread, with what lies in them. Of the job is what lies in no event of tf.data; what
-/// lies in a run of an executor is the job's where the executor is.
-class HostActivityBuilder::ThreadWalk {
- public:
-  explicit ThreadWalk(std::vector<Candidate>& candidates) : candidates_(candidates) {}
+void HostActivityBuilder::ThreadWalk::take(const Run& run) {
+  if (run.span.start >= outer_.span.end) begin_outer(run);
+  if (outer_.role == Role::tf_data) return;
+  if (run.role == Role::driver_call && run.span.start < op_.span.end) op_launches_ = true;
+  if (run.role == Role::executor && run.span.start < op_.span.end) enter_function();
+  if (run.role == Role::op && run.span.start >= op_.span.end) begin_op(run);
+}
 
-  void take(const Run& run) {
-    if (run.span.start >= outer_.span.end) begin_outer(run);
-    if (outer_.role == Role::tf_data) return;
-    if (run.role == Role::driver_call && run.span.start < op_.span.end) op_launches_ = true;
-    if (run.role == Role::executor && run.span.start < op_.span.end) enter_function();
-    if (run.role == Role::op && run.span.start >= op_.span.end) begin_op(run);
+void HostActivityBuilder::ThreadWalk::finish() {
+  end_op();
+  if (outer_.role == Role::executor) add({launched_until_, outer_.span.end}, true);
+}
+
+void HostActivityBuilder::ThreadWalk::begin_outer(const Run& run) {
+  finish();
+  outer_ = run;
+  if (run.role == Role::executor && tf_data_functions_->contains(run.function_id)) outer_.role = Role::tf_data;
+  launched_until_ = run.span.start;
+  op_ = {{run.span.start, run.span.start}, 0, Role::op};
+  op_launches_ = false;
+}
+
+/// An op in no other op of its thread.
+void HostActivityBuilder::ThreadWalk::begin_op(const Run& run) {
+  end_op();
+  op_ = run;
+  op_launches_ = false;
+}
+
+/// An op that calls a function is like a run of the executor: its ops count one by one.
+void HostActivityBuilder::ThreadWalk::enter_function() {
+  outer_.role = Role::executor;
+  op_.span.end = op_.span.start;
+}
+
+void HostActivityBuilder::ThreadWalk::end_op() {
+  if (op_.span.end > op_.span.start) {
+    if (outer_.role == Role::executor) add({launched_until_, op_.span.start}, true);
+    add(op_.span, op_launches_);
+    launched_until_ = op_.span.end;
   }
+  op_.span.end = op_.span.start;
+}
 
-  void finish() {
-    end_op();
-    if (outer_.role == Role::executor) add({launched_until_, outer_.span.end}, true);
-  }
-
- private:
-  void begin_outer(const Run& run) {
-    finish();
-    outer_ = run;
-    launched_until_ = run.span.start;
-    op_ = {{run.span.start, run.span.start}, 0, Role::op};
-    op_launches_ = false;
-  }
-
-  /// An op in no other op of its thread.
-  void begin_op(const Run& run) {
-    end_op();
-    op_ = run;
-    op_launches_ = false;
-  }
-
-  /// An op that calls a function is like a run of the executor: its ops count one by one.
-  void enter_function() {
-    outer_.role = Role::executor;
-    op_.span.end = op_.span.start;
-  }
-
-  void end_op() {
-    if (op_.span.end > op_.span.start) {
-      if (outer_.role == Role::executor) add({launched_until_, op_.span.start}, true);
-      add(op_.span, op_launches_);
-      launched_until_ = op_.span.end;
-    }
-    op_.span.end = op_.span.start;
-  }
-
-  void add(Interval span, bool is_launch) {
-    if (span.start < span.end) candidates_.push_back({span, outer_.function_id, is_launch});
-  }
-
-  std::vector<Candidate>& candidates_;
-  Run outer_ = {{INT64_MIN, INT64_MIN}, 0, Role::driver_call};
-  Run op_ = {{INT64_MIN, INT64_MIN}, 0, Role::op};
-  Picoseconds launched_until_ = INT64_MIN;  ///< of the executor's run
-  bool op_launches_ = false;
-};
-
-void HostActivityBuilder::add_thread(std::vector<Run>& runs) {
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-    return std::pair(a.span.start, b.span.end) < std::pair(b.span.start, a.span.end);
-  });
-  ThreadWalk walk(candidates_);
-  for (const Run& run : runs) walk.take(run);
-  walk.finish();
+void HostActivityBuilder::ThreadWalk::add(Interval span, bool is_launch) {
+  if (span.start < span.end) candidates_->push_back({span, outer_.function_id, is_launch});
 }
 
 void HostActivityBuilder::end_line(const EventLine& line) {
-  const auto thread = threads_.find(line.index);
-  if (thread == threads_.end()) return;
-  add_thread(thread->second);
-  threads_.erase(thread);
+  threads_.end_line(line);
 }
 
 void HostActivityBuilder::end_file() {
-  for (auto& [line, runs] : threads_) add_thread(runs);
-  threads_.clear();
+  threads_.end_file();
   meanings_.clear();
   for (const Candidate& candidate : candidates_) {
     if (tf_data_functions_.contains(candidate.function_id)) continue;

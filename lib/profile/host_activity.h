@@ -5,10 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
+#include "base/id_set.h"
 #include "base/time.h"
+#include "profile/line_walks.h"
 #include "profile/span_set.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
@@ -53,17 +54,23 @@ struct HostActivity {
   std::vector<HostStep> steps;
 };
 
-/// Gathers it from all events of the host. Keeps one small row for each op, run of an executor and call of the driver
-/// on a line that has not ended, then one for each run of an executor.
+/// Gathers it from all events of the host. Keeps one small row for each run of an executor that is not known to be
+/// tf.data's.
 class HostActivityBuilder final : public EventSink {
  public:
+  explicit HostActivityBuilder(LineOrder order = LineOrder::any) : threads_(order, {candidates_, tf_data_functions_}) {}
+
   void begin(const EventHeader& header) override { has_devices_ |= !header.devices.empty(); }
   void take(const TraceEvent& event) override;
-  bool wants(std::string_view argument) const override;
+  ArgumentGroups groups_of(std::string_view argument) const override;
+  EventUse use_of(std::string_view name) const override;
   void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same; so are ids.
   void end_file();
   HostActivity finish();
+
+  /// See LineWalks.
+  bool is_disordered() const { return threads_.is_disordered(); }
 
  private:
   enum class Role : std::uint8_t { op, executor, driver_call, tf_data };
@@ -89,7 +96,33 @@ class HostActivityBuilder final : public EventSink {
   };
   static NameMeaning meaning_of(std::string_view name);
 
-  class ThreadWalk;
+  /// Walks the outermost runs of one thread, with what lies in them. Of the job is what lies in no event of tf.data;
+  /// what lies in a run of an executor is the job's where the executor is.
+  class ThreadWalk {
+   public:
+    ThreadWalk(std::vector<Candidate>& candidates, const IdSet& tf_data_functions)
+        : candidates_(&candidates), tf_data_functions_(&tf_data_functions) {}
+
+    static bool is_before(const Run& a, const Run& b) {
+      return a.span.start < b.span.start || (a.span.start == b.span.start && a.span.end > b.span.end);
+    }
+    void take(const Run& run);
+    void finish();
+
+   private:
+    void begin_outer(const Run& run);
+    void begin_op(const Run& run);
+    void enter_function();
+    void end_op();
+    void add(Interval span, bool is_launch);
+
+    std::vector<Candidate>* candidates_;
+    const IdSet* tf_data_functions_;  ///< as far as they are known
+    Run outer_ = {{INT64_MIN, INT64_MIN}, 0, Role::driver_call};
+    Run op_ = {{INT64_MIN, INT64_MIN}, 0, Role::op};
+    Picoseconds launched_until_ = INT64_MIN;  ///< of the executor's run
+    bool op_launches_ = false;
+  };
 
   /// A call of a tf.function, around its tracing on the same thread.
   struct FunctionCall {
@@ -98,7 +131,6 @@ class HostActivityBuilder final : public EventSink {
     std::optional<std::int64_t> count;
   };
 
-  void add_thread(std::vector<Run>& runs);
   void take_function_call(const TraceEvent& event, std::string_view mode);
   void take_compilation(const TraceEvent& event);
   void join_tracings();
@@ -108,8 +140,8 @@ class HostActivityBuilder final : public EventSink {
   NameMemo<NameMeaning> meanings_;
   std::vector<Candidate> candidates_;
   SpanSet launch_;
-  std::map<std::size_t, std::vector<Run>> threads_;  ///< by EventLine::index
-  std::unordered_set<std::uint64_t> tf_data_functions_;
+  IdSet tf_data_functions_;
+  LineWalks<Run, ThreadWalk> threads_;
   std::map<std::size_t, std::vector<FunctionCall>> function_calls_;  ///< by EventLine::index
   std::map<std::size_t, std::vector<Interval>> tracings_;            ///< likewise
 };

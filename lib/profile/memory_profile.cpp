@@ -7,13 +7,14 @@
 #include <unordered_map>
 #include <utility>
 
+#include "profile/looked_at.h"
 #include "profile/tensor_type.h"
 
 namespace doctor {
 namespace {
 
-constexpr std::string_view kAllocation = "MemoryAllocation";
-constexpr std::string_view kDeallocation = "MemoryDeallocation";
+constexpr std::string_view kAllocationName = "MemoryAllocation";
+constexpr std::string_view kDeallocationName = "MemoryDeallocation";
 
 /// Bytes or an address. Nothing for a negative number: the allocator does not know.
 std::optional<std::uint64_t> whole_argument(const TraceEvent& event, std::string_view name) {
@@ -170,17 +171,22 @@ AllocatorProfile AllocatorRecorder::finish(std::string name, Picoseconds shift) 
   return std::move(result_);
 }
 
-bool MemoryProfileBuilder::wants(std::string_view argument) const {
+ArgumentGroups MemoryProfileBuilder::groups_of(std::string_view argument) const {
   constexpr std::array<std::string_view, 15> kArguments = {
       "allocator_name",    "index_on_host",   "device_ordinal",  "addr",  "bytes_allocated", "bytes_reserved",
       "bytes_available",   "fragmentation",   "tf_op",           "shape", "region_type",     "data_type",
       "peak_bytes_in_use", "requested_bytes", "allocation_bytes"};
-  return std::find(kArguments.begin(), kArguments.end(), argument) != kArguments.end();
+  const bool is_one = std::find(kArguments.begin(), kArguments.end(), argument) != kArguments.end();
+  return is_one ? kAllocation : ArgumentGroups{};
+}
+
+EventUse MemoryProfileBuilder::use_of(std::string_view name) const {
+  return name == kAllocationName || name == kDeallocationName ? EventUse{true, kAllocation} : EventUse{false, 0};
 }
 
 void MemoryProfileBuilder::take(const TraceEvent& event) {
-  const bool is_allocation = event.name == kAllocation;
-  if (!is_allocation && event.name != kDeallocation) return;
+  const bool is_allocation = event.name == kAllocationName;
+  if (!is_allocation && event.name != kDeallocationName) return;
   const std::string name = allocator_of(event);
   const std::optional<std::uint64_t> address = whole_argument(event, "addr");
   const std::optional<AllocatorRecorder::State> state = state_after(event);

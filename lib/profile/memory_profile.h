@@ -118,7 +118,8 @@ class AllocatorRecorder {
 class MemoryProfileBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
-  bool wants(std::string_view argument) const override;
+  ArgumentGroups groups_of(std::string_view argument) const override;
+  EventUse use_of(std::string_view name) const override;
 
   /// `shift` is added to all times.
   MemoryProfile finish(Picoseconds shift);

@@ -94,7 +94,7 @@ void OpTableBuilder::take(const TraceEvent& event) {
     const std::optional<OpName> name = parse_op_name(event.name);
     return name ? std::optional(op_of(*name, false)) : std::nullopt;
   });
-  if (op) threads_[event.line->index].push_back({event.start, event.duration, *op});
+  if (op) threads_.add(*event.line, {event.start, event.duration, *op});
 }
 
 /// A kernel counts for the op that launched it; a TF1 timeline has the op in place of its kernels. Streams run one
@@ -125,47 +125,34 @@ void OpTableBuilder::take_xla_op(const TraceEvent& event) {
   if (statistics.source.empty()) statistics.source = shortened_name(op.source);
   statistics.flops += op.flops;
   statistics.bytes += op.bytes;
-  xla_lines_[event.line->index].push_back({op.start, op.duration, index});
+  xla_lines_.add(*event.line, {op.start, op.duration, index});
 }
 
-Picoseconds OpTableBuilder::add_thread(std::vector<Run>& runs) {
-  std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-    return std::pair(a.start, b.duration) < std::pair(b.start, a.duration);
-  });
-  Picoseconds last_end = runs.front().start;
-  std::vector<std::pair<Picoseconds, std::uint32_t>> open;  // end and op of those that are running
-  for (const Run& run : runs) {
-    const Picoseconds end = run.start + run.duration;
-    while (!open.empty() && open.back().first < end) open.pop_back();
-    while (!open.empty() && open.back().first <= run.start && run.duration > 0) open.pop_back();
-    if (!open.empty()) table_.ops[open.back().second].self -= run.duration;
-    OpStatistics& op = table_.ops[run.op];
-    ++op.occurrences;
-    op.total += run.duration;
-    op.self += run.duration;
-    open.emplace_back(end, run.op);
-    last_end = std::max(last_end, end);
-  }
-  return last_end - runs.front().start;
+void OpTableBuilder::ThreadWalk::take(const Run& run) {
+  const Picoseconds end = run.start + run.duration;
+  if (!has_begun_) first_start_ = last_end_ = run.start;
+  has_begun_ = true;
+  while (!open_.empty() && open_.back().end < end) open_.pop_back();
+  while (!open_.empty() && open_.back().end <= run.start && run.duration > 0) open_.pop_back();
+  std::vector<OpStatistics>& ops = builder_->table_.ops;
+  if (!open_.empty()) ops[open_.back().op].self -= run.duration;
+  OpStatistics& op = ops[run.op];
+  ++op.occurrences;
+  op.total += run.duration;
+  op.self += run.duration;
+  open_.push_back({end, run.op});
+  last_end_ = std::max(last_end_, end);
 }
 
 void OpTableBuilder::end_line(const EventLine& line) {
-  if (const auto thread = threads_.find(line.index); thread != threads_.end()) {
-    table_.host_time += add_thread(thread->second);
-    threads_.erase(thread);
-  }
-  if (const auto ops = xla_lines_.find(line.index); ops != xla_lines_.end()) {
-    table_.device_time += add_thread(ops->second);
-    xla_lines_.erase(ops);
-  }
+  threads_.end_line(line);
+  xla_lines_.end_line(line);
 }
 
 void OpTableBuilder::end_file() {
-  for (auto& [line, runs] : threads_) table_.host_time += add_thread(runs);
-  for (auto& [line, runs] : xla_lines_) table_.device_time += add_thread(runs);
-  xla_lines_.clear();
+  threads_.end_file();
+  xla_lines_.end_file();
   for (const auto& [plane, span] : devices_) table_.device_time += span.end - span.start;
-  threads_.clear();
   devices_.clear();
   ops_of_names_.clear();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "profile/line_walks.h"
 #include "trace/event_reader.h"
 #include "trace/name_memo.h"
 
@@ -50,15 +51,22 @@ struct OpTable {
 };
 
 /// Adds up the ops of a trace. Self times are those of nesting on one thread: ops that an asynchronous one waits for
-/// run on others and are not taken out. Keeps one small row for each op that ran on a line that has not ended.
+/// run on others and are not taken out.
 class OpTableBuilder final : public EventSink {
  public:
+  explicit OpTableBuilder(LineOrder order = LineOrder::any)
+      : threads_(order, {*this, table_.host_time}), xla_lines_(order, {*this, table_.device_time}) {}
+
   void take(const TraceEvent& event) override;
-  bool wants(std::string_view /*argument*/) const override { return false; }
+  ArgumentGroups groups_of(std::string_view /*argument*/) const override { return 0; }
+  EventUse use_of(std::string_view name) const override { return {parse_op_name(name).has_value(), 0}; }
   void end_line(const EventLine& line) override;
   /// Lines of the next file are others, even where their indices are the same.
   void end_file();
   OpTable finish();
+
+  /// See LineWalks.
+  bool is_disordered() const { return threads_.is_disordered() || xla_lines_.is_disordered(); }
 
  private:
   struct Run {
@@ -67,18 +75,41 @@ class OpTableBuilder final : public EventSink {
     std::uint32_t op = 0;
   };
 
+  /// Adds up the ops of one thread, and the time from its first op to the end of its last.
+  class ThreadWalk {
+   public:
+    ThreadWalk(OpTableBuilder& builder, Picoseconds& time) : builder_(&builder), time_(&time) {}
+
+    static bool is_before(const Run& a, const Run& b) {
+      return a.start < b.start || (a.start == b.start && a.duration > b.duration);
+    }
+    void take(const Run& run);
+    void finish() { *time_ += last_end_ - first_start_; }
+
+   private:
+    struct OpenRun {
+      Picoseconds end = 0;
+      std::uint32_t op = 0;
+    };
+
+    OpTableBuilder* builder_;
+    Picoseconds* time_;
+    bool has_begun_ = false;
+    Picoseconds first_start_ = 0;
+    Picoseconds last_end_ = 0;
+    std::vector<OpenRun> open_;  ///< those that are running
+  };
+
   std::uint32_t op_of(const OpName& name, bool is_on_device, std::string_view framework_op = {});
   void take_on_device(const TraceEvent& event);
   void take_xla_op(const TraceEvent& event);
-  /// Adds up the ops of one thread; returns the time from its first op to the end of its last.
-  Picoseconds add_thread(std::vector<Run>& runs);
 
   OpTable table_;
   std::unordered_map<std::string, std::uint32_t> ids_;  ///< by side, type and name
   std::string key_;
   NameMemo<std::optional<std::uint32_t>> ops_of_names_;  ///< of the host; nothing: its events are no ops
-  std::map<std::size_t, std::vector<Run>> threads_;      ///< of the host, by EventLine::index
-  std::map<std::size_t, std::vector<Run>> xla_lines_;    ///< likewise, of devices
+  LineWalks<Run, ThreadWalk> threads_;                   ///< of the host
+  LineWalks<Run, ThreadWalk> xla_lines_;                 ///< of devices
   std::map<std::size_t, Interval> devices_;              ///< by EventPlane::index: from the first event to the last
 };
 

@@ -15,8 +15,8 @@ namespace doctor {
 /// Hands each event to all builders, with its time counted from the origin of the first file.
 class ProfileReader::Sink final : public EventSink {
  public:
-  Sink(Detail detail, LaunchingOps launches)
-      : is_for_pages_(detail == Detail::for_pages), launches_(std::move(launches)) {}
+  Sink(ProfileParts parts, LineOrder order, LaunchingOps launches)
+      : parts_(parts), launches_(std::move(launches)), table_of_ops_(order), host_(order) {}
 
   void begin(const EventHeader& header) override {
     if (!origin_ns_) origin_ns_ = header.origin_ns;
@@ -27,6 +27,7 @@ class ProfileReader::Sink final : public EventSink {
   }
 
   void take(const TraceEvent& event) override {
+    if (event.is_repeat) return;
     if (has_devices_ && event.line->kind == LineKind::activity) {
       if (event.line->plane->kind == PlaneKind::host) launches_.take(event);
       if (event.line->plane->kind == PlaneKind::device) return take_with_op(event);
@@ -34,19 +35,32 @@ class ProfileReader::Sink final : public EventSink {
     hand_on(event);
   }
 
-  bool wants(std::string_view argument) const override {
-    if (argument == "correlation_id" || host_.wants(argument)) return true;
-    return is_for_pages_ && (memory_.wants(argument) || element_types_.wants(argument));
+  ArgumentGroups groups_of(std::string_view argument) const override {
+    ArgumentGroups groups = 0;
+    if (looks_at_host()) groups |= host_.groups_of(argument);
+    if (parts_.memory) groups |= memory_.groups_of(argument);
+    if (parts_.element_types) groups |= element_types_.groups_of(argument);
+    return groups;
+  }
+
+  EventUse use_of(std::string_view name) const override {
+    EventUse use = {false, 0};
+    if (looks_at_host()) use = joined(use, host_.use_of(name));
+    if (parts_.ops) use = joined(use, table_of_ops_.use_of(name));
+    if (parts_.memory) use = joined(use, memory_.use_of(name));
+    if (parts_.element_types) use = joined(use, element_types_.use_of(name));
+    return use;
   }
 
   void end_line(const EventLine& line) override {
-    if (is_for_pages_) table_of_ops_.end_line(line);
+    table_of_ops_.end_line(line);
     host_.end_line(line);
     launches_.end_line(line);
   }
 
   void end_file() {
     table_of_ops_.end_file();
+    element_types_.end_file();
     host_.end_file();
     launches_.end_file();
     also_ = nullptr;
@@ -54,6 +68,7 @@ class ProfileReader::Sink final : public EventSink {
 
   void hand_also_to(EventSink* also) { also_ = also; }
   bool has_late_launches() const { return launches_at_miss_ && *launches_at_miss_ < launches_.size(); }
+  bool is_disordered() const { return table_of_ops_.is_disordered() || host_.is_disordered(); }
   LaunchingOps take_launches() { return std::move(launches_); }
 
   Profile finish(std::int64_t origin_ns) {
@@ -86,6 +101,9 @@ class ProfileReader::Sink final : public EventSink {
   }
 
  private:
+  /// What devices need of the host, calls of the driver and ops that launch, is among what is looked at for it.
+  bool looks_at_host() const { return parts_.host || has_devices_; }
+
   /// With the op that launched it, if only the host's events show that.
   void take_with_op(const TraceEvent& event) {
     const std::optional<std::int64_t> correlation =
@@ -105,21 +123,24 @@ class ProfileReader::Sink final : public EventSink {
 
   void hand_on(const TraceEvent& event) {
     if (also_ != nullptr && has_devices_) also_->take(event);
+    if (shift_ == 0) return hand_out(event);
     TraceEvent shifted = event;
     shifted.start += shift_;
-    if (is_for_pages_) {
-      table_of_ops_.take(shifted);
-      memory_.take(shifted);
-      element_types_.take(shifted);
-    }
-    host_.take(shifted);
-    if (!has_devices_) return;
-    devices_.take(shifted);
-    device_steps_.take(shifted);
-    device_feeds_.take(shifted);
+    hand_out(shifted);
   }
 
-  bool is_for_pages_;
+  void hand_out(const TraceEvent& event) {
+    if (parts_.ops) table_of_ops_.take(event);
+    if (parts_.memory) memory_.take(event);
+    if (parts_.element_types) element_types_.take(event);
+    if (parts_.host) host_.take(event);
+    if (!has_devices_) return;
+    devices_.take(event);
+    device_steps_.take(event);
+    device_feeds_.take(event);
+  }
+
+  ProfileParts parts_;
   bool has_devices_ = false;
   LaunchingOps launches_;
   std::optional<std::size_t> launches_at_miss_;  ///< when the last event of a device was not found among them
@@ -136,30 +157,33 @@ class ProfileReader::Sink final : public EventSink {
   ElementTypesBuilder element_types_;
 };
 
-ProfileReader::ProfileReader(Detail detail) : detail_(detail), sink_(std::make_unique<Sink>(detail, LaunchingOps())) {}
+ProfileReader::ProfileReader(ProfileParts parts, LineOrder order)
+    : parts_(parts), order_(order), sink_(std::make_unique<Sink>(parts, order, LaunchingOps())) {}
 ProfileReader::~ProfileReader() = default;
 
 Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices) {
   sink_->hand_also_to(devices);
-  EventsOnce once(*sink_, format.join != nullptr ? &repeats_ : nullptr);
-  const Result<EventTotals> totals = format.read_events(source, once, WantedPlanes::all, work);
+  EventsOnce once(*sink_, &repeats_);
+  EventSink& events = format.join != nullptr ? static_cast<EventSink&>(once) : *sink_;
+  const Result<EventTotals> totals = format.read_events(source, events, WantedPlanes::all, work);
   sink_->end_file();
   repeats_.end_file();
   if (!totals) return Unexpected(totals.error());
   return {};
 }
 
-bool ProfileReader::has_late_launches() const {
-  return sink_->has_late_launches();
+bool ProfileReader::must_read_again() const {
+  return sink_->has_late_launches() || sink_->is_disordered();
 }
 
 void ProfileReader::begin_again() {
-  sink_ = std::make_unique<Sink>(detail_, sink_->take_launches());
+  if (sink_->is_disordered()) order_ = LineOrder::any;
+  sink_ = std::make_unique<Sink>(parts_, order_, sink_->take_launches());
 }
 
 Profile ProfileReader::finish(std::int64_t origin_ns) {
   Profile profile = sink_->finish(origin_ns);
-  sink_ = std::make_unique<Sink>(detail_, LaunchingOps());
+  sink_ = std::make_unique<Sink>(parts_, order_, LaunchingOps());
   repeats_ = {};
   return profile;
 }

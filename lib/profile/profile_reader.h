@@ -6,7 +6,9 @@
 #include "base/result.h"
 #include "base/work.h"
 #include "io/byte_source.h"
+#include "profile/line_walks.h"
 #include "profile/profile.h"
+#include "profile/profile_parts.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
 #include "trace/repeated_events.h"
@@ -16,10 +18,8 @@ namespace doctor {
 /// Reads every event of the files of one host.
 class ProfileReader {
  public:
-  /// Ops, memory and the types of elements are for pages. A diagnosis does without.
-  enum class Detail : std::uint8_t { for_diagnosis, for_pages };
-
-  explicit ProfileReader(Detail detail);
+  /// Of more than one file events should be read in LineOrder::any: they are not read again.
+  explicit ProfileReader(ProfileParts parts, LineOrder order = LineOrder::any);
   ~ProfileReader();
   ProfileReader(const ProfileReader&) = delete;
   ProfileReader& operator=(const ProfileReader&) = delete;
@@ -28,10 +28,10 @@ class ProfileReader {
   /// Format::read_events. What is lost on the way was counted when the Trace was read.
   Result<void> add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices = nullptr);
 
-  /// Whether events of devices came before those of the host that show which op launched them: then the file should be
-  /// read again, after begin_again().
-  bool has_late_launches() const;
-  /// Forgets everything but which ops launched what.
+  /// Whether the file should be read again, after begin_again(), because of what was met too late: ops of the host that
+  /// launched events of devices which came before them, or events of a line that began before others.
+  bool must_read_again() const;
+  /// Forgets everything but which ops launched what, and whether lines are in order.
   void begin_again();
 
   /// `origin_ns` is that of the Trace. The reader is empty afterwards.
@@ -39,7 +39,8 @@ class ProfileReader {
 
  private:
   class Sink;
-  Detail detail_;
+  ProfileParts parts_;
+  LineOrder order_;
   std::unique_ptr<Sink> sink_;
   RepeatedEvents repeats_;
 };

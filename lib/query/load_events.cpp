@@ -38,9 +38,9 @@ void EventLoader::take(const TraceEvent& event) {
   storage_->rows.add(line_of(event), name, event.start, event.duration, event.arguments);
 }
 
-bool EventLoader::wants(std::string_view argument) const {
-  if (request_.arguments) return true;
-  return request_.names && request_.tokens && EventNames::wants(argument);
+ArgumentGroups EventLoader::groups_of(std::string_view argument) const {
+  const bool is_wanted = request_.arguments || (request_.names && request_.tokens && EventNames::wants(argument));
+  return is_wanted ? kAllArguments : ArgumentGroups{};
 }
 
 Result<void> EventLoader::finish() {

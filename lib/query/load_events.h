@@ -31,7 +31,7 @@ class EventLoader final : public EventSink {
 
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
-  bool wants(std::string_view argument) const override;
+  ArgumentGroups groups_of(std::string_view argument) const override;
   bool is_done() const override { return storage_ && storage_->rows.has_failed(); }
 
   /// All events were taken. Errors: they could not be stored.

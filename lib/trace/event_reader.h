@@ -52,6 +52,16 @@ struct EventLine {
 
 enum class ArgumentType : std::uint8_t { text, integer, unsigned_integer, real };
 
+/// Groups of arguments that a sink looks at together, as bits; see EventSink::groups_of().
+using ArgumentGroups = std::uint16_t;
+inline constexpr ArgumentGroups kAllArguments = 0xffff;
+
+/// What a sink looks at of a host's events of one name.
+struct EventUse {
+  bool is_taken = true;                      ///< false: of those only that carry an argument of EventSink::kMarks
+  ArgumentGroups arguments = kAllArguments;  ///< groups, of which at least one is looked at
+};
+
 /// An argument (statistic) of an event.
 struct EventArgument {
   std::string_view name;
@@ -60,6 +70,9 @@ struct EventArgument {
   std::int64_t integer = 0;  ///< of type integer
   std::uint64_t unsigned_integer = 0;
   double real = 0;
+  ArgumentGroups groups = kAllArguments;  ///< of its name, where the reader has asked for them
+  /// Of one reading: texts with the same number are the same. 0: the reader does not say.
+  std::uint32_t text_number = 0;
 
   /// The value as a 64-bit token or count: an integer of either sign, or a text that holds one. Chrome traces write
   /// numbers as texts.
@@ -107,9 +120,15 @@ class EventSink {
   /// No more events of this line come. Readers that cannot know it before the end of the file do not say it.
   virtual void end_line(const EventLine& /*line*/) {}
 
-  /// Whether arguments of this name are looked at where an event is of a host. Readers may leave out the others, which
-  /// are most of their work; events of other planes have all. The answer is the same until the reading ends.
-  virtual bool wants(std::string_view /*argument*/) const { return true; }
+  // Readers may leave out what of a host's events is not looked at, which is most of their work; events of other planes
+  // come with all. The answers are the same from begin() on until the reading ends.
+
+  /// The group of arguments for which an event is taken whatever its name.
+  static constexpr ArgumentGroups kMarks = 1;
+  /// The groups that arguments of this name are of; 0: they are not looked at.
+  virtual ArgumentGroups groups_of(std::string_view /*argument*/) const { return kAllArguments; }
+  /// What is looked at of the events of this name.
+  virtual EventUse use_of(std::string_view /*name*/) const { return {}; }
 
   /// Whether no more events are wanted: the reading may end early, and its totals count what was read.
   virtual bool is_done() const { return false; }

@@ -41,7 +41,8 @@ class EventsOnce final : public EventSink {
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
   void end_line(const EventLine& line) override { next_.end_line(line); }
-  bool wants(std::string_view argument) const override { return next_.wants(argument); }
+  ArgumentGroups groups_of(std::string_view argument) const override { return next_.groups_of(argument); }
+  EventUse use_of(std::string_view name) const override { return next_.use_of(name); }
   bool is_done() const override { return next_.is_done(); }
 
  private:

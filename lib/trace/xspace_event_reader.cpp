@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
 #include "trace/xspace_names.h"
+#include "trace/xspace_usual_event.h"
 #include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"
 #include "trace/xspace_wire.h"
@@ -23,68 +25,59 @@ namespace {
 
 using namespace xspace_field;
 
-/// A tag of one byte.
-constexpr char tag_of(std::uint32_t field, WireType type) {
-  return static_cast<char>(field << 3 | static_cast<std::uint32_t>(type));
-}
-
 /// An entry of `event_metadata`.
 struct EventMetadata {
   std::size_t number = 0;  ///< over all planes, from 1
   std::string name;
-  std::size_t plain_size = 0;  ///< of the name without_encoded_arguments()
+  std::size_t plain_size = 0;  ///< of the name, of a host without_encoded_arguments()
   std::string display_name;
   std::vector<std::string> stats;  ///< that every event of this name carries, in wire format
+  EventUse use;
+  bool is_skipped = false;  ///< no event of this name can be looked at
+
+  std::string_view plain_name() const { return std::string_view(name).substr(0, plain_size); }
 };
 
 /// An entry of `stat_metadata`.
 struct StatMetadata {
   std::string name;
-  bool is_wanted = false;  ///< of a host, see EventSink::wants()
+  ArgumentGroups groups = 0;
+  std::uint32_t number = 0;  ///< over all planes, from 1
 };
 
 struct PlaneMetadata {
   EventPlane plane;
   MetadataTable<EventMetadata> events;
   MetadataTable<StatMetadata> stats;
-
-  bool wants(const StatMetadata& stat) const { return stat.is_wanted || plane.kind != PlaneKind::host; }
+  std::array<ArgumentGroups, 128> usual_groups{};  ///< of the statistics whose ids are of one byte
 };
 
-/// A statistic as profilers write it: its id, then one value.
-struct UsualStat {
-  std::uint64_t id = 0;
-  char tag = 0;              ///< of the value
-  std::uint64_t number = 0;  ///< the value; of bytes their length, and they end the statistic
-};
-
-/// False: it is something else, or damaged.
-[[gnu::always_inline]] inline bool read_usual_stat(std::string_view bytes, UsualStat& stat) {
-  const char* const end = bytes.data() + bytes.size();
-  if (bytes.empty() || bytes.front() != tag_of(kMetadataId, WireType::varint)) return false;
-  const ParsedVarint id = parse_varint(bytes.data() + 1, end);
-  if (id.end == nullptr || id.end == end) return false;
-  stat.id = id.value;
-  stat.tag = *id.end;
-  const ParsedVarint number = parse_varint(id.end + 1, end);
-  stat.number = number.value;
-  switch (stat.tag) {
-    case tag_of(kUnsignedValue, WireType::varint):
-    case tag_of(kSignedValue, WireType::varint):
-    case tag_of(kReference, WireType::varint):
-      return number.end == end;
-    case tag_of(kText, WireType::bytes):
-      return number.end != nullptr && number.value == static_cast<std::uint64_t>(end - number.end);
-    default:
-      return false;
+/// Asks what will be looked at.
+void ask_sink(const EventSink& sink, PlaneMetadata& plane) {
+  const bool is_of_host = plane.plane.kind == PlaneKind::host;
+  ArgumentGroups groups = 0;
+  plane.stats.visit_all([&](StatMetadata& stat) {
+    if (stat.name.empty()) return;
+    stat.groups = is_of_host ? sink.groups_of(stat.name) : kAllArguments;
+    groups |= stat.groups;
+  });
+  for (std::size_t id = 0; id < plane.usual_groups.size(); ++id) {
+    const StatMetadata* const stat = plane.stats.find(id);
+    plane.usual_groups[id] = stat == nullptr ? ArgumentGroups{} : stat->groups;
   }
+  plane.events.visit_all([&](EventMetadata& event) {
+    event.plain_size = is_of_host ? without_encoded_arguments(event.name).size() : event.name.size();
+    if (!is_of_host || event.number == 0) return;
+    event.use = sink.use_of(event.plain_name());
+    // Marks may be among these, too.
+    if (!event.stats.empty() || event.plain_size < event.name.size()) event.use.is_taken = true;
+    event.is_skipped = !event.use.is_taken && (event.use.arguments & groups & EventSink::kMarks) == 0;
+  });
 }
 
 /// The first walk.
 class MetadataReader final : public PlaneVisitor {
  public:
-  explicit MetadataReader(const EventSink& sink) : sink_(sink) {}
-
   std::deque<PlaneMetadata> planes;  ///< in file order; lines point to them
   EventHeader header;
 
@@ -108,19 +101,25 @@ class MetadataReader final : public PlaneVisitor {
       if (field.is(kDisplayName, WireType::bytes)) event.display_name = field.bytes();
       if (field.is(kStatOfMetadata, WireType::bytes)) event.stats.emplace_back(field.bytes());
     }
-    event.plain_size = without_encoded_arguments(event.name).size();
   }
 
   void stat_metadata(std::string_view entry) override {
     const auto [id, metadata] = read_map_entry(entry);
-    const std::string_view name = read_metadata_name(metadata);
-    planes.back().stats[id] = {std::string(name), sink_.wants(name)};
+    planes.back().stats[id] = {std::string(read_metadata_name(metadata)), 0, ++stat_count_};
   }
 
  private:
-  const EventSink& sink_;
   std::size_t name_count_ = 0;
+  std::uint32_t stat_count_ = 0;
 };
+
+/// The text of an argument is the name of a statistic.
+inline void refer(const PlaneMetadata& plane, std::uint64_t id, EventArgument& argument) {
+  const StatMetadata* const referred = plane.stats.find(id);
+  argument.type = ArgumentType::text;
+  argument.text = referred == nullptr ? std::string_view{} : referred->name;
+  argument.text_number = referred == nullptr ? 0 : referred->number;
+}
 
 /// The second walk.
 class EventWalk {
@@ -135,19 +134,23 @@ class EventWalk {
 
  private:
   void begin_line(const LinePart& part);
-  void take_event(const PlaneMetadata& plane, Picoseconds line_start, std::string_view bytes);
-  bool decode_event(const PlaneMetadata& plane, std::string_view bytes, TraceEvent& event);
-  bool add_argument(const PlaneMetadata& plane, std::string_view stat);
-  void add_usual_argument(const PlaneMetadata& plane, const StatMetadata& metadata, const UsualStat& stat,
-                          const char* end);
+  void take_event(const PlaneMetadata& plane, Picoseconds line_start, const EventHead& head);
+  bool may_have_mark(const PlaneMetadata& plane, std::string_view rest) const;
+  bool read_times_and_arguments(const PlaneMetadata& plane, std::string_view rest, EventTimes& times);
+  bool add_usual_argument(const PlaneMetadata& plane, const UsualStat& stat);
   bool add_any_argument(const PlaneMetadata& plane, std::string_view stat);
+  void add_from_name(const PlaneMetadata& plane, const EventMetadata& metadata);
   void add_encoded_arguments(std::string_view text);
 
   MetadataReader& metadata_;
   EventSink& sink_;
   EventTotals& totals_;
   std::deque<EventLine> lines_;
+  // Of the event that is decoded.
+  const char* readable_end_ = nullptr;  ///< of the bytes that hold the events of the line
   std::vector<EventArgument> arguments_;
+  ArgumentGroups looked_at_ = kAllArguments;
+  ArgumentGroups groups_ = 0;  ///< of its arguments
 };
 
 void EventWalk::take(const EventWindow& window) {
@@ -158,9 +161,13 @@ void EventWalk::take(const EventWindow& window) {
   totals_.loss.notes.insert(totals_.loss.notes.end(), window.loss.notes.begin(), window.loss.notes.end());
   for (const LinePart& part : window.parts) {
     if (part.line == lines_.size()) begin_line(part);
-    WireMessage events(window.bytes_of(part));
-    for (WireField event; !sink_.is_done() && events.next(event);) {
-      take_event(metadata_.planes[part.plane], part.line_start, event.bytes());
+    const PlaneMetadata& plane = metadata_.planes[part.plane];
+    const std::string_view bytes = window.bytes_of(part);
+    const char* at = bytes.data();
+    readable_end_ = at + bytes.size();
+    for (EventHead head;
+         !sink_.is_done() && (read_usual_head(at, readable_end_, head) || read_any_head(at, readable_end_, head));) {
+      take_event(plane, part.line_start, head);
     }
   }
 }
@@ -175,37 +182,97 @@ void EventWalk::begin_line(const LinePart& part) {
   line.index = part.line;
 }
 
-void EventWalk::take_event(const PlaneMetadata& plane, Picoseconds line_start, std::string_view bytes) {
+[[gnu::always_inline]] inline void EventWalk::take_event(const PlaneMetadata& plane, Picoseconds line_start,
+                                                         const EventHead& head) {
+  static const EventMetadata kUnnamed;
   ++totals_.event_count;
+  const EventMetadata* const found = plane.events.find(head.metadata_id);
+  const EventMetadata& metadata = found == nullptr ? kUnnamed : *found;
+  if (metadata.is_skipped || (!metadata.use.is_taken && !may_have_mark(plane, head.rest))) return;
+  looked_at_ = metadata.use.arguments;
+  EventTimes times;
+  if (!read_times_and_arguments(plane, head.rest, times)) return totals_.loss.add("events_malformed");
+  if (!metadata.use.is_taken && (groups_ & EventSink::kMarks) == 0) return;
   TraceEvent event;
   event.line = &lines_.back();
-  arguments_.clear();
-  if (!decode_event(plane, bytes, event)) return totals_.loss.add("events_malformed");
-  event.start += line_start;
+  event.name = metadata.plain_name();
+  event.name_number = metadata.number;
+  event.short_name = metadata.display_name;
+  event.start = times.offset + line_start;
+  event.duration = times.duration;
+  add_from_name(plane, metadata);
   if (const char* const fault = time_fault(event.start, event.duration)) return totals_.loss.add(fault);
   event.arguments = arguments_;
   sink_.take(event);
 }
 
-bool EventWalk::decode_event(const PlaneMetadata& plane, std::string_view bytes, TraceEvent& event) {
-  WireMessage message(bytes);
-  const EventMetadata* const metadata = plane.events.find(take_metadata_id(message));
-  EventTimes times;
-  const bool is_whole = read_event(
-      message, times, [](WireMessage&) {}, [&](std::string_view stat) { return add_argument(plane, stat); });
-  if (!is_whole) return false;
-  event.start = times.offset;
-  event.duration = times.duration;
-  if (metadata == nullptr) return true;
-  event.name = metadata->name;
-  event.name_number = metadata->number;
-  event.short_name = metadata->display_name;
-  for (const std::string& stat : metadata->stats) add_argument(plane, stat);
-  if (plane.plane.kind == PlaneKind::host && metadata->plain_size < event.name.size()) {
-    add_encoded_arguments(event.name.substr(metadata->plain_size + 1));
-    event.name = event.name.substr(0, metadata->plain_size);
+/// By a look at the ids of its statistics, which is all that most events need where others are marked.
+[[gnu::always_inline]] inline bool EventWalk::may_have_mark(const PlaneMetadata& plane, std::string_view rest) const {
+  const char* const stats = skip_usual_times(rest, readable_end_);
+  const ArgumentGroups* const groups = plane.usual_groups.data();
+  return stats == nullptr || !visit_usual_stats(stats, rest.data() + rest.size(), [&](const UsualStat& stat) {
+           return (groups[stat.id] & EventSink::kMarks) == 0;
+         });
+}
+
+/// Of what follows the id of an event. False: it is damaged.
+[[gnu::always_inline]] inline bool EventWalk::read_times_and_arguments(const PlaneMetadata& plane,
+                                                                       std::string_view rest, EventTimes& times) {
+  arguments_.clear();
+  groups_ = 0;
+  const char* const stats = read_usual_times(rest, readable_end_, times);
+  const bool is_usual =
+      stats != nullptr && visit_usual_stats(stats, rest.data() + rest.size(),
+                                            [&](const UsualStat& stat) { return add_usual_argument(plane, stat); });
+  if (is_usual) return true;
+  arguments_.clear();
+  groups_ = 0;
+  return read_event(
+      WireMessage(rest), times, [](WireMessage&) {},
+      [&](std::string_view stat) { return add_any_argument(plane, stat); });
+}
+
+/// False: it is not usual, which is found of those that are not looked at, too, where all events are taken.
+[[gnu::always_inline]] inline bool EventWalk::add_usual_argument(const PlaneMetadata& plane, const UsualStat& stat) {
+  constexpr char kTextTag = static_cast<char>(kText << 3 | static_cast<std::uint32_t>(WireType::bytes));
+  const bool is_looked_at = (plane.usual_groups.data()[stat.id] & looked_at_) != 0;
+  if (!is_looked_at && looked_at_ != kAllArguments) return true;
+  const char tag = *stat.value;
+  const char* const value = stat.value + 1;
+  const bool is_number =
+      tag == varint_tag(kUnsignedValue) || tag == varint_tag(kSignedValue) || tag == varint_tag(kReference);
+  if (!is_looked_at && is_number && end_of_readable_varint(value) == stat.end) return true;
+  const ParsedVarint number = parse_readable_varint(value);
+  const bool is_text = tag == kTextTag;
+  if (number.end == nullptr || (!is_text && !is_number)) return false;
+  const auto bytes_after = static_cast<std::uint64_t>(stat.end - number.end);
+  if (bytes_after != (is_text ? number.value : 0)) return false;
+  if (!is_looked_at) return true;
+  const StatMetadata* const metadata = plane.stats.find(stat.id);
+  groups_ |= metadata->groups;
+  EventArgument& argument = arguments_.emplace_back();
+  argument.name = metadata->name;
+  argument.groups = metadata->groups;
+  if (is_text) {
+    argument.text = {number.end, number.value};
+    return true;
+  }
+  argument.integer = static_cast<std::int64_t>(number.value);
+  argument.unsigned_integer = number.value;
+  if (tag == varint_tag(kReference)) {
+    refer(plane, number.value, argument);
+  } else {
+    argument.type = tag == varint_tag(kSignedValue) ? ArgumentType::integer : ArgumentType::unsigned_integer;
   }
   return true;
+}
+
+/// The arguments that stand with the name of the event.
+void EventWalk::add_from_name(const PlaneMetadata& plane, const EventMetadata& metadata) {
+  for (const std::string& stat : metadata.stats) add_any_argument(plane, stat);
+  if (metadata.plain_size < metadata.name.size()) {
+    add_encoded_arguments(std::string_view(metadata.name).substr(metadata.plain_size + 1));
+  }
 }
 
 void EventWalk::add_encoded_arguments(std::string_view text) {
@@ -214,43 +281,17 @@ void EventWalk::add_encoded_arguments(std::string_view text) {
     const std::string_view pair = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
     const std::size_t equals = pair.find('=');
-    if (equals == std::string_view::npos || !sink_.wants(pair.substr(0, equals))) continue;
+    if (equals == std::string_view::npos) continue;
+    const ArgumentGroups groups = sink_.groups_of(pair.substr(0, equals));
+    if ((groups & looked_at_) == 0) continue;
     EventArgument& argument = arguments_.emplace_back();
+    argument.groups = groups;
     argument.name = pair.substr(0, equals);
     argument.text = pair.substr(equals + 1);
   }
 }
 
-/// False: it is damaged.
-bool EventWalk::add_argument(const PlaneMetadata& plane, std::string_view stat) {
-  UsualStat usual;
-  if (!read_usual_stat(stat, usual)) return add_any_argument(plane, stat);
-  const StatMetadata* const metadata = plane.stats.find(usual.id);
-  if (metadata != nullptr && plane.wants(*metadata) && !metadata->name.empty()) {
-    add_usual_argument(plane, *metadata, usual, stat.data() + stat.size());
-  }
-  return true;
-}
-
-void EventWalk::add_usual_argument(const PlaneMetadata& plane, const StatMetadata& metadata, const UsualStat& stat,
-                                   const char* end) {
-  EventArgument& argument = arguments_.emplace_back();
-  argument.name = metadata.name;
-  if (stat.tag == tag_of(kText, WireType::bytes)) {
-    argument.text = {end - stat.number, stat.number};
-    return;
-  }
-  argument.integer = static_cast<std::int64_t>(stat.number);
-  argument.unsigned_integer = stat.number;
-  if (stat.tag == tag_of(kReference, WireType::varint)) {
-    if (const StatMetadata* const referred = plane.stats.find(stat.number)) argument.text = referred->name;
-    return;
-  }
-  const bool is_signed = stat.tag == tag_of(kSignedValue, WireType::varint);
-  argument.type = is_signed ? ArgumentType::integer : ArgumentType::unsigned_integer;
-}
-
-/// With fields in any order, some of which may be missing, or come again.
+/// With fields in any order, some of which may be missing, or come again. False: it is damaged.
 bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view stat) {
   EventArgument argument;
   const StatMetadata* metadata = nullptr;
@@ -265,6 +306,7 @@ bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view st
     switch (field.type()) {
       case WireType::bytes:
         argument.text = field.bytes();
+        argument.text_number = 0;
         break;
       case WireType::fixed64:
         argument.type = ArgumentType::real;
@@ -274,10 +316,7 @@ bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view st
         argument.type = field.field() == kSignedValue ? ArgumentType::integer : ArgumentType::unsigned_integer;
         argument.integer = field.as_signed();
         argument.unsigned_integer = field.number;
-        if (field.field() != kReference) break;
-        const StatMetadata* const referred = plane.stats.find(field.number);
-        argument.type = ArgumentType::text;
-        argument.text = referred == nullptr ? std::string_view{} : referred->name;
+        if (field.field() == kReference) refer(plane, field.number, argument);
         break;
       }
       default:
@@ -285,8 +324,10 @@ bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view st
     }
   }
   if (message.is_damaged()) return false;
-  if (metadata == nullptr || metadata->name.empty() || !plane.wants(*metadata) || !has_value) return true;
+  if (metadata == nullptr || (metadata->groups & looked_at_) == 0 || !has_value) return true;
   argument.name = metadata->name;
+  argument.groups = metadata->groups;
+  groups_ |= metadata->groups;
   arguments_.push_back(argument);
   return true;
 }
@@ -296,13 +337,14 @@ bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view st
 Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, WantedPlanes planes,
                                        const WorkOptions& work) {
   if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
-  MetadataReader metadata(sink);
+  MetadataReader metadata;
   EventTotals totals;
   const XSpaceClock clock = walk_planes(source, work, metadata, totals.loss);
   metadata.header.origin_ns = clock.origin_ns;
   metadata.header.first_ns = clock.first_ns;
   if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
   sink.begin(metadata.header);
+  for (PlaneMetadata& plane : metadata.planes) ask_sink(sink, plane);
   std::vector<PlaneUse> uses;
   for (const PlaneMetadata& plane : metadata.planes) {
     const bool is_wanted = planes == WantedPlanes::all || plane.plane.kind == PlaneKind::device;

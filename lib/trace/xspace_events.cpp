@@ -102,19 +102,6 @@ void read_attributes(RawSighting& instance) {
   instance.unread = {};
 }
 
-/// The head of the next event, however it is written. False: there is none, or the bytes are damaged.
-bool read_any_head(const char*& at, const char* end, EventHead& head) {
-  WireMessage events({at, end});
-  WireField event;
-  if (!events.next(event)) return false;
-  at = events.rest().data();
-  head.bytes = event.bytes();
-  WireMessage message(head.bytes);
-  head.metadata_id = take_metadata_id(message);
-  head.rest = message.rest();
-  return true;
-}
-
 void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes) {
   readable_end_ = bytes.data() + bytes.size();
   if (plane_of_bits_ != &plane) fill_role_bits(plane.stat_roles, role_bits_);

@@ -40,6 +40,12 @@ class MetadataTable {
     const auto found = sparse_.find(id);
     return found == sparse_.end() ? nullptr : &found->second;
   }
+  /// Calls `visit(Value&)` for all values, those of ids below that have none included.
+  template <typename Visit>
+  void visit_all(Visit visit) {
+    for (Value& value : dense_) visit(value);
+    for (auto& [id, value] : sparse_) visit(value);
+  }
 
  private:
   static constexpr std::uint64_t kDense = 1 << 16;

@@ -48,6 +48,14 @@ constexpr char varint_tag(std::uint32_t field) {
   return {at + (std::countr_zero(ends) / 8 + 1), value};
 }
 
+/// The end of a varint of which 10 bytes can be read. Null: it takes more than 8.
+[[gnu::always_inline]] inline const char* end_of_readable_varint(const char* at) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  const std::uint64_t ends = ~bytes & 0x8080'8080'8080'8080u;
+  return ends == 0 ? nullptr : at + (std::countr_zero(ends) / 8 + 1);
+}
+
 /// What the statistics of an event say.
 class EventStats {
  public:
@@ -86,39 +94,54 @@ inline void fill_role_bits(std::span<const StatRole> roles, RoleBits& bits) {
   }
 }
 
-/// Reads the statistics from `at` to `end`. False: one is not usual.
-[[gnu::always_inline]] inline bool read_usual_stats(const RoleBits& role_bits, unsigned wanted, const char* at,
-                                                    const char* end, EventStats& stats) {
+/// A statistic as profilers write it.
+struct UsualStat {
+  std::uint32_t id = 0;
+  const char* value = nullptr;  ///< the tag of its value, if it has one
+  const char* end = nullptr;    ///< maybe beyond the event
+};
+
+/// Calls `take(UsualStat)` for the statistics from `at` to `end`. False: one is not usual, as `take` may find too.
+template <typename Take>
+[[gnu::always_inline]] inline bool visit_usual_stats(const char* at, const char* end, Take take) {
   using namespace xspace_field;
   constexpr std::uint32_t kOneByteNumbers = 0x80ff'80ff;  // length and id have no second byte
   constexpr std::uint32_t kTags = (kStat << 3 | static_cast<std::uint32_t>(WireType::bytes)) |
                                   (kMetadataId << 3 | static_cast<std::uint32_t>(WireType::varint)) << 16;
   constexpr std::size_t kIdSize = 2;
-  const std::uint16_t* const bits_of_id = role_bits.data();
-  const unsigned looked_at = wanted | kUnknownStat;
   while (at < end) {
     std::uint32_t head = 0;
     std::memcpy(&head, at, sizeof head);
     const std::size_t size = head >> 8 & 0x7f;
     if ((head & kOneByteNumbers) != kTags || size < kIdSize) return false;
     const char* const next = at + 2 + size;
-    const std::uint32_t id = head >> 24;
-    const unsigned bits = bits_of_id[id];
-    if ((bits & looked_at) != 0) {
-      if (bits == kUnknownStat) return false;
-      if (bits == bit_of(StatRole::attribute)) {
-        stats.add_attribute(id);
-      } else {
-        const char tag = at[sizeof head];
-        if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) return false;
-        const ParsedVarint value = parse_readable_varint(at + sizeof head + 1);
-        if (value.end != next) return false;
-        stats.add(static_cast<StatRole>(std::countr_zero(bits)), value.value);
-      }
-    }
+    if (!take(UsualStat{head >> 24, at + sizeof head, next})) return false;
     at = next;
   }
   return at == end;
+}
+
+/// Reads the statistics from `at` to `end`. False: one is not usual.
+[[gnu::always_inline]] inline bool read_usual_stats(const RoleBits& role_bits, unsigned wanted, const char* at,
+                                                    const char* end, EventStats& stats) {
+  using namespace xspace_field;
+  const std::uint16_t* const bits_of_id = role_bits.data();
+  const unsigned looked_at = wanted | kUnknownStat;
+  return visit_usual_stats(at, end, [&](const UsualStat& stat) {
+    const unsigned bits = bits_of_id[stat.id];
+    if ((bits & looked_at) == 0) return true;
+    if (bits == kUnknownStat) return false;
+    if (bits == bit_of(StatRole::attribute)) {
+      stats.add_attribute(stat.id);
+      return true;
+    }
+    const char tag = *stat.value;
+    if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) return false;
+    const ParsedVarint value = parse_readable_varint(stat.value + 1);
+    if (value.end != stat.end) return false;
+    stats.add(static_cast<StatRole>(std::countr_zero(bits)), value.value);
+    return true;
+  });
 }
 
 /// A number of one or two bytes, as lengths and ids of events are; `at` is moved over it. False: it is longer.
@@ -158,24 +181,58 @@ struct EventHead {
   return true;
 }
 
+/// The head of the event that begins at `at`, however it is written; `at` is moved over the whole event. False: there
+/// is none, or the bytes are damaged.
+inline bool read_any_head(const char*& at, const char* end, EventHead& head) {
+  WireMessage events({at, end});
+  WireField event;
+  if (!events.next(event)) return false;
+  at = events.rest().data();
+  head.bytes = event.bytes();
+  WireMessage message(head.bytes);
+  head.metadata_id = take_metadata_id(message);
+  head.rest = message.rest();
+  return true;
+}
+
+/// Reads the times that follow the id of an event; where its statistics begin. Bytes may be read up to `readable_end`.
+/// Null: it is not usual, and `times` means nothing.
+[[gnu::always_inline]] inline const char* read_usual_times(std::string_view rest, const char* readable_end,
+                                                           EventTimes& times) {
+  if constexpr (std::endian::native != std::endian::little) return nullptr;
+  const char* const begin = rest.data();
+  const char* const end = begin + rest.size();
+  if (readable_end - end < kReadBeyond || rest.empty() || *begin != varint_tag(xspace_field::kOffset)) return nullptr;
+  const ParsedVarint offset = parse_readable_varint(begin + 1);
+  if (offset.end == nullptr || offset.end > end) return nullptr;
+  ParsedVarint duration{offset.end, 0};
+  if (offset.end < end && *offset.end == varint_tag(xspace_field::kDuration)) {
+    duration = parse_readable_varint(offset.end + 1);
+  }
+  if (duration.end == nullptr || duration.end > end) return nullptr;
+  times = event_times(offset.value, duration.value);
+  return duration.end;
+}
+
+/// Where the statistics of an event begin, by what follows its id. Null: it is not usual.
+[[gnu::always_inline]] inline const char* skip_usual_times(std::string_view rest, const char* readable_end) {
+  if constexpr (std::endian::native != std::endian::little) return nullptr;
+  const char* const end = rest.data() + rest.size();
+  if (readable_end - end < kReadBeyond || rest.empty() || rest.front() != varint_tag(xspace_field::kOffset)) {
+    return nullptr;
+  }
+  const char* at = end_of_readable_varint(rest.data() + 1);
+  if (at != nullptr && at < end && *at == varint_tag(xspace_field::kDuration)) at = end_of_readable_varint(at + 1);
+  return at != nullptr && at <= end ? at : nullptr;
+}
+
 /// Reads what follows the id of an event. `wanted`: the roles whose values are taken, as bits; values of others are not
 /// looked at. Bytes may be read up to `readable_end`. False: it is not usual, and `times` and `stats` mean nothing.
 [[gnu::always_inline]] inline bool read_usual_event(std::string_view rest, const char* readable_end,
                                                     const RoleBits& role_bits, unsigned wanted, EventTimes& times,
                                                     EventStats& stats) {
-  if constexpr (std::endian::native != std::endian::little) return false;
-  const char* const begin = rest.data();
-  const char* const end = begin + rest.size();
-  if (readable_end - end < kReadBeyond || rest.empty() || *begin != varint_tag(xspace_field::kOffset)) return false;
-  const ParsedVarint offset = parse_readable_varint(begin + 1);
-  if (offset.end == nullptr || offset.end > end) return false;
-  ParsedVarint duration{offset.end, 0};
-  if (offset.end < end && *offset.end == varint_tag(xspace_field::kDuration)) {
-    duration = parse_readable_varint(offset.end + 1);
-  }
-  if (duration.end == nullptr || duration.end > end) return false;
-  times = event_times(offset.value, duration.value);
-  return read_usual_stats(role_bits, wanted, duration.end, end, stats);
+  const char* const after_times = read_usual_times(rest, readable_end, times);
+  return after_times != nullptr && read_usual_stats(role_bits, wanted, after_times, rest.data() + rest.size(), stats);
 }
 
 }  // namespace doctor

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace doctor {
+
+/// A set of 64-bit ids, 16 to 32 bytes each. Searching it takes one miss of the cache where that of a
+/// std::unordered_set takes three.
+class IdSet {
+ public:
+  void insert(std::uint64_t id) {
+    if (id == 0) {
+      has_zero_ = true;
+      return;
+    }
+    if (2 * (count_ + 1) > places_.size()) grow();
+    std::uint64_t& place = places_[place_of(id)];
+    count_ += place == 0 ? 1 : 0;
+    place = id;
+  }
+
+  bool contains(std::uint64_t id) const {
+    if (id == 0 || places_.empty()) return id == 0 && has_zero_;
+    return places_[place_of(id)] == id;
+  }
+
+  void clear() { *this = {}; }
+
+ private:
+  /// The place of an id, or the free one where it belongs. Neighbours are spread by an odd multiplier.
+  std::size_t place_of(std::uint64_t id) const {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t place = static_cast<std::size_t>((id * 0x9e37'79b9'7f4a'7c15u) >> 32) & mask;
+    while (places_[place] != id && places_[place] != 0) place = (place + 1) & mask;
+    return place;
+  }
+
+  void grow() {
+    constexpr std::size_t kFewest = 64;
+    std::vector<std::uint64_t> old(std::max(kFewest, 2 * places_.size()));
+    old.swap(places_);
+    for (const std::uint64_t id : old) {
+      if (id != 0) places_[place_of(id)] = id;
+    }
+  }
+
+  std::vector<std::uint64_t> places_;  ///< 0: free; their number is a power of 2
+  std::size_t count_ = 0;
+  bool has_zero_ = false;
+};
+
+}  // namespace doctor
