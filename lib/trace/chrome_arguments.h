@@ -69,6 +69,7 @@ class ChromeArgumentDecoder {
   };
 
   static constexpr std::size_t kMostKeys = 64;  ///< a hostile file has any number of keys
+  static constexpr std::size_t kPlaces = 4 * kMostKeys;
 
   static Role role_of(std::string_view key);
   Meaning meaning_of(std::string_view key, TraceBuilder& builder);
@@ -76,8 +77,8 @@ class ChromeArgumentDecoder {
   Attribute attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
-  std::deque<KnownKey> known_keys_;                 ///< kMostKeys at most
-  std::array<LikelyKey, kMostKeys> likely_keys_{};  ///< of these, by a hash
+  std::deque<KnownKey> known_keys_;               ///< kMostKeys at most
+  std::array<LikelyKey, kPlaces> likely_keys_{};  ///< of these, by a hash
   RecentStrings values_;
   ChromeArguments arguments_;
   std::string long_name_text_;

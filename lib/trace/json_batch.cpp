@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <span>
@@ -83,6 +84,18 @@ class StructureWalk {
 
   /// Takes the key of a member and the colon; the key without its quotes, escapes not undone.
   [[gnu::always_inline]] bool take_key(std::string_view& key) {
+    if (end_ - next_ < 2) return take_any_key(key);
+    const char* const begin = text_ + next_[0];
+    const char* const colon = text_ + next_[1];
+    const bool is_usual = *begin == '"' && *colon == ':' && colon[-1] == '"' && colon - begin >= 2;
+    if (!is_usual) return take_any_key(key);
+    next_ += 2;
+    key = {begin + 1, static_cast<std::size_t>(colon - begin) - 2};
+    return true;
+  }
+
+  /// The same with white space before the colon, or damaged.
+  bool take_any_key(std::string_view& key) {
     if (peek() != '"') return false;
     const std::string_view token = take_scalar();
     if (token.size() < 2 || token.back() != '"' || peek() != ':') return false;
@@ -112,7 +125,8 @@ class StructureWalk {
 
   /// Takes any value; empty if there is none.
   [[gnu::always_inline]] std::string_view take_value() {
-    return peek() == '{' || peek() == '[' ? take_nested() : take_scalar();
+    const char first = peek();
+    return first == '{' || first == '[' ? take_nested() : take_scalar();
   }
 
  private:
@@ -154,12 +168,21 @@ struct LastKey {
   std::string_view token;
   std::uint64_t key = 0;
 
-  std::uint64_t of(std::string_view next) {
-    if (!is_same_text(next, token)) {
+  [[gnu::always_inline]] std::uint64_t of(std::string_view next) {
+    if (!is_last(next)) {
       key = key_of(next);
       token = next;
     }
     return key;
+  }
+
+ private:
+  /// Both have eight bytes or more from their begin on: what is parsed has padding after it.
+  bool is_last(std::string_view next) const {
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    if (std::endian::native != std::endian::little || next.size() > kWord) return is_same_text(next, token);
+    if (next.size() != token.size() || next.empty()) return false;
+    return (load_word(next.data()) ^ load_word(token.data())) << (kWord - next.size()) * 8 == 0;
   }
 };
 

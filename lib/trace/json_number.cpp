@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -55,6 +57,8 @@ NumberText parse_plain(std::string_view digits, bool is_negative, MicrosecondTim
   return NumberText::valid;
 }
 
+constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+
 struct Digits {
   std::size_t count = 0;  ///< 0 .. 8
   std::uint64_t value = 0;
@@ -66,11 +70,18 @@ enum class After : std::uint8_t {
   separator,  ///< eight bytes or more, the first of which is no digit
 };
 
+/// The bytes that `text` has from `at` on, eight at most, zero after its end: leading_word() of them.
+[[gnu::always_inline]] inline std::uint64_t word_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const std::size_t left = text.size() - at;
+  if (left >= kWord || text.size() < kWord || left == 0) return leading_word({text.data() + at, left});
+  return load_word(text.data() + text.size() - kWord) >> (kWord - left) * 8;
+}
+
 /// The digits that `text` has from `at` on, eight at most, all at once: numbers are a third of the bytes of a trace.
 template <After kAfter = After::unknown>
 [[gnu::always_inline]] inline Digits leading_digits(std::string_view text, std::size_t at) {
-  const std::uint64_t word =
-      kAfter == After::separator ? load_word(text.data() + at) : leading_word({text.data() + at, text.size() - at});
+  const std::uint64_t word = kAfter == After::separator ? load_word(text.data() + at) : word_at(text, at);
   const std::uint64_t values = word ^ 0x3030'3030'3030'3030u;  // 0 .. 9 where there is a digit
   const std::uint64_t others = (values | (values + 0x7676'7676'7676'7676u)) & 0x8080'8080'8080'8080u;
   Digits digits;
@@ -96,7 +107,6 @@ std::optional<std::uint64_t> parse_digits_bytewise(std::string_view text) {
 
 /// A number of decimal digits that fits 64 bits; nothing for any other text.
 [[gnu::always_inline]] inline std::optional<std::uint64_t> parse_digits(std::string_view text) {
-  constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
   if constexpr (std::endian::native != std::endian::little) return parse_digits_bytewise(text);
   if (text.empty()) return std::nullopt;
   std::uint64_t value = 0;
@@ -121,7 +131,23 @@ MicrosecondTime to_time(std::uint64_t whole, std::uint64_t fraction, bool is_neg
   return is_negative ? MicrosecondTime{-microseconds, -picoseconds} : MicrosecondTime{microseconds, picoseconds};
 }
 
-/// The usual case of parse_plain(): up to 15 digits, a point, a fraction. False for every other text.
+/// A number of one digit before the point with an exponent below zero, which is the rest of its text: how %.17g writes
+/// less than 100 ps, "9.9999999999999995e-07" for the 1 ps that an instant lasts. `digits` are that digit and the eight
+/// after it. False for every other exponent.
+bool parse_below_one(std::string_view exponent_text, std::uint64_t digits, bool is_negative, MicrosecondTime& time) {
+  const bool is_usual = exponent_text.size() == 4 && exponent_text[0] == 'e' && exponent_text[1] == '-' &&
+                        is_digit(exponent_text[2]) && is_digit(exponent_text[3]);
+  if (!is_usual) return false;
+  const auto exponent = static_cast<std::size_t>((exponent_text[2] - '0') * 10 + (exponent_text[3] - '0'));
+  if (exponent == 0) return false;
+  // Of the digits those up to the seventh after the point of a microsecond, the last of which rounds.
+  const std::uint64_t seven = exponent + 1 < std::size(kPowers) ? digits / kPowers[exponent + 1] : 0;
+  time = to_time(0, seven / 10 + (seven % 10 >= 5 ? 1 : 0), is_negative);
+  return true;
+}
+
+/// The usual case of parse_plain(): up to 15 digits, a point, a fraction; or a small number (parse_below_one()). False
+/// for every other text.
 template <After kAfter>
 [[gnu::always_inline]] inline bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time) {
   constexpr std::uint64_t kScale[] = {0, 100'000, 10'000, 1'000, 100, 10, 1};
@@ -132,62 +158,35 @@ template <After kAfter>
   if (digits.count == 8) {
     digits = leading_digits<kAfter>(text, at);
     if (digits.count == 8) return false;
-    constexpr std::uint64_t kPowers[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
     whole = whole * kPowers[digits.count] + digits.value;
     at += digits.count;
   }
   if (at == 0) return false;
   std::uint64_t fraction = 0;
   if (at < text.size()) {
-    if (text[at] != '.') return false;
-    digits = leading_digits<kAfter>(text, ++at);
-    at += digits.count;
-    if (digits.count == 0) return false;
-    if (digits.count <= kFractionDigits) {
-      fraction = digits.value * kScale[digits.count];
-    } else {
-      const std::uint64_t seven = digits.count == 8 ? digits.value / 10 : digits.value;
-      fraction = seven / 10 + (seven % 10 >= 5 ? 1 : 0);
-    }
-    while (digits.count == 8 && at < text.size()) {
-      digits = leading_digits<kAfter>(text, at);
+    const bool is_one_digit = at == 1;
+    std::uint64_t eight = 0;
+    if (text[at] == '.') {
+      digits = leading_digits<kAfter>(text, ++at);
       at += digits.count;
+      if (digits.count == 0) return false;
+      eight = digits.value * kPowers[8 - digits.count];
+      if (digits.count <= kFractionDigits) {
+        fraction = digits.value * kScale[digits.count];
+      } else {
+        const std::uint64_t seven = digits.count == 8 ? digits.value / 10 : digits.value;
+        fraction = seven / 10 + (seven % 10 >= 5 ? 1 : 0);
+      }
+      while (digits.count == 8 && at < text.size()) {
+        digits = leading_digits<kAfter>(text, at);
+        at += digits.count;
+      }
     }
-    if (at != text.size()) return false;
+    if (at != text.size()) {
+      return is_one_digit && parse_below_one(text.substr(at), whole * kPowers[8] + eight, is_negative, time);
+    }
   }
   time = to_time(whole, fraction, is_negative);
-  return true;
-}
-
-/// One digit, perhaps a fraction, and an exponent below zero: how %.17g writes less than 100 ps,
-/// "9.9999999999999995e-07" for the 1 ps that an instant lasts. False for every other text.
-bool parse_tiny(std::string_view text, bool is_negative, MicrosecondTime& time) {
-  constexpr std::size_t kExponentSize = 4;  // "e-07"
-  if (text.size() <= kExponentSize || !is_digit(text[0])) return false;
-  const std::string_view exponent_text = text.substr(text.size() - kExponentSize);
-  const std::string_view mantissa = text.substr(0, text.size() - kExponentSize);
-  const bool has_exponent =
-      exponent_text[0] == 'e' && exponent_text[1] == '-' && is_digit(exponent_text[2]) && is_digit(exponent_text[3]);
-  const bool has_point = mantissa.size() == 1 || (mantissa.size() > 2 && mantissa[1] == '.');
-  const int exponent = (exponent_text[2] - '0') * 10 + (exponent_text[3] - '0');
-  if (!has_exponent || !has_point || exponent == 0) return false;
-  for (std::size_t at = 2; at < mantissa.size();) {
-    const Digits digits = leading_digits(mantissa, at);
-    if (digits.count == 0) return false;
-    at += digits.count;
-  }
-  // The digit at a place of the fraction: `exponent - 1` zeros come before those of the mantissa.
-  const auto digit_at = [&](int place) {
-    const int index = place - (exponent - 1);
-    if (index < 0) return 0;
-    if (index == 0) return mantissa[0] - '0';
-    const auto at = static_cast<std::size_t>(index) + 1;
-    return at < mantissa.size() ? mantissa[at] - '0' : 0;
-  };
-  int fraction = 0;
-  for (int place = 0; place < static_cast<int>(kFractionDigits); ++place) fraction = fraction * 10 + digit_at(place);
-  if (digit_at(kFractionDigits) >= 5) ++fraction;
-  time = to_time(0, static_cast<std::uint64_t>(fraction), is_negative);
   return true;
 }
 
@@ -220,7 +219,6 @@ NumberText parse_with_exponent(std::string_view mantissa, std::string_view expon
 
 /// Any number, with every check.
 NumberText parse_unusual(std::string_view text, bool is_negative, MicrosecondTime& time) {
-  if (parse_tiny(text, is_negative, time)) return NumberText::valid;
   const NumberText plain = parse_plain(text, is_negative, time);
   if (plain == NumberText::valid) return plain;
   const auto exponent = std::find_if(text.begin(), text.end(), is_exponent);
