@@ -67,7 +67,7 @@ struct Digits {
 /// What follows a text.
 enum class After : std::uint8_t {
   unknown,    ///< perhaps nothing that may be read
-  separator,  ///< eight bytes or more, the first of which is no digit
+  separator,  ///< eight bytes or more, the first of which is not a digit
 };
 
 /// The bytes that `text` has from `at` on, eight at most, zero after its end: leading_word() of them.
