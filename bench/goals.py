@@ -114,7 +114,8 @@ GOALS = (
     *(Ratio('XSpace diagnosis: XProf / tfdata-doctor', ('diagnose-xspace', 'XProf'), ('diagnose-xspace', TOOL),
             at_least=at_least, size=size) for size, at_least in (('10mb', 22), ('100mb', 40))),
     *(Ratio('%s / diagnosis, XSpace' % name, ('commands', name), ('commands', TOOL), at_most=at_most, size='100mb')
-      for name, at_most in (('query count(*)', 1.2), ('query group by', 3), ('convert csv', 3), ('show ops', 1.5),
+      for name, at_most in (('query count(*)', 1.2), ('query group by', 3), ('convert csv', 3),
+                            ('convert ndjson', 3), ('convert chrome', 3), ('html', 3), ('whatif', 3), ('show ops', 1.5),
                             ('show steps', 1.5), ('show calls', 3))),
     *(Ratio('XSpace diagnosis: peak memory, tfdata-doctor / XProf', ('diagnose-xspace', TOOL),
             ('diagnose-xspace', 'XProf'), at_most=1 / 20, quantity='peak_mb', size=size) for size in ('10mb', '100mb')),
