@@ -213,6 +213,16 @@ class Rows:
         self.rows = rows
 
 
+class WatchedRows(Rows):
+    """`watch --once -o`: the same for a folder that is followed."""
+
+    name = "watch --once -o"
+
+    def command(self) -> list[str]:
+        once = ["watch", "--once", "--every", "1s", "--exit-zero", "--quiet"]
+        return [*once, str(self.traces), "-o", str(self.path)]
+
+
 class Converted:
     """`convert -o`: the old file, or the new one."""
 
@@ -310,6 +320,7 @@ def targets(tool: Tool, folder: pathlib.Path) -> Iterator[Callable[[], Target]]:
     yield lambda: Database(tool, place("query"))
     yield lambda: Rows(tool, place("batch"))
     yield lambda: Converted(tool, place("convert"))
+    yield lambda: WatchedRows(tool, place("watch"))
 
 
 def parse_arguments() -> argparse.Namespace:
