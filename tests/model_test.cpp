@@ -212,6 +212,17 @@ TEST_CASE("a loop over epochs may take all of them from one iterator") {
   CHECK_FALSE(is_candidate());  // its buffer is filled anew in each epoch, and how much of that falls away nobody knows
 }
 
+TEST_CASE("rates are compared of the same steps, however far a replay would get") {
+  TimedPipeline pipeline(10, 1);
+  std::vector<ConsumerStep>& steps = pipeline.host().cycles.consumers.front().steps;
+  for (std::size_t step = 10; step < steps.size(); ++step) steps[step].gap = 50'000;
+  // Ready elements take fewer events of a replay, which would get to the long steps.
+  const ReplayLimits limits{.events = 60, .events_for_sample = 60};
+  const PipelineModel model = model_of(pipeline.host(), limits);
+  CHECK(model.now.end_step < 10);
+  CHECK(predict_without_input(model, limits).estimate > 5 * model.now.steps_per_s);
+}
+
 TEST_CASE("of a pipeline with very many elements in a step the replay has some steps all the same") {
   TimedPipeline pipeline(0.01, 1);
   pipeline.host().iterators[1].short_name = "MapAndBatch";

@@ -16,9 +16,10 @@ struct PipelineModel {
   /// Of a replay with the cost of tracing, over what was measured of the same steps: 1 where the model reproduces the
   /// trace.
   double fit = 0;
-  double replayed = 0;  ///< steps a second of that replay
-  Replay now;           ///< without the cost of tracing
-  ReplayLimits limits;  ///< of that replay
+  double replayed = 0;    ///< steps a second of that replay
+  std::size_t steps = 0;  ///< that it went through: those of all others
+  Replay now;             ///< without the cost of tracing
+  ReplayLimits limits;    ///< of that replay
 
   const CycleSample& sample() const { return host->cycles; }
   bool exists() const { return now.steps_per_s > 0; }

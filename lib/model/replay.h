@@ -48,6 +48,9 @@ struct ReplayLimits {
   std::size_t events = 400'000;  ///< at most, once it went through the sample twice
   /// At most, until then: few steps of a pipeline with many elements in each are not its steady state.
   std::size_t events_for_sample = 400'000;
+  /// If not 0, so many steps are replayed, for a few times as many events if need be: the rates of two replays can be
+  /// compared only if they are of the same steps.
+  std::size_t steps = 0;
 
   friend bool operator==(const ReplayLimits&, const ReplayLimits&) = default;
 };

@@ -16,6 +16,8 @@ constexpr double kWakeUp = 20;
 /// that, it may go on for so many times as long.
 constexpr std::size_t kFewestMarks = 7;
 constexpr std::size_t kTimesLonger = 10;
+/// A change may make more events of a step: an element that goes through one more buffer is three.
+constexpr std::size_t kTimesForSteps = 3;
 
 }  // namespace
 
@@ -54,6 +56,7 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     if (consumer != 0) continue;
     wanted_steps_ = std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
     steps_of_sample_ = std::min(2 * steps, kUsualSteps);
+    if (limits.steps > 0) wanted_steps_ = steps_of_sample_ = limits.steps;
   }
 }
 
@@ -317,7 +320,7 @@ Replay Simulation::run() {
   if (programs_.consumers.empty()) return result;
   const auto may_go_on = [&] {
     if (marks_.size() > steps_of_sample_) return result.events < limits_.events;
-    const std::size_t times = marks_.size() < kFewestMarks ? kTimesLonger : 1;
+    const std::size_t times = marks_.size() < kFewestMarks ? kTimesLonger : limits_.steps > 0 ? kTimesForSteps : 1;
     return result.events < times * limits_.events_for_sample;
   };
   while (!is_done_ && may_go_on()) {
