@@ -45,16 +45,23 @@ Advice several_generators(const RankedPipeline& ranked) {
   return advice;
 }
 
+/// Reading needs no Python, whoever makes the data.
+Advice files_for(const RankedPipeline& ranked) {
+  return {"Write the data to files once and read those: reading them needs no Python and can be parallel.",
+          "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
+          "  for example in generate():\n"
+          "    writer.write(example.SerializeToString())\n"
+          "\n"
+          "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
+          "    tf.data.TFRecordDataset,\n"
+          "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+          {{FixKind::files, ranked.judgement.culprit, {}, {}}}};
+}
+
+/// Of a class of Keras there is no generator of the user's to change: Keras makes it.
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
-  return {{"Write the data to files once and read those: reading them needs no Python and can be parallel.",
-           "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
-           "  for example in generate():\n"
-           "    writer.write(example.SerializeToString())\n"
-           "\n"
-           "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
-           "    tf.data.TFRecordDataset,\n"
-           "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-           {{FixKind::files, ranked.judgement.culprit, {}, {}}}},
+  if (std::optional<Advice> workers = workers_for(ranked)) return {*std::move(workers), files_for(ranked)};
+  return {files_for(ranked),
           {"Where it must stay a generator: let it yield whole batches (each element costs a call into Python and "
            "back), and move what it computes into Dataset.map.",
            std::nullopt},
@@ -68,10 +75,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   finding.advice = advice_for(ranked);
-  if (std::optional<Advice> workers = workers_for(ranked)) {
-    finding.advice.insert(finding.advice.begin(), *std::move(workers));
-    finding.is_easy = true;
-  }
+  finding.is_easy = workers_for(ranked).has_value();
   return finding;
 }
 

@@ -40,6 +40,13 @@ TEST_CASE("python-generator: what Keras makes batches with gets workers") {
   CHECK(first_code("at_train_py_L18_from_generator")->starts_with("with tf.io.TFRecordWriter"));
 }
 
+TEST_CASE("python-generator: of what Keras makes, no generator is advised") {
+  MeasuredPipeline pipeline = python_generator();
+  CHECK(says(kRule, pipeline, "Make a generator for each part"));
+  pipeline["Generator"].dataset_name = "at_train_py_L18_PyDataset";
+  CHECK_FALSE(says(kRule, pipeline, "Make a generator for each part"));
+}
+
 TEST_CASE("python-generator: thresholds") {
   check_thresholds(kRule, {});
 }
