@@ -120,6 +120,7 @@ def names_for(code, folder, service):
         "generate": lambda: [tf.train.Example()],
         "parts": [0, 1],
         "dataset_of_part": lambda _: dataset,
+        "dataset_of_file": lambda _: dataset,
         "data": tf.range(100),
         "series": tf.range(100),
         "make": lambda: dataset,
