@@ -313,6 +313,27 @@ TEST_CASE("nobody asks a request for an option that there is not") {
   CHECK(questions > 50);
 }
 
+TEST_CASE("where a page of docs names the default of an option, it is that of the table") {
+  static const std::regex kDefault(
+      R"re(`--([a-z0-9-]+)[^`]*`\s+\((?:default:?\s+)?`?([0-9][0-9.]*[a-zA-Z]*|[a-z]+)`?[;)])re");
+  std::size_t defaults = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir() + "/docs")) {
+    if (entry.path().extension() != ".md") continue;
+    const std::string page = read_whole_file(entry.path().string());
+    for (std::sregex_iterator match(page.begin(), page.end(), kDefault), none; match != none; ++match) {
+      CAPTURE(entry.path().string());
+      CAPTURE(match->str());
+      const auto is_named = [&](const OptionEntry& option) { return option.name == (*match)[1].str(); };
+      const auto says_so = [&](const OptionEntry& option) {
+        return is_named(option) && option.default_text == (*match)[2].str();
+      };
+      CHECK(std::any_of(option_table().begin(), option_table().end(), says_so));
+      ++defaults;
+    }
+  }
+  CHECK(defaults >= 3);
+}
+
 TEST_CASE("every command has an entry, and no two options of a command share a name or a letter") {
   for (const CommandEntry& command : command_table()) {
     CAPTURE(command.name);

@@ -70,6 +70,10 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ AND Python3_FOUND)
   add_test(NAME annotated_traces
            COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tests/readers/check_annotations.py
                    $<TARGET_FILE:tfdata-doctor>)
+  # How many files an addition costs.
+  add_test(NAME additions COMMAND ${Python3_EXECUTABLE} -B
+                                  ${CMAKE_CURRENT_SOURCE_DIR}/tests/scripts/additions_test.py)
+  set_tests_properties(additions PROPERTIES SKIP_RETURN_CODE 77)
   # First changes of reports beside what they brought.
   add_test(NAME advice_accuracy COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/advice-accuracy
                                         --binary $<TARGET_FILE:tfdata-doctor> ${CMAKE_CURRENT_SOURCE_DIR}/testdata/advice)
