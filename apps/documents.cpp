@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -20,6 +21,13 @@
 
 namespace doctor {
 namespace {
+
+constexpr std::array<FormatRow<std::string(const ProblemReport&)>, 5> kProblemFormats = {
+    {{OutputFormat::sarif, render_sarif},
+     {OutputFormat::junit, render_junit},
+     {OutputFormat::gitlab, render_gitlab},
+     {OutputFormat::github, render_github},
+     {OutputFormat::markdown, render_markdown}}};
 
 /// Whether pages for a person get colours.
 bool wants_color(const OutputOptions& output) {
@@ -115,26 +123,8 @@ bool write_documents(const OutputOptions& output, const DocumentRenderer& render
 }
 
 std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format) {
-  switch (format) {
-    case OutputFormat::sarif:
-      return render_sarif(problems);
-    case OutputFormat::junit:
-      return render_junit(problems);
-    case OutputFormat::gitlab:
-      return render_gitlab(problems);
-    case OutputFormat::github:
-      return render_github(problems);
-    case OutputFormat::markdown:
-      return render_markdown(problems);
-    case OutputFormat::text:
-    case OutputFormat::json:
-    case OutputFormat::csv:
-    case OutputFormat::prometheus:
-    case OutputFormat::html:
-    case OutputFormat::svg:
-      break;
-  }
-  return std::nullopt;
+  const auto* const row = find_row(kProblemFormats, format);
+  return row == nullptr ? std::nullopt : std::optional(row->render(problems));
 }
 
 int exit_code_of(ProblemOutcome outcome) {

@@ -301,9 +301,7 @@ AnalysisOptions Page::needs(const ShowOptions& options) const {
 }
 
 Result<std::string> Page::render(OutputFormat format, const ShowOptions& options, const Analysis& analysis) const {
-  const auto* const other =
-      std::find_if(others.begin(), others.end(), [&](const PageFormat& known) { return known.format == format; });
-  if (other != others.end()) return other->render(options, analysis);
+  if (const PageFormat* const other = find_row(others, format)) return other->render(options, analysis);
   if (format == OutputFormat::html) return page_for_browser(*this, options, analysis);
   return document(options, analysis).map([](const OrderedJson& json) { return to_text(json); });
 }

@@ -29,11 +29,8 @@ struct ShowOptions {
   bool by_step = false;                 ///< a row for each step, not for each host
 };
 
-/// A format with what renders a page in it. Errors: what was asked for is not in the trace.
-struct PageFormat {
-  OutputFormat format;
-  Result<std::string> (*render)(const ShowOptions& options, const Analysis& analysis);
-};
+/// Errors: what was asked for is not in the trace.
+using PageFormat = FormatRow<Result<std::string>(const ShowOptions& options, const Analysis& analysis)>;
 
 /// A page of `show`: an entry in the one table of them. Which options a page takes is in the table of options.
 struct Page {

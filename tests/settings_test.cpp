@@ -273,25 +273,40 @@ TEST_CASE("what completion offers as a format is taken, and a setting of another
   }
 }
 
-TEST_CASE("each format of a report or a page is a document of its own: none is offered that nothing renders") {
-  std::vector<std::vector<std::string>> commands = {{"diagnose"}};
-  for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page)});
+TEST_CASE("each format of a command or a page is a document of its own: none is offered that nothing renders") {
+  const std::string data = source_dir() + "/testdata/";
+  const std::string trace = data + "traces/guide_naive.xplane.pb";
+  const std::string baseline = data + "baselines/2026-11-25.json";
+  std::vector<std::vector<std::string>> commands = {{"diagnose", trace},
+                                                    {"whatif", trace},
+                                                    {"checklist", trace},
+                                                    {"query", "select 1 as one, 2 as two", trace},
+                                                    {"explain", "slow-source"},
+                                                    {"explain", "slow-source", trace},
+                                                    {"rules"},
+                                                    {"config", "show"},
+                                                    {"baseline", "show", baseline},
+                                                    {"baseline", "log", baseline},
+                                                    {"fleet", data + "fleet/january.ndjson"},
+                                                    {"compare", trace, "--", data + "traces/guide_prefetch.xplane.pb"}};
+  for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page), trace});
   for (const std::vector<std::string>& words : commands) {
+    CAPTURE(words.front());
     CAPTURE(words.back());
-    const CommandEntry& entry = *find_command(words.front());
     std::map<std::string, std::string> format_of_document;
-    for (const OutputFormat format : formats_of(entry, words.size() > 1 ? words.back() : "")) {
+    for (const OutputFormat format : formats_of(Job("").request(words))) {
       std::vector<std::string> line = words;
-      line.insert(line.end(), {source_dir() + "/testdata/traces/guide_naive.xplane.pb", "--format"});
-      line.emplace_back(to_word(format));
-      CAPTURE(line.back());
+      const std::string word(to_word(format));
+      line.insert(line.begin() + 1, {"--format", word});
+      CAPTURE(word);
       const Ended ended = run_tool(line);
       CHECK(ended.errors.empty());
       CHECK_FALSE(ended.output.empty());
-      const auto added = format_of_document.emplace(ended.output, line.back());
+      const auto added = format_of_document.emplace(ended.output, word);
       CAPTURE(added.first->second);
       CHECK(added.second);
     }
+    CHECK(format_of_document.size() >= 2);
   }
 }
 

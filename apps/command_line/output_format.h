@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +14,21 @@ struct CommandEntry;
 struct Request;
 
 enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html, svg };
+
+/// A format with what renders an answer in it.
+template <typename Renderer>
+struct FormatRow {
+  OutputFormat format;
+  Renderer* render;
+};
+
+/// The row of the format; null if there is none.
+template <typename Rows>
+auto find_row(const Rows& rows, OutputFormat format) {
+  const auto* const end = std::data(rows) + std::size(rows);
+  const auto* const found = std::find_if(std::data(rows), end, [&](const auto& row) { return row.format == format; });
+  return found == end ? nullptr : found;
+}
 
 /// The word that chooses the format.
 std::string_view to_word(OutputFormat format);
