@@ -21,10 +21,9 @@ std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Re
   const TextStyle style = style_of(output, {});
   switch (output.format()) {
     case OutputFormat::json:
-      return render_fleet_json(fleet, all);
+      return to_text(fleet_json(fleet, all));
     case OutputFormat::html:
-      return render_document_html(
-          {"fleet", OrderedJson::parse(render_fleet_json(fleet, {top.value_or(kShownOnPage), price}))}, "fleet");
+      return render_document_html({"fleet", fleet_json(fleet, {top.value_or(kShownOnPage), price})}, "fleet");
     case OutputFormat::csv:
       return render_fleet_csv(fleet, all);
     case OutputFormat::markdown:

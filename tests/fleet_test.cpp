@@ -285,14 +285,14 @@ TEST_CASE("no order of rows and no way to spread them over files changes anythin
     std::vector<TraceRow> rows = mixed_rows(random);
     const Fleet expected = fleet_of(rows);
     const FleetView view = {.price = 2.48};
-    const std::string page = render_fleet_json(expected, view) + render_fleet_text(expected, view, {});
+    const std::string page = to_text(fleet_json(expected, view)) + render_fleet_text(expected, view, {});
     CHECK(expected.saved.traces > 200);
     CHECK(expected.saved.ns > expected.saved.low_ns);
     CHECK(expected.repeated > 0);
     CHECK(expected.errors.size() == 1);
     std::shuffle(rows.begin(), rows.end(), random);
     const Fleet shuffled = fleet_of(rows);
-    CHECK(render_fleet_json(shuffled, view) + render_fleet_text(shuffled, view, {}) == page);
+    CHECK(to_text(fleet_json(shuffled, view)) + render_fleet_text(shuffled, view, {}) == page);
     const TemporaryDirectory directory;
     std::vector<std::string> texts(4);
     for (const TraceRow& row : rows) texts[random() % texts.size()] += render_row(row);
@@ -302,7 +302,7 @@ TEST_CASE("no order of rows and no way to spread them over files changes anythin
     }
     const Result<Fleet> spread = read_fleet(files);
     REQUIRE(spread);
-    CHECK(render_fleet_json(*spread, view) + render_fleet_text(*spread, view, {}) == page);
+    CHECK(to_text(fleet_json(*spread, view)) + render_fleet_text(*spread, view, {}) == page);
     std::vector<std::string> again = files;
     again.insert(again.end(), files.begin(), files.end());
     const Result<Fleet> twice = read_fleet(again);
@@ -425,7 +425,7 @@ TEST_CASE("foreign text is escaped on every page") {
   row.findings = {{"rule|\x1b<b>", "error", ""}};
   const Fleet fleet = fleet_of({row, failed_row({"=cmd|\x1b", 1, "e"}, "bad\x1b|<b>")});
   for (const std::string& page : {render_fleet_text(fleet, {}, {}), render_fleet_markdown(fleet, {}),
-                                  render_fleet_csv(fleet, {}), render_fleet_json(fleet, {})}) {
+                                  render_fleet_csv(fleet, {}), to_text(fleet_json(fleet, {}))}) {
     CHECK(page.find('\x1b') == std::string::npos);
   }
   const std::string markdown = render_fleet_markdown(fleet, {});

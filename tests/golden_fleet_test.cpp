@@ -34,7 +34,7 @@ TEST_CASE("the pages of recorded rows") {
   const Result<Fleet> fleet = read_fleet({"january.ndjson", "february.ndjson"});
   REQUIRE(fleet);
   golden::compare(render_fleet_text(*fleet, {10}, {}), folder / "expected.txt");
-  golden::compare(render_fleet_json(*fleet, {}), folder / "expected.json");
+  golden::compare(to_text(fleet_json(*fleet, {})), folder / "expected.json");
   golden::compare(render_fleet_csv(*fleet, {}), folder / "expected.csv");
   golden::compare(render_fleet_markdown(*fleet, {3}), folder / "expected.md");
   const Result<Fleet> over_time = read_fleet({"over_time.ndjson.gz"});

@@ -168,11 +168,11 @@ TEST_CASE("no order of rows changes what is said of jobs, and the last runs coun
   std::vector<TraceRow> rows = runs_of("jobs/a", levels(700, 10'000, 30, 15'000));
   const std::vector<TraceRow> others = runs_of("jobs/b", levels(20, 10'000, 20, 15'000));
   rows.insert(rows.end(), others.begin(), others.end());
-  const std::string expected = render_fleet_json(fleet_of(rows), {});
+  const std::string expected = to_text(fleet_json(fleet_of(rows), {}));
   std::mt19937 random(3);
   for (int round = 0; round < 3; ++round) {
     std::shuffle(rows.begin(), rows.end(), random);
-    CHECK(render_fleet_json(fleet_of(rows), {}) == expected);
+    CHECK(to_text(fleet_json(fleet_of(rows), {})) == expected);
   }
   const Fleet fleet = fleet_of(rows);
   REQUIRE(fleet.slower_jobs.size() == 2);
@@ -189,7 +189,7 @@ TEST_CASE("a job that got slower on every page, its foreign text escaped; one th
   REQUIRE(fleet.slower_jobs.size() == 1);
   const std::string text = render_fleet_text(fleet, {}, {});
   const std::string markdown = render_fleet_markdown(fleet, {});
-  const std::string json = render_fleet_json(fleet, {});
+  const std::string json = to_text(fleet_json(fleet, {}));
   const std::string html = render_html({{"fleet", OrderedJson::parse(json)}}, "fleet");
   for (const std::string& page : {text, markdown, html}) {
     CHECK(page.find("obs that got slower") != std::string::npos);

@@ -66,7 +66,7 @@ OrderedJson job_json(const JobHistory& job) {
 
 }  // namespace
 
-std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
+OrderedJson fleet_json(const Fleet& fleet, const FleetView& view) {
   OrderedJson verdicts = OrderedJson::object();
   for (const auto& [verdict, count] : fleet.verdicts) verdicts[verdict] = count;
   const auto is_shown = [&](std::size_t index) { return view.top == 0 || index < view.top; };
@@ -106,7 +106,7 @@ std::string render_fleet_json(const Fleet& fleet, const FleetView& view) {
   page["pipelines"] = std::move(pipelines);
   page["regressions"] = std::move(regressions);
   page["errors"] = table_json(error_table(fleet, view));
-  return to_text(page);
+  return page;
 }
 
 }  // namespace doctor

@@ -4,6 +4,7 @@
 
 #include "fleet/fleet.h"
 #include "fleet/fleet_view.h"
+#include "text/json_page.h"
 #include "text/text_page.h"
 
 namespace doctor {
@@ -20,7 +21,7 @@ std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style);
 std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view);
 
 /// `tfdata-doctor.fleet/2`.
-std::string render_fleet_json(const Fleet& fleet, const FleetView& view);
+OrderedJson fleet_json(const Fleet& fleet, const FleetView& view);
 
 /// The causes alone: one table, a line for each culprit and each rule, distinguished by its first column.
 std::string render_fleet_csv(const Fleet& fleet, const FleetView& view);
