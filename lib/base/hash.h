@@ -5,12 +5,19 @@
 
 namespace doctor {
 
-/// 64-bit FNV-1a (draft-eastlake-fnv), the same on every machine. Keeps nothing hostile out.
+// 64-bit FNV-1a (draft-eastlake-fnv), the same on every machine. Keeps nothing hostile out.
+
+/// Of nothing.
+inline constexpr std::uint64_t kEmptyHash = 0xcbf29ce484222325;
+
+/// The hash of what `hash` is of, followed by `value`: a byte, or a number as a whole.
+constexpr std::uint64_t hash_with(std::uint64_t hash, std::uint64_t value) {
+  return (hash ^ value) * 0x100000001b3;
+}
+
 constexpr std::uint64_t fnv1a_64(std::string_view text) {
-  constexpr std::uint64_t kOffset = 0xcbf29ce484222325;
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  std::uint64_t hash = kOffset;
-  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * kPrime;
+  std::uint64_t hash = kEmptyHash;
+  for (const char byte : text) hash = hash_with(hash, static_cast<unsigned char>(byte));
   return hash;
 }
 

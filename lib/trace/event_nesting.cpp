@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/hash.h"
 #include "trace/lane_work.h"
 
 // The events of a thread become rows of tables, each with what is around it.
@@ -19,11 +20,9 @@ bool comes_before(const LaneEvent& a, const LaneEvent& b) {
 }
 
 /// The datasets whose iterators are made are distinguished by the lengths of their names, which every reader has at
-/// hand: a FNV-1a of them.
+/// hand: a hash of them.
 void add_to_structure(PipelineMaking& making, std::uint16_t name_length) {
-  constexpr std::uint64_t kOffset = 0xcbf29ce484222325;
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  making.structure = ((making.structure == 0 ? kOffset : making.structure) ^ name_length) * kPrime;
+  making.structure = hash_with(making.structure == 0 ? kEmptyHash : making.structure, name_length);
 }
 
 /// Sets of kinds as bits.

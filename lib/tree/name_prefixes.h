@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace doctor {
 
 /// A hash of every prefix of a long name that ends with one of its parts, with and without the element index at its
@@ -41,14 +43,11 @@ class NamePrefixes {
   std::uint64_t of_whole_name() const { return hash_; }
 
  private:
-  /// FNV-1a; a match is compared anyway.
-  void add(char byte) {
-    constexpr std::uint64_t kPrime = 0x100000001b3;
-    hash_ = (hash_ ^ static_cast<unsigned char>(byte)) * kPrime;
-  }
+  /// A match is compared anyway.
+  void add(char byte) { hash_ = hash_with(hash_, static_cast<unsigned char>(byte)); }
 
   std::vector<NamePrefix> prefixes_;
-  std::uint64_t hash_ = 0xcbf29ce484222325;
+  std::uint64_t hash_ = kEmptyHash;
 };
 
 }  // namespace doctor
