@@ -80,7 +80,7 @@ Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replaye
   return replayed;
 }
 
-/// Of the steps that the replay of the trace is of, so that their rates can be compared.
+/// Of the steps that the replay of the trace is of where that was cut off, so that their rates can be compared.
 Replay replay_edited(const PipelineModel& model, const Edit& edit, ReplayLimits limits) {
   limits.steps = model.steps;
   Programs programs = compile(*model.host, model.sample(), edit, /*is_traced=*/false);
@@ -135,7 +135,7 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   model.cpu_scale = programs.cpu_scale;
   model.fit = fit_of(consumer, replayed);
   model.replayed = replayed.steps_per_s;
-  model.steps = replayed.steps_per_s > 0 ? replayed.end_step : 0;
+  model.steps = replayed.is_cut_off ? replayed.end_step : 0;
   model.now = replay_edited(model, {}, limits);
   model.limits = limits;
   return model;

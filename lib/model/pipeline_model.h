@@ -17,7 +17,7 @@ struct PipelineModel {
   /// trace.
   double fit = 0;
   double replayed = 0;    ///< steps a second of that replay
-  std::size_t steps = 0;  ///< that it went through: those of all others
+  std::size_t steps = 0;  ///< that it went through, if it was cut off: those of all others
   Replay now;             ///< without the cost of tracing
   ReplayLimits limits;    ///< of that replay
 

@@ -37,6 +37,7 @@ struct Replay {
   /// it begins again.
   std::size_t first_step = 0;
   std::size_t end_step = 0;
+  bool is_cut_off = false;  ///< by its limits
   Bottleneck limited_by;
   bool is_pool_used_up = false;  ///< a function waited for a thread of the pool
   /// The stages whose buffers always had room, and for how many elements: larger ones would have changed nothing.

@@ -336,6 +336,7 @@ Replay Simulation::run() {
   if (result.steps_per_s > 0) {
     result.first_step = first_step();
     result.end_step = marks_.size() - 1;
+    result.is_cut_off = !is_done_;
   }
   if (now_ > 0) {
     result.cores_in_use = core_time_ / now_;
