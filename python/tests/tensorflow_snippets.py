@@ -12,6 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 
 VERSION = tuple(map(int, tf.__version__.split(".")[:2]))
@@ -62,7 +63,7 @@ def _batches():
             return 4
 
         def __getitem__(self, index):
-            return tf.zeros([4, 2]).numpy(), tf.zeros([4, 1]).numpy()
+            return np.zeros([4, 2], np.float32), np.zeros([4, 1], np.float32)
 
     return Batches()
 
