@@ -12,13 +12,12 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   const Stalls& stalls = *ranked.pipeline.stalls;
   const IteratorId prefetch = ranked.pipeline.prefetch;
   if (stalls.begin_epochs()) {
-    std::vector<Fix> fixes;
-    if (can_iterate_once(ranked.host, ranked.pipeline.root)) fixes = {{FixKind::iterate_once, kNoIterator, {}, {}}};
     return {
         {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
          "iterator: it makes the first elements of the next epoch while this one ends. With Keras: "
          "fit(dataset.repeat(), steps_per_epoch=...).",
-         "iterator = iter(dataset.repeat())  # once, for all epochs", fixes},
+         "iterator = iter(dataset.repeat())  # once, for all epochs",
+         fixes_to_iterate_once(ranked.host, ranked.pipeline.root)},
         {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
          std::nullopt},
     };

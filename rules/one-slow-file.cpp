@@ -90,8 +90,7 @@ Finding finding_for(const RankedPipeline& ranked, IteratorId id, const RankedDat
   finding.subject = ranked[id].long_name;
   finding.message = fmt::format(
       "{} keeps the order of its elements and waits for one slow file in its turn: dataset {}{} takes {} for an "
-      "element, "
-      "others usually {}, and is at work {} of the time",
+      "element, others usually {}, and is at work {} of the time",
       describe(ranked.host, id), slowest.number, more, format_time(slowest.element_time), format_time(datasets.usual),
       format_share(busy));
   finding.evidence = {number_of("dataset", slowest.number), time_of("element_time", slowest.element_time),

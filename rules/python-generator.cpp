@@ -58,9 +58,7 @@ Advice files_for(const RankedPipeline& ranked) {
           {{FixKind::files, ranked.judgement.culprit, {}, {}}}};
 }
 
-/// Of a class of Keras there is no generator of the user's to change: Keras makes it.
-std::vector<Advice> advice_for(const RankedPipeline& ranked) {
-  if (std::optional<Advice> workers = workers_for(ranked)) return {*std::move(workers), files_for(ranked)};
+std::vector<Advice> advice_for_generator(const RankedPipeline& ranked) {
   return {files_for(ranked),
           {"Where it must stay a generator: let it yield whole batches (each element costs a call into Python and "
            "back), and move what it computes into Dataset.map.",
@@ -74,8 +72,10 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
-  finding.advice = advice_for(ranked);
-  finding.is_easy = workers_for(ranked).has_value();
+  // Of a class of Keras there is no generator of the user's to change: Keras makes it.
+  const std::optional<Advice> workers = workers_for(ranked);
+  finding.is_easy = workers.has_value();
+  finding.advice = workers ? std::vector<Advice>{*workers, files_for(ranked)} : advice_for_generator(ranked);
   return finding;
 }
 

@@ -6,12 +6,6 @@
 namespace doctor::rules::remade_iterator {
 namespace {
 
-std::vector<Fix> predictable_fixes(const RankedPipeline& ranked) {
-  const IteratorId root = ranked.pipeline.root;
-  if (root == kNoIterator || !can_iterate_once(ranked.host, root)) return {};
-  return {Fix{FixKind::iterate_once, kNoIterator, {}, {}}};
-}
-
 std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& examiner) {
   examiner.is_about(ranked.pipeline.root);
   if (!examiner.holds("the pipeline is made anew for every step or two", ranked.pipeline.remade.has_value())) {
@@ -36,7 +30,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
       {"Make one iterator before the loop and take each step's element from it. It then prefetches "
        "while the step runs, and a shuffle buffer is filled once.",
        "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)",
-       predictable_fixes(ranked)}};
+       fixes_to_iterate_once(ranked.host, ranked.pipeline.root)}};
   finding.is_easy = true;
   finding.at_stake = remade.making + remade.first_calls + remade.releasing;
   return finding;

@@ -209,6 +209,7 @@ TEST_CASE("a loop over epochs may take all of them from one iterator") {
   CHECK(is_candidate());
   CHECK_FALSE(iterates_for_each_step(pipeline.host().cycles.consumers.front()));
   pipeline.host().iterators[2].short_name = "Shuffle";
+  CHECK_FALSE(can_iterate_once(pipeline.host(), kNoIterator));
   CHECK_FALSE(is_candidate());  // its buffer is filled anew in each epoch, and how much of that falls away nobody knows
 }
 

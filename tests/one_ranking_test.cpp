@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "built_paths.h"
@@ -50,18 +52,24 @@ std::size_t place_of(const Diagnosis& diagnosis, const Fix& fix) {
   return static_cast<std::size_t>(found - diagnosis.changes.begin());
 }
 
+/// What whatif says of a recording of one host; nullopt of several.
+std::optional<HostPredictions> predictions_of(const Analysis& analysis) {
+  if (analysis.measurements.hosts.size() != 1) return std::nullopt;
+  auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, {});
+  REQUIRE(hosts);
+  return std::move(hosts->front());
+}
+
 TEST_CASE("whatif has what gains without a condition in the order of the report") {
   std::size_t compared = 0;
   for (const Analysis& analysis : recorded()) {
-    if (analysis.measurements.hosts.size() != 1) continue;
+    const std::optional<HostPredictions> host = predictions_of(analysis);
+    if (!host) continue;
     CAPTURE(analysis.measurements.hosts.front().files.front().path);
-    const auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, {});
-    REQUIRE(hosts);
-    const HostPredictions& host = hosts->front();
     std::vector<std::size_t> places;
-    for (const PredictedFixes& fixes : host.fixes) {
+    for (const PredictedFixes& fixes : host->fixes) {
       const bool is_sure = fixes.prediction.condition == Condition::none;
-      if (is_sure && fixes.prediction.estimate >= kLeastGain * host.now) {
+      if (is_sure && fixes.prediction.estimate >= kLeastGain * host->now) {
         places.push_back(place_of(analysis.diagnosis, fixes.fixes.front()));
       }
     }
@@ -74,15 +82,14 @@ TEST_CASE("whatif has what gains without a condition in the order of the report"
 TEST_CASE("what whatif names first the report names first, with a gain") {
   std::size_t compared = 0;
   for (const Analysis& analysis : recorded()) {
-    if (analysis.measurements.hosts.size() != 1) continue;
+    const std::optional<HostPredictions> host = predictions_of(analysis);
+    if (!host) continue;
     CAPTURE(analysis.measurements.hosts.front().files.front().path);
-    const auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, {});
-    REQUIRE(hosts);
-    if (hosts->front().fixes.empty() || analysis.diagnosis.judgement.status != VerdictStatus::input_bound) continue;
-    const PredictedFixes& first = hosts->front().fixes.front();
+    if (host->fixes.empty() || analysis.diagnosis.judgement.status != VerdictStatus::input_bound) continue;
+    const PredictedFixes& first = host->fixes.front();
     constexpr double kClearGain = 1.1;
     const bool is_sure = first.prediction.condition == Condition::none;
-    if (!is_sure || first.prediction.estimate < kClearGain * hosts->front().now) continue;
+    if (!is_sure || first.prediction.estimate < kClearGain * host->now) continue;
     CHECK(place_of(analysis.diagnosis, first.fixes.front()) == 0);
     ++compared;
   }

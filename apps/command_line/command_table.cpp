@@ -30,9 +30,8 @@ constexpr std::string_view kBatchNotes =
     "Every trace file below a directory is diagnosed, each by itself: all runs, not only the newest.";
 constexpr std::string_view kWatchNotes =
     "A file is diagnosed when it is whole: its size and time are the same at two looks, or nothing was written to it "
-    "for "
-    "the TIME of --every. Each path is diagnosed once; with -o FILE a later start skips what has a row in FILE, too. "
-    "Ctrl-C and SIGTERM end the program after a whole row, with the exit status of what it has diagnosed.";
+    "for the TIME of --every. Each path is diagnosed once; with -o FILE a later start skips what has a row in FILE, "
+    "too. Ctrl-C and SIGTERM end the program after a whole row, with the exit status of what it has diagnosed.";
 
 constexpr ExitMeaning kFailed = {kExitFailure,
                                  "wrong usage, unreadable input, output that could not be written, or more memory or "

@@ -39,7 +39,7 @@ class CycleRecorder {
         forest_(forest),
         op_kinds_(op_kinds),
         host_(host),
-        most_items_(kItemsOfARow * kTimesMoreRows * most_rows),
+        most_items_(kItemsOfARow * std::max(most_rows, kRowsForAFewSteps)),
         until_(end_of_sample(trace, forest, most_rows)),
         functions_(add_up_functions(trace, op_kinds, until_)) {}
 

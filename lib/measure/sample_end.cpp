@@ -32,7 +32,7 @@ Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest, std:
     return static_cast<std::size_t>(first_too_late - forest.root_calls.begin());
   };
   std::size_t calls = calls_within(most_rows);
-  if (calls < kFewestCalls) calls = std::min(kFewestCalls, calls_within(kTimesMoreRows * most_rows));
+  if (calls < kFewestCalls) calls = std::min(kFewestCalls, calls_within(std::max(most_rows, kRowsForAFewSteps)));
   if (calls == 0) return trace.window.start;
   return std::min(end, forest.root_calls[calls - 1].span.start);
 }

@@ -43,7 +43,7 @@ class CandidateFinder {
 
   void add_iterate_once() {
     const ConsumerCycles& consumer = model_.sample().consumers.front();
-    if (consumer.root == kNoIterator || count_iterations(consumer) < kFewestIterations) return;
+    if (count_iterations(consumer) < kFewestIterations) return;
     if (can_iterate_once(host_, consumer.root)) add(FixKind::iterate_once, kNoIterator);
   }
 

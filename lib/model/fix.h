@@ -61,8 +61,12 @@ std::string to_string(const Fix& fix, const HostMeasurement& host);
 std::string short_path(const HostMeasurement& host, IteratorId iterator);
 
 /// Whether a replay can tell what a pipeline that is made anew for every step gains if it is made once: what fills a
-/// shuffle buffer each time would then be read once, so one with such a buffer gains more than any replay says.
+/// shuffle buffer each time would then be read once, so one with such a buffer gains more than any replay says. False
+/// for kNoIterator.
 bool can_iterate_once(const HostMeasurement& host, IteratorId root);
+
+/// The fix of one iterator for all steps, or all epochs, of the pipeline; none where a replay cannot tell its gain.
+std::vector<Fix> fixes_to_iterate_once(const HostMeasurement& host, IteratorId root);
 
 /// The steps that begin a new iterator.
 std::size_t count_iterations(const ConsumerCycles& consumer);

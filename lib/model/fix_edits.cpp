@@ -134,9 +134,15 @@ void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& 
 }  // namespace
 
 bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
+  if (root == kNoIterator) return false;
   const std::vector<IteratorId> below = iterators_below(host, root);
   return std::none_of(below.begin(), below.end(),
                       [&](IteratorId id) { return family(host.iterators[index_of(id)]).starts_with("Shuffle"); });
+}
+
+std::vector<Fix> fixes_to_iterate_once(const HostMeasurement& host, IteratorId root) {
+  if (!can_iterate_once(host, root)) return {};
+  return {{FixKind::iterate_once, kNoIterator, {}, {}}};
 }
 
 std::size_t count_iterations(const ConsumerCycles& consumer) {

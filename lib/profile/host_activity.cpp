@@ -26,15 +26,26 @@ struct KnownArguments {
   const EventArgument* function_call = nullptr;
 };
 
+struct KnownArgument {
+  std::string_view name;
+  ArgumentGroups groups;
+  const EventArgument* KnownArguments::*member;
+};
+
+constexpr std::array<KnownArgument, 5> kKnownArguments = {
+    {{"step_name", EventSink::kMarks, &KnownArguments::step_name},
+     {"step_num", EventSink::kMarks, &KnownArguments::step_number},
+     {"group_id", kBesideMarks, &KnownArguments::group},
+     {"correlation_id", EventSink::kMarks, &KnownArguments::correlation},
+     {"tf_function_call", EventSink::kMarks, &KnownArguments::function_call}}};
+
 KnownArguments known_arguments(const TraceEvent& event) {
   KnownArguments known;
   for (const EventArgument& argument : event.arguments) {
     if ((argument.groups & (EventSink::kMarks | kBesideMarks)) == 0) continue;
-    if (argument.name == "step_name") known.step_name = &argument;
-    if (argument.name == "step_num") known.step_number = &argument;
-    if (argument.name == "group_id") known.group = &argument;
-    if (argument.name == "correlation_id") known.correlation = &argument;
-    if (argument.name == "tf_function_call") known.function_call = &argument;
+    for (const KnownArgument& one : kKnownArguments) {
+      if (argument.name == one.name) known.*one.member = &argument;
+    }
   }
   return known;
 }
@@ -50,10 +61,10 @@ std::uint64_t id_of(const TraceEvent& event) {
 }  // namespace
 
 ArgumentGroups HostActivityBuilder::groups_of(std::string_view argument) const {
-  constexpr std::array<std::string_view, 4> kMarkNames = {"step_name", "step_num", "correlation_id",
-                                                          "tf_function_call"};
-  if (std::find(kMarkNames.begin(), kMarkNames.end(), argument) != kMarkNames.end()) return kMarks;
-  if (argument == "group_id" || argument == "tracing_count") return kBesideMarks;
+  for (const KnownArgument& known : kKnownArguments) {
+    if (argument == known.name) return known.groups;
+  }
+  if (argument == "tracing_count") return kBesideMarks;
   return argument == "id" ? kFunctionId : ArgumentGroups{};
 }
 
