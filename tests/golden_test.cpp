@@ -8,8 +8,6 @@
 //                                       culprit, the findings in short (but for those that a case of their rule holds
 //                                       in full) and why rules were not evaluated
 // testdata/formats/<run>/               the same run in several formats
-// docs/configuration.md                 ends in the table of all settings
-// docs/query.md                         ends in the tables of `query` and its examples
 
 #include <doctest/doctest.h>
 
@@ -23,12 +21,10 @@
 #include <string>
 #include <vector>
 
-#include "command_line/configuration_page.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
 #include "golden_file.h"
 #include "pipeline.h"
-#include "query/table_page.h"
 #include "report/report.h"
 #include "written_gpu_traces.h"
 #include "written_traces.h"
@@ -122,16 +118,6 @@ TEST_CASE("traces written by hand are what their generator writes") {
     check(written.file, written.pipeline.to_trace().to_chrome_json() + "\n");
   }
   for (const WrittenGpuCase& written : written_gpu_cases()) check(written.file, written.job.to_trace().to_xspace());
-}
-
-TEST_CASE("the page about settings has all of them") {
-  golden::compare_part(settings_table(), golden::source_folder() / "docs/configuration.md",
-                       "<!-- The table is written by scripts/accept-golden. -->\n");
-}
-
-TEST_CASE("the page about queries has all tables and examples") {
-  golden::compare_part(query_page(), golden::source_folder() / "docs/query.md",
-                       "<!-- What follows is written by scripts/accept-golden. -->\n");
 }
 
 TEST_CASE("each rule on its recorded cases") {

@@ -56,13 +56,10 @@ TraceRow full_row() {
   row.culprit = "Iterator::Root::ParallelMapV2";
   row.culprit_kind = "transformation";
   row.culprit_dataset = "ParallelMapV2";
-  row.culprit_share = 0.9;
   row.limiting_resource = "cores";
   row.function_ops = {{"MatMul", 3.5, 0.5}, {"Cast", 1, 0.25}};
   row.get_next_count = 3;
   row.get_next_p50_us = 50;
-  row.get_next_p95_us = 60.5;
-  row.get_next_max_us = 1e6;
   row.findings = {{"input-bound", "error", ""}, {"slow-source", "warning", "Iterator::Root"}};
   row.tool_version = "1.2.3";
   row.best_fix = "sequential-map";
@@ -71,6 +68,9 @@ TraceRow full_row() {
   row.best_condition = "fits_in_memory";
   row.culprit_source = "src/input.py:33";
   row.sandbox = "partial";
+  for (const RowColumn& column : trace_row_columns()) {
+    if (std::holds_alternative<RowFigure>(column.member)) row.figures[place_of(column)] = 60.5;
+  }
   return row;
 }
 
@@ -305,6 +305,7 @@ TEST_CASE("a row says what the JSON report says") {
     } else {
       CHECK(line["culprit"] == verdict["culprit"]["long_name"]);
       CHECK(line["culprit_kind"] == verdict["culprit"]["kind"]);
+      CHECK(line["culprit_share"] == verdict["culprit"]["share"]);
       CHECK(line["limiting_resource"] == verdict["limiting_resource"]);
       CHECK(line["function_ops"].size() == std::min<std::size_t>(3, verdict["culprit"]["function_ops"].size()));
     }
@@ -315,6 +316,8 @@ TEST_CASE("a row says what the JSON report says") {
     CHECK(line["input_lost_us"].get<double>() == doctest::Approx(lost));
     if (!report["pipelines"].empty()) {
       CHECK(line["get_next_p50_us"] == report["pipelines"][0]["get_next"]["p50_us"]);
+      CHECK(line["get_next_p95_us"] == report["pipelines"][0]["get_next"]["p95_us"]);
+      CHECK(line["get_next_max_us"] == report["pipelines"][0]["get_next"]["max_us"]);
       CHECK(line["get_next_count"] == report["pipelines"][0]["get_next"]["count"]);
     }
   }

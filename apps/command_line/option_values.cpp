@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "command_line/option_table.h"
 #include "diagnose/threshold_settings.h"
 
 namespace doctor {

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "report/selection.h"
+
 namespace doctor {
 
 struct RowFile;
@@ -25,10 +27,14 @@ enum class RowType : std::uint8_t {
   records,    ///< a list of objects, never null
 };
 
+/// A number about the worst pipeline, where its column alone needs it: it has no member, but its place in
+/// TraceRow::figures.
+using RowFigure = std::optional<double> (*)(const PipelineView& worst);
+
 /// Where a row, its file or a record in it has the value of a column; nowhere if it is the same in every line. The type
 /// of the column follows: an std::int64_t is the nanoseconds of a timestamp.
 using RowMember =
-    std::variant<std::monostate, std::string RowFile::*, std::uint64_t RowFile::*, std::string TraceRow::*,
+    std::variant<std::monostate, RowFigure, std::string RowFile::*, std::uint64_t RowFile::*, std::string TraceRow::*,
                  std::uint64_t TraceRow::*, std::int64_t TraceRow::*, double TraceRow::*, bool TraceRow::*,
                  std::optional<double> TraceRow::*, std::vector<RowOp> TraceRow::*, std::vector<RowFinding> TraceRow::*,
                  std::string RowOp::*, double RowOp::*, std::string RowFinding::*>;
@@ -62,6 +68,11 @@ inline constexpr std::string_view kRowSchemaBefore = "tfdata-doctor.row/1";
 /// All columns, in the order in which each line has them.
 std::span<const RowColumn> trace_row_columns();
 
+/// The place of one of these columns among them.
+inline std::size_t place_of(const RowColumn& column) {
+  return static_cast<std::size_t>(&column - trace_row_columns().data());
+}
+
 /// Calls `visit(value)` with what a TraceRow, or a record in it, has for a column of its own. Not for a column that has
 /// no member.
 template <typename Record, typename Visit>
@@ -73,18 +84,12 @@ void visit_value(const RowColumn& column, Record& record, Visit visit) {
         } else if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow> &&
                              std::is_invocable_v<decltype(member), RowFile&>) {
           visit(record.file.*member);
+        } else if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow> &&
+                             std::is_same_v<decltype(member), const RowFigure>) {
+          visit(record.figures[place_of(column)]);
         }
       },
       column.member);
 }
-
-/// "text", "integer", …
-std::string_view to_word(RowType type);
-
-/// The table of the columns in docs/batch.md, as Markdown: name, type, unit, meaning.
-std::string row_columns_table();
-
-/// The JSON Schema of a line: docs/schemas/row-2.json.
-std::string row_json_schema();
 
 }  // namespace doctor

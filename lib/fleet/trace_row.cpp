@@ -71,7 +71,6 @@ void describe_culprit(const PipelineView& view, TraceRow& row) {
   row.culprit = culprit.long_name;
   row.culprit_kind = culprit_kind(culprit);
   row.culprit_dataset = culprit.short_name;
-  row.culprit_share = view.judgement.culprit_share;
   if (const SourceLine* const line = source_of(view.host, view.judgement.culprit); line != nullptr) {
     row.culprit_source =
         line->repository_file.empty() ? to_text(*line) : fmt::format("{}:{}", line->repository_file, line->line);
@@ -87,11 +86,13 @@ void describe_pipeline(const PipelineView& view, TraceRow& row) {
   row.get_next_count = pipeline.calls.size();
   if (!pipeline.calls.empty()) {
     row.get_next_p50_us = to_microseconds(pipeline.median);
-    row.get_next_p95_us = to_microseconds(pipeline.p95);
-    row.get_next_max_us = to_microseconds(pipeline.max);
   }
   if (const DurationStatistics steps = steps_of(pipeline); steps.count > 0) {
     row.step_p50_us = to_microseconds(steps.median);
+  }
+  for (const RowColumn& column : trace_row_columns()) {
+    if (const auto* const figure = std::get_if<RowFigure>(&column.member))
+      row.figures[place_of(column)] = (*figure)(view);
   }
   describe_culprit(view, row);
 }

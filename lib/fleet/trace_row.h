@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "diagnose/finding.h"
+#include "fleet/row_columns.h"
 #include "measure/measurements.h"
 #include "text/json_page.h"
 
@@ -50,18 +51,15 @@ struct TraceRow {
   std::optional<double> input_share;  ///< 0..1
   double input_lost_us = 0;           ///< that the consumers of the trace waited for input
 
-  std::string signature;        ///< of the structure of the worst pipeline: sixteen hexadecimal digits; empty if none
-  std::string culprit;          ///< long name; empty if there is none
-  std::string culprit_kind;     ///< "source" or "transformation"
-  std::string culprit_dataset;  ///< "ParallelMapV2"
-  std::optional<double> culprit_share;
-  std::string limiting_resource;    ///< as in the JSON report
+  std::string signature;          ///< of the structure of the worst pipeline: sixteen hexadecimal digits; empty if none
+  std::string culprit;            ///< long name; empty if there is none
+  std::string culprit_kind;       ///< "source" or "transformation"
+  std::string culprit_dataset;    ///< "ParallelMapV2"
+  std::string limiting_resource;  ///< as in the JSON report
   std::vector<RowOp> function_ops;  ///< the three that take most
 
   std::uint64_t get_next_count = 0;
   std::optional<double> get_next_p50_us;
-  std::optional<double> get_next_p95_us;
-  std::optional<double> get_next_max_us;
 
   std::vector<RowFinding> findings;  ///< those that are not suppressed
   std::string tool_version;
@@ -74,6 +72,9 @@ struct TraceRow {
   std::string best_condition;           ///< on which the gain depends, as in the JSON report; empty: on none
   std::string sandbox;                  ///< sandbox_word() of what read the trace
   std::optional<double> step_p50_us;    ///< median of steps_of() the worst pipeline
+
+  /// Those of columns that are a RowFigure, each at the place of its column.
+  std::vector<std::optional<double>> figures = std::vector<std::optional<double>>(trace_row_columns().size());
 };
 
 /// The row of one file that was diagnosed, or could not be read (`unreadable` of the analysis has why).
