@@ -1,10 +1,8 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "pipeline.h"
 #include "text/json_page.h"
 

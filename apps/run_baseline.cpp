@@ -12,7 +12,6 @@
 #include "compare/comparison_thresholds.h"
 #include "compare/history.h"
 #include "compare/sessions.h"
-#include "diagnose/threshold_settings.h"
 #include "io/path_error.h"
 #include "process/exit_code.h"
 #include "process/output.h"

@@ -3,7 +3,6 @@
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "report/checklist_page.h"
-#include "report/selection.h"
 
 namespace doctor {
 

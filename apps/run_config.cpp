@@ -10,7 +10,6 @@
 #include "config/config.h"
 #include "documents.h"
 #include "process/output.h"
-#include "report/json_values.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/json_page.h"

@@ -21,7 +21,6 @@
 #include "process/output.h"
 #include "process/timings.h"
 #include "report/annotation_tracks.h"
-#include "text/escape.h"
 
 namespace doctor {
 namespace {

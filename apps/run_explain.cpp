@@ -6,7 +6,6 @@
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "report/explanation_page.h"
-#include "report/report.h"
 #include "report/rules_page.h"
 
 namespace doctor {

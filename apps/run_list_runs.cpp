@@ -6,7 +6,6 @@
 #include "documents.h"
 #include "io/trace_inputs.h"
 #include "process/output.h"
-#include "report/json_values.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/json_page.h"

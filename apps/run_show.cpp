@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analysis.h"
 #include "base/nearest.h"
 #include "command_line/option_table.h"

@@ -1,7 +1,5 @@
-#include <fmt/format.h>
 
 #include "diagnose/caching.h"
-#include "text/numbers.h"
 
 namespace doctor::rules::cache_fill {
 namespace {

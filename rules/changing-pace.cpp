@@ -1,9 +1,6 @@
-#include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/pace_words.h"
 #include "diagnose/pipelines.h"
-#include "text/numbers.h"
 
 namespace doctor::rules::changing_pace {
 namespace {

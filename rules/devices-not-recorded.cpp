@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/devices.h"
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/judgement.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"

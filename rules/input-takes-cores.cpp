@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnose/cores.h"
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"

@@ -1,8 +1,6 @@
-#include <fmt/format.h>
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "diagnose/dataset_words.h"

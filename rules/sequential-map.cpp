@@ -2,7 +2,6 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
-#include "text/numbers.h"
 
 namespace doctor::rules::sequential_map {
 namespace {

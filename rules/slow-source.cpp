@@ -5,7 +5,6 @@
 #include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/user_code.h"
 
 namespace doctor::rules::slow_source {
 namespace {

@@ -7,7 +7,6 @@
 #include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/user_code.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::slow_transformation {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "diagnose/budget.h"
-#include "diagnose/judgement.h"
 #include "pipeline.h"
 #include "process/worker_pool.h"
 

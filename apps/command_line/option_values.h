@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "command_line/given_values.h"
-#include "command_line/option_table.h"
+#include "command_line/option_entry.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"
 #include "diagnose/suppression.h"

@@ -1,7 +1,5 @@
 #include "process/progress_watch.h"
 
-#include <algorithm>
-
 namespace doctor {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "compare/tree_alignment.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>

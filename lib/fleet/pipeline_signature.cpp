@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <vector>
 
 #include "base/hash.h"
-#include "compare/tree_alignment.h"
 #include "diagnose/dataset_words.h"
 #include "report/selection.h"
 #include "tree/dataset_kinds.h"

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <utility>
-
+#include "diagnose/judgement_words.h"
 #include "fleet/trace_row.h"
-#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -28,6 +25,16 @@ std::vector<RowColumn> with_words(std::vector<RowColumn> columns) {
     }
   }
   return columns;
+}
+
+std::optional<double> culprit_share(const PipelineView& worst) {
+  return names_culprit(worst.judgement) ? std::optional(worst.judgement.culprit_share) : std::nullopt;
+}
+
+/// What is measured of the calls, if there are any.
+template <Picoseconds PipelineMeasurement::*kMeasured>
+std::optional<double> of_calls(const PipelineView& worst) {
+  return worst.pipeline.calls.empty() ? std::nullopt : std::optional(to_microseconds(worst.pipeline.*kMeasured));
 }
 
 std::vector<RowColumn> op_columns() {
@@ -89,7 +96,7 @@ std::vector<RowColumn> all_columns() {
       {"culprit_kind", &TraceRow::culprit_kind, or_null, "", "{}", {"source", "transformation"}},
       {"culprit_dataset", &TraceRow::culprit_dataset, or_null, "",
        "kind of dataset of the culprit, as in the trace: `ParallelMapV2`"},
-      {"culprit_share", &TraceRow::culprit_share, or_null, "0..1", "of the wait that the culprit holds"},
+      {"culprit_share", culprit_share, or_null, "0..1", "of the wait that the culprit holds"},
       {"limiting_resource",
        &TraceRow::limiting_resource,
        or_null,
@@ -106,8 +113,8 @@ std::vector<RowColumn> all_columns() {
       {"get_next_count", &TraceRow::get_next_count, always, "",
        "calls of GetNext by the consumer of the worst pipeline"},
       {"get_next_p50_us", &TraceRow::get_next_p50_us, or_null, "us", "median of its steady calls; null without calls"},
-      {"get_next_p95_us", &TraceRow::get_next_p95_us, or_null, "us", "95th percentile of all its calls"},
-      {"get_next_max_us", &TraceRow::get_next_max_us, or_null, "us", "longest of its calls"},
+      {"get_next_p95_us", of_calls<&PipelineMeasurement::p95>, or_null, "us", "95th percentile of all its calls"},
+      {"get_next_max_us", of_calls<&PipelineMeasurement::max>, or_null, "us", "longest of its calls"},
       {"findings",
        &TraceRow::findings,
        always,
@@ -143,69 +150,6 @@ std::vector<RowColumn> all_columns() {
   });
 }
 
-void append_rows(std::string& table, std::span<const RowColumn> columns, const std::string& prefix) {
-  for (const RowColumn& column : columns) {
-    const std::string name = prefix + std::string(column.name);
-    table += fmt::format("| `{}` | {}{} | {} | {} |\n", name, to_word(column.type()),
-                         column.is_nullable() ? " or null" : "", column.unit, column.meaning);
-    append_rows(table, column.fields, name + "[].");
-  }
-}
-
-std::string_view json_type(RowType type) {
-  switch (type) {
-    case RowType::integer:
-      return "integer";
-    case RowType::real:
-      return "number";
-    case RowType::boolean:
-      return "boolean";
-    case RowType::records:
-      return "array";
-    case RowType::text:
-    case RowType::timestamp:
-      break;
-  }
-  return "string";
-}
-
-/// "Longest of its calls; in microseconds.": the meaning as a sentence without Markdown, with its unit.
-std::string description_of(const RowColumn& column) {
-  std::string text = column.meaning;
-  std::erase(text, '`');
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  if (column.unit == "us") text += "; in microseconds";
-  if (column.unit == "0..1") text += "; 0 to 1";
-  return text + ".";
-}
-
-OrderedJson object_schema(std::span<const RowColumn> columns);
-
-OrderedJson column_schema(const RowColumn& column) {
-  OrderedJson type = json_type(column.type());
-  OrderedJson words = column.words;
-  if (column.is_nullable()) {
-    type = {type, "null"};
-    words.push_back(nullptr);
-  }
-  OrderedJson json = {{"type", std::move(type)}};
-  if (column.words.size() == 1) json["const"] = column.words.front();
-  if (column.words.size() > 1) json["enum"] = std::move(words);
-  if (column.type() == RowType::timestamp) json["format"] = "date-time";
-  json["description"] = description_of(column);
-  if (!column.fields.empty()) json["items"] = object_schema(column.fields);
-  return json;
-}
-
-OrderedJson object_schema(std::span<const RowColumn> columns) {
-  OrderedJson json = {{"type", "object"}, {"required", OrderedJson::array()}, {"properties", OrderedJson::object()}};
-  for (const RowColumn& column : columns) {
-    json["required"].push_back(column.name);
-    json["properties"][std::string(column.name)] = column_schema(column);
-  }
-  return json;
-}
-
 template <typename Record, typename Value>
 constexpr RowType type_of(Value Record::*) {
   if (std::is_same_v<Value, std::string>) return RowType::text;
@@ -214,6 +158,10 @@ constexpr RowType type_of(Value Record::*) {
   if (std::is_same_v<Value, bool>) return RowType::boolean;
   return std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>> ? RowType::real
                                                                                        : RowType::records;
+}
+
+constexpr RowType type_of(RowFigure) {
+  return RowType::real;
 }
 
 constexpr RowType type_of(std::monostate) {
@@ -229,39 +177,6 @@ RowType RowColumn::type() const {
 std::span<const RowColumn> trace_row_columns() {
   static const std::vector<RowColumn> columns = all_columns();
   return columns;
-}
-
-std::string_view to_word(RowType type) {
-  switch (type) {
-    case RowType::text:
-      return "text";
-    case RowType::integer:
-      return "integer";
-    case RowType::real:
-      return "real";
-    case RowType::boolean:
-      return "boolean";
-    case RowType::timestamp:
-      return "timestamp";
-    case RowType::records:
-      break;
-  }
-  return "list of records";
-}
-
-std::string row_columns_table() {
-  std::string table = "| column | type | unit | |\n|---|---|---|---|\n";
-  append_rows(table, trace_row_columns(), "");
-  return table;
-}
-
-std::string row_json_schema() {
-  OrderedJson json = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                      {"$id", "urn:tfdata-doctor:row:2"},
-                      {"title", kRowSchema},
-                      {"description", "A line that batch writes about a trace."}};
-  json.update(object_schema(trace_row_columns()));
-  return json.dump(2) + "\n";
 }
 
 }  // namespace doctor

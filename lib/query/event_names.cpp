@@ -1,7 +1,5 @@
 #include "query/event_names.h"
 
-#include <string_view>
-
 #include "query/tables.h"
 #include "trace/event_kind.h"
 

@@ -13,7 +13,6 @@
 #include "query/row_inserter.h"
 #include "query/tables.h"
 #include "report/calls_page.h"
-#include "report/json_values.h"
 #include "report/selection.h"
 #include "report/steps_page.h"
 #include "tree/dataset_kinds.h"

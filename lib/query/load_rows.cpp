@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <string_view>
-#include <utility>
 
 #include "fleet/row_file.h"
 #include "io/byte_source.h"

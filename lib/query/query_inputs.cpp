@@ -1,6 +1,5 @@
 #include "query/query_inputs.h"
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>

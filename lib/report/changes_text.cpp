@@ -6,7 +6,6 @@
 
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
-#include "text/escape.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -1,10 +1,7 @@
 #include "report/hosts_page.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "diagnose/pipelines.h"

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "diagnose/diagnose.h"
 #include "measure/measurements.h"
 #include "report/selection.h"
 #include "text/text_page.h"

@@ -6,7 +6,6 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/step_table.h"
-#include "text/data_table.h"
 #include "text/json_page.h"
 #include "text/text_page.h"
 

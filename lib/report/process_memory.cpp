@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "diagnose/growing_buffer.h"

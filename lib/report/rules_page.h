@@ -4,7 +4,6 @@
 #include <string>
 
 #include "diagnose/catalog.h"
-#include "diagnose/threshold_settings.h"
 #include "text/columns.h"
 #include "text/json_page.h"
 

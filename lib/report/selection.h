@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "diagnose/finding.h"
-#include "diagnose/judgement.h"
+#include "diagnose/judgement_types.h"
 #include "measure/measurements.h"
 
 namespace doctor {

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "measure/step_table.h"
 #include "text/data_table.h"
 
 namespace doctor {

@@ -15,8 +15,6 @@
 #include "report/hosts_text.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
-#include "text/columns.h"
-#include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
 #include "tree/dataset_kinds.h"

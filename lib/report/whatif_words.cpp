@@ -7,7 +7,6 @@
 
 #include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
-#include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "report/selection.h"
 #include "text/numbers.h"
