@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/try.h"
 #include "command_line/option_values.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
@@ -82,13 +83,10 @@ Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptio
   const Result<std::vector<std::string>> files =
       reading.files ? *reading.files : resolve_inputs(reading.traces, reading.run);
   if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_outputs(output.targets, *files); !kept) return Unexpected(kept.error());
+  RETURN_IF_ERROR(check_outputs(output.targets, *files));
   // Only now: a directory that cannot be listed for want of memory would look like one that may not be listed.
-  if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
-  if (const Result<void> entered = enter_sandbox(reading.sandbox, {.inputs = *files, .outputs = paths_of(output)});
-      !entered) {
-    return Unexpected(entered.error());
-  }
+  RETURN_IF_ERROR(limit_memory(reading.max_memory));
+  RETURN_IF_ERROR(enter_sandbox(reading.sandbox, {.inputs = *files, .outputs = paths_of(output)}));
 
   DiagnosisSetup setup = reading.setup;
   setup.needed = page.needed;
@@ -114,10 +112,9 @@ int write_page(const Analysis& analysis, const ReadingOptions& reading, const Ou
   return are_written ? page.judge(analysis) : kExitFailure;
 }
 
-int run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
-  const Result<Analysis> analysis = analyze_traces(reading, output, page);
-  if (!analysis) return fail_with(analysis.error());
-  return write_page(*analysis, reading, output, page);
+Result<int> run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page) {
+  ASSIGN_OR_RETURN(const Analysis analysis, analyze_traces(reading, output, page));
+  return write_page(analysis, reading, output, page);
 }
 
 }  // namespace doctor

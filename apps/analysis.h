@@ -68,8 +68,7 @@ Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptio
 int write_page(const Analysis& analysis, const ReadingOptions& reading, const OutputOptions& output,
                const TracePage& page);
 
-/// Both. Exit status: as of write_page(), or kExitFailure where something could not be read, which is reported on
-/// standard error.
-int run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
+/// Both. Exit status: as of write_page(). Errors: as of analyze_traces().
+Result<int> run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
 
 }  // namespace doctor

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/try.h"
 #include "io/file_io.h"
 #include "process/descriptors.h"
 #include "process/interruption.h"
@@ -140,14 +141,13 @@ class Capturer {
   Result<CapturedRun> capture() {
     is_answered_ = false;
     last_.clear();
-    const Result<std::string> run = make_run(log_directory_);
-    if (!run) return Unexpected(run.error());
-    last_ = run_folder(log_directory_, *run);
+    ASSIGN_OR_RETURN(const std::string run, make_run(log_directory_));
+    last_ = run_folder(log_directory_, run);
     Result<std::vector<HostCapture>> hosts =
-        capture_hosts(options_, fs::absolute(log_directory_).lexically_normal().string(), *run);
+        capture_hosts(options_, fs::absolute(log_directory_).lexically_normal().string(), run);
     remove_empty_folders(last_);
     if (!hosts) return Unexpected(std::move(hosts.error()));
-    return CapturedRun{*run, *std::move(hosts)};
+    return CapturedRun{run, *std::move(hosts)};
   }
 
   void remove_last() {
@@ -227,9 +227,8 @@ Result<std::string> CaptureProcess::receive() {
 
 Result<CapturedRun> CaptureProcess::capture() {
   if (!ask(kCapture)) return Unexpected(ended_error());
-  const Result<std::string> line = receive();
-  if (!line) return Unexpected(line.error());
-  const OrderedJson answer = OrderedJson::parse(*line, nullptr, false);
+  ASSIGN_OR_RETURN(const std::string line, receive());
+  const OrderedJson answer = OrderedJson::parse(line, nullptr, false);
   if (std::optional<Error> error = error_in(answer)) return Unexpected(*std::move(error));
   CapturedRun captured = {text_in(answer, "run"), {}};
   const bool is_whole = answer.is_object() && answer.contains("hosts") && answer["hosts"].is_array() &&

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
 #include "html_documents.h"
@@ -58,11 +59,9 @@ std::string page_in_format(const Analysis& analysis, OutputFormat format, const 
 }  // namespace
 
 Result<DiagnosisOptions> diagnosis_options(const Request& request) {
-  Result<OutputOptions> output = output_options(request);
-  if (!output) return Unexpected(output.error());
-  Result<std::optional<ProblemLocation>> source = source_file_of(request);
-  if (!source) return Unexpected(source.error());
-  return DiagnosisOptions{reading_options(request), *std::move(output), fail_on_of(request), *std::move(source),
+  ASSIGN_OR_RETURN(OutputOptions output, output_options(request));
+  ASSIGN_OR_RETURN(std::optional<ProblemLocation> source, source_file_of(request));
+  return DiagnosisOptions{reading_options(request), std::move(output), fail_on_of(request), std::move(source),
                           request.budgets};
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/try.h"
 #include "command_line/option_table.h"
 #include "process/exit_code.h"
 #include "process/log_sink.h"
@@ -99,15 +100,14 @@ Result<OutputOptions> output_options(const Request& request) {
                           step_summary(),
                           request.command == Command::show ? "page" : "command"};
   for (const GivenValue& path : request.values.all("output")) wanted.outputs.push_back(path.text);
-  Result<std::vector<OutputTarget>> targets = choose_outputs(wanted);
-  if (!targets) return Unexpected(targets.error());
+  ASSIGN_OR_RETURN(std::vector<OutputTarget> targets, choose_outputs(wanted));
   // One that writes FORMAT=FILE alone does not print a second document.
-  const bool is_one_file = targets->size() == 2 && wanted.outputs.size() == 1 && !wanted.format;
-  if (is_one_file && !reports_problems) targets->erase(targets->begin());
-  if (targets->size() > 1 && !reports_problems) {
+  const bool is_one_file = targets.size() == 2 && wanted.outputs.size() == 1 && !wanted.format;
+  if (is_one_file && !reports_problems) targets.erase(targets.begin());
+  if (targets.size() > 1 && !reports_problems) {
     return fail("several documents of a command that writes one", "--output", "run it once for each");
   }
-  output.targets = *std::move(targets);
+  output.targets = std::move(targets);
   return output;
 }
 
@@ -168,9 +168,8 @@ std::optional<Severity> fail_on_of(const Request& request) {
 Result<std::optional<ProblemLocation>> source_file_of(const Request& request) {
   const std::optional<std::string> given = request.given("source-file");
   if (!given) return std::nullopt;
-  Result<ProblemLocation> source = parse_source_file(*given, working_directory());
-  if (!source) return Unexpected(source.error());
-  return *std::move(source);
+  ASSIGN_OR_RETURN(ProblemLocation source, parse_source_file(*given, working_directory()));
+  return source;
 }
 
 std::string working_directory() {

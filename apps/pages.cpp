@@ -4,6 +4,7 @@
 #include <array>
 #include <type_traits>
 
+#include "base/try.h"
 #include "report/autotune_page.h"
 #include "report/calls_page.h"
 #include "report/hosts_page.h"
@@ -273,14 +274,13 @@ constexpr std::array<Page, 11> kPages = {{
 }};
 
 Result<std::string> page_for_browser(const Page& page, const ShowOptions& options, const Analysis& analysis) {
-  Result<OrderedJson> document = page.document(options, analysis);
-  if (!document) return Unexpected(document.error());
+  ASSIGN_OR_RETURN(OrderedJson document, page.document(options, analysis));
   // Its text has no name of a folder.
   ShowOptions of_text = options;
   of_text.style = {.width = 120, .rerun = "TRACE"};
   const Text text = page.is_drawn ? Text() : page.render(OutputFormat::text, of_text, analysis);
   if (!text) return text;
-  return render_document_html({std::string(page.name), *std::move(document)}, title_of_traces(analysis.measurements),
+  return render_document_html({std::string(page.name), std::move(document)}, title_of_traces(analysis.measurements),
                               *text);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/try.h"
 #include "compare/baseline_store.h"
 #include "diagnose/budgets.h"
 #include "io/file_descriptor.h"
@@ -94,9 +95,7 @@ Result<std::vector<NamedRecordings>> find_recordings(const std::vector<std::stri
   for (const std::string& path : paths) {
     NamedRecordings found = {path, is_baseline(path), {}};
     if (!found.is_baseline) {
-      Result<std::vector<Run>> runs = list_recordings(path);
-      if (!runs) return Unexpected(std::move(runs.error()));
-      found.runs = *std::move(runs);
+      ASSIGN_OR_RETURN(found.runs, list_recordings(path));
     }
     named.push_back(std::move(found));
   }
@@ -127,9 +126,8 @@ Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, co
   for (const NamedRecordings& one : joined) {
     for (const Run& run : one.runs) read_run(run, with_history, label, is_quiet, budgets, recordings);
     if (!one.is_baseline) continue;
-    Result<std::vector<StoredRun>> stored = load_baseline(one.path);
-    if (!stored) return Unexpected(std::move(stored.error()));
-    for (StoredRun& run : *stored) add_once(std::move(run), recordings);
+    ASSIGN_OR_RETURN(std::vector<StoredRun> stored, load_baseline(one.path));
+    for (StoredRun& run : stored) add_once(std::move(run), recordings);
   }
   return recordings;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/try.h"
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "compare/comparison_thresholds.h"
@@ -38,9 +39,7 @@ Result<BaselineOptions> baseline_options(const Request& request, const std::stri
       request.argument("FILE"), request.number("keep"), request.number("keep-sessions"), reading_options(request), {}};
   const std::string usage = "tfdata-doctor baseline " + action + " FILE";
   if (action == "add" && options.reading.traces.empty()) return fail("no trace given", {}, usage + " TRACE...");
-  Result<OutputOptions> output = output_options(request);
-  if (!output) return Unexpected(output.error());
-  options.output = *std::move(output);
+  ASSIGN_OR_RETURN(options.output, output_options(request));
   if (options.file.empty()) return fail("baseline needs a FILE", {}, usage);
   if (action == "prune" && !options.keep && !options.keep_sessions) {
     return fail("prune needs the number of runs, or of sessions, to keep", {}, usage + " --keep N");
@@ -107,53 +106,37 @@ Result<std::size_t> forget_old_sessions(const BaselineOptions& options, Baseline
   return keep_last_sessions(options, kind, before);
 }
 
-int add_to(const BaselineOptions& options, const std::string& label) {
-  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
-    return fail_with(limited.error());
-  }
+Result<int> add_to(const BaselineOptions& options, const std::string& label) {
+  RETURN_IF_ERROR(limit_memory(options.reading.max_memory));
   const bool is_quiet = options.output.quiet;
-  const Result<std::vector<NamedRecordings>> named = find_recordings(options.reading.traces);
-  if (!named) return fail_with(named.error());
-  const Result<BaselineKind> kind = kind_to_change(options.file);
-  if (!kind) return fail_with(kind.error());
-  if (const Result<void> entered = enter_baseline_sandbox(options, read_files(options, *named), *kind); !entered) {
-    return fail_with(entered.error());
-  }
-  const Result<Recordings> recordings = read_recordings(*named, options.reading.setup, label, is_quiet);
-  if (!recordings) return fail_with(recordings.error());
-  print_missing(*recordings, is_quiet);
-  const Result<std::vector<StoredRun>> before = options.keep_sessions ? stored_runs(options) : std::vector<StoredRun>{};
-  if (!before) return fail_with(before.error());
-  const Result<std::size_t> added = add_to_baseline(options.file, *kind, recordings->runs, baseline_access());
-  if (!added) return fail_with(added.error());
-  if (const auto removed = forget_old_sessions(options, *kind, *before, recordings->runs); !removed) {
-    return fail_with(removed.error());
-  }
-  const std::size_t known = recordings->runs.size() - *added;
-  const int code = print_page(fmt::format("{} added{}\n", format_count(*added, "run"),
-                                          known > 0 ? fmt::format(", {} known already", known) : ""),
-                              options.output.path());
-  return recordings->unreadable.empty() ? code : kExitFailure;
+  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named, find_recordings(options.reading.traces));
+  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(options.file));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, read_files(options, named), kind));
+  ASSIGN_OR_RETURN(const Recordings recordings, read_recordings(named, options.reading.setup, label, is_quiet));
+  print_missing(recordings, is_quiet);
+  ASSIGN_OR_RETURN(const std::vector<StoredRun> before,
+                   options.keep_sessions ? stored_runs(options) : std::vector<StoredRun>{});
+  ASSIGN_OR_RETURN(const std::size_t added, add_to_baseline(options.file, kind, recordings.runs, baseline_access()));
+  RETURN_IF_ERROR(forget_old_sessions(options, kind, before, recordings.runs));
+  const std::size_t known = recordings.runs.size() - added;
+  const Result<int> status = print_page(fmt::format("{} added{}\n", format_count(added, "run"),
+                                                    known > 0 ? fmt::format(", {} known already", known) : ""),
+                                        options.output.path());
+  return status && !recordings.unreadable.empty() ? kExitFailure : status;
 }
 
-int show_runs(const BaselineOptions& options) {
-  if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, {}); !entered) {
-    return fail_with(entered.error());
-  }
-  const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
-  if (!runs) return fail_with(runs.error());
+Result<int> show_runs(const BaselineOptions& options) {
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, {}));
+  ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, load_baseline(options.file));
   const bool is_json = options.output.format() == OutputFormat::json;
-  return print_page(is_json ? to_baseline_json(*runs) : render_baseline_text(*runs, page_width(options.output)),
+  return print_page(is_json ? to_baseline_json(runs) : render_baseline_text(runs, page_width(options.output)),
                     options.output.path(), is_json);
 }
 
-int log_runs(const BaselineOptions& options) {
-  if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, {}); !entered) {
-    return fail_with(entered.error());
-  }
-  const Result<std::vector<StoredRun>> runs = load_baseline(options.file);
-  if (!runs) return fail_with(runs.error());
-  const History history = history_of(*runs, thresholds_of(options));
+Result<int> log_runs(const BaselineOptions& options) {
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, {}));
+  ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, load_baseline(options.file));
+  const History history = history_of(runs, thresholds_of(options));
   const OutputFormat format = options.output.format();
   if (format == OutputFormat::json) return print_page(to_text(history_json(history)), options.output.path(), true);
   if (format == OutputFormat::html) {
@@ -166,32 +149,25 @@ int log_runs(const BaselineOptions& options) {
                     options.output.path());
 }
 
-int prune(const BaselineOptions& options) {
-  if (::access(options.file.c_str(), F_OK) != 0) return fail_with(path_error(options.file, errno));
-  const Result<BaselineKind> kind = kind_to_change(options.file);
-  if (!kind) return fail_with(kind.error());
-  if (const Result<void> entered = enter_baseline_sandbox(options, {options.file}, *kind); !entered) {
-    return fail_with(entered.error());
-  }
-  const Result<std::vector<StoredRun>> runs = stored_runs(options);
-  if (!runs) return fail_with(runs.error());
-  const Result<std::size_t> removed = options.keep
-                                          ? prune_baseline(options.file, *kind, *options.keep, baseline_access())
-                                          : keep_last_sessions(options, *kind, *runs);
-  if (!removed) return fail_with(removed.error());
-  return print_page(fmt::format("{} removed\n", format_count(*removed, "run")), options.output.path());
+Result<int> prune(const BaselineOptions& options) {
+  if (::access(options.file.c_str(), F_OK) != 0) return Unexpected(path_error(options.file, errno));
+  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(options.file));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, kind));
+  ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, stored_runs(options));
+  ASSIGN_OR_RETURN(const std::size_t removed, options.keep
+                                                  ? prune_baseline(options.file, kind, *options.keep, baseline_access())
+                                                  : keep_last_sessions(options, kind, runs));
+  return print_page(fmt::format("{} removed\n", format_count(removed, "run")), options.output.path());
 }
 
 }  // namespace
 
-int run_baseline(const Request& request) {
-  const Result<std::string> action = word_argument(request, "ACTION");
-  if (!action) return fail_with(action.error());
-  const Result<BaselineOptions> options = baseline_options(request, *action);
-  if (!options) return fail_with(options.error());
-  if (*action == "add") return add_to(*options, request.text("label"));
-  if (*action == "log") return log_runs(*options);
-  return *action == "prune" ? prune(*options) : show_runs(*options);
+Result<int> run_baseline(const Request& request) {
+  ASSIGN_OR_RETURN(const std::string action, word_argument(request, "ACTION"));
+  ASSIGN_OR_RETURN(const BaselineOptions options, baseline_options(request, action));
+  if (action == "add") return add_to(options, request.text("label"));
+  if (action == "log") return log_runs(options);
+  return action == "prune" ? prune(options) : show_runs(options);
 }
 
 }  // namespace doctor

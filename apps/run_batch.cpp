@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/try.h"
 #include "batch/batch.h"
 #include "commands.h"
 #include "process/exit_code.h"
@@ -46,7 +47,7 @@ Result<BatchOptions> batch_options(const Request& request) {
     }
     batch.shard = *shard;
   }
-  if (const Result<void> checked = check_batch(batch); !checked) return Unexpected(checked.error());
+  RETURN_IF_ERROR(check_batch(batch));
   return batch;
 }
 
@@ -60,15 +61,13 @@ void end_interrupted(const BatchTally& tally, const BatchOptions& batch) {
 
 }  // namespace
 
-int run_batch(const Request& request) {
-  const Result<BatchOptions> batch = batch_options(request);
-  if (!batch) return fail_with(batch.error());
+Result<int> run_batch(const Request& request) {
+  ASSIGN_OR_RETURN(const BatchOptions batch, batch_options(request));
   const auto begin = std::chrono::steady_clock::now();
-  const Result<BatchTally> tally = diagnose_batch(*batch);
-  if (!tally) return fail_with(tally.error());
-  if (tally->interrupted_by != 0) end_interrupted(*tally, *batch);
-  if (!batch->quiet) print_note(render_summary(*tally, std::chrono::steady_clock::now() - begin));
-  return request.is_set("exit-zero") ? kExitClean : exit_code_of(*tally);
+  ASSIGN_OR_RETURN(const BatchTally tally, diagnose_batch(batch));
+  if (tally.interrupted_by != 0) end_interrupted(tally, batch);
+  if (!batch.quiet) print_note(render_summary(tally, std::chrono::steady_clock::now() - begin));
+  return request.is_set("exit-zero") ? kExitClean : exit_code_of(tally);
 }
 
 }  // namespace doctor

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/try.h"
 #include "capture_loop.h"
 #include "command_line/option_values.h"
 #include "commands.h"
@@ -17,14 +18,13 @@ Result<CaptureOptions> capture_options_of(const Request& request) {
   if (names.empty())
     return fail("no host given", {},
                 "name where the job listens, e.g. localhost:6009; 'tfdata-doctor capture --help' has more");
-  Result<std::vector<ProfilerAddress>> hosts = parse_profiler_addresses(names);
-  if (!hosts) return Unexpected(std::move(hosts.error()));
+  ASSIGN_OR_RETURN(std::vector<ProfilerAddress> hosts, parse_profiler_addresses(names));
   TracerOptions tracers = {.host_level = *request.number("host-tracer-level"),
                            .device_level = *request.number("device-tracer-level"),
                            .python_level = *request.number("python-tracer-level")};
   if (request.given("delay")) tracers.delay = request.duration("delay");
   return CaptureOptions{
-      .hosts = *std::move(hosts),
+      .hosts = std::move(hosts),
       .tracers = tracers,
       .duration = request.duration("duration"),
       .timeout = request.duration("timeout"),
@@ -51,15 +51,9 @@ Result<std::string> take_log_directory(const Request& request, OutputOptions& ou
 
 Result<CaptureLoopOptions> loop_options(const Request& request) {
   CaptureLoopOptions loop;
-  Result<CaptureOptions> capture = capture_options_of(request);
-  if (!capture) return Unexpected(std::move(capture.error()));
-  Result<DiagnosisOptions> diagnosis = diagnosis_options(request);
-  if (!diagnosis) return Unexpected(std::move(diagnosis.error()));
-  loop.capture = *std::move(capture);
-  loop.diagnosis = *std::move(diagnosis);
-  Result<std::string> directory = take_log_directory(request, loop.diagnosis.output);
-  if (!directory) return Unexpected(std::move(directory.error()));
-  loop.log_directory = *std::move(directory);
+  ASSIGN_OR_RETURN(loop.capture, capture_options_of(request));
+  ASSIGN_OR_RETURN(loop.diagnosis, diagnosis_options(request));
+  ASSIGN_OR_RETURN(loop.log_directory, take_log_directory(request, loop.diagnosis.output));
   if (request.given("every")) loop.every = request.duration("every");
   loop.count = request.number("count");
   loop.keeps_only_changes = request.is_set("keep-if-changed");
@@ -72,13 +66,12 @@ Result<CaptureLoopOptions> loop_options(const Request& request) {
 
 }  // namespace
 
-int run_capture(const Request& request) {
-  const Result<CaptureLoopOptions> options = loop_options(request);
-  if (!options) return fail_with(options.error());
+Result<int> run_capture(const Request& request) {
+  ASSIGN_OR_RETURN(const CaptureLoopOptions options, loop_options(request));
   std::optional<int> status;
   {
     const InterruptionGuard guard;
-    status = CaptureLoop(*options).run();
+    status = CaptureLoop(options).run();
   }
   // A signal is how captures that repeat come to their end.
   if (status) return *status;

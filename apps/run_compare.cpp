@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
 #include "compare/baseline_store.h"
@@ -58,12 +59,8 @@ Result<void> take_sides(const Request& request, CompareOptions& options) {
 
 Result<CompareOptions> compare_options(const Request& request) {
   CompareOptions options;
-  Result<OutputOptions> output = output_options(request);
-  if (!output) return Unexpected(output.error());
-  options.output = *std::move(output);
-  Result<std::optional<ProblemLocation>> source = source_file_of(request);
-  if (!source) return Unexpected(source.error());
-  options.source_file = *std::move(source);
+  ASSIGN_OR_RETURN(options.output, output_options(request));
+  ASSIGN_OR_RETURN(options.source_file, source_file_of(request));
   options.reading = reading_options(request);
   options.label = request.text("label");
   options.ideal = request.given("ideal");
@@ -78,7 +75,7 @@ Result<CompareOptions> compare_options(const Request& request) {
     options.choice.judges_get_next |= judged.text != "step";
     options.choice.judges_step |= judged.text != "get-next";
   }
-  if (const Result<void> taken = take_sides(request, options); !taken) return Unexpected(taken.error());
+  RETURN_IF_ERROR(take_sides(request, options));
   return options;
 }
 
@@ -90,11 +87,10 @@ std::vector<RunSummary> summaries_of(const Recordings& recordings) {
 
 /// The runs of a baseline that have the label that is asked for, or all.
 Result<Recordings> read_baseline(const std::string& file, const std::string& label) {
-  Result<std::vector<StoredRun>> runs = load_baseline(file);
-  if (!runs) return Unexpected(std::move(runs.error()));
+  ASSIGN_OR_RETURN(std::vector<StoredRun> runs, load_baseline(file));
   Recordings recordings;
   recordings.files = {file};
-  for (StoredRun& run : *runs) {
+  for (StoredRun& run : runs) {
     if (label.empty() || run.label == label) recordings.runs.push_back(std::move(run));
   }
   if (recordings.runs.empty() && !label.empty()) {
@@ -120,14 +116,12 @@ struct NamedSides {
 };
 
 Result<NamedSides> find_sides(const CompareOptions& options) {
-  Result<std::vector<NamedRecordings>> base = find_recordings(options.base);
-  if (!base) return Unexpected(std::move(base.error()));
-  Result<std::vector<NamedRecordings>> candidate = find_recordings(options.candidate);
-  if (!candidate) return Unexpected(std::move(candidate.error()));
+  ASSIGN_OR_RETURN(std::vector<NamedRecordings> base, find_recordings(options.base));
+  ASSIGN_OR_RETURN(std::vector<NamedRecordings> candidate, find_recordings(options.candidate));
   Result<std::vector<NamedRecordings>> ideal =
       find_recordings(options.ideal ? std::vector{*options.ideal} : std::vector<std::string>());
   if (!ideal) return Unexpected(std::move(ideal.error()));
-  return NamedSides{*std::move(base), *std::move(candidate), *std::move(ideal)};
+  return NamedSides{std::move(base), std::move(candidate), *std::move(ideal)};
 }
 
 Result<void> enter_comparing_sandbox(const CompareOptions& options, const NamedSides& named) {
@@ -152,29 +146,23 @@ Result<Recordings> read_ideals(const std::vector<NamedRecordings>& named, const 
 }
 
 Result<Sides> read_sides(const CompareOptions& options) {
-  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
-    return Unexpected(limited.error());
-  }
-  const Result<NamedSides> named = find_sides(options);
-  if (!named) return Unexpected(named.error());
-  if (const Result<void> entered = enter_comparing_sandbox(options, *named); !entered) {
-    return Unexpected(entered.error());
-  }
+  RETURN_IF_ERROR(limit_memory(options.reading.max_memory));
+  ASSIGN_OR_RETURN(const NamedSides named, find_sides(options));
+  RETURN_IF_ERROR(enter_comparing_sandbox(options, named));
   const auto read = [&](const std::vector<NamedRecordings>& side) {
     return read_recordings(side, options.reading.setup, options.label, options.output.quiet);
   };
-  Result<Recordings> base = options.baseline ? read_baseline(*options.baseline, options.label) : read(named->base);
-  if (!base) return Unexpected(std::move(base.error()));
+  ASSIGN_OR_RETURN(Recordings base,
+                   options.baseline ? read_baseline(*options.baseline, options.label) : read(named.base));
   Result<Recordings> candidate =
-      read_recordings(named->candidate, options.reading.setup, options.label, options.output.quiet, options.budgets);
+      read_recordings(named.candidate, options.reading.setup, options.label, options.output.quiet, options.budgets);
   if (!candidate) return Unexpected(std::move(candidate.error()));
-  Result<Recordings> ideal = read_ideals(named->ideal, options);
-  if (!ideal) return Unexpected(std::move(ideal.error()));
-  std::vector<std::string> files = base->files;
+  ASSIGN_OR_RETURN(Recordings ideal, read_ideals(named.ideal, options));
+  std::vector<std::string> files = base.files;
   files.insert(files.end(), candidate->files.begin(), candidate->files.end());
-  files.insert(files.end(), ideal->files.begin(), ideal->files.end());
-  if (const Result<void> kept = check_outputs(options.output.targets, files); !kept) return Unexpected(kept.error());
-  return Sides{*std::move(base), *std::move(candidate), *std::move(ideal)};
+  files.insert(files.end(), ideal.files.begin(), ideal.files.end());
+  RETURN_IF_ERROR(check_outputs(options.output.targets, files));
+  return Sides{std::move(base), *std::move(candidate), std::move(ideal)};
 }
 
 /// A recording on both sides is compared with itself.
@@ -279,11 +267,10 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
 
 }  // namespace
 
-int run_compare(const Request& request) {
-  const Result<CompareOptions> options = compare_options(request);
-  if (!options) return fail_with(options.error());
-  const Result<Sides> sides = read_sides(*options);
-  return sides ? compare_sides(*sides, *options) : fail_with(sides.error());
+Result<int> run_compare(const Request& request) {
+  ASSIGN_OR_RETURN(const CompareOptions options, compare_options(request));
+  ASSIGN_OR_RETURN(const Sides sides, read_sides(options));
+  return compare_sides(sides, options);
 }
 
 }  // namespace doctor

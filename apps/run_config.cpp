@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/try.h"
 #include "command_line/settings_in_force.h"
 #include "commands.h"
 #include "config/config.h"
@@ -80,14 +81,14 @@ std::string settings_json(const std::vector<SettingInForce>& settings, const std
 
 }  // namespace
 
-int run_config(const Request& request) {
-  if (const Result<std::string> action = word_argument(request, "ACTION"); !action) return fail_with(action.error());
+Result<int> run_config(const Request& request) {
+  RETURN_IF_ERROR(word_argument(request, "ACTION"));
   const std::vector<SettingInForce> settings = settings_in_force(request);
   const Result<OutputOptions> output = output_options(request);
   // Settings may name a format that this page does not have; it is shown as text then.
   const GivenValue* const format = request.values.find("format");
   const bool is_for_others = format != nullptr && format->origin != Origin::command_line;
-  if (!output && !is_for_others) return fail_with(output.error());
+  if (!output && !is_for_others) return Unexpected(output.error());
   const bool is_json = output && output->format() == OutputFormat::json;
   return print_page(is_json ? settings_json(settings, request.config_file)
                             : settings_text(settings, request.config_file, output ? page_width(*output) : PageWidth()),

@@ -12,6 +12,7 @@
 
 #include "analysis.h"
 #include "base/nearest.h"
+#include "base/try.h"
 #include "commands.h"
 #include "convert/convert.h"
 #include "io/gzip_sink.h"
@@ -79,14 +80,12 @@ struct ConvertOptions {
 };
 
 Result<ConvertOptions> convert_options(const Request& request) {
-  Result<ReadingOptions> reading = reading_options_with_traces(request);
-  if (!reading) return Unexpected(reading.error());
+  ASSIGN_OR_RETURN(ReadingOptions reading, reading_options_with_traces(request));
   const std::string output = request.text("output");
-  const Result<ConvertTarget> target = choose_convert_target(request.given("format"), output);
-  if (!target) return Unexpected(target.error());
-  ConvertOptions options{*std::move(reading), *target, output, request.is_set("quiet"), request.is_set("annotate")};
+  ASSIGN_OR_RETURN(const ConvertTarget target, choose_convert_target(request.given("format"), output));
+  ConvertOptions options{std::move(reading), target, output, request.is_set("quiet"), request.is_set("annotate")};
   if (!options.annotate) return options;
-  if (target->format != ConvertFormat::chrome) {
+  if (target.format != ConvertFormat::chrome) {
     return fail("only a Chrome trace has tracks to add", "--annotate", "write a .json or .json.gz");
   }
   const std::vector<std::string>& traces = options.reading.traces;
@@ -131,12 +130,11 @@ void write_annotations(const std::vector<AnnotationGroup>& groups, const Convers
 
 /// Nothing is written where nothing could be read. Errors: that, or output that cannot be written.
 Result<Conversion> write_events(const ConvertOptions& options, const std::vector<std::string>& files) {
-  Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output);
-  if (!file) return Unexpected(std::move(file.error()));
-  const std::unique_ptr<ByteSink> compressed = options.target.is_compressed ? gzip_sink(**file) : nullptr;
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output));
+  const std::unique_ptr<ByteSink> compressed = options.target.is_compressed ? gzip_sink(*file) : nullptr;
   const bool is_escaped = is_standard_output(options.output) && compressed == nullptr && standard_output_is_log();
-  LogSink log(**file, options.target.format != ConvertFormat::csv);
-  OutputBuffer output(compressed != nullptr ? *compressed : is_escaped ? static_cast<ByteSink&>(log) : **file);
+  LogSink log(*file, options.target.format != ConvertFormat::csv);
+  OutputBuffer output(compressed != nullptr ? *compressed : is_escaped ? static_cast<ByteSink&>(log) : *file);
   const std::unique_ptr<EventWriter> writer = make_event_writer(options.target.format, output);
   std::vector<AnnotationGroup> annotations;
   if (options.annotate) annotations = annotations_of_files(options, files);
@@ -147,40 +145,31 @@ Result<Conversion> write_events(const ConvertOptions& options, const std::vector
   if (conversion.files.empty() && !output.has_failed()) return conversion;
   write_annotations(annotations, conversion, *writer);
   writer->end_document();
-  if (Result<void> finished = output.finish(); !finished) return Unexpected(std::move(finished.error()));
+  RETURN_IF_ERROR(output.finish());
   return conversion;
 }
 
 Result<Conversion> convert_traces(const ConvertOptions& options) {
-  const Result<std::vector<std::string>> files = resolve_inputs(options.reading.traces, options.reading.run);
-  if (!files) return Unexpected(files.error());
-  if (const Result<void> kept = check_output(options.output, *files); !kept) return Unexpected(kept.error());
-  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
-    return Unexpected(limited.error());
-  }
-  if (const Result<void> entered =
-          enter_sandbox(options.reading.sandbox, {.inputs = *files, .outputs = {options.output}});
-      !entered) {
-    return Unexpected(entered.error());
-  }
-  return write_events(options, *files);
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, resolve_inputs(options.reading.traces, options.reading.run));
+  RETURN_IF_ERROR(check_output(options.output, files));
+  RETURN_IF_ERROR(limit_memory(options.reading.max_memory));
+  RETURN_IF_ERROR(enter_sandbox(options.reading.sandbox, {.inputs = files, .outputs = {options.output}}));
+  return write_events(options, files);
 }
 
 }  // namespace
 
-int run_convert(const Request& request) {
-  const Result<ConvertOptions> options = convert_options(request);
-  if (!options) return fail_with(options.error());
+Result<int> run_convert(const Request& request) {
+  ASSIGN_OR_RETURN(const ConvertOptions options, convert_options(request));
   const auto begin = std::chrono::steady_clock::now();
-  const Result<Conversion> conversion = convert_traces(*options);
-  if (!conversion) return fail_with(conversion.error());
-  for (const Error& error : conversion->unreadable) print_error(error);
-  if (!options->quiet) print_losses(*conversion);
-  if (options->reading.timings) {
-    print_note(render_conversion_timings(*conversion, std::chrono::steady_clock::now() - begin,
-                                         options->reading.setup.work.threads));
+  ASSIGN_OR_RETURN(const Conversion conversion, convert_traces(options));
+  for (const Error& error : conversion.unreadable) print_error(error);
+  if (!options.quiet) print_losses(conversion);
+  if (options.reading.timings) {
+    print_note(render_conversion_timings(conversion, std::chrono::steady_clock::now() - begin,
+                                         options.reading.setup.work.threads));
   }
-  return conversion->unreadable.empty() ? kExitClean : kExitFailure;
+  return conversion.unreadable.empty() ? kExitClean : kExitFailure;
 }
 
 }  // namespace doctor

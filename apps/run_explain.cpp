@@ -1,4 +1,5 @@
 #include "analysis.h"
+#include "base/try.h"
 #include "command_line/setting_sources.h"
 #include "commands.h"
 #include "diagnose/catalog.h"
@@ -13,14 +14,13 @@ namespace {
 
 Result<std::string> rule_page(const Request& request, const std::string& name, OutputFormat format, PageWidth width) {
   const std::vector<CatalogEntry> catalog = settable_catalog();
-  const Result<const CatalogEntry*> entry = find_rule(name, catalog);
-  if (!entry) return Unexpected(entry.error());
+  ASSIGN_OR_RETURN(const CatalogEntry* const entry, find_rule(name, catalog));
   const ThresholdSettings settings = in_force(request.thresholds);
-  if (format == OutputFormat::json) return to_text(rules_json({*entry, 1}, settings, /*with_pages=*/true));
-  return render_rule_text(**entry, settings, width);
+  if (format == OutputFormat::json) return to_text(rules_json({entry, 1}, settings, /*with_pages=*/true));
+  return render_rule_text(*entry, settings, width);
 }
 
-int explain_traces(const Request& request, const OutputOptions& output, const Rule& rule) {
+Result<int> explain_traces(const Request& request, const OutputOptions& output, const Rule& rule) {
   const ReadingOptions reading = reading_options(request);
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
     return format == OutputFormat::json ? to_text(explanation_json(rule, analysis.measurements, analysis.diagnosis))
@@ -36,25 +36,23 @@ int explain_traces(const Request& request, const OutputOptions& output, const Ru
 
 }  // namespace
 
-int run_explain(const Request& request) {
+Result<int> run_explain(const Request& request) {
   const std::string name = request.argument("RULE");
-  if (name.empty()) return fail_with({"explain needs the name of a rule", {}, {}, "'tfdata-doctor rules' lists them"});
-  const Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
+  if (name.empty()) return fail("explain needs the name of a rule", {}, "'tfdata-doctor rules' lists them");
+  ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   if (request.all("TRACE").empty())
-    return print_page(rule_page(request, name, output->format(), page_width(*output)), output->path());
+    return print_page(rule_page(request, name, output.format(), page_width(output)), output.path());
   const std::vector<CatalogEntry> catalog = rule_catalog();
-  const Result<const CatalogEntry*> entry = find_rule(name, catalog);
-  return entry ? explain_traces(request, *output, (*entry)->rule) : fail_with(entry.error());
+  ASSIGN_OR_RETURN(const CatalogEntry* const entry, find_rule(name, catalog));
+  return explain_traces(request, output, entry->rule);
 }
 
-int run_rules(const Request& request) {
-  const Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
+Result<int> run_rules(const Request& request) {
+  ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   const std::vector<CatalogEntry> catalog = rule_catalog();
-  return print_page(output->format() == OutputFormat::json ? to_text(rules_json(catalog, {}, /*with_pages=*/false))
-                                                           : render_rules_text(catalog, page_width(*output)),
-                    output->path());
+  return print_page(output.format() == OutputFormat::json ? to_text(rules_json(catalog, {}, /*with_pages=*/false))
+                                                          : render_rules_text(catalog, page_width(output)),
+                    output.path());
 }
 
 }  // namespace doctor

@@ -1,3 +1,4 @@
+#include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
 #include "documents.h"
@@ -40,26 +41,18 @@ Result<RowGrouping> grouping_of(const Request& request) {
 
 }  // namespace
 
-int run_fleet(const Request& request) {
+Result<int> run_fleet(const Request& request) {
   const std::vector<std::string>& files = request.all("RESULTS");
   if (files.empty()) {
-    return fail_with({"fleet needs the files of rows that batch wrote", {}, {}, "see 'tfdata-doctor fleet --help'"});
+    return fail("fleet needs the files of rows that batch wrote", {}, "see 'tfdata-doctor fleet --help'");
   }
-  const Result<RowGrouping> grouping = grouping_of(request);
-  if (!grouping) return fail_with(grouping.error());
-  const Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
-  if (const Result<void> kept = check_output(output->path(), files); !kept) return fail_with(kept.error());
-  if (const Result<void> entered =
-          enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output->path()}});
-      !entered) {
-    return fail_with(entered.error());
-  }
-  const Result<Fleet> fleet = read_fleet(files, *grouping);
-  if (!fleet) return fail_with(fleet.error());
-  const int code =
-      print_page(fleet_page(*fleet, *output, request), output->path(), output->format() == OutputFormat::json);
-  return code == kExitClean && !fleet->has_verdict() ? kExitNothing : code;
+  ASSIGN_OR_RETURN(const RowGrouping grouping, grouping_of(request));
+  ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
+  RETURN_IF_ERROR(check_output(output.path(), files));
+  RETURN_IF_ERROR(enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output.path()}}));
+  ASSIGN_OR_RETURN(const Fleet fleet, read_fleet(files, grouping));
+  RETURN_IF_ERROR(print_page(fleet_page(fleet, output, request), output.path(), output.format() == OutputFormat::json));
+  return fleet.has_verdict() ? kExitClean : kExitNothing;
 }
 
 }  // namespace doctor

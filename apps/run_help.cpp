@@ -10,24 +10,24 @@
 
 namespace doctor {
 
-int run_help(const Request& request) {
+Result<int> run_help(const Request& request) {
   const std::string name = request.argument("COMMAND");
   if (name.empty()) return print_page(program_help(), {});
   const CommandEntry* const command = find_command(name);
-  if (command == nullptr) return fail_with({"no command '" + name + "'", {}, {}, suggestion(name, command_names())});
+  if (command == nullptr) return fail("no command '" + name + "'", {}, suggestion(name, command_names()));
   return print_page(command_help(*command), {});
 }
 
-int run_man(const Request& request) {
+Result<int> run_man(const Request& request) {
   return print_page(man_page(), request.text("output"));
 }
 
-int run_completions(const Request& request) {
-  const Result<std::string> shell = word_argument(request, "SHELL");
-  return shell ? print_page(completion_script(*shell), request.text("output")) : fail_with(shell.error());
+Result<int> run_completions(const Request& request) {
+  ASSIGN_OR_RETURN(const std::string shell, word_argument(request, "SHELL"));
+  return print_page(completion_script(shell), request.text("output"));
 }
 
-int run_complete(const Request& request) {
+Result<int> run_complete(const Request& request) {
   return print_page(completions_of(request.all("WORD")), {});
 }
 

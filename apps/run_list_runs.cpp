@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/try.h"
 #include "commands.h"
 #include "documents.h"
 #include "io/trace_inputs.h"
@@ -48,14 +49,12 @@ Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
 
 }  // namespace
 
-int run_list_runs(const Request& request) {
-  if (request.all("TRACE").empty()) return fail_with({"no directory given", {}, {}, "see 'tfdata-doctor --help'"});
-  const Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
-  const Result<std::vector<Run>> runs = runs_of(request.all("TRACE"));
-  if (!runs) return fail_with(runs.error());
-  const bool is_json = output->format() == OutputFormat::json;
-  return print_page(is_json ? runs_json(*runs) : runs_text(*runs), output->path(), is_json);
+Result<int> run_list_runs(const Request& request) {
+  if (request.all("TRACE").empty()) return fail("no directory given", {}, "see 'tfdata-doctor --help'");
+  ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
+  ASSIGN_OR_RETURN(const std::vector<Run> runs, runs_of(request.all("TRACE")));
+  const bool is_json = output.format() == OutputFormat::json;
+  return print_page(is_json ? runs_json(runs) : runs_text(runs), output.path(), is_json);
 }
 
 }  // namespace doctor

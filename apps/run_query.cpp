@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis.h"
+#include "base/try.h"
 #include "commands.h"
 #include "documents.h"
 #include "io/byte_source.h"
@@ -66,17 +67,16 @@ Result<QueryOptions> query_options(const Request& request, OutputOptions output)
 Result<std::string> sql_of(const QueryOptions& choice) {
   if (choice.sql_file.empty() && choice.sql != "-") return choice.sql;
   constexpr std::size_t kLongest = std::size_t{1} << 20;
-  const Result<std::unique_ptr<ByteSource>> source = open_source(choice.sql_file.empty() ? "-" : choice.sql_file);
-  if (!source) return Unexpected(source.error());
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source,
+                   open_source(choice.sql_file.empty() ? "-" : choice.sql_file));
   std::string sql(kLongest + 1, '\0');
   std::size_t size = 0;
   while (size < sql.size()) {
-    const Result<std::size_t> count = (*source)->read(sql.data() + size, sql.size() - size);
-    if (!count) return Unexpected(count.error());
-    if (*count == 0) break;
-    size += *count;
+    ASSIGN_OR_RETURN(const std::size_t count, source->read(sql.data() + size, sql.size() - size));
+    if (count == 0) break;
+    size += count;
   }
-  if (size > kLongest) return fail("is too long for SQL", (*source)->name());
+  if (size > kLongest) return fail("is too long for SQL", source->name());
   sql.resize(size);
   return sql;
 }
@@ -154,7 +154,7 @@ Result<Session> open_session(const QueryOptions& options, const std::string& sql
 /// be read, the database cannot be changed.
 Result<bool> load(const QueryOptions& options, const std::vector<std::string>& files, QueryDatabase& database,
                   const QueryNeeds& needs) {
-  if (const Result<void> kept = check_output(options.output.path(), files); !kept) return Unexpected(kept.error());
+  RETURN_IF_ERROR(check_output(options.output.path(), files));
   const LoadRequest request = load_request(needs, database);
   QueryInputs inputs = examine_inputs(files, !database.is_temporary() || request.files || request.traces);
   std::vector<std::string> names;
@@ -238,9 +238,8 @@ SandboxNeeds needs_of(const QueryOptions& options, std::vector<std::string> file
 /// All traces that were named, each by itself, or the run that was. Errors: there is no such run.
 Result<SeparateInputs> inputs_of(const ReadingOptions& reading) {
   if (reading.run) {
-    Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
-    if (!files) return Unexpected(std::move(files.error()));
-    return SeparateInputs{*std::move(files), {}};
+    ASSIGN_OR_RETURN(std::vector<std::string> files, resolve_inputs(reading.traces, reading.run));
+    return SeparateInputs{std::move(files), {}};
   }
   return resolve_separate_inputs(reading.traces);
 }
@@ -256,44 +255,34 @@ Result<bool> tell_unreadable(const SeparateInputs& inputs) {
 
 /// Whether all traces could be read.
 Result<bool> ask(const QueryOptions& options) {
-  Result<std::string> sql = sql_of(options);
-  if (!sql) return Unexpected(sql.error());
-  if (const Result<void> limited = limit_memory(options.reading.max_memory); !limited) {
-    return Unexpected(limited.error());
-  }
+  ASSIGN_OR_RETURN(std::string sql, sql_of(options));
+  RETURN_IF_ERROR(limit_memory(options.reading.max_memory));
   // Before a database is opened, which somebody else may have made. What is wrong with the SQL is told first.
   const Result<SeparateInputs> inputs = inputs_of(options.reading);
   const std::vector<std::string> files = inputs ? inputs->files : std::vector<std::string>();
-  if (const Result<void> entered = enter_sandbox(options.reading.sandbox, needs_of(options, files)); !entered) {
-    return Unexpected(entered.error());
-  }
+  RETURN_IF_ERROR(enter_sandbox(options.reading.sandbox, needs_of(options, files)));
   const auto begin = std::chrono::steady_clock::now();
   bool is_complete = true;
   Result<Session> session =
-      loaded_session(options, *sql, files, inputs ? most_packed_events(options, files) : 0, is_complete);
+      loaded_session(options, sql, files, inputs ? most_packed_events(options, files) : 0, is_complete);
   if (!session) return Unexpected(std::move(session.error()));
   if (!inputs) return Unexpected(inputs.error());
-  const Result<bool> are_readable = tell_unreadable(*inputs);
-  if (!are_readable) return Unexpected(are_readable.error());
-  is_complete = is_complete && *are_readable;
+  ASSIGN_OR_RETURN(const bool are_readable, tell_unreadable(*inputs));
+  is_complete = is_complete && are_readable;
   UserQuery& query = session->query;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
-  Result<std::unique_ptr<OutputFile>> file = OutputFile::open(options.output.path());
-  if (!file) return Unexpected(std::move(file.error()));
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output.path()));
   const bool is_escaped = is_standard_output(options.output.path()) && standard_output_is_log();
-  LogSink log(**file, options.output.format() == OutputFormat::json);
-  ByteSink& target = is_escaped ? static_cast<ByteSink&>(log) : **file;
+  LogSink log(*file, options.output.format() == OutputFormat::json);
+  ByteSink& target = is_escaped ? static_cast<ByteSink&>(log) : *file;
   AsciiSink ascii(target);
   const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
   OutputBuffer output(is_plain ? ascii : target);
   query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
-  if (Result<void> printed =
-          print_rows(query, row_format(options.output.format()), page_width(options.output), output, options.most_rows);
-      !printed) {
-    return Unexpected(printed.error());
-  }
-  if (Result<void> finished = output.finish(); !finished) return Unexpected(finished.error());
+  RETURN_IF_ERROR(
+      print_rows(query, row_format(options.output.format()), page_width(options.output), output, options.most_rows));
+  RETURN_IF_ERROR(output.finish());
   if (options.reading.timings) {
     print_note(render_query_timings(current_work().progress, asked - begin, std::chrono::steady_clock::now() - asked,
                                     options.reading.setup.work.threads));
@@ -303,16 +292,13 @@ Result<bool> ask(const QueryOptions& options) {
 
 }  // namespace
 
-int run_query(const Request& request) {
-  Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
-  if (request.is_set("schema")) return print_page(tables_text(page_width(*output)), output->path());
-  if (request.is_set("examples")) return print_page(examples_text(), output->path());
-  const Result<QueryOptions> options = query_options(request, *std::move(output));
-  if (!options) return fail_with(options.error());
-  const Result<bool> asked = ask(*options);
-  if (!asked) return fail_with(asked.error());
-  return *asked ? kExitClean : kExitFailure;
+Result<int> run_query(const Request& request) {
+  ASSIGN_OR_RETURN(OutputOptions output, output_options(request));
+  if (request.is_set("schema")) return print_page(tables_text(page_width(output)), output.path());
+  if (request.is_set("examples")) return print_page(examples_text(), output.path());
+  ASSIGN_OR_RETURN(const QueryOptions options, query_options(request, std::move(output)));
+  ASSIGN_OR_RETURN(const bool asked, ask(options));
+  return asked ? kExitClean : kExitFailure;
 }
 
 }  // namespace doctor

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/try.h"
 #include "command_line/request.h"
 #include "commands.h"
 #include "process/output.h"
@@ -11,24 +12,21 @@ namespace {
 
 /// Of several versions the newest.
 Result<std::string> schema_of_document(const Request& request) {
-  const Result<std::string> name = word_argument(request, "DOCUMENT");
-  if (!name) return Unexpected(name.error());
+  ASSIGN_OR_RETURN(const std::string name, word_argument(request, "DOCUMENT"));
   const std::span<const DocumentSchema> schemas = document_schemas();
-  const auto newest = std::find_if(schemas.rbegin(), schemas.rend(),
-                                   [&](const DocumentSchema& schema) { return schema.name == *name; });
+  const auto newest =
+      std::find_if(schemas.rbegin(), schemas.rend(), [&](const DocumentSchema& schema) { return schema.name == name; });
   return std::string(newest->text);
 }
 
 }  // namespace
 
-int run_schema(const Request& request) {
+Result<int> run_schema(const Request& request) {
   const bool is_of_document = !request.argument("DOCUMENT").empty();
   const bool is_of_table = request.given("for").has_value();
   if (is_of_document == is_of_table) {
-    return fail_with({is_of_table ? "schema takes a document or --for, not both" : "schema needs a document or --for",
-                      {},
-                      {},
-                      "'tfdata-doctor schema report' or 'tfdata-doctor schema --for duckdb'"});
+    return fail(is_of_table ? "schema takes a document or --for, not both" : "schema needs a document or --for", {},
+                "'tfdata-doctor schema report' or 'tfdata-doctor schema --for duckdb'");
   }
   if (is_of_document) return print_page(schema_of_document(request), request.text("output"));
   const auto engine = static_cast<Warehouse>(request.word("for"));

@@ -2,6 +2,7 @@
 
 #include "analysis.h"
 #include "base/nearest.h"
+#include "base/try.h"
 #include "command_line/option_table.h"
 #include "commands.h"
 #include "pages.h"
@@ -55,24 +56,21 @@ ShowOptions show_options(const Request& request, const Page& page, const OutputO
 
 }  // namespace
 
-int run_show(const Request& request) {
-  const Result<const Page*> page = find_page_for(request);
-  if (!page) return fail_with(page.error());
-  const Result<ReadingOptions> reading = reading_options_with_traces(request);
-  if (!reading) return fail_with(reading.error());
-  const Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
-  const ShowOptions options = show_options(request, **page, *output);
+Result<int> run_show(const Request& request) {
+  ASSIGN_OR_RETURN(const Page* const page, find_page_for(request));
+  ASSIGN_OR_RETURN(const ReadingOptions reading, reading_options_with_traces(request));
+  ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
+  const ShowOptions options = show_options(request, *page, output);
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
-    return (*page)->render(format, options, analysis);
+    return page->render(format, options, analysis);
   };
   // Numbers are shown, nothing is judged: findings do not count here.
   const auto judge = [&](const Analysis& analysis) {
     const bool has_subject =
-        (*page)->needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;
+        page->needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;
     return has_subject ? kExitClean : kExitNothing;
   };
-  return run_page(*reading, *output, {(*page)->needs(options), {}, render, judge});
+  return run_page(reading, output, {page->needs(options), {}, render, judge});
 }
 
 }  // namespace doctor

@@ -50,14 +50,12 @@ int exit_code_of_watch(const BatchTally& tally) {
 
 }  // namespace
 
-int run_watch(const Request& request) {
-  const Result<BatchOptions> batch = watched_folder(request);
-  if (!batch) return fail_with(batch.error());
-  const Result<BatchTally> tally =
-      watch_batch(*batch, {.every = request.duration("every"), .is_once = request.is_set("once")});
-  if (!tally) return fail_with(tally.error());
-  if (!batch->quiet) print_note(render_summary(*tally, std::nullopt));
-  return request.is_set("exit-zero") ? kExitClean : exit_code_of_watch(*tally);
+Result<int> run_watch(const Request& request) {
+  ASSIGN_OR_RETURN(const BatchOptions batch, watched_folder(request));
+  const WatchOptions watch = {.every = request.duration("every"), .is_once = request.is_set("once")};
+  ASSIGN_OR_RETURN(const BatchTally tally, watch_batch(batch, watch));
+  if (!batch.quiet) print_note(render_summary(tally, std::nullopt));
+  return request.is_set("exit-zero") ? kExitClean : exit_code_of_watch(tally);
 }
 
 }  // namespace doctor

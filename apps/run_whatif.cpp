@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analysis.h"
+#include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
 #include "diagnose/ideal_run.h"
@@ -36,17 +37,16 @@ AnalysisOptions whatif_needs() {
 /// The ceiling that --ideal names: a recording or a folder of several. Errors: one that cannot be read, or that shows
 /// no steps.
 Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& reading, const OutputOptions& output) {
-  const Result<std::vector<Run>> runs = list_recordings(path);
-  if (!runs) return Unexpected(runs.error());
+  ASSIGN_OR_RETURN(const std::vector<Run> runs, list_recordings(path));
   SandboxNeeds needs = {.inputs = reading.files.value_or(std::vector<std::string>()), .outputs = paths_of(output)};
-  for (const Run& run : *runs) needs.inputs.insert(needs.inputs.end(), run.files.begin(), run.files.end());
-  if (const Result<void> entered = enter_sandbox(reading.sandbox, needs); !entered) return Unexpected(entered.error());
+  for (const Run& run : runs) needs.inputs.insert(needs.inputs.end(), run.files.begin(), run.files.end());
+  RETURN_IF_ERROR(enter_sandbox(reading.sandbox, needs));
   DiagnosisSetup setup = reading.setup;
   setup.rules = {};
   setup.needed = whatif_needs();
   std::vector<IdealRate> rates;
-  for (const Run& run : *runs) {
-    if (const Result<void> kept = check_outputs(output.targets, run.files); !kept) return Unexpected(kept.error());
+  for (const Run& run : runs) {
+    RETURN_IF_ERROR(check_outputs(output.targets, run.files));
     const Analysis analysis = diagnose_watched(run.files, setup, output.quiet);
     if (!analysis.unreadable.empty()) return Unexpected(analysis.unreadable.front());
     const std::optional<IdealRate> rate = ideal_rate(analysis.measurements);
@@ -66,13 +66,10 @@ Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfReq
     return fail("is a ceiling of the machine as it is", "--ideal", "leave out --cores and --consumer");
   }
   // Of the traces, too, before the sandbox is entered.
-  Result<std::vector<std::string>> files = resolve_inputs(reading.traces, reading.run);
-  if (!files) return Unexpected(std::move(files.error()));
-  reading.files = *std::move(files);
-  if (const Result<void> limited = limit_memory(reading.max_memory); !limited) return Unexpected(limited.error());
-  Result<IdealRun> ideal = read_ideal(*path, reading, output);
-  if (!ideal) return Unexpected(std::move(ideal.error()));
-  return *std::move(ideal);
+  ASSIGN_OR_RETURN(reading.files, resolve_inputs(reading.traces, reading.run));
+  RETURN_IF_ERROR(limit_memory(reading.max_memory));
+  ASSIGN_OR_RETURN(IdealRun ideal, read_ideal(*path, reading, output));
+  return ideal;
 }
 
 std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextStyle& style) {
@@ -92,31 +89,26 @@ std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextS
 
 }  // namespace
 
-int run_whatif(const Request& request) {
-  Result<ReadingOptions> reading = reading_options_with_traces(request);
-  if (!reading) return fail_with(reading.error());
-  const Result<OutputOptions> output = output_options(request);
-  if (!output) return fail_with(output.error());
+Result<int> run_whatif(const Request& request) {
+  ASSIGN_OR_RETURN(ReadingOptions reading, reading_options_with_traces(request));
+  ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   const WhatIfRequest wanted = whatif_request(request);
   const double min_gain = parse_factor(request.text("min-gain")).value_or(kLeastGain);
 
-  const Result<std::optional<IdealRun>> ideal = ideal_of(request, wanted, *reading, *output);
-  if (!ideal) return fail_with(ideal.error());
-  const IdealRun* const ceiling = *ideal ? &**ideal : nullptr;
+  ASSIGN_OR_RETURN(const std::optional<IdealRun> ideal, ideal_of(request, wanted, reading, output));
+  const IdealRun* const ceiling = ideal ? &*ideal : nullptr;
 
   std::vector<HostPredictions> hosts;
   const auto render = [&](const Analysis& analysis, OutputFormat format) -> Result<std::string> {
-    Result<std::vector<HostPredictions>> predicted = predict_fixes(analysis.measurements, analysis.diagnosis, wanted);
-    if (!predicted) return Unexpected(predicted.error());
-    hosts = *std::move(predicted);
+    ASSIGN_OR_RETURN(hosts, predict_fixes(analysis.measurements, analysis.diagnosis, wanted));
     return whatif_page({analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain, ceiling}, format,
-                       style_of(*output, reading->traces));
+                       style_of(output, reading.traces));
   };
   const auto judge = [&](const Analysis&) {
     const auto has_model = [](const HostPredictions& host) { return host.why_none.empty(); };
     return std::any_of(hosts.begin(), hosts.end(), has_model) ? kExitClean : kExitNothing;
   };
-  return run_page(*reading, *output, {whatif_needs(), {}, render, judge});
+  return run_page(reading, output, {whatif_needs(), {}, render, judge});
 }
 
 }  // namespace doctor

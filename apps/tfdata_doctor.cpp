@@ -25,7 +25,7 @@ void reserve_standard_streams() {
   }
 }
 
-int run(int count, char** values) {
+Result<int> run(int count, char** values) {
   const tl::expected<std::variant<Request, Answer>, Errors> parsed =
       parse_command_line({values + (count > 0 ? 1 : 0), values + count}, surroundings());
   if (!parsed) {
@@ -53,7 +53,8 @@ int main(int count, char** values) {
   return_large_blocks();
   end_when_memory_runs_out();
   try {
-    return run(count, values);
+    const Result<int> status = run(count, values);
+    return status ? *status : fail_with(status.error());
   } catch (const std::bad_alloc&) {
     end_without_memory();
   } catch (const std::exception& error) {

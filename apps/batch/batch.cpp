@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/try.h"
 #include "batch/row_output.h"
 #include "batch/trace_folders.h"
 #include "batch/trace_watch.h"
@@ -43,21 +44,17 @@ class Batch {
 
   /// Errors: nothing could be begun, or a row could not be stored.
   Result<BatchTally> run() {
-    if (Result<void> prepared = prepare(); !prepared) return Unexpected(std::move(prepared.error()));
+    RETURN_IF_ERROR(prepare());
     if (shows_progress_) total_ = count_traces();
-    Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
-    if (!list) return Unexpected(std::move(list.error()));
-    list_ = std::move(*list);
+    ASSIGN_OR_RETURN(list_, TraceList::open(source()));
     const InterruptionGuard guard;
-    if (Result<void> done = work_through(); !done) return Unexpected(std::move(done.error()));
+    RETURN_IF_ERROR(work_through());
     return end();
   }
 
   Result<BatchTally> watch(const WatchOptions& watch) {
-    if (Result<void> prepared = prepare(); !prepared) return Unexpected(std::move(prepared.error()));
-    Result<std::unique_ptr<TraceList>> list = TraceList::open({});
-    if (!list) return Unexpected(std::move(list.error()));
-    list_ = std::move(*list);
+    RETURN_IF_ERROR(prepare());
+    ASSIGN_OR_RETURN(list_, TraceList::open({}));
     const InterruptionGuard guard;
     TraceWatch traces(watch.every);
     const WatchSteps steps = {
@@ -69,7 +66,7 @@ class Batch {
               return work_through();
             },
         .wait = [&] { return !watch.is_once && wait_unless_interrupted(watch.every); }};
-    if (Result<void> done = follow(traces, steps); !done) return Unexpected(std::move(done.error()));
+    RETURN_IF_ERROR(follow(traces, steps));
     tally_.unfinished = traces.unfinished();
     return end();
   }
@@ -77,13 +74,10 @@ class Batch {
  private:
   Result<void> prepare() {
     if (std::find(options_.traces.begin(), options_.traces.end(), "-") != options_.traces.end()) {
-      Result<FileDescriptor> stored = store_standard_input();
-      if (!stored) return Unexpected(std::move(stored.error()));
-      standard_input_ = std::move(*stored);
+      ASSIGN_OR_RETURN(standard_input_, store_standard_input());
     }
-    Result<std::unique_ptr<RowOutput>> rows = RowOutput::open(options_.output, options_.resumes, done_);
-    if (!rows) return Unexpected(std::move(rows.error()));
-    rows_ = std::move(*rows);
+    ASSIGN_OR_RETURN(std::unique_ptr<RowOutput> rows, RowOutput::open(options_.output, options_.resumes, done_));
+    rows_ = std::move(rows);
     warn_of_strange_lines();
     make_room_for_pipes();
     for (const std::string& path : options_.traces) folders_.add_named(path);
@@ -111,7 +105,7 @@ class Batch {
 
   /// All that the list names by now.
   Result<void> work_through() {
-    if (Result<void> first = run_all(); !first) return first;
+    RETURN_IF_ERROR(run_all());
     return run_again();
   }
 
@@ -161,7 +155,7 @@ class Batch {
   }
 
   Result<void> prepare_worker(std::uint64_t share) const {
-    if (Result<void> limited = limit_memory({share, memory_.words, memory_.is_given}); !limited) return limited;
+    RETURN_IF_ERROR(limit_memory({share, memory_.words, memory_.is_given}));
     if (!options_.sandbox.is_wanted) return {};
     return judge_sandbox(options_.sandbox, enter_sandbox(rules_for_workers()));
   }
@@ -222,13 +216,13 @@ class Batch {
         std::optional<std::string> trace = next();
         if (!trace) break;
         if (options_.sandbox.is_wanted && !folders_.take(*trace)) pool.renew_workers();
-        if (Result<void> started = pool.start(std::move(*trace)); !started) return started;
+        RETURN_IF_ERROR(pool.start(std::move(*trace)));
       }
       if (!pool.has_tasks()) return {};
       for (FinishedTask& task : pool.wait(kDrawInterval)) {
         // What the same signal ended did not crash.
         if (interrupting_signal() != 0 && !task.result) continue;
-        if (Result<void> taken = take(std::move(task)); !taken) return taken;
+        RETURN_IF_ERROR(take(std::move(task)));
       }
       draw();
     }

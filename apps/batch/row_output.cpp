@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/try.h"
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
@@ -60,7 +61,7 @@ Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool
   }
   rows->is_locked_ = true;
   if (!resumes) return rows;
-  if (const Result<void> resumed = rows->resume(done); !resumed) return Unexpected(resumed.error());
+  RETURN_IF_ERROR(rows->resume(done));
   return rows;
 }
 

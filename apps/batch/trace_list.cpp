@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/try.h"
 #include "command_line/option_values.h"
 #include "io/path_error.h"
 
@@ -48,7 +49,7 @@ std::optional<Shard> parse_shard(std::string_view text) {
 Result<std::unique_ptr<TraceList>> TraceList::open(const Source& source) {
   std::unique_ptr<TraceList> list(new TraceList(source));
   if (!source.files_from) return list;
-  if (const Result<void> ends = check_that_it_ends(*source.files_from); !ends) return Unexpected(ends.error());
+  RETURN_IF_ERROR(check_that_it_ends(*source.files_from));
   errno = 0;
   list->more_paths_.open(*source.files_from == "-" ? "/dev/stdin" : *source.files_from);
   if (!list->more_paths_.is_open()) return Unexpected(path_error(*source.files_from, errno));

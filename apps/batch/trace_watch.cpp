@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/try.h"
 #include "fleet/trace_run.h"
 #include "io/path_error.h"
 #include "io/trace_walk.h"
@@ -64,7 +65,7 @@ Result<void> follow(TraceWatch& watch, const WatchSteps& steps) {
   do {
     std::vector<std::string> whole = watch.take(steps.look(watch.known()), steps.now_ns());
     if (whole.empty()) continue;
-    if (Result<void> done = steps.work(std::move(whole)); !done) return done;
+    RETURN_IF_ERROR(steps.work(std::move(whole)));
   } while (steps.wait());
   return {};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "base/try.h"
 #include "command_line/help_text.h"
 #include "command_line/option_table.h"
 #include "pages.h"
@@ -163,7 +164,7 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
     // Its words are a command line themselves.
     return Request{.command = Command::complete, .arguments = {{"WORD", {arguments.begin() + 1, arguments.end()}}}};
   }
-  if (const Result<void> ordered = put_command_first(arguments); !ordered) return Unexpected(ordered.error());
+  RETURN_IF_ERROR(put_command_first(arguments));
   mark_sides(arguments);
   CLI::App program;
   program.require_subcommand(0, 1);  // else a trace named like a command would be taken for one
@@ -187,7 +188,7 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
     return fail(error.what(), {}, "see 'tfdata-doctor --help'");
   }
   if (entry == nullptr) return fail("no command given", {}, "see 'tfdata-doctor --help'");
-  if (const Result<void> known = check_extras(command); !known) return Unexpected(known.error());
+  RETURN_IF_ERROR(check_extras(command));
   return take_values(command);
 }
 

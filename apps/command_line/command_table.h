@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "command_line/output_format.h"
 
 namespace doctor {
@@ -86,14 +87,14 @@ struct CommandVariant {
   std::string_view option = {};  ///< by this option
   std::string_view action = {};  ///< or by this word as its ACTION
   std::vector<OutputFormat> formats = {};
-  int (*run)(const Request& request) = nullptr;  ///< null: as the command itself
+  Result<int> (*run)(const Request& request) = nullptr;  ///< null: as the command itself
 };
 
 /// A command: one entry of the one table that parsing, help, the manual and completion are made from.
 struct CommandEntry {
   std::string_view name;
   Command command;
-  int (*run)(const Request& request);
+  Result<int> (*run)(const Request& request);
   std::string_view summary;
   std::string_view usage;                  ///< what follows the name
   std::vector<OutputFormat> formats = {};  ///< of --format. Each page of `show` has its own; `convert` writes events

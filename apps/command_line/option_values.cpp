@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/try.h"
 #include "command_line/option_table.h"
 #include "diagnose/threshold_settings.h"
 
@@ -189,14 +190,11 @@ Result<Budget> parse_budget(BudgetKind kind, const GivenValue& value, std::span<
   if (equals == 0) return fail("the pattern before '=' is empty", value.where);
   const std::string text = equals == std::string::npos ? value.text : value.text.substr(equals + 1);
   if (kind == BudgetKind::forbidden_rule) {
-    const Result<const CatalogEntry*> entry = find_rule(text, catalog, value.where);
-    if (!entry) return Unexpected(entry.error());
+    RETURN_IF_ERROR(find_rule(text, catalog, value.where));
     budget.rule = text;
     return budget;
   }
-  const Result<double> limit = parse_limit(kind, text, value.where);
-  if (!limit) return Unexpected(limit.error());
-  budget.limit = *limit;
+  ASSIGN_OR_RETURN(budget.limit, parse_limit(kind, text, value.where));
   return budget;
 }
 
@@ -205,8 +203,7 @@ Result<Suppression> parse_suppression(const GivenValue& value, std::span<const C
   const std::size_t colon = value.text.find(':');
   suppression.rule = value.text.substr(0, colon);
   if (colon != std::string::npos) suppression.subject = value.text.substr(colon + 1);
-  const Result<const CatalogEntry*> entry = find_rule(suppression.rule, catalog, value.where);
-  if (!entry) return Unexpected(entry.error());
+  RETURN_IF_ERROR(find_rule(suppression.rule, catalog, value.where));
   suppression.reason = "asked for by " + value.where;
   suppression.source = value.where;
   return suppression;

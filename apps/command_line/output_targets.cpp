@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/nearest.h"
+#include "base/try.h"
 #include "process/output.h"
 #include "report/repository_path.h"
 
@@ -56,9 +57,9 @@ Result<Named> sort_out(const OutputRequest& request) {
       named.plain = output;
       continue;
     }
-    const Result<OutputFormat> format = parse_format(output.substr(0, equals), std::string(kOutputOption), request);
-    if (!format) return Unexpected(format.error());
-    OutputTarget target = {*format, output.substr(equals + 1)};
+    ASSIGN_OR_RETURN(const OutputFormat format,
+                     parse_format(output.substr(0, equals), std::string(kOutputOption), request));
+    OutputTarget target = {format, output.substr(equals + 1)};
     if (target.path.empty()) {
       return fail("no file after '" + output + "'", std::string(kOutputOption), "'-' is standard output");
     }
@@ -108,11 +109,10 @@ Result<std::vector<OutputTarget>> choose_outputs(const OutputRequest& request) {
   if (!request.format && !named->plain && standard != targets.end()) {
     std::rotate(targets.begin(), standard, standard + 1);  // it is the main one, in place of the text
   } else {
-    const Result<OutputFormat> format = parse_format(request.format.value_or("text"), "--format", request);
-    if (!format) return Unexpected(format.error());
-    targets.insert(targets.begin(), {*format, named->plain.value_or("")});
+    ASSIGN_OR_RETURN(const OutputFormat format, parse_format(request.format.value_or("text"), "--format", request));
+    targets.insert(targets.begin(), {format, named->plain.value_or("")});
   }
-  if (const Result<void> checked = check_standard_output(targets); !checked) return Unexpected(checked.error());
+  RETURN_IF_ERROR(check_standard_output(targets));
   add_step_summary(targets, request.step_summary);
   return targets;
 }
@@ -121,7 +121,7 @@ Result<void> check_outputs(std::span<const OutputTarget> targets, std::span<cons
   for (std::size_t index = 0; index < targets.size(); ++index) {
     const std::string& path = targets[index].path;
     if (targets[index].is_standard_output()) continue;
-    if (Result<void> kept = check_output(path, inputs); !kept) return kept;
+    RETURN_IF_ERROR(check_output(path, inputs));
     for (const OutputTarget& earlier : targets.first(index)) {
       if (earlier.is_standard_output() || !is_same_file(earlier.path, path)) continue;
       return fail(fmt::format("gets two documents, {} and {}", to_word(earlier.format), to_word(targets[index].format)),

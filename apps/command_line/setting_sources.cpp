@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/try.h"
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
 #include "compare/comparison_thresholds.h"
@@ -83,9 +84,7 @@ Result<GivenValues> read_environment(Command command, const Surroundings& around
     for (const std::string& part : parts) {
       const bool is_flag = option->kind == ValueKind::none;
       const GivenValue value = {is_flag ? as_flag(part) : part, where, Origin::environment};
-      if (const Result<void> checked = check_for_any_command(option->name, value); !checked) {
-        return Unexpected(checked.error());
-      }
+      RETURN_IF_ERROR(check_for_any_command(option->name, value));
       values.add(option->name, value);
     }
   }
@@ -120,14 +119,11 @@ Result<void> take_tables(const GivenValues& layer, std::span<const CatalogEntry>
        {"max-get-next-p95", BudgetKind::get_next_p95},
        {"forbid-rule", BudgetKind::forbidden_rule}}};
   for (const GivenValue& value : layer.all("set")) {
-    const Result<ThresholdSetting> setting = parse_threshold_setting(value.text, value.where, catalog);
-    if (!setting) return Unexpected(setting.error());
-    request.thresholds.push_back(*setting);
+    ASSIGN_OR_RETURN(const ThresholdSetting setting, parse_threshold_setting(value.text, value.where, catalog));
+    request.thresholds.push_back(setting);
   }
   if (const GivenValue* const gain = layer.find("min-gain")) {
-    if (const Result<void> checked = check_for_any_command("min-gain", *gain); !checked) {
-      return Unexpected(checked.error());
-    }
+    RETURN_IF_ERROR(check_for_any_command("min-gain", *gain));
     // `whatif` names what gains less itself, with the rule that would advise it.
     if (request.command != Command::whatif) {
       request.thresholds.push_back({"input-bound", "min_gain", *parse_factor(gain->text), gain->where});
@@ -135,15 +131,13 @@ Result<void> take_tables(const GivenValues& layer, std::span<const CatalogEntry>
   }
   for (const auto& [option, kind] : kBudgets) {
     for (const GivenValue& value : layer.all(option)) {
-      const Result<Budget> budget = parse_budget(kind, value, catalog);
-      if (!budget) return Unexpected(budget.error());
-      request.budgets.push_back(*budget);
+      ASSIGN_OR_RETURN(const Budget budget, parse_budget(kind, value, catalog));
+      request.budgets.push_back(budget);
     }
   }
   for (const GivenValue& value : layer.all("suppress")) {
-    const Result<Suppression> suppression = parse_suppression(value, catalog);
-    if (!suppression) return Unexpected(suppression.error());
-    request.suppressions.push_back(*suppression);
+    ASSIGN_OR_RETURN(const Suppression suppression, parse_suppression(value, catalog));
+    request.suppressions.push_back(suppression);
   }
   return {};
 }
@@ -210,7 +204,7 @@ Result<void> check_values(const Request& request) {
     if (option->name == "format") continue;
     for (const GivenValue& value : request.values.all(option->name)) {
       if (value.origin != Origin::command_line) continue;
-      if (Result<void> checked = check_value(*option, value); !checked) return checked;
+      RETURN_IF_ERROR(check_value(*option, value));
     }
   }
   return {};

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "base/try.h"
+
 namespace doctor {
 
 bool standard_output_is_log() {
@@ -63,7 +65,7 @@ std::string for_log(std::string_view text, bool is_json) {
 }
 
 Result<void> LogSink::finish() {
-  if (Result<void> written = target_.write(escape_.finish()); !written) return written;
+  RETURN_IF_ERROR(target_.write(escape_.finish()));
   return target_.finish();
 }
 

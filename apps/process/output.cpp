@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/try.h"
 #include "io/file_io.h"
 #include "process/exit_code.h"
 #include "process/log_sink.h"
@@ -97,10 +98,9 @@ Result<void> OutputFile::finish() {
 }
 
 Result<void> write_output(std::string_view page, const std::string& path) {
-  const Result<std::unique_ptr<OutputFile>> output = OutputFile::open(path);
-  if (!output) return Unexpected(output.error());
-  if (Result<void> written = (*output)->write(page); !written) return written;
-  return (*output)->finish();
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::open(path));
+  RETURN_IF_ERROR(output->write(page));
+  return output->finish();
 }
 
 Result<void> append_output(std::string_view page, const std::string& path) {
@@ -135,11 +135,11 @@ int fail_with(const Error& error) {
   return kExitFailure;
 }
 
-int print_page(const Result<std::string>& page, const std::string& path, bool is_json) {
-  if (!page) return fail_with(page.error());
+Result<int> print_page(const Result<std::string>& page, const std::string& path, bool is_json) {
+  if (!page) return Unexpected(page.error());
   const bool is_escaped = is_standard_output(path) && standard_output_is_log();
-  const Result<void> written = write_output(is_escaped ? without_commands(*page, is_json) : *page, path);
-  return written ? kExitClean : fail_with(written.error());
+  RETURN_IF_ERROR(write_output(is_escaped ? without_commands(*page, is_json) : *page, path));
+  return kExitClean;
 }
 
 void print_note(std::string_view text) {

@@ -59,8 +59,8 @@ void print_error(const Error& error);
 int fail_with(const Error& error);
 
 /// Writes a page that could be made to `path`, as write_output() does; in the log of a CI job without commands for its
-/// runner. The exit status.
-int print_page(const Result<std::string>& page, const std::string& path, bool is_json = false);
+/// runner. The exit status. Errors: of the page, or of what could not be written.
+Result<int> print_page(const Result<std::string>& page, const std::string& path, bool is_json = false);
 
 /// Timings and warnings: standard error, escaped for a terminal by the caller. In place of the status line where one is
 /// shown.

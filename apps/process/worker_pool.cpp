@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/try.h"
 #include "io/file_io.h"
 #include "process/descriptors.h"
 #include "process/memory_limit.h"
@@ -170,15 +171,13 @@ Result<WorkerPool::Worker*> WorkerPool::free_worker() {
     idle = worker.get();
   }
   if (idle->process >= 0) end(*idle);
-  if (Result<void> launched = launch(*idle); !launched) return Unexpected(std::move(launched.error()));
+  RETURN_IF_ERROR(launch(*idle));
   return idle;
 }
 
 Result<void> WorkerPool::launch(Worker& worker) {
-  Result<Pipe> requests = make_pipe();
-  if (!requests) return Unexpected(std::move(requests.error()));
-  Result<Pipe> replies = make_pipe();
-  if (!replies) return Unexpected(std::move(replies.error()));
+  ASSIGN_OR_RETURN(Pipe requests, make_pipe());
+  ASSIGN_OR_RETURN(Pipe replies, make_pipe());
   FileDescriptor last_words(::memfd_create("worker", MFD_CLOEXEC));
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
@@ -189,17 +188,17 @@ Result<void> WorkerPool::launch(Worker& worker) {
     if (::getppid() != parent) ::_exit(kNotPrepared);
     // What other workers listen to must end with the parent alone.
     for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
-    requests->write_end = FileDescriptor();
-    replies->read_end = FileDescriptor();
-    run_worker(requests->read_end.number(), replies->write_end.number(), last_words.number());
+    requests.write_end = FileDescriptor();
+    replies.read_end = FileDescriptor();
+    run_worker(requests.read_end.number(), replies.write_end.number(), last_words.number());
   }
   worker = Worker();
   worker.process = process;
   worker.generation = generation_;
-  worker.requests = std::move(requests->write_end);
-  worker.replies = std::move(replies->read_end);
+  worker.requests = std::move(requests.write_end);
+  worker.replies = std::move(replies.read_end);
   worker.last_words = std::move(last_words);
-  replies->write_end = FileDescriptor();  // so that its end shows
+  replies.write_end = FileDescriptor();  // so that its end shows
   const std::optional<Message> ready = receive(worker.replies.number(), worker.unread);
   if (ready && ready->kind == MessageKind::ready) return {};
   const FinishedTask ended = take_ended(worker);
@@ -241,13 +240,12 @@ void WorkerPool::run_worker(int requests, int replies, int last_words) {
 }
 
 Result<void> WorkerPool::start(std::string task) {
-  const Result<Worker*> worker = free_worker();
-  if (!worker) return Unexpected(worker.error());
-  (*worker)->task = FinishedTask();
-  (*worker)->task->task = std::move(task);
-  (*worker)->deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
+  ASSIGN_OR_RETURN(Worker* const worker, free_worker());
+  worker->task = FinishedTask();
+  worker->task->task = std::move(task);
+  worker->deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
   // A worker that ended meanwhile shows when its reply is waited for.
-  static_cast<void>(send((*worker)->requests.number(), MessageKind::task, (*worker)->task->task));
+  static_cast<void>(send(worker->requests.number(), MessageKind::task, worker->task->task));
   return {};
 }
 

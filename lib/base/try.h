@@ -8,13 +8,13 @@
 
 #define DOCTOR_JOINED(first, second) first##second
 #define DOCTOR_NAMED_BY_LINE(name, line) DOCTOR_JOINED(name, line)
-#define DOCTOR_ASSIGN_OR_RETURN(tried, declaration, result)               \
-  auto tried = (result);                                                  \
-  if (!tried) return ::doctor::Unexpected(std::move(tried).error());      \
+#define DOCTOR_ASSIGN_OR_RETURN(tried, declaration, result)          \
+  auto tried = (result);                                             \
+  if (!tried) return ::doctor::Unexpected(std::move(tried).error()); \
   declaration = *std::move(tried)
 
 /// Returns the error of a Result, if it is one.
-#define RETURN_IF_ERROR(result)                                                                  \
+#define RETURN_IF_ERROR(result) \
   if (auto tried = (result); !tried) return ::doctor::Unexpected(std::move(tried).error())
 
 /// Declares a variable with the value of a Result, or returns its error:

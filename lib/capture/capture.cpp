@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/try.h"
 #include "capture/grpc_frame.h"
 #include "capture/http2_calls.h"
 #include "capture/profile_answer.h"
@@ -136,9 +137,7 @@ class CapturedHost {
 
   /// `start_ns`: see ProfileRequest. Errors: the trace cannot be stored.
   Result<Http2Call> begin(std::uint64_t start_ns) {
-    Result<std::unique_ptr<ByteSink>> file = options_.open_file(path_);
-    if (!file) return Unexpected(std::move(file.error()));
-    file_ = *std::move(file);
+    ASSIGN_OR_RETURN(file_, options_.open_file(path_));
     answer_.emplace(*file_, options_.most_bytes);
     refusal_.reset();
     const ProfileRequest request = {options_.duration, root_, run_, file_stem(address_), options_.tracers, start_ns};
@@ -237,9 +236,8 @@ Result<void> capture_once(const std::vector<HostCapture*>& wanted, const Capture
     calls.push_back(*std::move(call));
   }
   const auto is_cancelled = [&] { return !options.wait(std::chrono::milliseconds(0)); };
-  const Result<std::vector<Http2Answer>> answers = make_http2_calls(calls, is_cancelled);
-  if (!answers) return Unexpected(answers.error());
-  for (std::size_t index = 0; index < called.size(); ++index) *called[index] = hosts[index].end((*answers)[index]);
+  ASSIGN_OR_RETURN(const std::vector<Http2Answer> answers, make_http2_calls(calls, is_cancelled));
+  for (std::size_t index = 0; index < called.size(); ++index) *called[index] = hosts[index].end(answers[index]);
   return {};
 }
 
@@ -259,8 +257,7 @@ Result<std::vector<HostCapture>> capture_hosts(const CaptureOptions& options, co
   std::chrono::milliseconds pause = options.retry_after;
   for (std::size_t round = 0; !wanted.empty() && round <= options.retries; ++round) {
     if (round > 0 && !options.wait(std::exchange(pause, std::min(2 * pause, kLongestPause)))) break;
-    if (const Result<void> made = capture_once(wanted, options, log_directory, run); !made)
-      return Unexpected(made.error());
+    RETURN_IF_ERROR(capture_once(wanted, options, log_directory, run));
     std::erase_if(wanted, [](const HostCapture* host) { return host->file.has_value() || !host->may_pass; });
   }
   return captures;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/try.h"
 #include "capture/grpc_frame.h"
 #include "text/numbers.h"
 #include "trace/wire.h"
@@ -35,7 +36,7 @@ Result<void> ProfileAnswer::take(std::string_view bytes) {
       const std::string_view part =
           bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(value_left_, bytes.size())));
       if (is_trace_) {
-        if (Result<void> stored = trace_.write(part); !stored) return stored;
+        RETURN_IF_ERROR(trace_.write(part));
         trace_bytes_ += part.size();
       }
       value_left_ -= part.size();
@@ -46,7 +47,7 @@ Result<void> ProfileAnswer::take(std::string_view bytes) {
     if (has_prefix_ && left_ == 0) return damaged();  // a second message
     head_ += bytes.front();
     bytes.remove_prefix(1);
-    if (Result<void> taken = has_prefix_ ? take_field_head() : take_prefix(); !taken) return taken;
+    RETURN_IF_ERROR(has_prefix_ ? take_field_head() : take_prefix());
   }
   return {};
 }
@@ -69,19 +70,17 @@ Result<void> ProfileAnswer::take_prefix() {
 Result<void> ProfileAnswer::take_field_head() {
   --left_;
   std::size_t position = 0;
-  const Result<std::optional<std::uint64_t>> key = begun_varint(head_, position);
-  if (!key) return Unexpected(key.error());
-  if (!*key) return {};
-  const std::optional<WireTag> tag = to_tag(**key);
+  ASSIGN_OR_RETURN(const std::optional<std::uint64_t> key, begun_varint(head_, position));
+  if (!key) return {};
+  const std::optional<WireTag> tag = to_tag(*key);
   if (!tag) return damaged();
   if (tag->type == WireType::fixed64 || tag->type == WireType::fixed32) {
     value_left_ = tag->type == WireType::fixed64 ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
   } else {
-    const Result<std::optional<std::uint64_t>> number = begun_varint(head_, position);
-    if (!number) return Unexpected(number.error());
-    if (!*number) return {};
-    if (tag->type == WireType::bytes) value_left_ = **number;
-    if (tag->type == WireType::varint && tag->field == kEmptyTrace) is_empty_ = **number != 0;
+    ASSIGN_OR_RETURN(const std::optional<std::uint64_t> number, begun_varint(head_, position));
+    if (!number) return {};
+    if (tag->type == WireType::bytes) value_left_ = *number;
+    if (tag->type == WireType::varint && tag->field == kEmptyTrace) is_empty_ = *number != 0;
   }
   head_.clear();
   is_trace_ = tag->field == kXspace && tag->type == WireType::bytes;

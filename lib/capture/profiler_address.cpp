@@ -4,6 +4,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/try.h"
+
 namespace doctor {
 namespace {
 
@@ -57,13 +59,12 @@ Result<std::vector<ProfilerAddress>> parse_profiler_addresses(std::string_view t
   std::vector<ProfilerAddress> addresses;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    Result<ProfilerAddress> address = parse_address(text.substr(begin, end - begin));
-    if (!address) return Unexpected(std::move(address.error()));
-    const auto is_same = [&](const ProfilerAddress& other) { return file_stem(other) == file_stem(*address); };
+    ASSIGN_OR_RETURN(ProfilerAddress address, parse_address(text.substr(begin, end - begin)));
+    const auto is_same = [&](const ProfilerAddress& other) { return file_stem(other) == file_stem(address); };
     if (std::any_of(addresses.begin(), addresses.end(), is_same)) {
-      return fail("is named twice", to_string(*address), "a profiler makes one trace at a time");
+      return fail("is named twice", to_string(address), "a profiler makes one trace at a time");
     }
-    addresses.push_back(*std::move(address));
+    addresses.push_back(std::move(address));
     begin = end + 1;
   }
   return addresses;

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/try.h"
+
 namespace doctor {
 namespace {
 
@@ -24,13 +26,11 @@ Result<void> BaselineDatabase::change(const std::string& sql) {
 Result<BaselineDatabase> BaselineDatabase::open(const std::string& path, DatabaseMode mode) {
   std::error_code ignored;
   const bool is_new = !std::filesystem::exists(path, ignored);
-  Result<Database> database = open_database(path, kIdentity, mode);
-  if (!database) return Unexpected(std::move(database.error()));
-  BaselineDatabase baseline(path, std::move(*database));
-  const Result<bool> is_filled = has_tables(baseline.database_.get(), kIdentity, path);
-  if (!is_filled) return Unexpected(is_filled.error());
-  baseline.has_tables_ = *is_filled || mode == DatabaseMode::change;
-  if (*is_filled || mode == DatabaseMode::read) return baseline;
+  ASSIGN_OR_RETURN(Database database, open_database(path, kIdentity, mode));
+  BaselineDatabase baseline(path, std::move(database));
+  ASSIGN_OR_RETURN(const bool is_filled, has_tables(baseline.database_.get(), kIdentity, path));
+  baseline.has_tables_ = is_filled || mode == DatabaseMode::change;
+  if (is_filled || mode == DatabaseMode::read) return baseline;
   if (Result<void> prepared = baseline.prepare_tables(); !prepared) {
     if (is_new) remove_if_empty(path);
     return Unexpected(prepared.error());
@@ -52,16 +52,15 @@ Result<std::vector<StoredRun>> BaselineDatabase::runs() {
   std::vector<StoredRun> runs;
   int step = sqlite3_step(rows.get());
   for (; step == SQLITE_ROW; step = sqlite3_step(rows.get())) {
-    Result<StoredRun> run = parse_stored_run(text_of(rows, 0), path_);
-    if (!run) return Unexpected(std::move(run.error()));
-    runs.push_back(std::move(*run));
+    ASSIGN_OR_RETURN(StoredRun run, parse_stored_run(text_of(rows, 0), path_));
+    runs.push_back(std::move(run));
   }
   if (step != SQLITE_DONE) return failure("the baseline cannot be read");
   return runs;
 }
 
 Result<std::size_t> BaselineDatabase::add(const std::vector<StoredRun>& runs) {
-  if (Result<void> begun = change("BEGIN IMMEDIATE"); !begun) return Unexpected(begun.error());
+  RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
   std::size_t added = 0;
   for (const StoredRun& run : runs) {
     const Statement insert = prepare(database_.get(),
@@ -75,7 +74,7 @@ Result<std::size_t> BaselineDatabase::add(const std::vector<StoredRun>& runs) {
     if (sqlite3_step(insert.get()) != SQLITE_DONE) return failure("the baseline cannot be changed");
     added += static_cast<std::size_t>(sqlite3_changes(database_.get()));
   }
-  if (Result<void> committed = change("COMMIT"); !committed) return Unexpected(committed.error());
+  RETURN_IF_ERROR(change("COMMIT"));
   return added;
 }
 

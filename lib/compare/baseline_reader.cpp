@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/try.h"
 #include "compare/baseline.h"
 #include "diagnose/judgement_words.h"
 #include "text/document_keys.h"
@@ -272,9 +273,8 @@ Result<std::vector<StoredRun>> parse_baseline_json(std::string_view json, const 
   dom::array array;
   if (document[key::runs].get(array) != simdjson::SUCCESS) return not_a_baseline(where, "'runs' is missing");
   for (const dom::element element : array) {
-    Result<StoredRun> run = read_run(element, where);
-    if (!run) return Unexpected(std::move(run.error()));
-    runs.push_back(std::move(*run));
+    ASSIGN_OR_RETURN(StoredRun run, read_run(element, where));
+    runs.push_back(std::move(run));
   }
   return runs;
 }

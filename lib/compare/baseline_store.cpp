@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/try.h"
 #include "compare/baseline_database.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
@@ -34,7 +35,7 @@ using Kind = BaselineKind;
 
 /// What a file is, determined by its first bytes; nullopt where there is none, or nothing in it.
 Result<std::optional<Kind>> kind_of_file(const std::string& path) {
-  if (const Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
+  RETURN_IF_ERROR(check_that_it_ends(path));
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open() && errno == ENOENT) return std::optional<Kind>();
   if (!file.is_open()) return Unexpected(path_error(path, errno));
@@ -55,14 +56,12 @@ Unexpected no_baseline(const std::string& path) {
 Result<void> change_json(const std::string& path, const BaselineAccess& access,
                          const std::function<bool(std::vector<StoredRun>&)>& change) {
   const bool is_new = ::access(path.c_str(), F_OK) != 0;
-  const Result<FileDescriptor> file = access.lock(path);
-  if (!file) return Unexpected(file.error());
-  const Result<std::string> bytes = read_all(file->number(), path);
+  ASSIGN_OR_RETURN(const FileDescriptor file, access.lock(path));
+  const Result<std::string> bytes = read_all(file.number(), path);
   if (!bytes) return Unexpected(bytes.error());
-  Result<std::vector<StoredRun>> runs = parse_baseline_json(*bytes, path);
-  if (!runs) return Unexpected(std::move(runs.error()));
-  if (!change(*runs) && !bytes->empty()) return {};
-  Result<void> replaced = access.replace(path, to_baseline_json(*runs));
+  ASSIGN_OR_RETURN(std::vector<StoredRun> runs, parse_baseline_json(*bytes, path));
+  if (!change(runs) && !bytes->empty()) return {};
+  Result<void> replaced = access.replace(path, to_baseline_json(runs));
   // Where the disk is full, an empty file would be all that is left. The lock is held: nobody has stored anything in
   // it.
   if (!replaced && is_new && bytes->empty()) ::unlink(followed(path).c_str());
@@ -76,26 +75,23 @@ bool sniff_baseline(std::string_view head) {
 }
 
 Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
-  const Result<std::optional<Kind>> kind = kind_of_file(path);
-  if (!kind) return Unexpected(kind.error());
-  if (!*kind) {
+  ASSIGN_OR_RETURN(const std::optional<Kind> kind, kind_of_file(path));
+  if (!kind) {
     if (::access(path.c_str(), F_OK) != 0) {
       if (errno != ENOENT) return Unexpected(path_error(path, errno));
       return fail("there is no such baseline yet", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
     }
     return fail("is empty: it holds no baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
   }
-  if (**kind == Kind::other) return no_baseline(path);
-  if (**kind == Kind::database) {
-    Result<BaselineDatabase> database = BaselineDatabase::open(path, DatabaseMode::read);
-    if (!database) return Unexpected(std::move(database.error()));
-    return database->runs();
+  if (*kind == Kind::other) return no_baseline(path);
+  if (*kind == Kind::database) {
+    ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::read));
+    return database.runs();
   }
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return Unexpected(path_error(path, errno));
-  const Result<std::string> bytes = read_all(file.number(), path);
-  if (!bytes) return Unexpected(bytes.error());
-  return parse_baseline_json(*bytes, path);
+  ASSIGN_OR_RETURN(const std::string bytes, read_all(file.number(), path));
+  return parse_baseline_json(bytes, path);
 }
 
 BaselineAccess access_by_name() {
@@ -115,21 +111,19 @@ BaselineAccess access_by_name() {
 }
 
 Result<BaselineKind> kind_to_change(const std::string& path) {
-  const Result<std::optional<Kind>> kind = kind_of_file(path);
-  if (!kind) return Unexpected(kind.error());
-  if (*kind == Kind::other) return no_baseline(path);
-  return kind->value_or(path.ends_with(".json") ? Kind::json : Kind::database);
+  ASSIGN_OR_RETURN(const std::optional<Kind> kind, kind_of_file(path));
+  if (kind == Kind::other) return no_baseline(path);
+  return kind.value_or(path.ends_with(".json") ? Kind::json : Kind::database);
 }
 
 Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, const std::vector<StoredRun>& runs,
                                     const BaselineAccess& access) {
   if (kind == Kind::database) {
-    Result<BaselineDatabase> database = BaselineDatabase::open(path, DatabaseMode::change);
-    if (!database) return Unexpected(std::move(database.error()));
-    return database->add(runs);
+    ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::change));
+    return database.add(runs);
   }
   std::size_t added = 0;
-  const Result<void> changed = change_json(path, access, [&](std::vector<StoredRun>& stored) {
+  RETURN_IF_ERROR(change_json(path, access, [&](std::vector<StoredRun>& stored) {
     for (const StoredRun& run : runs) {
       const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
       if (std::any_of(stored.begin(), stored.end(), is_same)) continue;
@@ -137,39 +131,34 @@ Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, 
       ++added;
     }
     return added > 0;
-  });
-  if (!changed) return Unexpected(changed.error());
+  }));
   return added;
 }
 
 Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs) {
-  const Result<BaselineKind> kind = kind_to_change(path);
-  if (!kind) return Unexpected(kind.error());
-  return add_to_baseline(path, *kind, runs, access_by_name());
+  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(path));
+  return add_to_baseline(path, kind, runs, access_by_name());
 }
 
 Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, std::size_t keep,
                                    const BaselineAccess& access) {
   if (kind == Kind::database) {
-    Result<BaselineDatabase> database = BaselineDatabase::open(path, DatabaseMode::change);
-    if (!database) return Unexpected(std::move(database.error()));
-    return database->prune(keep);
+    ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::change));
+    return database.prune(keep);
   }
   std::size_t removed = 0;
-  const Result<void> changed = change_json(path, access, [&](std::vector<StoredRun>& stored) {
+  RETURN_IF_ERROR(change_json(path, access, [&](std::vector<StoredRun>& stored) {
     removed = stored.size() > keep ? stored.size() - keep : 0;
     stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(removed));
     return removed > 0;
-  });
-  if (!changed) return Unexpected(changed.error());
+  }));
   return removed;
 }
 
 Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep) {
   if (::access(path.c_str(), F_OK) != 0) return Unexpected(path_error(path, errno));
-  const Result<BaselineKind> kind = kind_to_change(path);
-  if (!kind) return Unexpected(kind.error());
-  return prune_baseline(path, *kind, keep, access_by_name());
+  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(path));
+  return prune_baseline(path, kind, keep, access_by_name());
 }
 
 }  // namespace doctor

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "base/try.h"
 #include "config/config.h"
 #include "io/path_error.h"
 
@@ -32,7 +33,7 @@ std::optional<std::string> find_config_file(const std::string& directory) {
 Result<std::string> read_config_file(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) return fail("is a directory, not a configuration file", path);
-  if (Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
+  RETURN_IF_ERROR(check_that_it_ends(path));
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string bytes(kMostBytes + 1, '\0');

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/sha256.h"
+#include "base/try.h"
 #include "fleet/trace_row.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
@@ -20,7 +21,7 @@ constexpr std::size_t kPieceSize = std::size_t{1} << 18;
 }  // namespace
 
 Result<std::string> sha256_of_file(const std::string& path) {
-  if (const Result<void> ends = check_that_it_ends(path); !ends) return Unexpected(ends.error());
+  RETURN_IF_ERROR(check_that_it_ends(path));
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return Unexpected(path_error(path, errno));
   Sha256 sha256;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/try.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_counter.h"
 #include "fleet/row_file.h"
@@ -51,14 +52,12 @@ class RowFiles {
     for (std::size_t index = 0; index < files_.size(); ++index) {
       std::unique_ptr<ByteSource> opened;
       if (kept_[index] == nullptr) {
-        Result<std::unique_ptr<ByteSource>> source = open_source(files_[index]);
-        if (!source) return Unexpected(source.error());
-        opened = std::move(*source);
+        ASSIGN_OR_RETURN(opened, open_source(files_[index]));
       } else if (Result<void> start = kept_[index]->rewind(); !start) {
         return start;
       }
       ByteSource& source = opened ? *opened : *kept_[index];
-      if (Result<void> done = read_lines(source, visit); !done) return done;
+      RETURN_IF_ERROR(read_lines(source, visit));
       std::error_code ignored;
       if (opened && !std::filesystem::is_regular_file(files_[index], ignored)) kept_[index] = std::move(opened);
     }
@@ -70,10 +69,9 @@ class RowFiles {
   static Result<void> read_lines(ByteSource& source, Visit& visit) {
     LineReader reader(source);
     while (true) {
-      const Result<std::optional<Line>> line = reader.next();
-      if (!line) return Unexpected(line.error());
-      if (!*line) return {};
-      if (const std::optional<Result<TraceRow>> row = row_in(**line)) visit(*row, **line, source.name());
+      ASSIGN_OR_RETURN(const std::optional<Line> line, reader.next());
+      if (!line) return {};
+      if (const std::optional<Result<TraceRow>> row = row_in(*line)) visit(*row, *line, source.name());
     }
   }
 

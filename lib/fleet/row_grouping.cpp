@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/try.h"
 #include "fleet/trace_row.h"
 #include "fleet/trace_run.h"
 #include "tree/dataset_kinds.h"
@@ -55,9 +56,7 @@ Result<RowGrouping> RowGrouping::parse(const std::string& text, const std::strin
   RowGrouping grouping;
   grouping.name_ = text;
   if (text.starts_with(kByPath)) {
-    Result<std::shared_ptr<const regex_t>> pattern = compile(text.substr(kByPath.size()), where);
-    if (!pattern) return Unexpected(std::move(pattern.error()));
-    grouping.pattern_ = std::move(*pattern);
+    ASSIGN_OR_RETURN(grouping.pattern_, compile(text.substr(kByPath.size()), where));
     return grouping;
   }
   for (const NamedGrouping& one : kGroupings) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/try.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
@@ -107,7 +108,7 @@ Result<void> load_calls(QueryDatabase& database, const TraceHost& of) {
       load_segments(segments, of, root, call);
     }
   }
-  if (Result<void> stored = rows.finish(); !stored) return stored;
+  RETURN_IF_ERROR(rows.finish());
   return segments.finish();
 }
 
@@ -190,11 +191,11 @@ Result<void> load_measurements(QueryDatabase& database, std::int64_t trace, cons
   if (request.diagnosis) loaders.insert(loaders.end(), {load_iterators, load_kernels});
   if (request.calls) loaders.push_back(load_calls);
   if (request.profile) loaders.insert(loaders.end(), {load_steps, load_ops});
-  if (Result<void> stored = load_clock(database, trace, analysis.measurements); !stored) return stored;
+  RETURN_IF_ERROR(load_clock(database, trace, analysis.measurements));
   for (const HostMeasurement& host : analysis.measurements.hosts) {
     const TraceHost of = {trace, host, host_name(host)};
     for (const Loader load : loaders) {
-      if (Result<void> loaded = load(database, of); !loaded) return loaded;
+      RETURN_IF_ERROR(load(database, of));
     }
   }
   return request.diagnosis ? load_findings(database, trace, analysis.diagnosis) : Result<void>();

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/try.h"
 #include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/line_reader.h"
@@ -51,7 +52,7 @@ class RowTables {
   Result<void> add(const TraceRow& row) {
     const std::string content = "row " + row.file.sha256 + " " + row.file.path;
     if (database_.has_content(content)) return {};
-    if (Result<void> added = database_.add_content(content); !added) return added;
+    RETURN_IF_ERROR(database_.add_content(content));
     const std::int64_t trace = database_.take_trace_number();
     add_trace(trace, row);
     files_.integer(trace)
@@ -90,29 +91,27 @@ Result<void> load_trace_row(QueryDatabase& database, std::int64_t trace, const T
 }
 
 Result<LoadedRows> load_rows(QueryDatabase& database, const std::string& path) {
-  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
-  if (!source) return Unexpected(source.error());
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, open_source(path));
   RowTables tables(database);
-  LineReader lines(**source);
+  LineReader lines(*source);
   LoadedRows loaded;
   std::uint64_t rows = 0;
   std::uint64_t not_rows = 0;
   while (true) {
-    const Result<std::optional<Line>> line = lines.next();
-    if (!line) return Unexpected(line.error());
+    ASSIGN_OR_RETURN(const std::optional<Line> line, lines.next());
     // A last line without an end was cut off.
-    if (!*line || !(*line)->has_end) break;
-    const std::optional<Result<TraceRow>> found = row_in(**line);
+    if (!line || !line->has_end) break;
+    const std::optional<Result<TraceRow>> found = row_in(*line);
     if (!found) continue;
     const Result<TraceRow>& row = *found;
     if (!row) {
       ++not_rows;
-      const std::string where = fmt::format("{}, line {}", (*source)->name(), (*line)->number);
+      const std::string where = fmt::format("{}, line {}", source->name(), line->number);
       if (!loaded.first_not_row) loaded.first_not_row = Error{row.error().what, where, {}, row.error().next};
       continue;
     }
     ++rows;
-    if (Result<void> added = tables.add(*row); !added) return Unexpected(added.error());
+    RETURN_IF_ERROR(tables.add(*row));
   }
   if (!loaded.first_not_row) return loaded;
   if (rows == 0) return Unexpected(*loaded.first_not_row);

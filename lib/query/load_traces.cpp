@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/try.h"
 #include "fleet/trace_row.h"
 #include "io/byte_source.h"
 #include "io/file_progress.h"
@@ -80,7 +81,7 @@ class TraceLoader {
 
   /// Errors: the database cannot be changed.
   Result<void> load(const Group& group) {
-    if (Result<void> begun = database_.begin(); !begun) return begun;
+    RETURN_IF_ERROR(database_.begin());
     const std::size_t events_before = packed_events();
     Result<bool> loaded = load_whole(group);
     if (loaded && *loaded) return database_.commit();
@@ -109,9 +110,8 @@ class TraceLoader {
     RepeatedEvents repeats;
     for (const QueryInput* input : group.files) {
       const std::int64_t shift_ns = input == group.files.front() ? 0 : group.shift_ns;
-      const Result<bool> read = load_file(trace, *input, shift_ns, group.is_joined ? &repeats : nullptr);
-      if (!read) return Unexpected(read.error());
-      if (*read) readable.push_back(input);
+      ASSIGN_OR_RETURN(const bool read, load_file(trace, *input, shift_ns, group.is_joined ? &repeats : nullptr));
+      if (read) readable.push_back(input);
     }
     if (readable.empty()) return false;
     if (request_.measurements.any() || request_.traces) {
@@ -119,7 +119,7 @@ class TraceLoader {
       if (!diagnosed || !*diagnosed) return diagnosed;
     }
     if (has_times()) {
-      if (Result<void> set = set_event_clocks(database_); !set) return Unexpected(std::move(set.error()));
+      RETURN_IF_ERROR(set_event_clocks(database_));
     }
     return true;
   }
@@ -129,7 +129,7 @@ class TraceLoader {
   Result<bool> load_file(std::int64_t trace, const QueryInput& input, std::int64_t shift_ns, RepeatedEvents* repeats) {
     if (database_.has_content(input.sha256)) return false;
     if (!reads_events()) return added(input);
-    if (Result<void> marked = database_.change("SAVEPOINT file"); !marked) return Unexpected(marked.error());
+    RETURN_IF_ERROR(database_.change("SAVEPOINT file"));
     const std::size_t events_before = packed_events();
     EventLoader events(database_, trace, input.name, request_.events);
     EventsOnce once(events, repeats);
@@ -141,22 +141,18 @@ class TraceLoader {
     if (!totals) {
       report_.unreadable.push_back(totals.error());
       report_.unreadable.back().where = input.name;
-      if (Result<void> undone = database_.change("ROLLBACK TO file; RELEASE file"); !undone) {
-        return Unexpected(undone.error());
-      }
+      RETURN_IF_ERROR(database_.change("ROLLBACK TO file; RELEASE file"));
       keep_packed_events(events_before);
       return false;
     }
-    if (Result<void> stored = events.finish(); !stored) return Unexpected(stored.error());
-    if (Result<void> stored = add_file(trace, input, *totals, events.host()); !stored) {
-      return Unexpected(stored.error());
-    }
-    if (Result<void> kept = database_.change("RELEASE file"); !kept) return Unexpected(kept.error());
+    RETURN_IF_ERROR(events.finish());
+    RETURN_IF_ERROR(add_file(trace, input, *totals, events.host()));
+    RETURN_IF_ERROR(database_.change("RELEASE file"));
     return added(input);
   }
 
   Result<bool> added(const QueryInput& input) {
-    if (Result<void> known = database_.add_content(input.sha256); !known) return Unexpected(known.error());
+    RETURN_IF_ERROR(database_.add_content(input.sha256));
     return true;
   }
 
@@ -193,11 +189,9 @@ class TraceLoader {
     restore_names(inputs, analysis);
     if (request_.traces) {
       const TraceRow row = row_of(row_file(inputs, analysis), analysis.measurements, analysis.diagnosis, {});
-      if (Result<void> added = load_trace_row(database_, trace, row); !added) return Unexpected(added.error());
+      RETURN_IF_ERROR(load_trace_row(database_, trace, row));
     }
-    if (Result<void> stored = load_measurements(database_, trace, analysis, request_.measurements); !stored) {
-      return Unexpected(stored.error());
-    }
+    RETURN_IF_ERROR(load_measurements(database_, trace, analysis, request_.measurements));
     return true;
   }
 
@@ -230,7 +224,7 @@ class TraceLoader {
 
 /// All rows of a file, or none. Errors: the database cannot be changed.
 Result<void> load_results(QueryDatabase& database, const QueryInput& input, LoadReport& report) {
-  if (Result<void> begun = database.begin(); !begun) return begun;
+  RETURN_IF_ERROR(database.begin());
   if (database.has_content(input.sha256)) {
     database.roll_back();
     return {};
@@ -242,7 +236,7 @@ Result<void> load_results(QueryDatabase& database, const QueryInput& input, Load
     report.unreadable.push_back(loaded.error());
     return {};
   }
-  if (Result<void> known = database.add_content(input.sha256); !known) return known;
+  RETURN_IF_ERROR(database.add_content(input.sha256));
   return database.commit();
 }
 
@@ -263,7 +257,7 @@ LoadRequest LoadRequest::everything() {
 Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, const LoadRequest& request,
                          const DiagnosisSetup& setup, LoadReport& report) {
   for (const QueryInput& input : inputs.rows) {
-    if (Result<void> loaded = load_results(database, input, report); !loaded) return loaded;
+    RETURN_IF_ERROR(load_results(database, input, report));
   }
   const std::vector<Group> groups = groups_of(new_inputs(database, inputs.traces), setup.work);
   const std::vector<std::string> paths = paths_of(groups);
@@ -273,7 +267,7 @@ Result<void> load_inputs(QueryDatabase& database, const QueryInputs& inputs, con
   std::size_t index = 0;
   for (const Group& group : groups) {
     progress.begin_file(index);
-    if (Result<void> loaded = loader.load(group); !loaded) return loaded;
+    RETURN_IF_ERROR(loader.load(group));
     for (std::size_t count = 0; count < group.files.size(); ++count) progress.end_file(paths[index++]);
   }
   return {};

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/try.h"
+
 namespace doctor {
 namespace {
 
@@ -45,9 +47,8 @@ Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, O
       make_table_sink(format, std::move(columns), {width, kMeasuredRows, "tfdata-doctor.query/1"}, output.text);
   std::vector<Cell> row(names.size());
   for (std::size_t count = 0; count < most_rows && !output.has_failed(); ++count) {
-    const Result<bool> has_row = query.next();
-    if (!has_row) return Unexpected(has_row.error());
-    if (!*has_row) break;
+    ASSIGN_OR_RETURN(const bool has_row, query.next());
+    if (!has_row) break;
     for (std::size_t column = 0; column < row.size(); ++column) assign(row[column], query.value(column));
     sink->add(row);
     output.end_piece();

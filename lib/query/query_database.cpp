@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/try.h"
 #include "query/tables.h"
 
 namespace doctor {
@@ -26,24 +27,19 @@ std::string cache_pragma(std::uint64_t bytes) {
 Result<QueryDatabase> QueryDatabase::open(const std::string& path, DatabaseMode mode) {
   std::error_code ignored;
   const bool is_new = !std::filesystem::exists(path, ignored);
-  Result<Database> opened = open_database(path, kIdentity, mode);
-  if (!opened) return Unexpected(std::move(opened.error()));
-  QueryDatabase database(path, std::move(*opened));
-  const Result<bool> is_filled = has_tables(database.handle(), kIdentity, path);
-  if (!is_filled) return Unexpected(is_filled.error());
-  if (!*is_filled && mode == DatabaseMode::read) return fail("holds no traces yet", path, "name traces to load");
+  ASSIGN_OR_RETURN(Database opened, open_database(path, kIdentity, mode));
+  QueryDatabase database(path, std::move(opened));
+  ASSIGN_OR_RETURN(const bool is_filled, has_tables(database.handle(), kIdentity, path));
+  if (!is_filled && mode == DatabaseMode::read) return fail("holds no traces yet", path, "name traces to load");
   // A program that is killed leaves nothing half done; only a machine that loses power in that moment may.
-  if (Result<void> set = database.change("PRAGMA synchronous = NORMAL;" + cache_pragma(kFileCacheBytes)); !set) {
-    return Unexpected(set.error());
-  }
-  if (!*is_filled) {
+  RETURN_IF_ERROR(database.change("PRAGMA synchronous = NORMAL;" + cache_pragma(kFileCacheBytes)));
+  if (!is_filled) {
     if (Result<void> made = database.make_tables(); !made) {
       if (is_new) remove_if_empty(path);
       return Unexpected(made.error());
     }
   }
-  if (Result<void> shown = database.change(std::string(sql_to_show_timelines())); !shown)
-    return Unexpected(shown.error());
+  RETURN_IF_ERROR(database.change(std::string(sql_to_show_timelines())));
   return database;
 }
 
@@ -67,20 +63,18 @@ Result<QueryDatabase> QueryDatabase::temporary(std::uint64_t cache_bytes, std::u
   if (opened != SQLITE_OK) return fail("no database can be made in memory", {});
   const std::string settings =
       "PRAGMA page_size = 16384; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;" + cache_pragma(cache_bytes);
-  if (Result<void> set = database.change(settings); !set) return Unexpected(set.error());
+  RETURN_IF_ERROR(database.change(settings));
   if (database.events_ != nullptr && !add_events_table(raw, *database.events_)) return database.failure();
-  if (Result<void> made = database.make_tables(); !made) return Unexpected(made.error());
-  if (Result<void> shown = database.change(std::string(sql_to_show_timelines())); !shown)
-    return Unexpected(shown.error());
+  RETURN_IF_ERROR(database.make_tables());
+  RETURN_IF_ERROR(database.change(std::string(sql_to_show_timelines())));
   return database;
 }
 
 Result<void> QueryDatabase::make_tables() {
-  if (Result<void> begun = change("BEGIN IMMEDIATE"); !begun) return begun;
+  RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
   // Another program may have made them while this one waited.
-  const Result<bool> is_filled = has_tables(handle(), kIdentity, path_);
-  if (!is_filled) return Unexpected(is_filled.error());
-  if (*is_filled) return commit();
+  ASSIGN_OR_RETURN(const bool is_filled, has_tables(handle(), kIdentity, path_));
+  if (is_filled) return commit();
   if (Result<void> made = change(sql_to_identify(kIdentity) + sql_to_make_tables(events_ == nullptr)); !made) {
     roll_back();
     return made;
@@ -97,7 +91,7 @@ Result<void> QueryDatabase::change(const std::string& sql) {
 }
 
 Result<void> QueryDatabase::begin() {
-  if (Result<void> begun = change("BEGIN IMMEDIATE"); !begun) return begun;
+  RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
   // Others may have added some. Where nobody asks for files, the table has none.
   last_trace_ = std::max(last_trace_, next_number("files", "trace") - 1);
   return {};

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/try.h"
 #include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/file_io.h"
@@ -12,18 +13,13 @@ namespace doctor {
 namespace {
 
 Result<QueryInput> examine(std::string path, std::string name, bool wants_digest) {
-  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
-  if (!source) return Unexpected(source.error());
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, open_source(path));
   QueryInput input{std::move(path), std::move(name), {}, nullptr};
-  if (!holds_rows(**source)) {
-    const Result<const Format*> format = format_of(**source);
-    if (!format) return Unexpected(format.error());
-    input.format = *format;
+  if (!holds_rows(*source)) {
+    ASSIGN_OR_RETURN(input.format, format_of(*source));
   }
   if (!wants_digest) return input;
-  Result<std::string> digest = sha256_of_file(input.path);
-  if (!digest) return Unexpected(std::move(digest.error()));
-  input.sha256 = std::move(*digest);
+  ASSIGN_OR_RETURN(input.sha256, sha256_of_file(input.path));
   return input;
 }
 

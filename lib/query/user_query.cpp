@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "base/try.h"
 #include "query/allowed_functions.h"
 #include "query/tables.h"
 
@@ -203,7 +204,7 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
   if (watch.is_refused) return fail(std::string(kReadOnly), kWhere, "traces are never changed");
   if (code != SQLITE_OK) return fault_in(handle, sql);
   QueryNeeds needs = watch.needs;
-  if (Result<void> checked = check(handle, statement, rest, sql); !checked) return Unexpected(checked.error());
+  RETURN_IF_ERROR(check(handle, statement, rest, sql));
   return UserQuery(handle, std::move(needs), std::move(statement));
 }
 

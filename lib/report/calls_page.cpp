@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/try.h"
 #include "text/columns.h"
 #include "text/data_table.h"
 #include "text/document_keys.h"
@@ -229,13 +230,12 @@ Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis&
   list.choice = choice;
   list.shows_tf_data = shows_tf_data(measurements);
   if (!list.shows_tf_data) return list;
-  Result<std::vector<PipelineView>> pipelines = choose_pipelines(measurements, diagnosis.judgement, choice.pipeline);
-  if (!pipelines) return Unexpected(pipelines.error());
+  ASSIGN_OR_RETURN(std::vector<PipelineView> pipelines,
+                   choose_pipelines(measurements, diagnosis.judgement, choice.pipeline));
   if (choice.number) {
-    if (const Result<void> known = check_call_number(*pipelines, *choice.number); !known)
-      return Unexpected(known.error());
+    RETURN_IF_ERROR(check_call_number(pipelines, *choice.number));
   }
-  for (const PipelineView& view : *pipelines) {
+  for (const PipelineView& view : pipelines) {
     if (list.pipelines.empty() || !choice.number) list.pipelines.push_back(view);
   }
   for (const Candidate& call : sorted_calls(list.pipelines, choice)) {

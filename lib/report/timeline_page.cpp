@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/try.h"
 #include "diagnose/user_code.h"
 #include "measure/marked_steps.h"
 #include "report/calls_page.h"
@@ -224,14 +225,12 @@ Result<TimelineList> choose_timelines(const Measurements& measurements, const Di
   TimelineList list;
   list.shows_tf_data = shows_tf_data(measurements);
   if (!list.shows_tf_data) return list;
-  Result<std::vector<PipelineView>> pipelines = choose_pipelines(measurements, diagnosis.judgement, choice.pipeline);
-  if (!pipelines) return Unexpected(pipelines.error());
+  ASSIGN_OR_RETURN(std::vector<PipelineView> pipelines,
+                   choose_pipelines(measurements, diagnosis.judgement, choice.pipeline));
   if (choice.call) {
-    if (const Result<void> known = check_call_number(*pipelines, *choice.call); !known) {
-      return Unexpected(known.error());
-    }
+    RETURN_IF_ERROR(check_call_number(pipelines, *choice.call));
   }
-  for (const PipelineView& view : *pipelines) {
+  for (const PipelineView& view : pipelines) {
     if (choice.call && !list.pipelines.empty()) break;
     if (view.pipeline.timelines.empty() || list.pipelines.size() == kMostTimelinePipelines) {
       ++list.pipelines_left_out;
@@ -239,7 +238,7 @@ Result<TimelineList> choose_timelines(const Measurements& measurements, const Di
       list.pipelines.push_back(timeline_of(view));
     }
   }
-  if (choice.step && list.pipelines.empty()) return no_such_step(*pipelines, *choice.step);
+  if (choice.step && list.pipelines.empty()) return no_such_step(pipelines, *choice.step);
   return list;
 }
 
