@@ -14,6 +14,8 @@
 #include "io/path_error.h"
 #include "process/log_sink.h"
 #include "process/output.h"
+#include "text/json_page.h"
+#include "text/utf8.h"
 
 namespace doctor {
 namespace {
@@ -33,6 +35,20 @@ bool lock(int file) {
 }
 
 }  // namespace
+
+void DoneTraces::add(const std::string& path_in_row) {
+  paths_.add(path_in_row);
+  if (path_in_row.find(kReplacementCharacter) != std::string::npos) ++inexact_[path_in_row];
+}
+
+bool DoneTraces::take(const std::string& path) {
+  if (paths_.contains(path)) return true;
+  const auto rows =
+      inexact_.empty() ? inexact_.end() : inexact_.find(OrderedJson::parse(to_line(path)).get<std::string>());
+  if (rows == inexact_.end() || rows->second == 0) return false;
+  --rows->second;
+  return true;
+}
 
 Result<std::unique_ptr<RowOutput>> RowOutput::open(const std::string& path, bool resumes, DoneTraces& done) {
   std::unique_ptr<RowOutput> rows(new RowOutput());

@@ -3,20 +3,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/hash.h"
 #include "compare/run_summary.h"
 #include "diagnose/culprit_function.h"
+#include "diagnose/dataset_words.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
-#include "fleet/pipeline_signature.h"
+#include "measure/measurements.h"
 #include "report/selection.h"
 #include "text/json_page.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
+
+/// What is in the tree only because of the runtime: its inputs take its place.
+bool is_passed_over(const IteratorMeasurement& iterator) {
+  return has_trait(iterator, Trait::frame) || is_injected(iterator);
+}
+
+std::string signature_of(std::string_view family, std::vector<std::string> inputs) {
+  std::sort(inputs.begin(), inputs.end());
+  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+  std::string text = std::string(family) + '(';
+  for (const std::string& input : inputs) text += input + ',';
+  return fmt::format("{:016x}", fnv1a_64(text + ')'));
+}
+
+/// Names the structure of a pipeline, sixteen hexadecimal digits: alike for recordings of the same program. The
+/// signature of an iterator is FNV-1a-64 of the text KIND(SIGNATURE,SIGNATURE…) with its inputs' signatures in
+/// ascending order, each once; that of the pipeline is made in the same way, without a kind, of its roots.
+///
+/// What changes though the program does not is left out: versions of kinds ("ParallelMapV2"), whether a step is
+/// parallel (a family of kinds is one, see family_of()), the runtime's frames and repeats, Prefetches that TF inserts
+/// where the trace marks them, and how many like inputs there are (files of an interleave). A window in which an input
+/// made no element shows a smaller tree, and so another signature. Empty if the trace shows no iterator.
+std::string signature_of(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const std::vector<IteratorId> members = members_in_tree_order(host, pipeline);
+  std::vector<bool> is_member(host.iterators.size(), false);
+  for (const IteratorId member : members) is_member[index_of(member)] = true;
+  std::vector<std::vector<std::string>> inputs(host.iterators.size());
+  std::vector<std::string> roots;
+  // From the inputs up: in tree order parents come before them.
+  for (auto member = members.rbegin(); member != members.rend(); ++member) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(*member)];
+    const bool has_parent = iterator.parent != kNoIterator && is_member[index_of(iterator.parent)];
+    std::vector<std::string>& above = has_parent ? inputs[index_of(iterator.parent)] : roots;
+    std::vector<std::string> own = std::move(inputs[index_of(*member)]);
+    if (is_passed_over(iterator)) {
+      above.insert(above.end(), own.begin(), own.end());
+    } else {
+      above.push_back(signature_of(family_of(iterator.short_name), std::move(own)));
+    }
+  }
+  return roots.empty() ? std::string() : signature_of("", std::move(roots));
+}
 
 constexpr std::size_t kOpCount = 3;
 

@@ -1,12 +1,87 @@
 #include "query/load_events.h"
 
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "convert/event_columns.h"
+#include "convert/event_text.h"
 #include "query/tables.h"
 
 namespace doctor {
+
+namespace {
+
+std::string insert_sql(std::size_t count) {
+  std::string sql = "INSERT INTO " + std::string(kEventRows) + " VALUES (?,?,?,?,?)";
+  for (std::size_t row = 1; row < count; ++row) sql += ",(?,?,?,?,?)";
+  return sql;
+}
+
+}  // namespace
+
+EventRows::EventRows(QueryDatabase& database, bool has_arguments)
+    : database_(database),
+      has_arguments_(has_arguments),
+      insert_one_(prepare(database.handle(), insert_sql(1))),
+      insert_many_(prepare(database.handle(), insert_sql(kRowsAtOnce))) {
+  if (!insert_one_ || !insert_many_) fault_ = database_.failure().value();
+}
+
+void EventRows::add(std::int64_t line, std::int64_t name, Picoseconds start, Picoseconds duration,
+                    std::span<const EventArgument> arguments) {
+  if (EventStore* const store = database_.events(); store != nullptr) {
+    const EventStore::Row row{static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(name), start, duration};
+    if (!store->add(row)) fault_ = Error{"too many events to keep them in memory", {}, {}, {}};
+    return;
+  }
+  Row& row = rows_[count_++];
+  row.line = line;
+  row.name = name;
+  row.start = start;
+  row.duration = duration;
+  row.arguments.clear();
+  if (has_arguments_ && !arguments.empty()) append_arguments(row.arguments, {}, arguments);
+  if (count_ == kRowsAtOnce) flush();
+}
+
+void EventRows::insert(const Statement& statement, std::size_t begin, std::size_t end) {
+  if (fault_) return;
+  int parameter = 0;
+  for (std::size_t index = begin; index < end; ++index) {
+    const Row& row = rows_[index];
+    sqlite3_bind_int64(statement.get(), ++parameter, row.line);
+    sqlite3_bind_int64(statement.get(), ++parameter, row.name);
+    sqlite3_bind_int64(statement.get(), ++parameter, row.start);
+    sqlite3_bind_int64(statement.get(), ++parameter, row.duration);
+    ++parameter;
+    if (row.arguments.empty()) {
+      sqlite3_bind_null(statement.get(), parameter);
+    } else {
+      // Not copied: it lives until the statement has run.
+      sqlite3_bind_text64(statement.get(), parameter, row.arguments.data(), row.arguments.size(), SQLITE_STATIC,
+                          SQLITE_UTF8);
+    }
+  }
+  if (sqlite3_step(statement.get()) != SQLITE_DONE) fault_ = database_.failure().value();
+  sqlite3_reset(statement.get());
+}
+
+void EventRows::flush() {
+  if (count_ == kRowsAtOnce) {
+    insert(insert_many_, 0, count_);
+  } else {
+    for (std::size_t index = 0; index < count_; ++index) insert(insert_one_, index, index + 1);
+  }
+  count_ = 0;
+}
+
+Result<void> EventRows::finish() {
+  flush();
+  if (fault_) return Unexpected(*fault_);
+  return {};
+}
 
 EventLoader::EventLoader(QueryDatabase& database, std::int64_t trace, std::string path, EventRequest request)
     : database_(database), trace_(trace), request_(request), number_(database.next_number(kEventClocks, "file")) {

@@ -3,11 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "fleet/row_columns.h"
+#include "text/text_table.h"
 
 namespace doctor {
 namespace {
+
+std::string without_code(std::string_view text) {
+  std::string plain;
+  for (const char letter : text) {
+    if (letter != '`') plain += letter;
+  }
+  return plain;
+}
 
 using enum QueryType;
 
@@ -350,6 +360,22 @@ std::string_view sql_to_show_timelines() {
 CREATE TEMP VIEW timeline_events AS SELECT name, pid, tid, start_us AS ts, duration_us AS dur,
   coalesce(args ->> '$.name', long_name) AS arg_name, coalesce(args ->> '$.op', op_type) AS arg_op FROM main.events;
 )";
+}
+
+std::string tables_text(PageWidth width) {
+  std::string text;
+  for (const QueryTable& table : query_tables()) {
+    text += text.empty() ? "" : "\n";
+    text += fitted_lines(fmt::format("{}: {}\n", table.name, without_code(table.meaning)), width, 2);
+    std::vector<TextRow> rows;
+    for (const QueryColumn& column : table.columns) {
+      rows.push_back({"  " + std::string(column.name),
+                      std::string(to_word(column.type)) + (column.is_nullable ? " or null" : ""),
+                      std::string(column.unit), without_code(column.meaning)});
+    }
+    text += text_table({{}, {}, {}, {"", Align::left, Fit::wrap}}, rows, width);
+  }
+  return text;
 }
 
 }  // namespace doctor

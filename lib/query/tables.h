@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/columns.h"
+
 namespace doctor {
 
 enum class QueryType : std::uint8_t {
@@ -63,5 +65,8 @@ inline constexpr std::string_view kEventRows = "event_rows";
 inline constexpr std::string_view kEventClocks = "event_clocks";
 /// A trace that was measured: where its times count from.
 inline constexpr std::string_view kTraceClocks = "trace_clocks";
+
+/// `query --schema`: all tables with their columns, for a terminal.
+std::string tables_text(PageWidth width = {});
 
 }  // namespace doctor
