@@ -6,10 +6,9 @@
 #include "diagnose/catalog.h"
 #include "io/trace_inputs.h"
 #include "pages.h"
-#include "report/explanation_page.h"
 #include "report/html/html_page.h"
 #include "report/report.h"
-#include "report/rules_page.h"
+#include "report/rule_pages.h"
 #include "report/selection.h"
 
 namespace doctor {

@@ -5,19 +5,11 @@
 #include <type_traits>
 
 #include "base/try.h"
-#include "report/autotune_page.h"
 #include "report/calls_page.h"
-#include "report/hosts_page.h"
 #include "report/html/html_page.h"
-#include "report/input_page.h"
-#include "report/kernels_page.h"
-#include "report/memory_page.h"
-#include "report/ops_page.h"
-#include "report/overview_page.h"
 #include "report/selection.h"
-#include "report/steps_page.h"
+#include "report/show_pages.h"
 #include "report/timeline_page.h"
-#include "report/tree_page.h"
 #include "text/data_table.h"
 
 namespace doctor {

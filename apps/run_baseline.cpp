@@ -18,8 +18,7 @@
 #include "process/output.h"
 #include "process/output_broker.h"
 #include "recordings.h"
-#include "report/baseline_page.h"
-#include "report/history_page.h"
+#include "report/comparison_pages.h"
 #include "report/html/html_page.h"
 #include "text/numbers.h"
 

@@ -15,10 +15,7 @@
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "recordings.h"
-#include "report/comparison_page.h"
-#include "report/comparison_picture.h"
-#include "report/comparison_problems.h"
-#include "report/history_page.h"
+#include "report/comparison_pages.h"
 
 namespace doctor {
 namespace {

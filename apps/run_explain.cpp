@@ -6,8 +6,7 @@
 #include "diagnose/threshold_settings.h"
 #include "process/exit_code.h"
 #include "process/output.h"
-#include "report/explanation_page.h"
-#include "report/rules_page.h"
+#include "report/rule_pages.h"
 
 namespace doctor {
 namespace {

@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "documents.h"
 #include "fleet/fleet.h"
-#include "fleet/fleet_report.h"
+#include "fleet/fleet_pages.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "reading_sandbox.h"

@@ -1,9 +1,7 @@
 // Commands about the program itself: help, man, completions and what they complete with.
 
 #include "base/nearest.h"
-#include "command_line/completion.h"
-#include "command_line/help_text.h"
-#include "command_line/man_page.h"
+#include "command_line/help_pages.h"
 #include "command_line/request.h"
 #include "commands.h"
 #include "process/output.h"

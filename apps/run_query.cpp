@@ -30,7 +30,7 @@
 #include "process/time_limit.h"
 #include "process/timings.h"
 #include "query/examples.h"
-#include "query/load_traces.h"
+#include "query/load_inputs.h"
 #include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"

@@ -11,7 +11,7 @@
 #include "diagnose/tuning.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/autotune_page.h"
+#include "report/show_pages.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "report/comparison_page.h"
+#include "report/comparison_pages.h"
 #include "report/comparison_words.h"
 #include "summaries.h"
 

@@ -15,8 +15,7 @@
 
 #include "built_paths.h"
 #include "command_line/command_table.h"
-#include "command_line/completion.h"
-#include "command_line/man_page.h"
+#include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "run_tool.h"
 

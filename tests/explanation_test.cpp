@@ -11,7 +11,7 @@
 #include "diagnose/catalog.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/explanation_page.h"
+#include "report/rule_pages.h"
 
 namespace doctor::explanation_test {
 namespace {

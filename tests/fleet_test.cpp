@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/fleet_report.h"
+#include "fleet/fleet_pages.h"
 #include "fleet/trace_row.h"
 #include "fleet/trace_run.h"
 #include "io/line_reader.h"

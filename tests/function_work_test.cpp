@@ -12,7 +12,7 @@
 
 #include "measure/measure.h"
 #include "measure/measurements.h"
-#include "report/input_page.h"
+#include "report/show_pages.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 

@@ -13,8 +13,7 @@
 #include "documents.h"
 #include "fuzz_analysis.h"
 #include "fuzz_traces.h"
-#include "report/comparison_page.h"
-#include "report/comparison_problems.h"
+#include "report/comparison_pages.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fleet/fleet.h"
-#include "fleet/fleet_report.h"
+#include "fleet/fleet_pages.h"
 #include "fuzzing.h"
 #include "report/html/html_page.h"
 

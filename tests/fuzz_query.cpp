@@ -13,9 +13,8 @@
 #include "convert/output_buffer.h"
 #include "fuzz_analysis.h"
 #include "fuzz_traces.h"
-#include "query/load_traces.h"
+#include "query/load_inputs.h"
 #include "query/print_rows.h"
-#include "query/query_inputs.h"
 #include "query/tables.h"
 #include "query/user_query.h"
 

@@ -17,8 +17,8 @@
 #include "html_documents.h"
 #include "pages.h"
 #include "report/diagnosis_problems.h"
-#include "report/explanation_page.h"
 #include "report/report.h"
+#include "report/rule_pages.h"
 #include "report/whatif_page.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fleet/fleet.h"
-#include "fleet/fleet_report.h"
+#include "fleet/fleet_pages.h"
 #include "golden_file.h"
 
 namespace doctor::golden_fleet_test {

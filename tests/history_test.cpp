@@ -12,7 +12,7 @@
 
 #include "compare/change_points.h"
 #include "compare/sessions.h"
-#include "report/history_page.h"
+#include "report/comparison_pages.h"
 #include "report/html/html_page.h"
 #include "summaries.h"
 

@@ -1,7 +1,5 @@
 // `show hosts`: a row for each host, and what the cores of the run wait in each step.
 
-#include "report/hosts_page.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -13,6 +11,7 @@
 #include "gpu_trace.h"
 #include "measure/core_waits.h"
 #include "measure/step_table.h"
+#include "report/show_pages.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fleet/fleet.h"
-#include "fleet/fleet_report.h"
+#include "fleet/fleet_pages.h"
 #include "fleet/trace_row.h"
 #include "fleet/trace_run.h"
 #include "report/html/html_page.h"

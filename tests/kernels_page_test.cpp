@@ -1,7 +1,5 @@
 // `show kernels`: columns, order, and what it says where there is nothing to show.
 
-#include "report/kernels_page.h"
-
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 
 #include "gpu_trace.h"
 #include "pipeline.h"
+#include "report/show_pages.h"
 #include "temporary_directory.h"
 
 namespace doctor::kernels_page_test {

@@ -1,7 +1,5 @@
 // `show memory`: allocators with their peaks, the buffers of tf.data, and what it says where there is nothing to show.
 
-#include "report/memory_page.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "pipeline.h"
+#include "report/show_pages.h"
 #include "temporary_directory.h"
 #include "text/area_chart.h"
 #include "text/json_page.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compare/baseline.h"
-#include "report/comparison_page.h"
+#include "report/comparison_pages.h"
 #include "summaries.h"
 
 namespace doctor::op_calls_test {

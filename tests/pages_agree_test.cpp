@@ -11,10 +11,8 @@
 
 #include "built_paths.h"
 #include "pipeline.h"
-#include "report/input_page.h"
-#include "report/overview_page.h"
 #include "report/selection.h"
-#include "report/steps_page.h"
+#include "report/show_pages.h"
 
 namespace doctor::pages_agree_test {
 namespace {

@@ -11,8 +11,7 @@
 
 #include "built_paths.h"
 #include "pipeline.h"
-#include "report/ops_page.h"
-#include "report/overview_page.h"
+#include "report/show_pages.h"
 #include "run_tool.h"
 
 namespace doctor::peers_test {

@@ -17,7 +17,7 @@
 #include "diagnose/threshold_settings.h"
 #include "query/event_names.h"
 #include "query/examples.h"
-#include "query/load_traces.h"
+#include "query/load_inputs.h"
 #include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"

@@ -15,7 +15,7 @@
 #include "io/byte_source.h"
 #include "measure/measure.h"
 #include "report/report.h"
-#include "report/tree_page.h"
+#include "report/show_pages.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"
 

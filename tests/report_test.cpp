@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "report/rules_page.h"
+#include "report/rule_pages.h"
 #include "report/selection.h"
-#include "report/tree_page.h"
+#include "report/show_pages.h"
 #include "text/text_page.h"
 
 namespace doctor::report_test {

@@ -10,7 +10,7 @@
 #include "built_paths.h"
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
-#include "query/load_rows.h"
+#include "query/load_inputs.h"
 #include "query/tables.h"
 #include "query/warehouse.h"
 #include "run_tool.h"

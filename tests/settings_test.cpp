@@ -15,7 +15,7 @@
 #include "built_paths.h"
 #include "command_line/command_line.h"
 #include "command_line/command_table.h"
-#include "command_line/completion.h"
+#include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "command_line/setting_sources.h"
 #include "command_line/settings_in_force.h"

@@ -12,7 +12,7 @@
 #include "measure/measure.h"
 #include "measure/path_walker.h"
 #include "report/report.h"
-#include "report/tree_page.h"
+#include "report/show_pages.h"
 #include "synthetic_trace.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "report/comparison_page.h"
+#include "report/comparison_pages.h"
 #include "summaries.h"
 
 namespace doctor::step_model_test {

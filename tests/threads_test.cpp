@@ -13,7 +13,7 @@
 #include "measure/measure.h"
 #include "pipeline.h"
 #include "report/report.h"
-#include "report/tree_page.h"
+#include "report/show_pages.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 

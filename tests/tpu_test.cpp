@@ -9,9 +9,8 @@
 
 #include "diagnose/catalog.h"
 #include "pipeline.h"
-#include "report/kernels_page.h"
-#include "report/ops_page.h"
 #include "report/report.h"
+#include "report/show_pages.h"
 #include "temporary_directory.h"
 #include "written_tpu_traces.h"
 

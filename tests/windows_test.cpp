@@ -13,7 +13,7 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
-#include "report/tree_page.h"
+#include "report/show_pages.h"
 
 namespace doctor::windows_test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/try.h"
-#include "command_line/help_text.h"
+#include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "pages.h"
 

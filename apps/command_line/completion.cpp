@@ -1,10 +1,9 @@
-#include "command_line/completion.h"
-
 #include <sys/stat.h>
 
 #include <utility>
 
 #include "command_line/command_table.h"
+#include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "command_line/request.h"
 #include "command_line/setting_sources.h"

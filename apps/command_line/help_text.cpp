@@ -1,9 +1,8 @@
-#include "command_line/help_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "pages.h"
 

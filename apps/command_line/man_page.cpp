@@ -1,12 +1,10 @@
-#include "command_line/man_page.h"
-
 #include <fmt/format.h>
 
 #include <cstddef>
 #include <string_view>
 
 #include "command_line/command_table.h"
-#include "command_line/help_text.h"
+#include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "config/config.h"
 #include "pages.h"

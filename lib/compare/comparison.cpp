@@ -11,13 +11,9 @@
 
 #include "base/ranks.h"
 #include "base/time.h"
-#include "compare/element_sizes.h"
-#include "compare/finding_changes.h"
-#include "compare/function_changes.h"
-#include "compare/pipeline_rows.h"
+#include "compare/comparison_parts.h"
 #include "compare/sessions.h"
 #include "compare/structure_changes.h"
-#include "compare/time_rows.h"
 #include "text/numbers.h"
 
 namespace doctor {

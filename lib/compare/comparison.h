@@ -8,7 +8,6 @@
 
 #include "compare/comparison_rows.h"
 #include "compare/machine_pace.h"
-#include "compare/machines.h"
 #include "compare/run_summary.h"
 #include "diagnose/ideal_run.h"
 #include "diagnose/threshold.h"
@@ -37,6 +36,18 @@ enum class ComparisonOutcome {
   /// nothing that was compared does.
   inconclusive,
 };
+
+/// Whether base and candidate were recorded on one machine, as far as the recordings say.
+struct MachineComparison {
+  bool is_other = false;                 ///< no recording of one side was made on a machine of the other
+  std::vector<std::string> differences;  ///< of the machines: "cores: 2 -> 16"; only if they are others
+  std::vector<std::string> notes;        ///< what else is not the same, and what is not known
+};
+
+MachineComparison compare_machines(std::span<const RunSummary> base, std::span<const RunSummary> candidate);
+
+/// The recordings that were made on a machine of the other side, or may have been; all, where none was.
+std::vector<RunSummary> on_machines_of(std::span<const RunSummary> runs, std::span<const RunSummary> others);
 
 struct RunComparison {
   ComparisonOutcome outcome = ComparisonOutcome::inconclusive;

@@ -1,11 +1,10 @@
-#include "compare/element_sizes.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <optional>
 #include <set>
 
+#include "compare/comparison_parts.h"
 #include "compare/structure_changes.h"
 #include "text/numbers.h"
 

@@ -1,11 +1,11 @@
-#include "compare/finding_changes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
+
+#include "compare/comparison_parts.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "compare/function_changes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "compare/comparison_parts.h"
 #include "compare/op_calls.h"
 #include "compare/structure_changes.h"
 

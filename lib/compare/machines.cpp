@@ -1,5 +1,3 @@
-#include "compare/machines.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 
 #include "base/ranks.h"
+#include "compare/comparison.h"
 
 namespace doctor {
 namespace {

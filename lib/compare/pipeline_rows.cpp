@@ -1,7 +1,6 @@
-#include "compare/pipeline_rows.h"
-
 #include <algorithm>
 
+#include "compare/comparison_parts.h"
 #include "compare/step_model.h"
 
 namespace doctor {

@@ -1,5 +1,3 @@
-#include "compare/time_rows.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "compare/comparison_parts.h"
 #include "compare/op_calls.h"
 #include "compare/row_judge.h"
 #include "compare/step_model.h"

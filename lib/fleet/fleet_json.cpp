@@ -1,5 +1,4 @@
-#include "fleet/fleet_report.h"
-#include "fleet/fleet_tables.h"
+#include "fleet/fleet_pages.h"
 #include "text/json_page.h"
 #include "text/timestamp.h"
 

@@ -1,5 +1,3 @@
-#include "fleet/fleet_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "fleet/fleet_tables.h"
+#include "fleet/fleet_pages.h"
 #include "text/escape.h"
 #include "text/hours.h"
 #include "text/numbers.h"

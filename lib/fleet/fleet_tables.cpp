@@ -1,10 +1,9 @@
-#include "fleet/fleet_tables.h"
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "base/time.h"
+#include "fleet/fleet_pages.h"
 #include "text/timestamp.h"
 
 namespace doctor {

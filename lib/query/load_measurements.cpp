@@ -1,5 +1,3 @@
-#include "query/load_measurements.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +9,12 @@
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "measure/call_details.h"
+#include "query/load_inputs.h"
 #include "query/row_inserter.h"
 #include "query/tables.h"
 #include "report/calls_page.h"
 #include "report/selection.h"
-#include "report/steps_page.h"
+#include "report/show_pages.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

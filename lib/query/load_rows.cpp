@@ -1,5 +1,3 @@
-#include "query/load_rows.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 #include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/line_reader.h"
+#include "query/load_inputs.h"
 #include "query/row_inserter.h"
 #include "query/tables.h"
 #include "text/json_page.h"

@@ -1,5 +1,3 @@
-#include "query/load_traces.h"
-
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -19,7 +17,7 @@
 #include "io/byte_source.h"
 #include "io/file_progress.h"
 #include "io/moved_source.h"
-#include "query/load_rows.h"
+#include "query/load_inputs.h"
 #include "query/query_database.h"
 #include "query/row_inserter.h"
 #include "text/json_page.h"

@@ -1,5 +1,3 @@
-#include "query/query_inputs.h"
-
 #include <memory>
 #include <set>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/file_io.h"
+#include "query/load_inputs.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/autotune_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "report/selection.h"
+#include "report/show_pages.h"
 #include "text/columns.h"
 #include "text/data_table.h"
 #include "text/document_keys.h"

@@ -1,7 +1,6 @@
-#include "report/baseline_page.h"
-
 #include <algorithm>
 
+#include "report/comparison_pages.h"
 #include "text/data_table.h"
 #include "text/numbers.h"
 

@@ -1,5 +1,3 @@
-#include "report/buffer_groups.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,8 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "measure/step_table.h"
-#include "report/autotune_page.h"
+#include "report/memory_parts.h"
+#include "report/show_pages.h"
 #include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"

@@ -1,11 +1,10 @@
-#include "report/changes_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
+#include "report/text_parts.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -1,10 +1,9 @@
-#include "report/comparison_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "report/comparison_pages.h"
 #include "report/comparison_words.h"
 #include "report/json_values.h"
 #include "text/document_keys.h"

@@ -1,11 +1,10 @@
-#include "report/comparison_picture.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "report/comparison_pages.h"
 #include "report/comparison_words.h"
 #include "report/html/html_writer.h"
 #include "report/html/page_parts.h"

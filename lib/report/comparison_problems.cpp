@@ -1,5 +1,3 @@
-#include "report/comparison_problems.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "compare/comparison_thresholds.h"
+#include "report/comparison_pages.h"
 #include "report/comparison_words.h"
 #include "report/repository_path.h"
 #include "tree/dataset_kinds.h"

@@ -1,5 +1,3 @@
-#include "report/explanation_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "report/pipeline_text.h"
+#include "report/rule_pages.h"
 #include "report/selection.h"
 #include "text/document_keys.h"
 #include "text/json_page.h"

@@ -1,5 +1,3 @@
-#include "report/history_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "report/comparison_pages.h"
 #include "report/json_values.h"
 #include "text/data_table.h"
 #include "text/document_keys.h"

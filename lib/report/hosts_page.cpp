@@ -1,5 +1,3 @@
-#include "report/hosts_page.h"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "diagnose/pipelines.h"
 #include "measure/step_table.h"
 #include "report/selection.h"
+#include "report/show_pages.h"
 #include "text/document_keys.h"
 
 namespace doctor {

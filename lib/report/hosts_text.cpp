@@ -1,5 +1,3 @@
-#include "report/hosts_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "diagnose/devices.h"
 #include "report/pipeline_text.h"
+#include "report/text_parts.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/numbers.h"

@@ -1,5 +1,3 @@
-#include "report/input_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "report/overview_page.h"
 #include "report/selection.h"
+#include "report/show_pages.h"
 #include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"

@@ -1,11 +1,10 @@
-#include "report/kernels_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "profile/kernel_statistics.h"
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {

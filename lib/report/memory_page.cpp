@@ -1,5 +1,3 @@
-#include "report/memory_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +8,9 @@
 #include <vector>
 
 #include "measure/step_table.h"
-#include "report/buffer_groups.h"
-#include "report/process_memory.h"
+#include "report/memory_parts.h"
 #include "report/selection.h"
+#include "report/show_pages.h"
 #include "text/area_chart.h"
 #include "text/data_table.h"
 #include "text/document_keys.h"

@@ -1,9 +1,9 @@
-#include "report/ops_page.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
+
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {

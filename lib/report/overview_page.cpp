@@ -1,5 +1,3 @@
-#include "report/overview_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,9 +8,8 @@
 
 #include "diagnose/cores.h"
 #include "diagnose/host_comparison.h"
-#include "report/ops_page.h"
 #include "report/selection.h"
-#include "report/steps_page.h"
+#include "report/show_pages.h"
 #include "text/document_keys.h"
 #include "text/numbers.h"
 #include "text/text_page.h"

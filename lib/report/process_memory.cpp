@@ -1,5 +1,3 @@
-#include "report/process_memory.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "diagnose/growing_buffer.h"
 #include "diagnose/user_code.h"
 #include "measure/memory_growth.h"
+#include "report/memory_parts.h"
 #include "report/selection.h"
 #include "text/document_keys.h"
 #include "text/escape.h"

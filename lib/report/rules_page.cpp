@@ -1,10 +1,9 @@
-#include "report/rules_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "report/json_values.h"
+#include "report/rule_pages.h"
 #include "text/document_keys.h"
 #include "text/json_page.h"
 #include "text/numbers.h"

@@ -1,11 +1,11 @@
-#include "report/steps_page.h"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {

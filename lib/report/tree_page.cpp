@@ -1,5 +1,3 @@
-#include "report/tree_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "report/json_values.h"
 #include "report/pipeline_text.h"
 #include "report/selection.h"
+#include "report/show_pages.h"
 #include "text/columns.h"
 #include "text/document_keys.h"
 #include "text/escape.h"

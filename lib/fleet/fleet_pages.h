@@ -1,11 +1,39 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string>
+
 #include "base/time.h"
 #include "fleet/fleet.h"
-#include "fleet/fleet_view.h"
 #include "text/data_table.h"
+#include "text/json_page.h"
+#include "text/text_page.h"
 
 namespace doctor {
+
+/// What of a fleet its reader wants to see.
+struct FleetView {
+  std::size_t top = 0;               ///< how many entries of each ranking; 0: all
+  std::optional<double> price = {};  ///< of an hour, in any currency; none: nothing is said about money
+};
+
+// A fleet for its readers.
+
+/// For a terminal: what the rows come to, then the rankings.
+std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const TextStyle& style);
+
+/// The first line of it alone.
+std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style);
+
+/// The same for a merge request or a page.
+std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view);
+
+/// `tfdata-doctor.fleet/2`.
+OrderedJson fleet_json(const Fleet& fleet, const FleetView& view);
+
+/// The causes alone: one table, a line for each culprit and each rule, distinguished by its first column.
+std::string render_fleet_csv(const Fleet& fleet, const FleetView& view);
 
 // The rankings of a fleet as tables, each cut to as many entries as the view shows.
 

@@ -19,4 +19,15 @@ std::string command_help(const CommandEntry& command, std::string_view page = {}
 /// The text in lines of at most `width` characters, cut at blanks; a longer word has a line of its own.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
+/// The manual page in the macros of man(7), made from the tables of commands and options.
+std::string man_page();
+
+/// What may follow on a command line: `words` are those after the program's name, the last one as far as it is typed. A
+/// line each: the word, a tab, what it means. The line ":files" says that a file may follow too. A word "=" joins its
+/// neighbours, for bash cuts lines there; after "--option=" only the value is offered.
+std::string completions_of(const std::vector<std::string>& words);
+
+/// The script that asks `tfdata-doctor complete` in a shell: "bash", "zsh" or "fish".
+std::string completion_script(std::string_view shell);
+
 }  // namespace doctor

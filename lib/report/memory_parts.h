@@ -15,6 +15,8 @@
 
 namespace doctor {
 
+// What the page about memory puts together.
+
 // The part of `show memory` about the host: the elements that tf.data keeps in its buffers.
 
 /// The buffers of some iterators.
@@ -41,5 +43,14 @@ std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements,
 std::string buffers_text(const BufferGroup& group, PageWidth width);
 
 OrderedJson buffers_json(const BufferGroup& group);
+
+// The part of `show memory` about the process that was recorded: the samples beside the trace.
+
+/// Its memory, how it grows with the steps, what can have taken it, and what will be taken; empty where it was not
+/// noted. A file that cannot be used is a line that says why.
+std::string process_memory_text(const HostMeasurement& host, PageWidth width);
+
+/// The same; null where it was not noted.
+OrderedJson process_memory_json(const HostMeasurement& host);
 
 }  // namespace doctor
