@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "base/time.h"
@@ -12,77 +14,66 @@ namespace {
 constexpr double kNanosecondsPerHour = 3.6e12;
 
 template <typename Items>
-std::size_t shown_count(const Items& items, std::size_t top) {
-  return top == 0 ? items.size() : std::min(top, items.size());
+std::span<const typename Items::value_type> shown(const Items& items, std::size_t top) {
+  return std::span(items).first(top == 0 ? items.size() : std::min(top, items.size()));
 }
 
-Cell count_cell(std::uint64_t count) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(count, INT64_MAX));
-}
-
-Cell text_or_unknown(const std::string& text) {
-  return text.empty() ? Cell() : Cell(text);
-}
+using CauseFields = std::vector<Field<FleetCause>>;
 
 /// How well a narrow page can do without the columns about savings; what is at the lower end is left out first.
 enum SpareOfSavings : std::uint8_t { kSpareEstimate = 1, kSpareTraces, kSpareLow };
 
-std::vector<Cell> loss_cells(const FleetCause& cause, const FleetView& view) {
-  std::vector<Cell> cells = {to_hours(cause.lost_ns), cause.share, count_cell(cause.traces), count_cell(cause.jobs)};
-  const FleetSaving& saved = cause.saved;
-  const bool is_predicted = saved.traces > 0;
-  cells.push_back(count_cell(saved.traces));
-  for (const std::int64_t time : {saved.ns, saved.low_ns}) {
-    cells.push_back(is_predicted ? Cell(to_hours(time)) : Cell());
-  }
-  if (view.price) {
-    for (const std::int64_t time : {saved.ns, saved.low_ns}) {
-      cells.push_back(is_predicted ? Cell(to_hours(time) * *view.price) : Cell());
-    }
-  }
-  cells.emplace_back(cause.example);
-  return cells;
+Cell saved(const FleetSaving& saving, std::int64_t nanoseconds, double price = 1) {
+  return saving.traces > 0 ? Cell(to_hours(nanoseconds) * price) : Cell();
 }
 
-void append_loss_columns(DataTable& table, const FleetView& view) {
-  std::vector<Column> columns = {{"lost_hours", "lost", ColumnKind::hours},
-                                 {"share", "share", ColumnKind::share},
-                                 {"traces", "traces", ColumnKind::count},
-                                 {"jobs", "jobs", ColumnKind::count},
-                                 {"predicted_traces", "predicted", ColumnKind::count, true, kSpareTraces},
-                                 {"saved_hours", "saved", ColumnKind::hours, true, kSpareEstimate},
-                                 {"saved_low_hours", "low end", ColumnKind::hours, true, kSpareLow}};
+/// The fields of a cause, with those of what it costs.
+CauseFields with_losses(CauseFields fields, const FleetView& view) {
+  const CauseFields losses = {
+      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& cause) { return to_hours(cause.lost_ns); }},
+      {{"share", "share", ColumnKind::share}, &FleetCause::share},
+      {{"traces", "traces", ColumnKind::count}, [](const auto& cause) { return count_cell(cause.traces); }},
+      {{"jobs", "jobs", ColumnKind::count}, [](const auto& cause) { return count_cell(cause.jobs); }},
+      {{"predicted_traces", "predicted", ColumnKind::count, true, kSpareTraces},
+       [](const auto& cause) { return count_cell(cause.saved.traces); }},
+      {{"saved_hours", "saved", ColumnKind::hours, true, kSpareEstimate},
+       [](const auto& cause) { return saved(cause.saved, cause.saved.ns); }},
+      {{"saved_low_hours", "low end", ColumnKind::hours, true, kSpareLow},
+       [](const auto& cause) { return saved(cause.saved, cause.saved.low_ns); }}};
+  fields.insert(fields.end(), losses.begin(), losses.end());
   if (view.price) {
-    columns.push_back({"saved_money", "money saved", ColumnKind::number, true, kSpareEstimate});
-    columns.push_back({"saved_low_money", "low end", ColumnKind::number, true, kSpareLow});
+    fields.push_back({{"saved_money", "money saved", ColumnKind::number, true, kSpareEstimate},
+                      [price = *view.price](const auto& cause) { return saved(cause.saved, cause.saved.ns, price); }});
+    fields.push_back(
+        {{"saved_low_money", "low end", ColumnKind::number, true, kSpareLow},
+         [price = *view.price](const auto& cause) { return saved(cause.saved, cause.saved.low_ns, price); }});
   }
-  columns.push_back({"example", "example", ColumnKind::path});
-  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  fields.push_back({{"example", "example", ColumnKind::path}, &FleetCause::example});
+  return fields;
 }
 
-std::vector<Cell> culprit_cells(const FleetCause& cause) {
+DataTable loss_table(CauseFields fields, const std::vector<FleetCause>& causes, const FleetView& view) {
+  return table_of(with_losses(std::move(fields), view), shown(causes, view.top));
+}
+
+/// A text of a cause, nothing where it is empty.
+template <std::string FleetCause::*kText>
+Cell text_of(const FleetCause& cause) {
+  return text_cell(cause.*kText);
+}
+
+Cell dataset_of(const FleetCause& cause) {
   const bool is_unknown =
       cause.culprit_kind.empty() && cause.rule.empty() && cause.source.empty() && cause.group.empty();
-  return {is_unknown ? Cell("no culprit") : Cell(cause.culprit_dataset), text_or_unknown(cause.culprit_kind),
-          text_or_unknown(cause.limiting_resource)};
+  return is_unknown ? "no culprit" : cause.culprit_dataset;
 }
 
-void append_row(DataTable& table, std::vector<Cell> cells, const FleetCause& cause, const FleetView& view) {
-  std::vector<Cell> loss = loss_cells(cause, view);
-  cells.insert(cells.end(), std::make_move_iterator(loss.begin()), std::make_move_iterator(loss.end()));
-  table.rows.push_back(std::move(cells));
-}
-
-/// A row for each cause that the view shows: its own cells, then what it costs.
-DataTable loss_table(std::vector<Column> columns, const std::vector<FleetCause>& causes,
-                     std::vector<Cell> (*cells_of)(const FleetCause& cause), const FleetView& view) {
-  DataTable table;
-  table.columns = std::move(columns);
-  append_loss_columns(table, view);
-  for (std::size_t index = 0; index < shown_count(causes, view.top); ++index) {
-    append_row(table, cells_of(causes[index]), causes[index], view);
-  }
-  return table;
+const CauseFields& culprit_fields() {
+  static const CauseFields fields = {
+      {{"dataset", "culprit", ColumnKind::text}, dataset_of},
+      {{"kind", "kind", ColumnKind::text}, text_of<&FleetCause::culprit_kind>},
+      {{"limiting_resource", "limited by", ColumnKind::text}, text_of<&FleetCause::limiting_resource>}};
+  return fields;
 }
 
 Cell day_cell(std::int64_t nanoseconds) {
@@ -91,34 +82,25 @@ Cell day_cell(std::int64_t nanoseconds) {
   return to_date(std::chrono::floor<std::chrono::days>(time));
 }
 
-Cell half_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
-  return trend ? Cell((*trend).*half) : Cell();
+template <double FleetTrend::*kHalf>
+Cell input_share_of(const FleetPipeline& pipeline) {
+  return pipeline.input_share ? Cell((*pipeline.input_share).*kHalf) : Cell();
 }
 
-Cell half_time_cell(const std::optional<FleetTrend>& trend, double FleetTrend::*half) {
-  return trend ? Cell(row_time((*trend).*half)) : Cell();
-}
-
-Cell share_cell(const std::optional<double>& share) {
-  return share ? Cell(*share) : Cell();
+template <double FleetTrend::*kHalf>
+Cell get_next_of(const FleetPipeline& pipeline) {
+  return pipeline.get_next_p50 ? Cell(row_time((*pipeline.get_next_p50).*kHalf)) : Cell();
 }
 
 /// How well a narrow page can do without some columns of a job that got slower.
 enum SpareOfSlowdowns : std::uint8_t { kSpareRuns = 1, kSpareShares };
 
-std::vector<Cell> slowdown_cells(const JobHistory& job, const JobSlowdown& slowdown) {
-  const JobRun& first = job.runs[slowdown.run];
-  return {job.job,
-          day_cell(first.recorded_ns),
-          day_cell(slowdown.until ? job.runs[*slowdown.until].recorded_ns : 0),
-          row_time(slowdown.before_us),
-          row_time(slowdown.after_us),
-          share_cell(job.runs[slowdown.typical_before].input_share),
-          share_cell(job.runs[slowdown.typical_after].input_share),
-          count_cell(job.runs.size()),
-          text_or_unknown(describe_cause(job, slowdown)),
-          first.trace};
-}
+struct SlowerJob {
+  const JobHistory& job;
+  const JobSlowdown& slowdown;
+
+  const JobRun& first() const { return job.runs[slowdown.run]; }
+};
 
 }  // namespace
 
@@ -132,129 +114,102 @@ Picoseconds row_time(double microseconds) {
 }
 
 DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
-  return loss_table({{"dataset", "culprit", ColumnKind::text},
-                     {"kind", "kind", ColumnKind::text},
-                     {"limiting_resource", "limited by", ColumnKind::text}},
-                    fleet.culprits, culprit_cells, view);
+  return loss_table(culprit_fields(), fleet.culprits, view);
 }
 
 DataTable line_table(const Fleet& fleet, const FleetView& view) {
-  return loss_table(
-      {{"source", "line", ColumnKind::path}, {"dataset", "culprit", ColumnKind::text}}, fleet.lines,
-      [](const FleetCause& cause) {
-        return std::vector<Cell>{cause.source, cause.culprit_dataset};
-      },
-      view);
+  return loss_table({{{"source", "line", ColumnKind::path}, &FleetCause::source},
+                     {{"dataset", "culprit", ColumnKind::text}, &FleetCause::culprit_dataset}},
+                    fleet.lines, view);
 }
 
 DataTable rule_table(const Fleet& fleet, const FleetView& view) {
-  return loss_table(
-      {{"rule", "rule", ColumnKind::text}}, fleet.rules,
-      [](const FleetCause& cause) { return std::vector<Cell>{cause.rule}; }, view);
+  return loss_table({{{"rule", "rule", ColumnKind::text}, &FleetCause::rule}}, fleet.rules, view);
 }
 
 DataTable group_table(const Fleet& fleet, const FleetView& view) {
-  return loss_table(
-      {{"group", "group", ColumnKind::text}}, fleet.groups,
-      [](const FleetCause& cause) { return std::vector<Cell>{cause.group}; }, view);
+  return loss_table({{{"group", "group", ColumnKind::text}, &FleetCause::group}}, fleet.groups, view);
 }
 
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"signature", "pipeline", ColumnKind::text},
-                   {"lost_hours", "lost", ColumnKind::hours},
-                   {"traces", "traces", ColumnKind::count},
-                   {"jobs", "jobs", ColumnKind::count},
-                   {"first_day", "first", ColumnKind::text},
-                   {"last_day", "last", ColumnKind::text},
-                   {"input_share_earlier", "share", ColumnKind::share},
-                   {"input_share_later", "later", ColumnKind::share},
-                   {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
-                   {"get_next_p50_later_us", "later", ColumnKind::time},
-                   {"example", "example", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.pipelines, view.top); ++index) {
-    const FleetPipeline& pipeline = fleet.pipelines[index];
-    table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns), count_cell(pipeline.traces),
-                          count_cell(pipeline.jobs), day_cell(pipeline.first_ns), day_cell(pipeline.last_ns),
-                          half_cell(pipeline.input_share, &FleetTrend::earlier),
-                          half_cell(pipeline.input_share, &FleetTrend::later),
-                          half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),
-                          half_time_cell(pipeline.get_next_p50, &FleetTrend::later), pipeline.example});
-  }
-  return table;
+  static const std::vector<Field<FleetPipeline>> fields = {
+      {{"signature", "pipeline", ColumnKind::text}, &FleetPipeline::signature},
+      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& one) { return to_hours(one.lost_ns); }},
+      {{"traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.traces); }},
+      {{"jobs", "jobs", ColumnKind::count}, [](const auto& one) { return count_cell(one.jobs); }},
+      {{"first_day", "first", ColumnKind::text}, [](const auto& one) { return day_cell(one.first_ns); }},
+      {{"last_day", "last", ColumnKind::text}, [](const auto& one) { return day_cell(one.last_ns); }},
+      {{"input_share_earlier", "share", ColumnKind::share}, input_share_of<&FleetTrend::earlier>},
+      {{"input_share_later", "later", ColumnKind::share}, input_share_of<&FleetTrend::later>},
+      {{"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time}, get_next_of<&FleetTrend::earlier>},
+      {{"get_next_p50_later_us", "later", ColumnKind::time}, get_next_of<&FleetTrend::later>},
+      {{"example", "example", ColumnKind::path}, &FleetPipeline::example}};
+  return table_of(fields, shown(fleet.pipelines, view.top));
 }
 
 DataTable regression_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"signature", "pipeline", ColumnKind::text},
-                   {"lost_hours", "lost", ColumnKind::hours},
-                   {"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time},
-                   {"get_next_p50_later_us", "later", ColumnKind::time},
-                   {"earlier_traces", "traces", ColumnKind::count},
-                   {"later_traces", "later", ColumnKind::count},
-                   {"p_value", "p", ColumnKind::number},
-                   {"example", "example", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.regressions, view.top); ++index) {
-    const FleetPipeline& pipeline = fleet.pipelines[fleet.regressions[index]];
-    table.rows.push_back({pipeline.signature, to_hours(pipeline.lost_ns),
-                          half_time_cell(pipeline.get_next_p50, &FleetTrend::earlier),
-                          half_time_cell(pipeline.get_next_p50, &FleetTrend::later), count_cell(pipeline.earlier_count),
-                          count_cell(pipeline.later_count), pipeline.p_value.value_or(1), pipeline.example});
-  }
-  return table;
+  static const std::vector<Field<FleetPipeline>> fields = {
+      {{"signature", "pipeline", ColumnKind::text}, &FleetPipeline::signature},
+      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& one) { return to_hours(one.lost_ns); }},
+      {{"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time}, get_next_of<&FleetTrend::earlier>},
+      {{"get_next_p50_later_us", "later", ColumnKind::time}, get_next_of<&FleetTrend::later>},
+      {{"earlier_traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.earlier_count); }},
+      {{"later_traces", "later", ColumnKind::count}, [](const auto& one) { return count_cell(one.later_count); }},
+      {{"p_value", "p", ColumnKind::number}, [](const auto& one) { return one.p_value.value_or(1); }},
+      {{"example", "example", ColumnKind::path}, &FleetPipeline::example}};
+  std::vector<std::reference_wrapper<const FleetPipeline>> slower;
+  for (const std::size_t index : shown(fleet.regressions, view.top)) slower.emplace_back(fleet.pipelines[index]);
+  return table_of(fields, slower);
 }
 
 DataTable slowdown_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"job", "job", ColumnKind::text},
-                   {"since_day", "since", ColumnKind::text},
-                   {"until_day", "until", ColumnKind::text, true},
-                   {"step_before_us", "step", ColumnKind::time},
-                   {"step_after_us", "then", ColumnKind::time},
-                   {"input_share_before", "waits", ColumnKind::share, false, kSpareShares},
-                   {"input_share_after", "then", ColumnKind::share, false, kSpareShares},
-                   {"runs", "runs", ColumnKind::count, false, kSpareRuns},
-                   {"changed", "what changed", ColumnKind::text, true},
-                   {"trace", "first slower one", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.slower_jobs, view.top); ++index) {
-    const JobHistory& job = fleet.slower_jobs[index];
-    for (const JobSlowdown& slowdown : job.slowdowns) table.rows.push_back(slowdown_cells(job, slowdown));
+  static const std::vector<Field<SlowerJob>> fields = {
+      {{"job", "job", ColumnKind::text}, [](const auto& one) { return one.job.job; }},
+      {{"since_day", "since", ColumnKind::text}, [](const auto& one) { return day_cell(one.first().recorded_ns); }},
+      {{"until_day", "until", ColumnKind::text, true},
+       [](const auto& one) {
+         return one.slowdown.until ? day_cell(one.job.runs[*one.slowdown.until].recorded_ns) : Cell();
+       }},
+      {{"step_before_us", "step", ColumnKind::time}, [](const auto& one) { return row_time(one.slowdown.before_us); }},
+      {{"step_after_us", "then", ColumnKind::time}, [](const auto& one) { return row_time(one.slowdown.after_us); }},
+      {{"input_share_before", "waits", ColumnKind::share, false, kSpareShares},
+       [](const auto& one) { return cell_or_unknown(one.job.runs[one.slowdown.typical_before].input_share); }},
+      {{"input_share_after", "then", ColumnKind::share, false, kSpareShares},
+       [](const auto& one) { return cell_or_unknown(one.job.runs[one.slowdown.typical_after].input_share); }},
+      {{"runs", "runs", ColumnKind::count, false, kSpareRuns},
+       [](const auto& one) { return count_cell(one.job.runs.size()); }},
+      {{"changed", "what changed", ColumnKind::text, true},
+       [](const auto& one) { return text_cell(describe_cause(one.job, one.slowdown)); }},
+      {{"trace", "first slower one", ColumnKind::path}, [](const auto& one) { return one.first().trace; }}};
+  std::vector<SlowerJob> slower;
+  for (const JobHistory& job : shown(fleet.slower_jobs, view.top)) {
+    for (const JobSlowdown& slowdown : job.slowdowns) slower.push_back({job, slowdown});
   }
-  return table;
+  return table_of(fields, slower);
 }
 
 DataTable error_table(const Fleet& fleet, const FleetView& view) {
-  DataTable table;
-  table.columns = {{"reason", "could not be read", ColumnKind::text},
-                   {"traces", "traces", ColumnKind::count},
-                   {"example", "example", ColumnKind::path}};
-  for (std::size_t index = 0; index < shown_count(fleet.errors, view.top); ++index) {
-    const FleetError& error = fleet.errors[index];
-    table.rows.push_back({error.reason, count_cell(error.traces), error.example});
-  }
-  return table;
+  static const std::vector<Field<FleetError>> fields = {
+      {{"reason", "could not be read", ColumnKind::text}, &FleetError::reason},
+      {{"traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.traces); }},
+      {{"example", "example", ColumnKind::path}, &FleetError::example}};
+  return table_of(fields, shown(fleet.errors, view.top));
 }
 
 DataTable cause_table(const Fleet& fleet, const FleetView& view) {
   DataTable table;
-  table.columns = {{"by", "by", ColumnKind::text},
-                   {"dataset", "culprit", ColumnKind::text},
-                   {"kind", "kind", ColumnKind::text},
-                   {"limiting_resource", "limited by", ColumnKind::text},
-                   {"rule", "rule", ColumnKind::text}};
-  append_loss_columns(table, view);
-  table.columns.push_back({"source", "line", ColumnKind::path});
-  if (!fleet.grouped_by.empty()) table.columns.push_back({"group", "group", ColumnKind::text});
-  const auto append = [&](const char* by, const std::vector<FleetCause>& causes) {
-    for (std::size_t index = 0; index < shown_count(causes, view.top); ++index) {
-      const FleetCause& cause = causes[index];
-      std::vector<Cell> cells = culprit_cells(cause);
-      cells.insert(cells.begin(), by);
-      cells.push_back(text_or_unknown(cause.rule));
-      append_row(table, std::move(cells), cause, view);
-      table.rows.back().push_back(text_or_unknown(cause.source));
-      if (!fleet.grouped_by.empty()) table.rows.back().push_back(text_or_unknown(cause.group));
+  const auto append = [&](std::string by, const std::vector<FleetCause>& causes) {
+    CauseFields fields = {{{"by", "by", ColumnKind::text}, [&](const auto&) { return by; }}};
+    fields.insert(fields.end(), culprit_fields().begin(), culprit_fields().end());
+    fields.push_back({{"rule", "rule", ColumnKind::text}, text_of<&FleetCause::rule>});
+    fields = with_losses(std::move(fields), view);
+    fields.push_back({{"source", "line", ColumnKind::path}, text_of<&FleetCause::source>});
+    if (!fleet.grouped_by.empty()) {
+      fields.push_back({{"group", "group", ColumnKind::text}, text_of<&FleetCause::group>});
     }
+    DataTable part = table_of(fields, shown(causes, view.top));
+    table.columns = std::move(part.columns);
+    table.rows.insert(table.rows.end(), part.rows.begin(), part.rows.end());
   };
   append("culprit", fleet.culprits);
   append("line", fleet.lines);

@@ -19,24 +19,16 @@ Cell step_of(const RunSummary& summary) {
 }  // namespace
 
 std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth width) {
-  DataTable table;
-  table.columns = {{"id", "id"},
-                   {"label", "label"},
-                   {"iterators", "iterators", ColumnKind::count},
-                   {"median_step_us", "median step", ColumnKind::time},
-                   {"findings", "findings", ColumnKind::count},
-                   {"source", "source"}};
-  for (const StoredRun& run : runs) {
-    std::vector<Cell> row;
-    row.emplace_back(run.id);
-    row.emplace_back(run.label);
-    row.emplace_back(static_cast<std::int64_t>(run.summary.iterators.size()));
-    row.push_back(step_of(run.summary));
-    row.emplace_back(static_cast<std::int64_t>(run.summary.findings.size()));
-    row.emplace_back(run.summary.source);
-    table.rows.push_back(std::move(row));
-  }
-  return render_table_text(table, format_count(runs.size(), "run"), runs.size(), width);
+  static const std::vector<Field<StoredRun>> fields = {
+      {{"id", "id"}, &StoredRun::id},
+      {{"label", "label"}, &StoredRun::label},
+      {{"iterators", "iterators", ColumnKind::count},
+       [](const auto& run) { return count_cell(run.summary.iterators.size()); }},
+      {{"median_step_us", "median step", ColumnKind::time}, [](const auto& run) { return step_of(run.summary); }},
+      {{"findings", "findings", ColumnKind::count},
+       [](const auto& run) { return count_cell(run.summary.findings.size()); }},
+      {{"source", "source"}, [](const auto& run) { return run.summary.source; }}};
+  return render_table_text(table_of(fields, runs), format_count(runs.size(), "run"), runs.size(), width);
 }
 
 }  // namespace doctor

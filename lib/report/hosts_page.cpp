@@ -38,83 +38,75 @@ std::string_view status_of(const ComparedHost& host, const HostComparison& compa
   return host.is_straggler ? "straggler" : "alike";
 }
 
-template <typename Value>
-Cell cell_or_unknown(const std::optional<Value>& value) {
-  return value ? Cell(*value) : Cell();
-}
+/// A host with what its row shows.
+struct HostRow {
+  const ComparedHost& compared;
+  const HostMeasurement& host;
+  const PipelineView* worst;
+  StepSummary steps;
+  std::string_view status;
 
-void add_wait(const ComparedHost& host, const PipelineView* worst, std::vector<Cell>& row) {
-  row.emplace_back(worst != nullptr ? cell_or_unknown(input_share_of(*worst)) : Cell());
-  row.emplace_back(worst != nullptr ? Cell(worst->pipeline.total) : Cell());
-  row.emplace_back(host.judgement ? Cell(host.mean_wait) : Cell());
-  row.emplace_back(worst != nullptr ? Cell(static_cast<std::int64_t>(worst->pipeline.calls.size())) : Cell());
-}
-
-void add_steps(const HostMeasurement& host, std::vector<Cell>& row) {
-  const StepSummary steps = summarize_steps({&host.steps, 1});
-  row.emplace_back(steps.count > 0 ? Cell(static_cast<Picoseconds>(steps.average)) : Cell());
-  row.emplace_back(static_cast<std::int64_t>(steps.count));
-}
-
-void add_culprit(const PipelineView* worst, std::vector<Cell>& row) {
-  const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
-  row.emplace_back(has_culprit ? Cell(describe_culprit(worst->host, worst->pipeline, worst->judgement)) : Cell());
-  row.emplace_back(has_culprit ? Cell(worst->culprit().long_name) : Cell());
-}
+  bool has_culprit() const { return worst != nullptr && names_culprit(worst->judgement); }
+};
 
 }  // namespace
 
 DataTable hosts_table(const Measurements& measurements, const Diagnosis& diagnosis) {
-  DataTable table;
-  table.columns = {{key::host, "host", ColumnKind::text},
-                   {key::input_share, "waits", ColumnKind::share},
-                   {key::waited_us, "in all", ColumnKind::time, false, 4},
-                   {key::mean_wait_us, "mean", ColumnKind::time, false, 3},
-                   {key::get_next_calls, "calls", ColumnKind::count, false, 5},
-                   {key::step_us, "step", ColumnKind::time, false, 1},
-                   {key::steps, "steps", ColumnKind::count, false, 6},
-                   {key::device_idle_share, "device idle", ColumnKind::share, true, 2},
-                   {key::devices, "devices", ColumnKind::count, true, 6},
-                   {key::status, "compared", ColumnKind::text},
-                   {key::culprit, "culprit", ColumnKind::text},
-                   {key::culprit_long_name, "iterator", ColumnKind::text, false, 8},
-                   {key::confidence, "confidence", ColumnKind::number, false, 7}};
+  static const std::vector<Field<HostRow>> fields = {
+      {{key::host, "host", ColumnKind::text}, [](const auto& row) { return row.compared.name; }},
+      {{key::input_share, "waits", ColumnKind::share},
+       [](const auto& row) { return row.worst != nullptr ? cell_or_unknown(input_share_of(*row.worst)) : Cell(); }},
+      {{key::waited_us, "in all", ColumnKind::time, false, 4},
+       [](const auto& row) { return row.worst != nullptr ? Cell(row.worst->pipeline.total) : Cell(); }},
+      {{key::mean_wait_us, "mean", ColumnKind::time, false, 3},
+       [](const auto& row) { return row.compared.judgement ? Cell(row.compared.mean_wait) : Cell(); }},
+      {{key::get_next_calls, "calls", ColumnKind::count, false, 5},
+       [](const auto& row) { return row.worst != nullptr ? count_cell(row.worst->pipeline.calls.size()) : Cell(); }},
+      {{key::step_us, "step", ColumnKind::time, false, 1},
+       [](const auto& row) { return row.steps.count > 0 ? count_cell(row.steps.average) : Cell(); }},
+      {{key::steps, "steps", ColumnKind::count, false, 6}, [](const auto& row) { return count_cell(row.steps.count); }},
+      {{key::device_idle_share, "device idle", ColumnKind::share, true, 2},
+       [](const auto& row) { return cell_or_unknown(device_idle_share(row.host.device_profile)); }},
+      {{key::devices, "devices", ColumnKind::count, true, 6},
+       [](const auto& row) { return count_cell(row.host.devices.size()); }},
+      {{key::status, "compared", ColumnKind::text}, [](const auto& row) { return std::string(row.status); }},
+      {{key::culprit, "culprit", ColumnKind::text},
+       [](const auto& row) {
+         if (!row.has_culprit()) return Cell();
+         return Cell(describe_culprit(row.worst->host, row.worst->pipeline, row.worst->judgement));
+       }},
+      {{key::culprit_long_name, "iterator", ColumnKind::text, false, 8},
+       [](const auto& row) { return row.has_culprit() ? Cell(row.worst->culprit().long_name) : Cell(); }},
+      {{key::confidence, "confidence", ColumnKind::number, false, 7},
+       [](const auto& row) { return row.worst != nullptr ? Cell(row.worst->judgement.confidence.total()) : Cell(); }}};
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
+  std::vector<HostRow> rows;
   for (const ComparedHost& compared : diagnosis.hosts.hosts) {
     const HostMeasurement& host = measurements.hosts[compared.host];
-    const PipelineView* const worst = worst_of(compared, views);
-    std::vector<Cell>& row = table.rows.emplace_back();
-    row.emplace_back(compared.name);
-    add_wait(compared, worst, row);
-    add_steps(host, row);
-    row.push_back(cell_or_unknown(device_idle_share(host.device_profile)));
-    row.emplace_back(static_cast<std::int64_t>(host.devices.size()));
-    row.emplace_back(std::string(status_of(compared, diagnosis.hosts)));
-    add_culprit(worst, row);
-    row.push_back(worst != nullptr ? Cell(worst->judgement.confidence.total()) : Cell());
+    rows.push_back({compared, host, worst_of(compared, views), summarize_steps({&host.steps, 1}),
+                    status_of(compared, diagnosis.hosts)});
   }
-  return table;
+  return table_of(fields, rows);
 }
 
 DataTable core_waits_table(const std::vector<StepOnCores>& steps) {
-  DataTable table;
-  table.columns = {{key::step, "step", ColumnKind::rank},
-                   {key::cores, "cores", ColumnKind::count, false, 3},
-                   {key::duration_min_us, "shortest", ColumnKind::time, false, 1},
-                   {key::duration_average_us, "average", ColumnKind::time, false, 2},
-                   {key::duration_max_us, "longest", ColumnKind::time, false, 1},
-                   {key::input_min_us, "least input", ColumnKind::time},
-                   {key::input_average_us, "average", ColumnKind::time},
-                   {key::input_max_us, "most input", ColumnKind::time},
-                   {key::most_input_on, "on", ColumnKind::text, false, 4},
-                   {key::counted, "counted", ColumnKind::flag, false, 5}};
-  for (const StepOnCores& step : steps) {
-    table.rows.push_back({step.number, static_cast<std::int64_t>(step.core_count), step.duration.least,
-                          static_cast<Picoseconds>(step.duration.mean), step.duration.most, step.input.least,
-                          static_cast<Picoseconds>(step.input.mean), step.input.most, step.longest_waiting,
-                          !step.is_boundary});
-  }
-  return table;
+  static const std::vector<Field<StepOnCores>> fields = {
+      {{key::step, "step", ColumnKind::rank}, &StepOnCores::number},
+      {{key::cores, "cores", ColumnKind::count, false, 3},
+       [](const auto& step) { return count_cell(step.core_count); }},
+      {{key::duration_min_us, "shortest", ColumnKind::time, false, 1},
+       [](const auto& step) { return step.duration.least; }},
+      {{key::duration_average_us, "average", ColumnKind::time, false, 2},
+       [](const auto& step) { return count_cell(step.duration.mean); }},
+      {{key::duration_max_us, "longest", ColumnKind::time, false, 1},
+       [](const auto& step) { return step.duration.most; }},
+      {{key::input_min_us, "least input", ColumnKind::time}, [](const auto& step) { return step.input.least; }},
+      {{key::input_average_us, "average", ColumnKind::time},
+       [](const auto& step) { return count_cell(step.input.mean); }},
+      {{key::input_max_us, "most input", ColumnKind::time}, [](const auto& step) { return step.input.most; }},
+      {{key::most_input_on, "on", ColumnKind::text, false, 4}, &StepOnCores::longest_waiting},
+      {{key::counted, "counted", ColumnKind::flag, false, 5}, [](const auto& step) { return !step.is_boundary; }}};
+  return table_of(fields, steps);
 }
 
 std::vector<StepOnCores> steps_in_common(const Measurements& measurements, const Diagnosis& diagnosis) {

@@ -102,24 +102,22 @@ std::string_view to_word(InputWork work) {
 }
 
 DataTable input_table(const Measurements& measurements) {
-  DataTable table;
-  table.columns = {{key::input_op, "input op", ColumnKind::text},
-                   {key::count, "calls", ColumnKind::count, false, 3},
-                   {key::total_us, "total", ColumnKind::time, false, 2},
-                   {key::total_share, "of all calls", ColumnKind::share, false, 4},
-                   {key::self_us, "self", ColumnKind::time},
-                   {key::function_us, "function", ColumnKind::time},
-                   {key::work_share, "of all work", ColumnKind::share},
-                   {key::wait_us, "waiting", ColumnKind::time, false, 3},
-                   {key::category, "category", ColumnKind::text, false, 1}};
   const std::vector<InputOp> ops = input_ops(measurements);
   const WorkTimes all = work_times(ops);
-  for (const InputOp& op : ops) {
-    table.rows.push_back({op.name, static_cast<std::int64_t>(op.count), op.total, share_of(op.total, all.in_calls),
-                          op.self, op.function, share_of(op.work(), all.work), op.wait,
-                          std::string(to_word(op.category))});
-  }
-  return table;
+  const std::vector<Field<InputOp>> fields = {
+      {{key::input_op, "input op", ColumnKind::text}, &InputOp::name},
+      {{key::count, "calls", ColumnKind::count, false, 3}, [](const auto& op) { return count_cell(op.count); }},
+      {{key::total_us, "total", ColumnKind::time, false, 2}, &InputOp::total},
+      {{key::total_share, "of all calls", ColumnKind::share, false, 4},
+       [&](const auto& op) { return share_of(op.total, all.in_calls); }},
+      {{key::self_us, "self", ColumnKind::time}, &InputOp::self},
+      {{key::function_us, "function", ColumnKind::time}, &InputOp::function},
+      {{key::work_share, "of all work", ColumnKind::share},
+       [&](const auto& op) { return share_of(op.work(), all.work); }},
+      {{key::wait_us, "waiting", ColumnKind::time, false, 3}, &InputOp::wait},
+      {{key::category, "category", ColumnKind::text, false, 1},
+       [](const auto& op) { return std::string(to_word(op.category)); }}};
+  return table_of(fields, ops);
 }
 
 std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {

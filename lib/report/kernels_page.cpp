@@ -24,38 +24,28 @@ std::string in_words(const Dimensions& dimensions) {
 }  // namespace
 
 DataTable kernels_table(const Measurements& measurements) {
-  DataTable table;
-  table.columns = {{"rank", "#", ColumnKind::rank},
-                   {"kernel_name", "kernel", ColumnKind::text},
-                   {"registers_per_thread", "registers", ColumnKind::count, true, 6},
-                   {"shared_memory_bytes", "shared", ColumnKind::count, true, 6},
-                   {"block", "block", ColumnKind::text, false, 5},
-                   {"grid", "grid", ColumnKind::text, false, 5},
-                   {"occupancy_percent", "occupancy", ColumnKind::number, true, 4},
-                   {"op_tensor_core_eligible", "eligible", ColumnKind::flag, false, 2},
-                   {"kernel_uses_tensor_core", "TensorCore", ColumnKind::flag, false, 1},
-                   {"op_name", "op", ColumnKind::text, false, 1},
-                   {"occurrences", "times", ColumnKind::count},
-                   {"total_us", "total", ColumnKind::time},
-                   {"average_us", "average", ColumnKind::time, false, 3},
-                   {"min_us", "min", ColumnKind::time, false, 4},
-                   {"max_us", "max", ColumnKind::time, false, 4}};
-  for (const KernelRow& row : kernels_of(measurements)) {
-    const LaunchParameters& launch = row.launch;
-    std::vector<Cell>& cells = table.rows.emplace_back();
-    cells = {static_cast<std::int64_t>(table.rows.size()),
-             row.kernel_name,
-             static_cast<std::int64_t>(launch.registers_per_thread),
-             static_cast<std::int64_t>(launch.shared_bytes()),
-             in_words(launch.block),
-             in_words(launch.grid)};
-    cells.emplace_back();
-    if (launch.occupancy_percent) cells.back() = *launch.occupancy_percent;
-    cells.insert(cells.end(), {row.is_op_tensor_core_eligible, row.uses_tensor_cores, row.op_name,
-                               static_cast<std::int64_t>(row.occurrences), row.total,
-                               row.total / static_cast<Picoseconds>(row.occurrences), row.min, row.max});
-  }
-  return table;
+  std::int64_t rank = 0;
+  const std::vector<Field<KernelRow>> fields = {
+      {{"rank", "#", ColumnKind::rank}, [&](const auto&) { return ++rank; }},
+      {{"kernel_name", "kernel", ColumnKind::text}, &KernelRow::kernel_name},
+      {{"registers_per_thread", "registers", ColumnKind::count, true, 6},
+       [](const auto& row) { return count_cell(row.launch.registers_per_thread); }},
+      {{"shared_memory_bytes", "shared", ColumnKind::count, true, 6},
+       [](const auto& row) { return count_cell(row.launch.shared_bytes()); }},
+      {{"block", "block", ColumnKind::text, false, 5}, [](const auto& row) { return in_words(row.launch.block); }},
+      {{"grid", "grid", ColumnKind::text, false, 5}, [](const auto& row) { return in_words(row.launch.grid); }},
+      {{"occupancy_percent", "occupancy", ColumnKind::number, true, 4},
+       [](const auto& row) { return cell_or_unknown(row.launch.occupancy_percent); }},
+      {{"op_tensor_core_eligible", "eligible", ColumnKind::flag, false, 2}, &KernelRow::is_op_tensor_core_eligible},
+      {{"kernel_uses_tensor_core", "TensorCore", ColumnKind::flag, false, 1}, &KernelRow::uses_tensor_cores},
+      {{"op_name", "op", ColumnKind::text, false, 1}, &KernelRow::op_name},
+      {{"occurrences", "times", ColumnKind::count}, [](const auto& row) { return count_cell(row.occurrences); }},
+      {{"total_us", "total", ColumnKind::time}, &KernelRow::total},
+      {{"average_us", "average", ColumnKind::time, false, 3},
+       [](const auto& row) { return row.total / static_cast<Picoseconds>(row.occurrences); }},
+      {{"min_us", "min", ColumnKind::time, false, 4}, &KernelRow::min},
+      {{"max_us", "max", ColumnKind::time, false, 4}, &KernelRow::max}};
+  return table_of(fields, kernels_of(measurements));
 }
 
 std::string kernels_note(const Measurements& measurements) {

@@ -19,10 +19,6 @@
 namespace doctor {
 namespace {
 
-Cell text_cell(std::string text) {
-  return text.empty() ? Cell() : Cell(std::move(text));
-}
-
 std::size_t widest_line(std::string_view text) {
   std::size_t widest = 0;
   while (!text.empty()) {
@@ -262,37 +258,42 @@ std::string render_whatif_text(const WhatIfView& view, const TextStyle& style) {
 }
 
 std::string render_whatif_csv(const WhatIfView& view) {
-  DataTable table;
-  table.columns = {{"pipeline", "pipeline", ColumnKind::text},
-                   {"fix", "fix", ColumnKind::text},
-                   {"rule", "rule", ColumnKind::text},
-                   {"estimate", "steps/s", ColumnKind::number},
-                   {"low", "low", ColumnKind::number},
-                   {"high", "high", ColumnKind::number},
-                   {"gain", "gain", ColumnKind::number},
-                   {"gain_low", "gain, low", ColumnKind::number},
-                   {"gain_high", "gain, high", ColumnKind::number},
-                   {"condition", "if", ColumnKind::text},
-                   {"then_limited_by_resource", "then limited by", ColumnKind::text},
-                   {"then_limited_by_iterator", "in", ColumnKind::text}};
-  if (view.ideal != nullptr) table.columns.push_back({"closes", "closes of the gap", ColumnKind::number});
-  for (const WhatIfHost& host : worst_hosts_first(view)) {
-    if (!is_tabled(host)) continue;
-    for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) {
-      const Prediction& prediction = fixes->prediction;
-      const IteratorId limit = iterator_at(host, prediction.then_limited_by);
-      table.rows.push_back(
-          {text_cell(id_of(host)), spec_of(host, *fixes, " + "), text_cell(fixes->rule), prediction.estimate,
-           prediction.low, prediction.high, host.gain_of(prediction.estimate), host.gain_of(prediction.low),
-           host.gain_of(prediction.high), text_cell(std::string(to_word(prediction.condition))),
-           std::string(to_word(prediction.then_limited_by.resource)),
-           limit == kNoIterator ? Cell() : Cell(host.measured().iterators[index_of(limit)].long_name)});
-      if (view.ideal == nullptr) continue;
-      const std::optional<double> closes = host.closes(*fixes);
-      table.rows.back().push_back(closes ? Cell(*closes) : Cell());
-    }
+  struct Row {
+    const WhatIfHost& host;
+    const PredictedFixes& fixes;
+    const Prediction& prediction;
+  };
+  std::vector<Field<Row>> fields = {
+      {{"pipeline", "pipeline", ColumnKind::text}, [](const Row& row) { return text_cell(id_of(row.host)); }},
+      {{"fix", "fix", ColumnKind::text}, [](const Row& row) { return spec_of(row.host, row.fixes, " + "); }},
+      {{"rule", "rule", ColumnKind::text}, [](const Row& row) { return text_cell(row.fixes.rule); }},
+      {{"estimate", "steps/s", ColumnKind::number}, [](const Row& row) { return row.prediction.estimate; }},
+      {{"low", "low", ColumnKind::number}, [](const Row& row) { return row.prediction.low; }},
+      {{"high", "high", ColumnKind::number}, [](const Row& row) { return row.prediction.high; }},
+      {{"gain", "gain", ColumnKind::number}, [](const Row& row) { return row.host.gain_of(row.prediction.estimate); }},
+      {{"gain_low", "gain, low", ColumnKind::number},
+       [](const Row& row) { return row.host.gain_of(row.prediction.low); }},
+      {{"gain_high", "gain, high", ColumnKind::number},
+       [](const Row& row) { return row.host.gain_of(row.prediction.high); }},
+      {{"condition", "if", ColumnKind::text},
+       [](const Row& row) { return text_cell(std::string(to_word(row.prediction.condition))); }},
+      {{"then_limited_by_resource", "then limited by", ColumnKind::text},
+       [](const Row& row) { return std::string(to_word(row.prediction.then_limited_by.resource)); }},
+      {{"then_limited_by_iterator", "in", ColumnKind::text}, [](const Row& row) {
+         const IteratorId limit = iterator_at(row.host, row.prediction.then_limited_by);
+         return limit == kNoIterator ? Cell() : Cell(row.host.measured().iterators[index_of(limit)].long_name);
+       }}};
+  if (view.ideal != nullptr) {
+    fields.push_back({{"closes", "closes of the gap", ColumnKind::number},
+                      [](const Row& row) { return cell_or_unknown(row.host.closes(row.fixes)); }});
   }
-  return table_csv(table);
+  const std::vector<WhatIfHost> hosts = worst_hosts_first(view);
+  std::vector<Row> rows;
+  for (const WhatIfHost& host : hosts) {
+    if (!is_tabled(host)) continue;
+    for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) rows.push_back({host, *fixes, fixes->prediction});
+  }
+  return table_csv(table_of(fields, rows));
 }
 
 std::string render_whatif_markdown(const WhatIfView& view) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,25 @@ struct DataTable {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  ///< each with a cell for every column
 };
+
+/// A column together with what it shows of a thing that has a row: a member, or a function of the thing.
+template <typename Thing>
+struct Field {
+  Column column;
+  std::function<Cell(const Thing&)> cell;
+};
+
+/// A row for each of these things.
+template <typename Thing, typename Things>
+DataTable table_of(const std::vector<Field<Thing>>& fields, const Things& things) {
+  DataTable table;
+  for (const Field<Thing>& field : fields) table.columns.push_back(field.column);
+  for (const Thing& thing : things) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const Field<Thing>& field : fields) row.push_back(field.cell(thing));
+  }
+  return table;
+}
 
 /// Which rows of a table are printed in which order.
 struct RowChoice {

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,6 +48,20 @@ struct Blob {
 /// A value as the kind of its column wants it: text and path a string; rank, count and time an integer; share and
 /// number a double; flag a bool. Nothing where it is not known.
 using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool, Blob>;
+
+template <typename Value>
+Cell cell_or_unknown(const std::optional<Value>& value) {
+  return value ? Cell(*value) : Cell();
+}
+/// Nothing for an empty text.
+inline Cell text_cell(std::string text) {
+  return text.empty() ? Cell() : Cell(std::move(text));
+}
+/// Of a number that an integer holds.
+template <typename Count>
+Cell count_cell(Count count) {
+  return static_cast<std::int64_t>(count);
+}
 
 inline bool is_unknown(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell);
