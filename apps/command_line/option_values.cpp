@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/parse.h"
 #include "base/try.h"
 #include "command_line/option_table.h"
 #include "diagnose/threshold_settings.h"
@@ -17,16 +16,17 @@
 namespace doctor {
 namespace {
 
-struct SizeUnit {
+/// What a number may end in, and what that multiplies it by.
+struct Unit {
   std::string_view name;
-  double bytes;
+  double factor;
 };
 
 constexpr double kKilo = 1e3;
 constexpr double kKibi = 1024;
 
 // GNU's meaning of the letters: alone and with "iB" powers of 1024, with "B" of 1000.
-constexpr std::array<SizeUnit, 14> kUnits = {{
+constexpr std::array<Unit, 14> kSizeUnits = {{
     {"", 1},
     {"b", 1},
     {"k", kKibi},
@@ -43,12 +43,8 @@ constexpr std::array<SizeUnit, 14> kUnits = {{
     {"tb", kKilo* kKilo* kKilo* kKilo},
 }};
 
-struct TimeUnit {
-  std::string_view name;
-  double milliseconds;
-};
-
-constexpr std::array<TimeUnit, 4> kTimeUnits = {{{"ms", 1}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
+// In milliseconds.
+constexpr std::array<Unit, 4> kTimeUnits = {{{"ms", 1}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
 constexpr double kLongestDuration = 7 * 24 * 3600e3;  // milliseconds; longer is a slip
 
 // Beyond these a factor is a slip.
@@ -65,10 +61,7 @@ constexpr std::string_view kMemorySizes =
 
 /// A number without an exponent.
 std::optional<double> parse_decimal(std::string_view text) {
-  double number = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
-  return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
+  return parse_whole<double>(text, std::chars_format::fixed);
 }
 
 std::string in_lower_case(std::string_view text) {
@@ -79,16 +72,23 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
+/// A decimal number with one of these units, in the unit whose factor is 1.
+std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
+  const std::size_t digits = std::min(text.find_first_not_of("-0123456789."), text.size());
+  const std::optional<double> number = parse_decimal(text.substr(0, digits));
+  const auto unit =
+      std::find_if(units.begin(), units.end(), [&](const Unit& known) { return known.name == text.substr(digits); });
+  return number && unit != units.end() ? std::optional(*number * unit->factor) : std::nullopt;
+}
+
 Result<double> parse_limit(BudgetKind kind, const std::string& text, const std::string& where) {
-  double limit = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, limit);
-  const bool is_number = error == std::errc() && end == text_end && std::isfinite(limit) && limit >= 0;
-  if (kind == BudgetKind::input_share && !(is_number && limit <= 1)) {
+  const std::optional<double> limit = parse_whole<double>(text);
+  const bool is_number = limit && std::isfinite(*limit) && *limit >= 0;
+  if (kind == BudgetKind::input_share && !(is_number && *limit <= 1)) {
     return fail("'" + text + "' is not a share between 0 and 1", where);
   }
   if (!is_number) return fail("'" + text + "' is not a number of microseconds from 0 up", where);
-  return limit;
+  return *limit;
 }
 
 Result<void> check_number(const OptionEntry& option, const GivenValue& value) {
@@ -125,10 +125,7 @@ Result<void> check_word(const GivenValue& value, std::span<const std::string_vie
 }  // namespace
 
 std::optional<std::size_t> parse_number(std::string_view text) {
-  std::size_t number = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, number);
-  return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
+  return parse_whole<std::size_t>(text);
 }
 
 std::optional<double> parse_factor(std::string_view text) {
@@ -152,31 +149,14 @@ std::optional<double> parse_share(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_memory_size(std::string_view text) {
-  double number = 0;
-  const char* const text_end = text.data() + text.size();
-  // Fixed: an exponent is not a way to write a size.
-  const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
-  const std::string unit_name = in_lower_case({end, static_cast<std::size_t>(text_end - end)});
-  const auto* const unit =
-      std::find_if(kUnits.begin(), kUnits.end(), [&](const SizeUnit& known) { return known.name == unit_name; });
-  if (unit == kUnits.end()) return std::nullopt;
-  const double bytes = number * unit->bytes;
-  if (!(bytes >= 1 && bytes <= kMostBytes)) return std::nullopt;  // nan, too
-  return static_cast<std::uint64_t>(bytes);
+  const std::optional<double> bytes = parse_quantity(in_lower_case(text), kSizeUnits);
+  if (!bytes || !(*bytes >= 1 && *bytes <= kMostBytes)) return std::nullopt;
+  return static_cast<std::uint64_t>(*bytes);
 }
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  double number = 0;
-  const char* const text_end = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), text_end, number, std::chars_format::fixed);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view unit_name(end, static_cast<std::size_t>(text_end - end));
-  const auto* const unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
-                                        [&](const TimeUnit& known) { return known.name == unit_name; });
-  if (unit == kTimeUnits.end()) return std::nullopt;
-  const double milliseconds = std::round(number * unit->milliseconds);
-  if (!(milliseconds >= 0 && milliseconds <= kLongestDuration)) return std::nullopt;  // nan, too
+  const double milliseconds = std::round(parse_quantity(text, kTimeUnits).value_or(-1));
+  if (!(milliseconds >= 0 && milliseconds <= kLongestDuration)) return std::nullopt;
   return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
 }
 

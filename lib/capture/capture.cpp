@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/try.h"
 #include "capture/grpc_frame.h"
 #include "capture/http2_calls.h"
@@ -34,10 +34,7 @@ struct CaptureFailure {
 std::optional<int> grpc_status_of(const Http2Answer& answer) {
   const auto header = answer.headers.find("grpc-status");
   if (header == answer.headers.end()) return std::nullopt;
-  const std::string& text = header->second;
-  int status = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), status);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(status) : std::nullopt;
+  return parse_whole<int>(header->second);
 }
 
 std::string server_hint(const ProfilerAddress& address) {

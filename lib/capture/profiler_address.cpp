@@ -1,9 +1,8 @@
 #include "capture/profiler_address.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
+#include "base/parse.h"
 #include "base/try.h"
 
 namespace doctor {
@@ -40,8 +39,8 @@ Result<ProfilerAddress> parse_address(std::string_view text) {
   std::string_view host = text.substr(0, colon);
   const std::string_view digits = text.substr(colon + 1);
   ProfilerAddress address;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
-  if (error != std::errc() || end != digits.data() + digits.size() || address.port == 0) {
+  address.port = parse_whole<decltype(address.port)>(digits).value_or(0);
+  if (address.port == 0) {
     return fail("'" + std::string(digits) + "' is not a port from 1 to 65535", where);
   }
   const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';

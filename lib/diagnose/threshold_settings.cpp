@@ -1,22 +1,18 @@
 #include "diagnose/threshold_settings.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <system_error>
 #include <vector>
 
 #include "base/nearest.h"
+#include "base/parse.h"
 
 namespace doctor {
 namespace {
 
 /// Not a number where the text is none.
 double parse_value(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number ? value : std::numeric_limits<double>::quiet_NaN();
+  return parse_whole<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace

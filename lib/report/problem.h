@@ -54,8 +54,6 @@ struct Problem {
   std::string fingerprint;                ///< set by set_fingerprints()
   bool fails = false;                     ///< a reason for the command to fail
   std::optional<std::string> suppressed;  ///< why the user does not want to hear of it
-
-  bool counts_as_failure() const { return fails && !suppressed; }
 };
 
 /// A rule that could not be evaluated.

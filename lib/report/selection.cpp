@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <unordered_set>
 #include <utility>
 
+#include "base/parse.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
@@ -211,10 +210,8 @@ std::optional<IteratorId> root_of_pipeline_id(std::string_view id) {
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view root = id.substr(colon + 1);
   if (root == "getnext") return kNoIterator;
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(root.data(), root.data() + root.size(), number);
-  if (error != std::errc{} || end != root.data() + root.size()) return std::nullopt;
-  return static_cast<IteratorId>(number);
+  const std::optional<std::uint32_t> number = parse_whole<std::uint32_t>(root);
+  return number ? std::optional(static_cast<IteratorId>(*number)) : std::nullopt;
 }
 
 Loss total_loss(const Measurements& measurements) {
