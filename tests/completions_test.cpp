@@ -225,7 +225,7 @@ TEST_CASE("the manual has every command and option, and mandoc finds nothing wro
   for (const OptionEntry& option : option_table()) {
     const std::string letter = option.letter == '\0' ? "" : std::string("-") + option.letter + ", ";
     CHECK_MESSAGE(has(letter + flag_of(option)), option.name);
-    if (option.is_setting) CHECK_MESSAGE(has(variable_of(option)), variable_of(option));
+    if (option.is_setting()) CHECK_MESSAGE(has(variable_of(option)), variable_of(option));
   }
   if (!is_installed("mandoc")) return;
   const TemporaryDirectory folder;

@@ -41,7 +41,7 @@ std::string settings_table() {
   std::string table = "| key | option | environment variable | default | |\n|---|---|---|---|---|\n";
   std::set<std::string_view> names;
   for (const OptionEntry& option : option_table()) {
-    if (!option.is_setting || !names.insert(option.name).second) continue;
+    if (!option.is_setting() || !names.insert(option.name).second) continue;
     const std::string value = option.value_name.empty() ? "" : " " + std::string(option.value_name);
     const std::string_view fallback = option.kind == ValueKind::none ? "false" : option.default_text;
     table += fmt::format("| {} | {} | {} | {} | {} |\n", code(option.key), code(flag_of(option) + value),

@@ -369,7 +369,6 @@ TEST_CASE("every option explains itself, and what stands in the file stands in t
     CHECK_FALSE(option.help.empty());
     CHECK(option.value_name.empty() == (option.kind == ValueKind::none));
     CHECK(option.words.empty() == (option.kind != ValueKind::word));
-    CHECK((option.key.empty() || option.is_setting));
     const OptionEntry* const shown = find_option(Command::config, option.name);
     CHECK((option.key.empty() || shown != nullptr));
   }

@@ -1,7 +1,6 @@
-#include "command_line/command_options.h"
-
 #include <array>
 
+#include "command_line/option_table.h"
 #include "query/warehouse.h"
 
 namespace doctor {
@@ -23,17 +22,15 @@ constexpr std::array<std::string_view, 5> kTablePages = {"input", "hosts", "step
 constexpr std::array<std::string_view, 7> kRankedPages = {"calls", "input",   "hosts", "steps",
                                                           "ops",   "kernels", "memory"};
 
-/// For `capture` alone.
-const std::vector<OptionEntry> kCaptureOptions = {
+const std::vector<OptionEntry> kCommandOptions = {
+    // For `capture` alone.
     {.name = "duration",
-     .value_name = "TIME",
      .kind = ValueKind::duration,
      .least = 1,
      .default_text = "2s",
      .help = "How long to trace: 500ms, 2s, 1m; ten steps or more should fit in",
      .commands = {capture}},
     {.name = "host-tracer-level",
-     .value_name = "N",
      .kind = ValueKind::number,
      .most = 3,
      .default_text = "2",
@@ -41,14 +38,12 @@ const std::vector<OptionEntry> kCaptureOptions = {
              "2 no input pipeline can be judged",
      .commands = {capture}},
     {.name = "device-tracer-level",
-     .value_name = "N",
      .kind = ValueKind::number,
      .most = 3,
      .default_text = "1",
      .help = "What to record of devices: 0 nothing; more than 1 where the profiler of a device has it",
      .commands = {capture}},
     {.name = "python-tracer-level",
-     .value_name = "N",
      .kind = ValueKind::number,
      .most = 1,
      .default_text = "0",
@@ -56,21 +51,18 @@ const std::vector<OptionEntry> kCaptureOptions = {
              "recorded",
      .commands = {capture}},
     {.name = "delay",
-     .value_name = "TIME",
      .kind = ValueKind::duration,
      .least = 1,
      .help = "Let all hosts begin at the same moment, TIME from now, as far as their clocks agree; without it each "
              "begins when it is asked",
      .commands = {capture}},
     {.name = "timeout",
-     .value_name = "TIME",
      .kind = ValueKind::duration,
      .least = 1,
      .default_text = "1m",
      .help = "Give up on a host that has not sent its trace TIME after the end of it",
      .commands = {capture}},
     {.name = "retries",
-     .value_name = "N",
      .kind = ValueKind::number,
      .most = kMostRetries,
      .default_text = "0",
@@ -79,24 +71,20 @@ const std::vector<OptionEntry> kCaptureOptions = {
          "is running, nothing ran, no answer in time",
      .commands = {capture}},
     {.name = "retry-after",
-     .value_name = "TIME",
      .kind = ValueKind::duration,
      .default_text = "1s",
      .help = "Wait TIME before the first retry, and twice as long before each that follows, up to a minute",
      .commands = {capture}},
     {.name = "max-size",
-     .value_name = "SIZE",
      .kind = ValueKind::size,
      .default_text = "2G",
      .help = "Refuse a trace that is larger, e.g. 512M",
      .commands = {capture}},
     {.name = "every",
-     .value_name = "TIME",
      .kind = ValueKind::duration,
      .help = "Capture again and again, TIME from one beginning to the next, until Ctrl-C",
      .commands = {capture}},
     {.name = "count",
-     .value_name = "N",
      .kind = ValueKind::number,
      .least = 1,
      .help = "With --every: end after N captures",
@@ -105,16 +93,11 @@ const std::vector<OptionEntry> kCaptureOptions = {
      .help = "With --every: keep a trace, and print its report, only if verdict or culprit are not as before; metrics "
              "are always written",
      .commands = {capture}},
-};
-
-/// For comparisons and baselines alone.
-const std::vector<OptionEntry> kComparisonOptions = {
+    // For comparisons and baselines alone.
     {.name = "baseline",
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Compare with the runs of this baseline; then all recordings named are candidates",
      .commands = {compare, config},
-     .is_setting = true,
      .key = "baseline"},
     {.name = "label",
      .value_name = "NAME",
@@ -127,12 +110,10 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .help = "add: what the runs are of, e.g. a commit",
      .commands = {baseline}},
     {.name = "keep",
-     .value_name = "N",
      .kind = ValueKind::number,
      .help = "prune: how many runs to keep, those that were added last",
      .commands = {baseline}},
     {.name = "keep-sessions",
-     .value_name = "N",
      .kind = ValueKind::number,
      .least = 1,
      .help = "add, prune: keep the runs of the last N sessions: recordings of one machine without half an hour between "
@@ -142,12 +123,10 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .help =
          "Judge with as few as 3 recordings a side, and only what is 5 % slower: fires on identical code more often",
      .commands = {compare, config},
-     .is_setting = true,
      .key = "weak"},
     {.name = "across-machines",
      .help = "Judge the times of recordings of another machine too: each iterator and op is held against all others",
      .commands = {compare, config},
-     .is_setting = true,
      .key = "across-machines"},
     {.name = "max-slowdown",
      .value_name = "PERCENT",
@@ -156,7 +135,6 @@ const std::vector<OptionEntry> kComparisonOptions = {
          "Fail only if a step gets longer by more than this, e.g. 2%, as a model of its parts has it; findings count "
          "as before",
      .commands = {compare, config},
-     .is_setting = true,
      .key = "max-slowdown"},
     {.name = "judge",
      .value_name = "get-next|step|all",
@@ -165,14 +143,9 @@ const std::vector<OptionEntry> kComparisonOptions = {
      .help = "Count a GetNext or step that is at least 25 % longer as a regression too; may be repeated",
      .commands = {compare, config},
      .repeats = true,
-     .is_setting = true,
      .key = "judge"},
-};
-
-/// For batches and folders that are followed.
-const std::vector<OptionEntry> kBatchOptions = {
+    // For batches and folders that are followed.
     {.name = "files-from",
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Read more paths from this file, one a line; - is standard input",
      .commands = {batch}},
@@ -182,7 +155,6 @@ const std::vector<OptionEntry> kBatchOptions = {
      .commands = {batch}},
     {.name = "jobs",
      .letter = 'j',
-     .value_name = "N",
      .kind = ValueKind::number,
      .least = 1,
      .most = kMostJobs,
@@ -211,26 +183,20 @@ const std::vector<OptionEntry> kBatchOptions = {
      .help = "Exit with 0 if all rows were written, whatever they say: for engines that take all else for a failure",
      .commands = {batch, watch}},
     {.name = "every",
-     .value_name = "TIME",
      .kind = ValueKind::duration,
      .least = 1000,
      .default_text = "30s",
      .help = "Look again so long after everything new was diagnosed",
      .commands = {watch}},
     {.name = "once", .help = "Diagnose what is new and whole, and end: for cron", .commands = {watch}},
-};
-
-/// For some pages of `show` alone.
-const std::vector<OptionEntry> kPageOptions = {
+    // For some pages of `show` alone.
     {.name = "call",
-     .value_name = "N",
      .kind = ValueKind::number,
      .least = 1,
      .help = "calls, timeline: only the call of this number in its pipeline",
      .commands = {show},
      .pages = kCallPages},
     {.name = "step",
-     .value_name = "N",
      .kind = ValueKind::number,
      .help = "timeline: only the step that the trace marks with this number",
      .commands = {show},
@@ -242,14 +208,12 @@ const std::vector<OptionEntry> kPageOptions = {
      .commands = {show},
      .pages = kCallPages},
     {.name = "top",
-     .value_name = "N",
      .kind = ValueKind::number,
      .help = "How many calls or rows, 0: all (default: calls the 10 longest slow ones, json and csv 100, 0: slow or "
              "not; tables 20, json and csv all)",
      .commands = {show},
      .pages = kRankedPages},
     {.name = "top",
-     .value_name = "N",
      .kind = ValueKind::number,
      .help = "How many entries of each ranking, 0: all (default: 10, json and csv all)",
      .commands = {fleet}},
@@ -261,7 +225,6 @@ const std::vector<OptionEntry> kPageOptions = {
          "culprit, pipeline, host, or path:REGEX, what the first group of an extended regular expression, or all of "
          "it, finds in the path",
      .commands = {fleet, config},
-     .is_setting = true,
      .key = "group-by"},
     {.name = "price",
      .value_name = "PER_HOUR",
@@ -286,10 +249,7 @@ const std::vector<OptionEntry> kPageOptions = {
      .help = "hosts: a row for each step alone, with the least, the average and the most of its cores",
      .commands = {show},
      .pages = kHostPages},
-};
-
-/// For `whatif` alone.
-const std::vector<OptionEntry> kWhatIfOptions = {
+    // For `whatif` alone.
     {.name = "fix",
      .value_name = "KIND[:ITERATOR][,p=N|auto][,cycle=N]",
      .kind = ValueKind::fix,
@@ -313,28 +273,21 @@ const std::vector<OptionEntry> kWhatIfOptions = {
      .commands = {compare}},
     {.name = "plan", .help = "List the fixes after which your model hardly waits for its input", .commands = {whatif}},
     {.name = "cores",
-     .value_name = "N",
      .kind = ValueKind::number,
      .least = 1,
      .most = kMostCores,
      .help = "Predict for a machine with N cores, 1 to 4096 (default: those of the trace)",
      .commands = {whatif}},
     {.name = "consumer",
-     .value_name = "FACTOR",
      .kind = ValueKind::factor,
      .help = "Predict for a model that computes FACTOR times as fast, e.g. 2: a device twice as fast",
      .commands = {whatif}},
-};
-
-/// For `query` and `schema` alone.
-const std::vector<OptionEntry> kQueryOptions = {
+    // For `query` and `schema` alone.
     {.name = "db",
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Keep the traces in this SQLite database and ask about all that are in it; each is loaded once",
      .commands = {query}},
     {.name = "sql-file",
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Read the SQL from FILE; then all arguments are traces",
      .commands = {query}},
@@ -357,28 +310,8 @@ const std::vector<OptionEntry> kQueryOptions = {
 
 }  // namespace
 
-std::span<const OptionEntry> capture_options() {
-  return kCaptureOptions;
-}
-
-std::span<const OptionEntry> comparison_options() {
-  return kComparisonOptions;
-}
-
-std::span<const OptionEntry> batch_options() {
-  return kBatchOptions;
-}
-
-std::span<const OptionEntry> page_options() {
-  return kPageOptions;
-}
-
-std::span<const OptionEntry> whatif_options() {
-  return kWhatIfOptions;
-}
-
-std::span<const OptionEntry> query_options() {
-  return kQueryOptions;
+std::span<const OptionEntry> command_options() {
+  return kCommandOptions;
 }
 
 }  // namespace doctor

@@ -127,7 +127,7 @@ std::string environment() {
       "repeated, a variable holds values separated by commas; for flags, true or false.");
   std::string last;
   for (const OptionEntry& option : option_table()) {
-    if (!option.is_setting || variable_of(option) == last) continue;
+    if (!option.is_setting() || variable_of(option) == last) continue;
     last = variable_of(option);
     text += entry(last, {}, "As " + flag_of(option) + ".");
   }

@@ -35,7 +35,7 @@ enum class ValueKind {
 struct OptionEntry {
   std::string_view name = {};        ///< without the dashes
   char letter = '\0';                ///< its short form; none: '\0'
-  std::string_view value_name = {};  ///< "FILE", as help shows it; empty for a flag
+  std::string_view value_name = {};  ///< "FILE", as help shows it; empty for a flag, and in the table for the usual one
   ValueKind kind = ValueKind::none;
   std::span<const std::string_view> words = {};  ///< of ValueKind::word
   std::size_t least = 0;                         ///< of ValueKind::number, factor and duration
@@ -44,9 +44,12 @@ struct OptionEntry {
   std::string_view help = {};
   CommandSet commands = {};                      ///< that take it. Entries of one name share no command
   bool repeats = false;                          ///< may be given several times; all values count
-  bool is_setting = false;                       ///< may be set in the environment, as variable_of() names it
+  bool is_variable = false;                      ///< may be set in the environment although it has no key
   std::string_view key = {};                     ///< in the configuration file; empty: it cannot be set there
   std::span<const std::string_view> pages = {};  ///< of `show` that take it; empty: all
+
+  /// Whether it may be set in the environment, as variable_of() names it.
+  bool is_setting() const { return is_variable || !key.empty(); }
 };
 
 }  // namespace doctor

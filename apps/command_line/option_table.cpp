@@ -4,8 +4,8 @@
 #include <array>
 #include <deque>
 #include <string>
+#include <utility>
 
-#include "command_line/command_options.h"
 #include "convert/event_writer.h"
 
 namespace doctor {
@@ -55,24 +55,19 @@ const std::vector<OptionEntry> kTraceOptions = {
     {.name = "timings",
      .help = "Print the time of every stage and rule to standard error",
      .commands = {diagnose, capture, show, whatif, checklist, convert, query, explain, config},
-     .is_setting = true,
      .key = "timings"},
     {.name = "threads",
-     .value_name = "N",
      .kind = ValueKind::number,
      .least = 1,
      .most = kMostThreads,
      .help = "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
      .commands = kTraceSettings,
-     .is_setting = true,
      .key = "threads"},
     {.name = "max-memory",
-     .value_name = "SIZE",
      .kind = ValueKind::size,
      .help = "Fail if more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024; default: three quarters of the "
              "machine, or of the control group)",
      .commands = kMemorySettings,
-     .is_setting = true,
      .key = "max-memory"},
     {.name = "timeout",
      .value_name = "SECONDS",
@@ -104,7 +99,6 @@ const std::vector<OptionEntry> kGateOptions = {
      .default_text = "warning",
      .help = "Exit with 1 on a finding of at least this severity: error, warning, note or never",
      .commands = {diagnose, capture, batch, watch, config},
-     .is_setting = true,
      .key = "fail-on"},
     {.name = "fail-on",
      .value_name = "SEVERITY",
@@ -113,7 +107,6 @@ const std::vector<OptionEntry> kGateOptions = {
      .default_text = "warning",
      .help = "Exit with 1 on a new finding of at least this severity: error, warning, note or never",
      .commands = {compare},
-     .is_setting = true,
      .key = "fail-on"},
     {.name = "source-file",
      .value_name = "PATH[:LINE]",
@@ -121,7 +114,6 @@ const std::vector<OptionEntry> kGateOptions = {
      .help = "The source file of the pipeline, relative to the working directory: CI shows problems there, not at the "
              "trace",
      .commands = {diagnose, capture, compare, config},
-     .is_setting = true,
      .key = "source-file"},
     {.name = "set",
      .value_name = "RULE.THRESHOLD=VALUE",
@@ -130,17 +122,14 @@ const std::vector<OptionEntry> kGateOptions = {
      .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, convert, batch, watch, query, explain,
                   config},
      .repeats = true,
-     .is_setting = true,
      .key = "thresholds.RULE.THRESHOLD"},
     {.name = "min-gain",
-     .value_name = "FACTOR",
      .kind = ValueKind::factor,
      .least = 1,
      .default_text = "1.03",
      .help = "Changes that gain less than this factor, 1 or more, are only named, not advised; the same as --set "
              "input-bound.min_gain=FACTOR",
      .commands = {diagnose, capture, whatif, config},
-     .is_setting = true,
      .key = "min-gain"},
     {.name = "max-input-share",
      .value_name = "[PIPELINE=]SHARE",
@@ -149,7 +138,6 @@ const std::vector<OptionEntry> kGateOptions = {
              "long name of one of its iterators, e.g. '*::Shuffle*=0.1'; may be repeated",
      .commands = {diagnose, capture, compare, batch, watch, config},
      .repeats = true,
-     .is_setting = true,
      .key = "budgets.max_input_share"},
     {.name = "max-get-next-p95",
      .value_name = "[PIPELINE=]US",
@@ -157,7 +145,6 @@ const std::vector<OptionEntry> kGateOptions = {
      .help = "Exit with 1 if the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
      .commands = {diagnose, capture, compare, batch, watch, config},
      .repeats = true,
-     .is_setting = true,
      .key = "budgets.max_get_next_p95_us"},
     {.name = "forbid-rule",
      .value_name = "[PIPELINE=]RULE",
@@ -165,7 +152,6 @@ const std::vector<OptionEntry> kGateOptions = {
      .help = "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
      .commands = {diagnose, capture, compare, batch, watch, config},
      .repeats = true,
-     .is_setting = true,
      .key = "budgets.rules_must_not_fire"},
     {.name = "suppress",
      .value_name = "RULE[:SUBJECT]",
@@ -174,20 +160,18 @@ const std::vector<OptionEntry> kGateOptions = {
              "repeated",
      .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, batch, watch, query, config},
      .repeats = true,
-     .is_setting = true,
      .key = "suppress"},
 };
 
 /// Where settings come from.
 const std::vector<OptionEntry> kConfigOptions = {
     {.name = "config",
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help =
          "Read this configuration file instead of the nearest .tfdata-doctor.toml from the working directory upward",
      .commands = kSettingReaders,
-     .is_setting = true},
-    {.name = "no-config", .help = "Read no configuration file", .commands = kSettingReaders, .is_setting = true},
+     .is_variable = true},
+    {.name = "no-config", .help = "Read no configuration file", .commands = kSettingReaders, .is_variable = true},
 };
 
 /// Where and how the result is written.
@@ -221,19 +205,16 @@ const std::vector<OptionEntry> kOutputOptions = {
      .repeats = true},
     {.name = "output",
      .letter = 'o',
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Append each row to FILE as soon as it is made (default: standard output)",
      .commands = {batch}},
     {.name = "output",
      .letter = 'o',
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Append each row to FILE, and skip what has a row in it (default: standard output)",
      .commands = {watch}},
     {.name = "output",
      .letter = 'o',
-     .value_name = "FILE",
      .kind = ValueKind::file,
      .help = "Write to FILE, as a whole or not at all (default: standard output)",
      .commands = {show, whatif, checklist, baseline, convert, fleet, query, schema, explain, rules, config, completions,
@@ -245,25 +226,17 @@ const std::vector<OptionEntry> kOutputOptions = {
      .default_text = "auto",
      .help = "auto, always or never; auto respects NO_COLOR",
      .commands = kPrinters,
-     .is_setting = true,
      .key = "color"},
-    {.name = "quiet",
-     .letter = 'q',
-     .help = "Only the verdict, no warnings",
-     .commands = kPrinters,
-     .is_setting = true,
-     .key = "quiet"},
+    {.name = "quiet", .letter = 'q', .help = "Only the verdict, no warnings", .commands = kPrinters, .key = "quiet"},
     {.name = "quiet",
      .letter = 'q',
      .help = "Do not say what was left out",
      .commands = {convert, batch, watch, query},
-     .is_setting = true,
      .key = "quiet"},
     {.name = "verbose",
      .letter = 'v',
      .help = "With the evidence of every finding, and on standard error what the sandbox allows",
      .commands = kPrinters,
-     .is_setting = true,
      .key = "verbose"},
     {.name = "verbose",
      .letter = 'v',
@@ -297,21 +270,31 @@ std::vector<OptionEntry> format_options() {
                        .default_text = "text",
                        .help = helps.back(),
                        .commands = {command.command},
-                       .is_setting = true,
                        .key = "format"});
   }
   return options;
 }
 
+/// How help shows the values of these kinds, where an entry does not say it.
+constexpr std::array<std::pair<ValueKind, std::string_view>, 5> kUsualValues = {{{ValueKind::number, "N"},
+                                                                                 {ValueKind::factor, "FACTOR"},
+                                                                                 {ValueKind::size, "SIZE"},
+                                                                                 {ValueKind::duration, "TIME"},
+                                                                                 {ValueKind::file, "FILE"}}};
+
 std::vector<OptionEntry> joined_table() {
   std::vector<OptionEntry> table;
   const std::vector<OptionEntry> formats = format_options();
   for (const std::span<const OptionEntry> part :
-       {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), capture_options(),
-        comparison_options(), batch_options(), page_options(), whatif_options(), query_options(),
+       {std::span<const OptionEntry>(kTraceOptions), std::span<const OptionEntry>(kGateOptions), command_options(),
         std::span<const OptionEntry>(formats), std::span<const OptionEntry>(kOutputOptions),
         std::span<const OptionEntry>(kConfigOptions)}) {
     table.insert(table.end(), part.begin(), part.end());
+  }
+  for (OptionEntry& option : table) {
+    for (const auto& [kind, usual] : kUsualValues) {
+      if (option.kind == kind && option.value_name.empty()) option.value_name = usual;
+    }
   }
   return table;
 }

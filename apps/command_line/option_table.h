@@ -15,6 +15,9 @@ bool is_plain(const OptionEntry& option);
 /// All options, in the order in which help lists them.
 std::span<const OptionEntry> option_table();
 
+/// Those of one command alone, or of two of a kind: a part of the table in a file of its own.
+std::span<const OptionEntry> command_options();
+
 /// The options of a command, in that order.
 std::vector<const OptionEntry*> options_of(Command command);
 

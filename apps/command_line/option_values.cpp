@@ -220,7 +220,7 @@ Result<void> check_for_any_command(std::string_view name, const GivenValue& valu
   std::vector<std::string_view> words;
   Result<void> last;
   for (const OptionEntry& option : option_table()) {
-    if (option.name != name || !option.is_setting) continue;
+    if (option.name != name || !option.is_setting()) continue;
     last = check_value(option, value);
     if (last) return {};
     for (const std::string_view word : option.words) {

@@ -25,7 +25,7 @@ namespace {
 /// Whether this command can use a value that was not given to it in particular. `config` shows those of all commands.
 bool is_possible(const OptionEntry& option, const GivenValue& value, const Request& request) {
   if (request.command == Command::config && !option.key.empty()) return true;
-  if (!option.is_setting || !check_value(option, value)) return false;
+  if (!option.is_setting() || !check_value(option, value)) return false;
   if (option.name != "format") return true;
   const std::vector<OutputFormat> formats = formats_of(request);
   const std::optional<OutputFormat> format = format_of(value.text);
@@ -76,7 +76,7 @@ ConfigType config_type(ValueKind kind) {
 Result<GivenValues> read_environment(Command command, const Surroundings& around) {
   GivenValues values;
   for (const OptionEntry* option : options_of(command)) {
-    if (!option->is_setting) continue;
+    if (!option->is_setting()) continue;
     const std::optional<std::string> text = around.variable(variable_of(*option));
     if (!text || text->empty()) continue;
     const std::string where = "environment " + variable_of(*option);
