@@ -59,14 +59,14 @@ class Cost:
 
 
 COLLECTED = re.compile(r'Collected : (\d+)')
+# valgrind enforces no limits: one that is there already is one that the program does not try out.
+NO_LIMITS = ['bash', '-c', 'ulimit -d 8000000 && exec "$@"', 'bash']
 
 
 def count_instructions(command, good_statuses):
     """The instructions of a command, and of processes that it starts; NotRun if it failed."""
-    # valgrind enforces no limits: one that is there already is one that the program does not try out.
-    limited = ['bash', '-c', 'ulimit -d 8000000 && exec "$@"', 'bash']
     counted = ['valgrind', '--tool=callgrind', '--trace-children=yes', '--callgrind-out-file=/dev/null']
-    process = subprocess.run([*limited, *counted, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    process = subprocess.run([*NO_LIMITS, *counted, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True, errors='replace', check=False)
     if process.returncode not in good_statuses:
         return NotRun('failed with status %d' % process.returncode, is_failure=True)

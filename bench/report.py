@@ -123,6 +123,19 @@ def shape_section(growths):
     return '## Shapes\n\n%s\n\n%s' % (text, table(header, [shape_row(rows) for rows in by_shape.values()]))
 
 
+def batch_section(batches):
+    rows = []
+    for one in batches:
+        if isinstance(one.taken, Measurement):
+            rows.append([one.traces, one.jobs, seconds(one.taken.cpu), seconds(one.taken.wall), '%.0f' % one.taken.peak_mb,
+                         '%.0f' % one.rate, '%.0f' % (one.traces / one.taken.wall), ''])
+        else:
+            rows.append([one.traces, one.jobs, '', '', '', '', '', 'not run: ' + one.taken.reason])
+    header = ('traces ', 'jobs ', 'CPU s ', 'wall s ', 'peak MB ', 'traces / CPU s ', 'traces / s ', 'note')
+    text = '`batch` over copies of a trace of 44 KB, each a file of its own; the memory is that of the largest process.'
+    return '## Batch\n\n%s\n\n%s' % (text, table(header, rows)) if rows else ''
+
+
 def check_section(checks):
     words = {True: 'good', False: 'FAILED', None: 'not run'}
     return '## Checks\n\n' + table(('what', 'result', 'detail'),
@@ -140,9 +153,9 @@ def profile_section(profiled):
     return '## Profiles\n\n%s\n\n%s' % (text, table(('task', 'program', 'functions'), rows)) if rows else ''
 
 
-def document(tasks, sizes, results, inputs_mb, judgements, checks, machine, grown=None, profiled=()):
+def document(tasks, sizes, results, inputs_mb, judgements, checks, machine, grown=None, profiled=(), batches=()):
     sections = [INTRODUCTION, goal_section(judgements), profile_section(profiled), check_section(checks),
                 *(result_section(task, sizes, results, inputs_mb) for task in tasks),
-                growth_section(tasks, results, inputs_mb), shape_section(grown) if grown else '',
+                batch_section(batches), growth_section(tasks, results, inputs_mb), shape_section(grown) if grown else '',
                 machine_section(machine)]
     return '\n'.join(section for section in sections if section)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+import batch
 import checks
 import goals
 import growth
@@ -64,6 +65,8 @@ def parse(arguments):
                         'variable TFDATA_DOCTOR_BENCH_PYTHON names the Python to install them for' %
                         ', '.join(pypi.PACKAGES))
     parser.add_argument('--output', metavar='FILE', help='write the tables there, too')
+    parser.add_argument('--traces', type=count, metavar='N', help='so many traces of 44 KB for batch (default: %d)' %
+                        batch.USUAL_TRACES)
     parser.add_argument('--list', action='store_true', help='print what would be run')
     parser.add_argument('--self-test', action='store_true', help="test the benchmark's own arithmetic")
     options = parser.parse_args(arguments)
@@ -77,6 +80,8 @@ def parse(arguments):
         parser.error('--output: there is no folder %s' % os.path.dirname(options.output))
     options.sizes = QUICK_SIZES if options.quick else options.sizes or list(SIZES)
     options.runs = options.runs or 3
+    options.traces = options.traces or batch.USUAL_TRACES
+    options.wants_batch = not options.quick and options.only.search('batch/tfdata-doctor') is not None
     return options
 
 
@@ -196,11 +201,12 @@ def main(arguments):
     if options.shapes:
         return only_shapes(options)
     tasks = [task for task in TASKS if chosen_programs(task, options)]
-    if not tasks:
+    if not tasks and not options.wants_batch:
         sys.exit('scripts/bench: nothing matches --only %s' % options.only.pattern)
     if options.list:
         print('\n'.join('%s/%s' % (task.name, program.name)
                         for task in tasks for program in chosen_programs(task, options)))
+        print('\n'.join(['batch/tfdata-doctor'] * options.wants_batch))
         return 0
 
     say('building')
@@ -212,16 +218,23 @@ def main(arguments):
     results, inputs_mb = run_all(tasks, commands, inputs, options)
     checked = check_all(tasks, commands, inputs, options, results)
     judgements = goals.judge_all(results, inputs_mb, with_wall=not options.quick)
+    batches = []
+    if options.wants_batch:
+        tool, trace = commands.places['tool'], os.path.join(ROOT, 'testdata', 'traces', batch.TRACE)
+        batches = batch.measure_batches(commands.launcher, tool, trace, options.traces, BUILD, say)
+        judgements += batch.judge(batches, batch.instructions_of_a_trace(tool, trace))
     described = machine.describe(BUILD, isinstance(python, str), load)
     grown = None
     if not options.quick and not options.only and not options.no_shapes:
         grown = run_shapes(options, commands.launcher, commands.places['tool'])
     profiled = [] if options.quick else profile_missed(tasks, commands, inputs, options, judgements)
-    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described, grown, profiled)
+    text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described, grown, profiled,
+                           batches)
     print(text, end='')
     if options.output:
         with open(options.output, 'w', encoding='utf-8') as file:
             file.write(text)
+    results.update({('batch', '%d jobs' % one.jobs, '%d traces' % one.traces): one.taken for one in batches})
     return exit_status(options, results, judgements, checked)
 
 
