@@ -15,6 +15,7 @@
 #include "diagnose/whatif.h"
 #include "model/prediction.h"
 #include "pipeline.h"
+#include "run_tool.h"
 
 namespace doctor::one_ranking_test {
 namespace {
@@ -137,6 +138,18 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
   CHECK(advice_for(host, cache)->text.find("never be complete") != std::string::npos);
   host.iterators[2].short_name = "Take";
   CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after Dataset.map");
+}
+
+TEST_CASE("where no change has a gain, text, JSON and page say why in the same words") {
+  const std::string trace = source_dir() + "/testdata/traces/sequential_map_tf2.4.trace.json.gz";
+  const auto said = [&](const std::string& format, const std::string& least_gain) {
+    return run_tool({trace, "--format", format, "--min-gain", least_gain}).output;
+  };
+  const std::string why = "none of the changes that the model knows makes it clearly faster";
+  CHECK(said("text", "1000").find("  gain      " + why) != std::string::npos);
+  CHECK(said("json", "1000").find("\"no_gain_because\": \"" + why) != std::string::npos);
+  CHECK(said("html", "1000").find("<p>Gain: " + why + ".</p>") != std::string::npos);
+  for (const char* format : {"text", "json", "html"}) CHECK(said(format, "1.03").find(why) == std::string::npos);
 }
 
 }  // namespace

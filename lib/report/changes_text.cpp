@@ -125,6 +125,7 @@ std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst
 }
 
 std::string describe_missing_gains(const Diagnosis& diagnosis, const PipelineView& worst) {
+  if (worst.judgement.level != InputLevel::bound) return {};
   std::string reason;
   for (const Finding& finding : diagnosis.findings) {
     for (const Advice& advice : finding.advice) {

@@ -5,6 +5,7 @@
 #include "diagnose/throughput_words.h"
 #include "report/json_values.h"
 #include "report/report.h"
+#include "report/text_parts.h"
 #include "text/document_keys.h"
 #include "text/json_object_text.h"
 #include "text/timestamp.h"
@@ -114,8 +115,9 @@ OrderedJson trace_json(const Measurements& measurements) {
   return json;
 }
 
-OrderedJson verdict_json(const Measurements& measurements, const Judgement& judgement,
+OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diagnosis,
                          const std::vector<PipelineView>& pipelines) {
+  const Judgement& judgement = diagnosis.judgement;
   const std::optional<double> share = pipelines.empty() ? std::nullopt : input_share_of(pipelines.front());
   OrderedJson json = {
       {key::status, to_word(judgement.status)},
@@ -135,6 +137,8 @@ OrderedJson verdict_json(const Measurements& measurements, const Judgement& judg
   if (!pipelines.empty()) add_limit(pipelines.front(), json);
   json[key::steps_per_s] = rate(&PipelineJudgement::steps_per_s);
   json[key::steps_per_s_without_input] = rate(&PipelineJudgement::steps_per_s_without_input);
+  json[key::no_gain_because] =
+      text_or_null(pipelines.empty() ? std::string() : describe_missing_gains(diagnosis, pipelines.front()));
   json[key::culprit] = pipelines.empty() ? OrderedJson(nullptr) : culprit_json(pipelines.front());
   return json;
 }
@@ -255,7 +259,7 @@ auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
   if (OrderedJson devices = devices_json(measurements); !devices.empty())
     trace[key::device_activity] = std::move(devices);
   page.add(key::trace, std::exchange(trace, {}));
-  page.add(key::verdict, verdict_json(measurements, diagnosis.judgement, views));
+  page.add(key::verdict, verdict_json(measurements, diagnosis, views));
   page.add(key::hosts_compared, hosts_json(diagnosis.hosts, views));
   page.add_array(key::pipelines, views.size(), [&](std::size_t index) { return pipeline_json(views[index]); });
   page.add_array(key::findings, diagnosis.findings.size(), [&](std::size_t index) {

@@ -48,7 +48,7 @@ std::vector<ShownChange> changes_that_count(const Diagnosis& diagnosis);
 std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst);
 
 /// Why none of the changes says what it brings: the model, or that no change it knows gains enough. Empty where one
-/// does.
+/// does, and where nobody waits.
 std::string describe_missing_gains(const Diagnosis& diagnosis, const PipelineView& worst);
 
 /// Rows about what to change: code, its rule and what it brings; where there is no change, the first sentences that

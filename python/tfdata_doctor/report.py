@@ -225,6 +225,8 @@ class Verdict:
     steps_per_s: Optional[float]
     #: The same if every element were ready when it is asked for.
     steps_per_s_without_input: Optional[float]
+    #: Why no change says what it brings, as a clause; None where one does, and where nobody waits.
+    no_gain_because: Optional[str]
     #: That of the worst pipeline; None if it has none.
     culprit: Optional[Culprit]
 

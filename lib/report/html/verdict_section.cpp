@@ -243,6 +243,8 @@ void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
   // Where there is nothing to judge, there is nothing to be sure of.
   if (share) {
     if (!add_rates(*report, page)) add_shares(*share, page);
+    if (const std::string why = text_of(verdict, key::no_gain_because); !why.empty())
+      page.element("p", "Gain: " + why + ".");
     add_confidence_line(verdict, page);
   }
   const OrderedJson& trace = (*report)[key::trace];
