@@ -50,8 +50,8 @@ TEST_CASE("a fix is an edit of the pipeline") {
   const PipelineModel model = pipeline.model();
   const IteratorId map{2};
   CHECK(is_nearly(rate_with(model, fix(FixKind::parallel_map, map, 2)), 200));
-  CHECK(is_nearly(rate_with(model, fix(FixKind::parallel_map, map)), 260));  // the consumer, without 0.3 ms of tracing
-  CHECK(is_nearly(rate_with(model, fix(FixKind::cache, map)), 260));
+  CHECK(is_nearly(rate_with(model, fix(FixKind::parallel_map, map)), 256));  // the consumer, without 0.1 ms of tracing
+  CHECK(is_nearly(rate_with(model, fix(FixKind::cache, map)), 256));
   CHECK(is_nearly(rate_with(model, fix(FixKind::none)), model.now.steps_per_s));
   CHECK(rate_with(model, fix(FixKind::threadpool, kNoIterator, 64)) == model.now.steps_per_s);
 }
@@ -111,7 +111,8 @@ TEST_CASE("functions below an interleave run on the threads of the pool") {
   make_function(pipeline.host().cycles);
   const PipelineModel model = pipeline.model();
   const Replay two_threads = replay_after(model, edit);
-  CHECK(is_nearly(two_threads.steps_per_s, 200));
+  CHECK(two_threads.steps_per_s > 190);
+  CHECK(two_threads.steps_per_s < 240);  // elements that are made ahead of their turn are ready in bursts
   CHECK(two_threads.limited_by.resource == Resource::pool);
   edit.pool_threads = 8;
   CHECK(replay_after(model, edit).steps_per_s > 700);
@@ -265,7 +266,7 @@ TEST_CASE("a window that ends within an epoch has a rate of its own") {
 }
 
 TEST_CASE("recording a short step takes a good part of it") {
-  CHECK(tracing_slowdown(TimedPipeline(0.1, 1).model()) > kDistortion);
+  CHECK(tracing_slowdown(TimedPipeline(0.05, 0.4).model()) > kDistortion);
   CHECK(tracing_slowdown(TimedPipeline(0.1, 100).model()) < 1.05);
 }
 
@@ -370,7 +371,7 @@ TEST_CASE("the stage that gains most without its work limits the throughput") {
   CHECK(stages.front().gain(model) > 2);
   const double free = rate_with(model, fix(FixKind::free, IteratorId{2}));
   CHECK(free == stages.front().steps_per_s);
-  CHECK(is_nearly(free, 588));  // the consumer, without 0.3 ms of tracing
+  CHECK(is_nearly(free, 526));  // the consumer, without 0.1 ms of tracing
   CHECK(rate_with(model, fix(FixKind::parallel_map, IteratorId{2}, 4)) < free);
 }
 

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 const std::string kTraces = source_dir() + "/testdata/traces/";
 const std::string kSlow = kTraces + "seed_example1.xplane.pb";
-const std::string kTogether = kTraces + "sequential_interleave_tf2.21.xplane.pb";
+const std::string kTogether = kTraces + "guide_sequential_map.xplane.pb";
 
 /// A host with a model that makes 10 steps a second, and what is predicted of it.
 struct Predicted {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "model/fix.h"
+#include "model/interleaving.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -42,15 +43,6 @@ void make_parallel_map(const Fix& fix, const PipelineModel& model, Edit& edit) {
   } else {
     edit.cuts[stage] = {Cut::Kind::map, calls, 1};
   }
-}
-
-/// Of the inputs of what makes a dataset for each element, the one that yields those elements: it is called least.
-IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
-  const std::vector<IteratorId>& inputs = host.iterators[index_of(iterator)].children;
-  const auto calls = [&](IteratorId id) { return host.iterators[index_of(id)].calls; };
-  const auto least =
-      std::min_element(inputs.begin(), inputs.end(), [&](IteratorId a, IteratorId b) { return calls(a) < calls(b); });
-  return inputs.size() == 2 && calls(inputs.front()) != calls(inputs.back()) ? *least : kNoIterator;
 }
 
 /// A parallel interleave makes several datasets at once, but the elements that it makes them of one after another.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/interleaving.h"
 #include "model/sampled_work.h"
 #include "tree/dataset_kinds.h"
 
@@ -160,6 +161,26 @@ std::vector<Job> ProgramCompiler::jobs_of(StageIndex stage) const {
   return jobs;
 }
 
+/// Whether an iterator is made in the sample: for each iteration, or for the only one, in whose first call the consumer
+/// waits while its first element is made. In a pipeline that goes on, that one is made when the call ends.
+bool ProgramCompiler::begins_in_sample(StageIndex prefetch) const {
+  if (iteration_starts_.contains(pipeline_of_[prefetch])) return true;
+  const ConsumerCycles& consumer = sample_.consumers.front();
+  const std::vector<Cycle>& made = sample_.stages[prefetch].cycles;
+  if (made.empty() || consumer.root != pipeline_of_[prefetch]) return false;
+  const Interval first = consumer.steps.front().call;
+  return made.front().start >= first.start && made.front().start < first.start + (first.end - first.start) / 2;
+}
+
+void ProgramCompiler::set_interleaving(StageIndex stage, std::int64_t threads, std::int64_t cycle_length,
+                                       Producer& producer) const {
+  const MadeAhead ahead = made_ahead(host_, static_cast<IteratorId>(stage), cycle_length);
+  producer.threads = std::min(threads, cycle_length);
+  producer.limit = cycle_length * ahead.of_dataset;
+  producer.share_made_beside = ahead.share;
+  producer.most_made_beside = ahead.datasets;
+}
+
 void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) const {
   const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
@@ -173,11 +194,7 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
     cycle = cycle <= 0 ? parallelism : std::min(cycle, kMostAtOnce);
     // A change of the one is a change of the other.
     if (edit_.parallelism.contains(stage)) cycle = std::max(cycle, parallelism);
-    constexpr std::int64_t kMostElementsAhead = 8;
-    const std::int64_t ahead =
-        std::clamp<std::int64_t>(number(stage, "buffer_output_elements").value_or(1), 1, kMostElementsAhead);
-    producer.threads = std::min(parallelism, cycle);
-    producer.limit = cycle * ahead;
+    set_interleaving(stage, parallelism, cycle, producer);
   } else if (kind.has(Trait::parallel)) {
     producer.kind = Producer::Kind::dispatcher;
     producer.parallelism = producer.limit = parallelism;
@@ -196,7 +213,11 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
     constexpr std::int64_t kNoLimit = 1'000'000;  // larger ones are marks of "as many as it likes"
     const std::int64_t limit = number(stage, "buffer_limit").value_or(0);
     producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
-    if (const auto set = edit_.buffer.find(stage); set != edit_.buffer.end()) producer.limit = set->second;
+    if (const auto set = edit_.buffer.find(stage); set != edit_.buffer.end()) {
+      producer.limit = set->second;
+    } else if (is_tuned(iterator(stage)) && begins_in_sample(stage) && !edit_.iterates_once) {
+      producer.largest_limit = std::exchange(producer.limit, 1);
+    }
   }
 }
 

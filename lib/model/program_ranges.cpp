@@ -75,8 +75,7 @@ void ProgramCompiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
     producer.kind = Producer::Kind::dispatcher;
     producer.jobs.push_back({static_cast<float>(work.cpu), static_cast<float>(work.wait), 0});
   } else if (cut.kind == Cut::Kind::interleave) {
-    producer.threads = std::min(producer.parallelism, cycle_length);
-    producer.limit = cycle_length;
+    set_interleaving(stage, producer.parallelism, cycle_length, producer);
   }
 }
 

@@ -44,9 +44,13 @@ struct Producer {
   std::int64_t parallelism = 1;  ///< of a dispatcher: elements in work at once
   std::int64_t limit = 2;        ///< elements begun and not yet taken
   std::int64_t batch = 1;        ///< elements that one pull takes, all of them at once
-  /// What `limit` grows to, by a batch each time, while somebody waits and calls are free. Source:
-  /// MapAndBatchDatasetOp, which makes room for up to 16 batches so.
+  /// What `limit` grows to. Of a dispatcher by a batch each time, while somebody waits and calls are free. Source:
+  /// MapAndBatchDatasetOp, which makes room for up to 16 batches so. Of a feeder twofold, each time that somebody finds
+  /// the buffer empty after it was full, and in each iteration anew. Source: TF's PrefetchAutotuner.
   std::int64_t largest_limit = 0;
+  /// Of a feeder: the part of its elements, 0..1, that threads beside its own make, and how many of those at once.
+  double share_made_beside = 0;
+  std::int64_t most_made_beside = 0;
   bool is_unordered = false;
   std::vector<Program> programs;  ///< for one element after another, again and again
   /// Indexed as the programs, ascending: which iteration of the pipeline each belongs to, where it is made anew in the
@@ -55,6 +59,8 @@ struct Producer {
   IteratorId pipeline = kNoIterator;  ///< whose iterations these are: the root that the consumer takes elements of
   std::vector<Job> jobs;              ///< likewise; empty: they take no time
   StageIndex busiest = kNoStage;      ///< with most work on the threads that make elements, jobs left out
+
+  bool doubles_limit() const { return kind == Kind::feeder && largest_limit > limit; }
 };
 
 /// Whether AUTOTUNE decides how many calls of the iterator run at once.

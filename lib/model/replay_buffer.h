@@ -21,7 +21,8 @@ struct ReplayBuffer {
   std::size_t begin = 0;
   std::size_t first_slot = 0;  ///< number of the slot at `begin`
   std::int64_t held = 0;       ///< slots that are not taken
-  std::int64_t in_work = 0;    ///< of a dispatcher: jobs that are not done
+  std::int64_t in_work = 0;    ///< of a dispatcher: jobs that are not done; of a feeder: elements that are made beside
+  double made_beside = 0;      ///< elements that are due to be: see Producer::share_made_beside
   std::size_t next_program = 0;
   std::size_t next_job = 0;
   std::size_t end_program = 0;  ///< of the iteration: the next one has to begin first
@@ -29,9 +30,10 @@ struct ReplayBuffer {
   bool has_iterations = false;  ///< its pipeline is made anew in the sample
   bool is_started = false;
   bool was_full = false;
-  std::vector<ThreadIndex> takers;  ///< wait for an element
-  std::vector<ThreadIndex> makers;  ///< wait for room
-  double full_time = 0;             ///< for which its makers waited for room, all together
+  bool is_full_since_growth = false;  ///< it was full since its limit was doubled
+  std::vector<ThreadIndex> takers;    ///< wait for an element
+  std::vector<ThreadIndex> makers;    ///< wait for room
+  double full_time = 0;               ///< for which its makers waited for room, all together
 
   std::int64_t limit = 0;         ///< of `held`
   std::size_t leading_ready = 0;  ///< of the slots from `begin` on: the first so many are ready
@@ -64,10 +66,18 @@ struct ReplayBuffer {
     drop_taken();
     return true;
   }
+  /// Somebody finds it empty.
+  void grow() {
+    if (!is_full_since_growth || !producer->doubles_limit()) return;
+    limit = std::min(2 * limit, producer->largest_limit);
+    is_full_since_growth = false;
+  }
   /// What was made for the iteration before is gone; what is in work will be for nobody.
   void begin_iteration() {
     held = 0;
     leading_ready = 0;
+    is_full_since_growth = false;
+    if (producer->doubles_limit()) limit = producer->limit;
     drop(slots.size() - begin);
     const std::vector<std::uint32_t>& iterations = producer->iterations;
     const auto [first, end] = std::equal_range(iterations.begin(), iterations.end(), iteration);

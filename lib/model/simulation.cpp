@@ -45,6 +45,9 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     iterating_ = std::set<IteratorId>(begins.begin(), begins.end());
     iterating_.erase(kNoIterator);
   }
+  for (const auto& [stage, producer] : programs.producers) {
+    if (producer.doubles_limit()) iterating_.insert(producer.pipeline);
+  }
   for (ReplayBuffer& buffer : buffers_) {
     buffer.has_iterations = iterating_.contains(buffer.producer->pipeline);
     if (buffer.has_iterations) buffer.begin_iteration();
@@ -102,6 +105,22 @@ void Simulation::start_job(BufferIndex buffer, std::size_t slot) {
   if (!jobs.empty()) thread.job = jobs[buffer_at(buffer).next_job++ % jobs.size()];
 }
 
+/// Whether another thread makes the element that this one has begun.
+bool Simulation::make_beside(ThreadIndex index) {
+  ReplayBuffer& buffer = buffer_at(at(index).buffer);
+  const Producer& producer = *buffer.producer;
+  buffer.made_beside = std::min(1.0, buffer.made_beside) + producer.share_made_beside;
+  if (buffer.made_beside < 1 || buffer.in_work >= producer.most_made_beside) return false;
+  buffer.made_beside -= 1;
+  ++buffer.in_work;
+  const ReplayThread begun = at(index);
+  ReplayThread& beside = add_thread(ReplayThread::Role::feeder);
+  beside = begun;
+  beside.is_beside = true;
+  at(index).has_element = false;
+  return true;
+}
+
 /// Whether an element could be taken; otherwise the thread waits for one.
 [[gnu::always_inline]] inline bool Simulation::take(ThreadIndex index, const Action& action) {
   const BufferIndex buffer_index = buffer_of_action_.data()[&action - programs_.actions.data()];
@@ -112,6 +131,7 @@ void Simulation::start_job(BufferIndex buffer, std::size_t slot) {
   if (!(buffer.producer->batch > 1 ? buffer.take_batch() : buffer.take())) {
     if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
     buffer.takers.push_back(index);
+    buffer.grow();
     if (buffer.next_program >= buffer.end_program) wake(buffer.makers);
     return false;
   }
@@ -213,12 +233,17 @@ void Simulation::run_consumer(ThreadIndex index) {
         buffer.finish_element(at(index).slot);
         wake(buffer.takers);
       }
+      if (at(index).is_beside) {
+        --buffer.in_work;
+        return free_threads_.push_back(index);
+      }
     }
     ReplayThread& thread = at(index);
     const bool has_calls = !dispatches || buffer.in_work < producer.parallelism;
     if (buffer.held >= buffer.limit) {
-      buffer.was_full = true;
-      if (has_calls && !buffer.takers.empty() && buffer.limit < producer.largest_limit) buffer.limit += producer.batch;
+      buffer.was_full = buffer.is_full_since_growth = true;
+      if (dispatches && has_calls && !buffer.takers.empty() && buffer.limit < producer.largest_limit)
+        buffer.limit += producer.batch;
     }
     const bool is_full = !has_calls || buffer.held >= buffer.limit;
     if (is_full || (buffer.has_iterations && buffer.is_at_end())) {
@@ -238,6 +263,7 @@ void Simulation::run_consumer(ThreadIndex index) {
       sleep(index, 1);
       return;
     }
+    if (producer.share_made_beside > 0 && make_beside(index)) continue;
   }
 }
 

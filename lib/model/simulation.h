@@ -27,6 +27,7 @@ struct ReplayThread {
   Role role = Role::consumer;
   Phase phase = Phase::begin;
   bool has_element = false;    ///< of a maker: it works on the element `slot`
+  bool is_beside = false;      ///< of a maker: it ends after that one
   std::uint32_t consumer = 0;  ///< into Programs::consumers
   BufferIndex buffer = 0;      ///< that it fills
   std::size_t slot = 0;
@@ -94,6 +95,7 @@ class Simulation {
   void run_job(ThreadIndex index);
   void start(ReplayBuffer& buffer, BufferIndex index);
   void start_job(BufferIndex buffer, std::size_t slot);
+  bool make_beside(ThreadIndex index);
   ReplayThread& add_thread(ReplayThread::Role role);
   void begin_iteration(IteratorId pipeline, bool is_first);
   std::size_t first_step() const;

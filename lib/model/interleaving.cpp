@@ -1,0 +1,40 @@
+#include "model/interleaving.h"
+
+#include <algorithm>
+
+namespace doctor {
+namespace {
+
+/// Elements of a dataset, on average; 0 if the trace shows the begin of none. The window cuts the first dataset of each
+/// place in the cycle, and the last.
+double elements_of_dataset(const HostMeasurement& host, IteratorId interleave) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(interleave)];
+  const IteratorId input = input_of_datasets(host, interleave);
+  if (input == kNoIterator) return 0;
+  const auto places = static_cast<double>(std::max<std::int64_t>(1, iterator.number("cycle_length").value_or(1)));
+  const double of_a_place = static_cast<double>(host.iterators[index_of(input)].calls) / places;
+  return static_cast<double>(iterator.calls) / places / std::max(of_a_place - 0.5, 0.5);
+}
+
+}  // namespace
+
+IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
+  const std::vector<IteratorId>& inputs = host.iterators[index_of(iterator)].children;
+  const auto calls = [&](IteratorId id) { return host.iterators[index_of(id)].calls; };
+  const auto least =
+      std::min_element(inputs.begin(), inputs.end(), [&](IteratorId a, IteratorId b) { return calls(a) < calls(b); });
+  return inputs.size() == 2 && calls(inputs.front()) != calls(inputs.back()) ? *least : kNoIterator;
+}
+
+MadeAhead made_ahead(const HostMeasurement& host, IteratorId interleave, std::int64_t cycle_length) {
+  constexpr std::int64_t kMostInARow = 1 << 10;  // no real block is longer, whatever a damaged trace says
+  const std::int64_t block = host.iterators[index_of(interleave)].number("block_length").value_or(1);
+  MadeAhead ahead;
+  ahead.of_dataset = 2 * std::clamp<std::int64_t>(block, 1, kMostInARow) + 1;
+  ahead.datasets = 2 * cycle_length;
+  const double elements = elements_of_dataset(host, interleave);
+  if (elements > 0) ahead.share = std::min(1.0, static_cast<double>(ahead.of_dataset) / elements);
+  return ahead;
+}
+
+}  // namespace doctor

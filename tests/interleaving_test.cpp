@@ -1,0 +1,86 @@
+// How far a parallel interleave gets ahead: elements that it keeps ready, and datasets that it begins before their
+// turn.
+
+#include "model/interleaving.h"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+#include "model/pipeline_model.h"
+#include "timed_pipeline.h"
+
+namespace doctor::interleaving_test {
+namespace {
+
+constexpr IteratorId kInterleave{2};
+
+/// An interleave that takes 10 ms for an element, in which it needs no core, and had `datasets` datasets in 20
+/// elements.
+class Interleaved {
+ public:
+  explicit Interleaved(std::uint64_t datasets) : pipeline_(10, 0.1) {
+    HostMeasurement& host = pipeline_.host();
+    for (CycleItem& item : host.cycles.items) std::swap(item.cpu, item.wait);
+    host.iterators[2].short_name = "Interleave";
+    host.iterators[2].attributes = {{"block_length", 1, ""}, {"cycle_length", 2, ""}};
+    add_input("FiniteTake", 20);
+    if (datasets > 0) add_input("Range", datasets);
+  }
+
+  HostMeasurement& host() { return pipeline_.host(); }
+
+  /// Steps a second with as many threads as datasets at once.
+  double rate_with(std::int64_t cycle_length) {
+    const PipelineModel model = pipeline_.model();
+    Edit edit;
+    edit.cuts[2] = {Cut::Kind::interleave, cycle_length, cycle_length};
+    return replay_after(model, edit).steps_per_s;
+  }
+
+ private:
+  void add_input(const char* name, std::uint64_t calls) {
+    HostMeasurement& host = pipeline_.host();
+    IteratorMeasurement input;
+    input.short_name = name;
+    input.parent = kInterleave;
+    input.calls = calls;
+    host.iterators[2].children.push_back(static_cast<IteratorId>(host.iterators.size()));
+    host.iterators.push_back(input);
+    host.cycles.stages.emplace_back().parent = 2;
+  }
+
+  TimedPipeline pipeline_;
+};
+
+TEST_CASE("an interleave has so many elements ready of each dataset, and begins so many datasets before their turn") {
+  Interleaved pipeline(5);
+  const MadeAhead ahead = made_ahead(pipeline.host(), kInterleave, 4);
+  CHECK(ahead.of_dataset == 3);
+  CHECK(ahead.datasets == 8);
+  CHECK(ahead.share == doctest::Approx(0.6));  // two and a half datasets in each of two places, the half of one cut off
+  pipeline.host().iterators[2].attributes[0].number = 2;
+  CHECK(made_ahead(pipeline.host(), kInterleave, 4).of_dataset == 5);
+  CHECK(made_ahead(pipeline.host(), kInterleave, 4).share == 1);
+  CHECK(made_ahead(Interleaved(0).host(), kInterleave, 4).share == 0);
+}
+
+TEST_CASE("short datasets are made faster than one of them after another in each place of the cycle") {
+  const double of_long_ones = Interleaved(0).rate_with(2);
+  CHECK(of_long_ones > 190);
+  CHECK(of_long_ones < 205);
+  const double of_short_ones = Interleaved(5).rate_with(2);
+  CHECK(of_short_ones > 450);
+  CHECK(of_short_ones < 510);
+}
+
+TEST_CASE("no more datasets are begun before their turn than an interleave has threads for") {
+  Interleaved pipeline(19);
+  pipeline.host().iterators[2].attributes[0].number = 3;  // room for more elements than threads
+  const double all_beside = pipeline.rate_with(2);
+  CHECK(all_beside > 400);
+  CHECK(all_beside < 610);
+}
+
+}  // namespace
+}  // namespace doctor::interleaving_test
