@@ -179,4 +179,15 @@ std::span<const RowColumn> trace_row_columns() {
   return columns;
 }
 
+std::size_t row_column_count() {
+  return trace_row_columns().size();
+}
+
+void measure_figures(const PipelineView& worst, TraceRow& row) {
+  for (const RowColumn& column : trace_row_columns()) {
+    const auto* const figure = std::get_if<RowFigure>(&column.member);
+    if (figure != nullptr) row.figures[place_of(column)] = (*figure)(worst);
+  }
+}
+
 }  // namespace doctor

@@ -137,10 +137,7 @@ void describe_pipeline(const PipelineView& view, TraceRow& row) {
   if (const DurationStatistics steps = steps_of(pipeline); steps.count > 0) {
     row.step_p50_us = to_microseconds(steps.median);
   }
-  for (const RowColumn& column : trace_row_columns()) {
-    if (const auto* const figure = std::get_if<RowFigure>(&column.member))
-      row.figures[place_of(column)] = (*figure)(view);
-  }
+  measure_figures(view, row);
   describe_culprit(view, row);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,13 +8,16 @@
 
 #include "base/result.h"
 #include "diagnose/finding.h"
-#include "fleet/row_columns.h"
 #include "measure/measurements.h"
 #include "text/json_page.h"
 
 namespace doctor {
 
 struct Diagnosis;
+struct PipelineView;
+
+/// How many columns a row has.
+std::size_t row_column_count();
 
 /// One type of op of the culprit's functions.
 struct RowOp {
@@ -74,12 +78,15 @@ struct TraceRow {
   std::optional<double> step_p50_us;    ///< median of steps_of() the worst pipeline
 
   /// Those of columns that are a RowFigure, each at the place of its column.
-  std::vector<std::optional<double>> figures = std::vector<std::optional<double>>(trace_row_columns().size());
+  std::vector<std::optional<double>> figures = std::vector<std::optional<double>>(row_column_count());
 };
 
 /// The row of one file that was diagnosed, or could not be read (`unreadable` of the analysis has why).
 TraceRow row_of(RowFile file, const Measurements& measurements, const Diagnosis& diagnosis,
                 const std::vector<Error>& unreadable);
+
+/// Measures what the columns that are a RowFigure have.
+void measure_figures(const PipelineView& worst, TraceRow& row);
 
 /// The row of a file whose diagnosis came to no end: "took longer than 60 s".
 TraceRow failed_row(RowFile file, std::string error);
