@@ -18,7 +18,7 @@ struct Step {
 
 Step step_at(std::size_t octave, std::size_t step) {
   if (octave == 0) return {static_cast<double>(step), 0};
-  return {static_cast<double>((kSteps + step) << octave), std::ldexp(1.0, static_cast<int>(octave))};
+  return {static_cast<double>((kSteps + step) << octave), static_cast<double>(std::uint64_t{1} << octave)};
 }
 
 }  // namespace
@@ -29,9 +29,10 @@ void DurationHistogram::add(Picoseconds duration) {
   const unsigned octave = width > kBits + 1 ? width - (kBits + 1) : 0;
   const std::uint64_t step = octave > 0 ? (value >> octave) - kSteps : value;
   if (octaves_.size() <= octave) octaves_.resize(octave + 1);
-  std::vector<std::uint32_t>& counts = octaves_[octave];
-  if (counts.empty()) counts.resize(octave > 0 ? kSteps : 2 * kSteps);
-  ++counts[step];
+  Octave& counted = octaves_[octave];
+  if (counted.steps.empty()) counted.steps.resize(octave > 0 ? kSteps : 2 * kSteps);
+  ++counted.steps[step];
+  ++counted.count;
   ++count_;
   total_ += static_cast<Picoseconds>(value);
 }
@@ -39,9 +40,11 @@ void DurationHistogram::add(Picoseconds duration) {
 void DurationHistogram::add(const DurationHistogram& other) {
   if (octaves_.size() < other.octaves_.size()) octaves_.resize(other.octaves_.size());
   for (std::size_t octave = 0; octave < other.octaves_.size(); ++octave) {
-    const std::vector<std::uint32_t>& added = other.octaves_[octave];
-    if (octaves_[octave].size() < added.size()) octaves_[octave].resize(added.size());
-    for (std::size_t step = 0; step < added.size(); ++step) octaves_[octave][step] += added[step];
+    const Octave& added = other.octaves_[octave];
+    Octave& sum = octaves_[octave];
+    if (sum.steps.size() < added.steps.size()) sum.steps.resize(added.steps.size());
+    for (std::size_t step = 0; step < added.steps.size(); ++step) sum.steps[step] += added.steps[step];
+    sum.count += added.count;
   }
   count_ += other.count_;
   total_ += other.total_;
@@ -50,14 +53,15 @@ void DurationHistogram::add(const DurationHistogram& other) {
 double DurationHistogram::at_rank(std::uint64_t rank) const {
   std::uint64_t before = 0;
   for (std::size_t octave = 0; octave < octaves_.size(); ++octave) {
-    for (std::size_t step = 0; step < octaves_[octave].size(); ++step) {
-      const std::uint64_t here = octaves_[octave][step];
-      if (rank < before + here) {
-        const Step kept = step_at(octave, step);
-        return kept.lowest + kept.width * (static_cast<double>(rank - before) + 0.5) / static_cast<double>(here);
-      }
-      before += here;
+    if (rank >= before + octaves_[octave].count) {
+      before += octaves_[octave].count;
+      continue;
     }
+    std::size_t step = 0;
+    for (; rank >= before + octaves_[octave].steps[step]; ++step) before += octaves_[octave].steps[step];
+    const Step kept = step_at(octave, step);
+    const auto here = static_cast<double>(octaves_[octave].steps[step]);
+    return kept.lowest + kept.width * (static_cast<double>(rank - before) + 0.5) / here;
   }
   return 0;
 }
@@ -75,10 +79,12 @@ Picoseconds DurationHistogram::quantile(double share) const {
 Picoseconds DurationHistogram::total_from(Picoseconds least) const {
   double total = 0;
   for (std::size_t octave = 0; octave < octaves_.size(); ++octave) {
-    for (std::size_t step = 0; step < octaves_[octave].size(); ++step) {
+    for (std::size_t step = 0; step < octaves_[octave].steps.size(); ++step) {
+      const std::uint32_t count = octaves_[octave].steps[step];
+      if (count == 0) continue;
       const Step kept = step_at(octave, step);
-      if (kept.lowest < static_cast<double>(least)) continue;
-      total += static_cast<double>(octaves_[octave][step]) * (kept.lowest + kept.width / 2);
+      if (kept.lowest >= static_cast<double>(least))
+        total += static_cast<double>(count) * (kept.lowest + kept.width / 2);
     }
   }
   return std::llround(total);

@@ -26,10 +26,16 @@ class DurationHistogram {
   Picoseconds total_from(Picoseconds least) const;
 
  private:
+  /// Of octave e, steps[i] counts durations d with d >> e == 1024 + i, for e > 0, or d == i for e == 0, where i has 11
+  /// bits.
+  struct Octave {
+    std::vector<std::uint32_t> steps;
+    std::uint64_t count = 0;  ///< of all steps
+  };
+
   double at_rank(std::uint64_t rank) const;
 
-  /// octaves_[e][i] counts durations d with d >> e == 1024 + i, for e > 0, or d == i for e == 0, where i has 11 bits.
-  std::vector<std::vector<std::uint32_t>> octaves_;
+  std::vector<Octave> octaves_;
   std::uint64_t count_ = 0;
   Picoseconds total_ = 0;
 };

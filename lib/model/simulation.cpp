@@ -145,7 +145,7 @@ bool Simulation::make_beside(ThreadIndex index) {
 }
 
 /// Goes on with the thread's program; returns whether it is at its end. Otherwise something will wake the thread.
-bool Simulation::play(ThreadIndex index) {
+[[gnu::always_inline]] inline bool Simulation::play(ThreadIndex index) {
   using Phase = ReplayThread::Phase;
   const Action* const actions = programs_.actions.data();
   while (at(index).next_action < at(index).end_action) {
@@ -194,7 +194,7 @@ void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
   }
 }
 
-void Simulation::run_consumer(ThreadIndex index) {
+[[gnu::always_inline]] inline void Simulation::run_consumer(ThreadIndex index) {
   const Programs::Consumer& consumer = programs_.consumers[at(index).consumer];
   while (!is_done_) {
     if (at(index).has_element) {
@@ -211,6 +211,7 @@ void Simulation::run_consumer(ThreadIndex index) {
       if (consumer.begins_iteration[step] != kNoIterator) begin_iteration(consumer.begins_iteration[step], false);
       marks_.push_back(now_);
       is_done_ = marks_.size() > wanted_steps_;
+      most_events_ = most_events();
     }
     thread.has_element = true;
     thread.next_action = consumer.steps[step].first;
@@ -314,9 +315,17 @@ void Simulation::run_consumer(ThreadIndex index) {
   }
 }
 
-/// Lets time pass until a thread goes on; false if none ever will.
-[[gnu::always_inline]] inline bool Simulation::advance() {
-  if (on_cores_.empty() && asleep_.empty()) return false;
+/// The next of the threads that go on now; nullopt if there is none.
+[[gnu::always_inline]] inline std::optional<ThreadIndex> Simulation::take_ready() {
+  if (next_ready_ < ready_.size()) return ready_.data()[next_ready_++];
+  ready_.clear();
+  next_ready_ = 0;
+  return std::nullopt;
+}
+
+/// Lets time pass until a thread goes on; nullopt if none ever will.
+[[gnu::always_inline]] inline std::optional<ThreadIndex> Simulation::advance() {
+  if (on_cores_.empty() && asleep_.empty()) return std::nullopt;
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const double cores = cores_;
   const double speed = wanted_cores_ <= cores ? 1.0 : cores / wanted_cores_;
@@ -333,30 +342,32 @@ void Simulation::run_consumer(ThreadIndex index) {
     on_cores_.pop();
     core_clock_ = std::max(core_clock_, done.until.time());
     wanted_cores_ = on_cores_.empty() ? 0 : wanted_cores_ - done.cores;
-    ready_.push_back(done.thread);
-  } else {
-    ready_.push_back(asleep_.top().thread);
-    asleep_.pop();
+    return done.thread;
   }
-  return true;
+  const ThreadIndex thread = asleep_.top().thread;
+  asleep_.pop();
+  return thread;
+}
+
+/// Events after which it is cut off, as far as it has got.
+std::size_t Simulation::most_events() const {
+  if (marks_.size() > steps_of_sample_) return limits_.events;
+  const std::size_t times = marks_.size() < kFewestMarks ? kTimesLonger : limits_.steps > 0 ? kTimesForSteps : 1;
+  return times * limits_.events_for_sample;
 }
 
 Replay Simulation::run() {
   Replay result;
   if (programs_.consumers.empty()) return result;
-  const auto may_go_on = [&] {
-    if (marks_.size() > steps_of_sample_) return result.events < limits_.events;
-    const std::size_t times = marks_.size() < kFewestMarks ? kTimesLonger : limits_.steps > 0 ? kTimesForSteps : 1;
-    return result.events < times * limits_.events_for_sample;
-  };
-  while (!is_done_ && may_go_on()) {
-    while (next_ready_ < ready_.size() && !is_done_) {
+  most_events_ = most_events();
+  std::optional<ThreadIndex> next = take_ready();
+  while (!is_done_ && result.events < most_events_) {
+    for (; next && !is_done_; next = take_ready()) {
       ++result.events;
-      run_thread(ready_.data()[next_ready_++]);
+      run_thread(*next);
     }
-    ready_.clear();
-    next_ready_ = 0;
-    if (!is_done_ && !advance()) break;
+    if (!is_done_) next = advance();
+    if (!next) break;
   }
   result.steps_per_s = rate();
   if (result.steps_per_s > 0) {

@@ -3,14 +3,14 @@
 #include <bit>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <map>
-#include <queue>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "model/earliest.h"
 #include "model/replay.h"
 #include "model/replay_buffer.h"
 
@@ -50,13 +50,14 @@ class Simulation {
   /// comparison is cheap. Times are not negative.
   class Due {
    public:
+    Due() = default;
     Due(double time, std::uint64_t order) : time_and_order_(Number{std::bit_cast<std::uint64_t>(time)} << 64 | order) {}
     double time() const { return std::bit_cast<double>(static_cast<std::uint64_t>(time_and_order_ >> 64)); }
     friend bool operator>(const Due& a, const Due& b) { return a.time_and_order_ > b.time_and_order_; }
 
    private:
     __extension__ using Number = unsigned __int128;
-    Number time_and_order_;
+    Number time_and_order_ = 0;
   };
   struct OnCore {
     Due until;  ///< on the clock of the cores
@@ -69,15 +70,14 @@ class Simulation {
     ThreadIndex thread = 0;
     bool operator>(const Asleep& other) const { return until > other.until; }
   };
-  template <typename T>
-  using Earliest = std::priority_queue<T, std::vector<T>, std::greater<T>>;
-
   // Indices are the simulation's own, and these the lines that run most often: they are not checked.
   ReplayThread& at(ThreadIndex thread) { return threads_.data()[thread]; }
   ReplayBuffer& buffer_at(BufferIndex buffer) { return buffers_.data()[buffer]; }
 
   void use_core(ThreadIndex thread, double cpu, double cores);
-  void sleep(ThreadIndex thread, double time) { asleep_.push({{now_ + time, ++order_}, thread}); }
+  [[gnu::always_inline]] void sleep(ThreadIndex thread, double time) {
+    asleep_.push({{now_ + time, ++order_}, thread});
+  }
   void wake(std::vector<ThreadIndex>& waiting);
   /// A thread of the pool that gets free runs what was queued first, at once.
   void release_pool_thread() {
@@ -86,7 +86,8 @@ class Simulation {
     ready_.push_back(wait_for_pool_.front());
     wait_for_pool_.pop_front();
   }
-  bool advance();
+  std::optional<ThreadIndex> take_ready();
+  std::optional<ThreadIndex> advance();
   void run_thread(ThreadIndex index);
   bool play(ThreadIndex index);
   bool take(ThreadIndex index, const Action& action);
@@ -98,6 +99,7 @@ class Simulation {
   bool make_beside(ThreadIndex index);
   ReplayThread& add_thread(ReplayThread::Role role);
   void begin_iteration(IteratorId pipeline, bool is_first);
+  std::size_t most_events() const;
   std::size_t first_step() const;
   double rate() const;
   void add_waiting(ReplayThread& thread, double& sum) const;
@@ -131,7 +133,8 @@ class Simulation {
   bool is_pool_used_up_ = false;
   bool python_is_held_ = false;
   std::vector<ThreadIndex> wait_for_python_;
-  std::vector<double> marks_;  ///< when the first consumer began its steps
+  std::vector<double> marks_;    ///< when the first consumer began its steps
+  std::size_t most_events_ = 0;  ///< with so many marks
   bool is_done_ = false;
   std::set<IteratorId> iterating_;  ///< pipelines that are made anew in the sample
   /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
