@@ -16,8 +16,9 @@ class WorkTally {
  public:
   void add(StageIndex stage, double time) {
     if (stage >= times_.size()) times_.resize(stage + 1);
-    if (times_[stage] == 0) stages_.push_back(stage);
-    times_[stage] += time;
+    double& sum = times_.data()[stage];
+    if (sum == 0) stages_.push_back(stage);
+    sum += time;
   }
   void clear() {
     for (const StageIndex stage : stages_) times_[stage] = 0;

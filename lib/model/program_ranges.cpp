@@ -4,7 +4,8 @@
 #include "model/program_compiler.h"
 #include "model/sampled_work.h"
 
-// Items of a sample become the actions of a thread.
+// Items of a sample become the actions of a thread. Each replay compiles all items: their indices, and those of their
+// stages, are the sample's own and not checked.
 
 namespace doctor {
 
@@ -87,16 +88,17 @@ Program ProgramCompiler::compile_range(std::uint32_t first, std::uint32_t end) {
   std::optional<std::uint32_t> skipping;  ///< the item with which a skip throws elements away
   std::uint32_t skipped = 1;
   for (std::uint32_t index = first; index < end; ++index) {
-    const CycleItem& item = sample_.items[index];
+    const CycleItem& item = sample_.items.data()[index];
     if (item.kind == Kind::leave) continue;
     if (item.kind == Kind::enter) {
-      if (treatments_[item.stage].skipped > 0) {
+      const Treatment& treatment = treatments_.data()[item.stage];
+      if (treatment.skipped > 0) {
         const std::vector<std::uint32_t> pulls = pulls_in(sample_, index);
         if (pulls.size() == 2) skipping = pulls.front();
-        skipped = treatments_[item.stage].skipped;
+        skipped = treatment.skipped;
       }
-      if (treatments_[item.stage].is_cache) work.add({kReadFromCache, 0, 1});
-      if (treatments_[item.stage].cut == nullptr) continue;
+      if (treatment.is_cache) work.add({kReadFromCache, 0, 1});
+      if (treatment.cut == nullptr) continue;
       const std::uint32_t leave = end_of_call(sample_, index);
       compile_cut(index, leave);
       add_action(work, holds_pool_thread);
@@ -105,13 +107,14 @@ Program ProgramCompiler::compile_range(std::uint32_t first, std::uint32_t end) {
       continue;
     }
     if (item.kind == Kind::pull) {
-      if (treatments_[item.stage].is_cached) {
-        if (treatments_[item.stage].is_cache) work.add({kReadFromCache, 0, 1});
+      const Treatment& treatment = treatments_.data()[item.stage];
+      if (treatment.is_cached) {
+        if (treatment.is_cache) work.add({kReadFromCache, 0, 1});
         continue;
       }
       add_action(work, holds_pool_thread);
       open_.insert(open_.end(), skipping == index ? skipped : 1,
-                   {item.stage, treatments_[item.stage].is_free ? kFreeTake : kTake, 1, 0});
+                   {item.stage, treatment.is_free ? kFreeTake : kTake, 1, 0});
       continue;
     }
     const Work cost = cost_of(item);
