@@ -36,12 +36,12 @@ struct Converted {
   Conversion conversion;
 };
 
-Converted converted(const std::vector<std::string>& files, ConvertFormat format) {
+Converted converted(const std::vector<std::string>& files, ConvertFormat format, const WorkOptions& work = {}) {
   MemorySink sink;
   OutputBuffer output(sink);
   const auto writer = make_event_writer(format, output);
   Converted result;
-  result.conversion = convert(files, *writer, {});
+  result.conversion = convert(files, *writer, work);
   writer->end_document();
   REQUIRE(output.finish().has_value());
   CHECK(sink.is_finished);
@@ -424,6 +424,30 @@ TEST_CASE("a file that cannot be read does not stop the others") {
   REQUIRE(result.conversion.unreadable.size() == 2);
   CHECK(result.conversion.unreadable[0].where == bad);
   CHECK(events_of(result.text, "X").size() == 1);
+}
+
+TEST_CASE("threads change no byte of a conversion, and no count") {
+  SyntheticTrace written;
+  for (int step = 0; step < 500; ++step) {
+    written.iterator(step % 7 == 0 ? "main" : "worker", "Iterator::Root::Map", 1, 0, 10 * step, 5);
+  }
+  const TemporaryDirectory folder;
+  const std::string whole = written.to_xspace();
+  const std::vector<std::string> files = {folder.write("a.xplane.pb", whole),
+                                          folder.write("b.xplane.pb", whole.substr(0, whole.size() - 100))};
+  for (const ConvertFormat format : {ConvertFormat::chrome, ConvertFormat::ndjson, ConvertFormat::csv}) {
+    const Converted expected = converted(files, format);
+    for (const unsigned threads : {2U, 3U}) {
+      CAPTURE(threads);
+      const Converted found = converted(files, format, {.threads = threads, .window_size = 1'000});
+      CHECK(found.text == expected.text);
+      REQUIRE(found.conversion.files.size() == 2);
+      for (std::size_t file = 0; file < 2; ++file) {
+        CHECK(found.conversion.files[file].event_count == expected.conversion.files[file].event_count);
+        CHECK(found.conversion.files[file].loss.counts == expected.conversion.files[file].loss.counts);
+      }
+    }
+  }
 }
 
 TEST_CASE("output that cannot be written ends the conversion") {

@@ -12,6 +12,7 @@
 #include "io/file_progress.h"
 #include "io/moved_source.h"
 #include "trace/format.h"
+#include "trace/parted_sink.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {
@@ -55,7 +56,7 @@ class HeaderSink final : public EventSink {
 };
 
 /// Hands the events of one file to the writer.
-class FileEvents final : public EventSink {
+class FileEvents final : public PartedSink {
  public:
   FileEvents(EventFile& file, CommonClock& clock, EventWriter& writer) : file_(file), clock_(clock), writer_(writer) {}
 
@@ -71,6 +72,8 @@ class FileEvents final : public EventSink {
     writer_.begin_file(file_);
   }
   void take(const TraceEvent& event) override { writer_.add(event); }
+  std::unique_ptr<EventSink> make_part() override { return writer_.make_part(); }
+  void join(EventSink& part) override { writer_.join(part); }
   bool is_done() const override { return writer_.has_failed(); }
 
   bool has_clock() const { return has_clock_; }

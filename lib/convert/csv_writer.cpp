@@ -4,49 +4,27 @@
 #include <string>
 #include <string_view>
 
-#include "convert/event_columns.h"
 #include "convert/event_text.h"
-#include "convert/event_writer.h"
+#include "convert/spelled_rows.h"
 #include "text/escape.h"
-#include "trace/name_memo.h"
 
 // CSV (RFC 4180 with line feeds) with the columns of EventColumns; foreign text is made safe for spreadsheets.
 
 namespace doctor {
 namespace {
 
-class CsvWriter final : public EventWriter {
+class CsvRows final : public SpelledRows {
  public:
-  using EventWriter::EventWriter;
+  using SpelledRows::SpelledRows;
 
-  void begin_file(const EventFile& file) override {
-    begin_document();
-    file_ = &file;
-    thread_.clear();
-    names_.clear();
-  }
-  void add(const TraceEvent& event) override;
-  void end_document() override { begin_document(); }
+  void append(const TraceEvent& event, std::string& text) override;
 
  private:
-  void begin_document();
   SpelledName spelled(const TraceEvent& event) const;
   const std::string& begin_of_row(const TraceEvent& event);
-
-  bool has_begun_ = false;
-  const EventFile* file_ = nullptr;
-  ThreadPrefix thread_;
-  NameMemo<SpelledName> names_;
 };
 
-void CsvWriter::begin_document() {
-  if (has_begun_) return;
-  has_begun_ = true;
-  for (const std::string_view name : kEventColumnNames) output().text.append(name) += ',';
-  output().text.back() = '\n';
-}
-
-SpelledName CsvWriter::spelled(const TraceEvent& event) const {
+SpelledName CsvRows::spelled(const TraceEvent& event) const {
   EventColumns columns;
   SpelledName name;
   name.is_iterator = add_name_columns(event, columns) == EventKind::iterator;
@@ -54,15 +32,15 @@ SpelledName CsvWriter::spelled(const TraceEvent& event) const {
     append_csv_field(name.text, text);
     name.text += ',';
   }
-  append_integer(name.text, file_->origin_ns);
+  append_integer(name.text, file_.origin_ns);
   name.text += ',';
   return name;
 }
 
 /// The columns that the events of a thread share.
-const std::string& CsvWriter::begin_of_row(const TraceEvent& event) {
+const std::string& CsvRows::begin_of_row(const TraceEvent& event) {
   if (thread_.is_of(*event.line)) return thread_.spelled();
-  const EventColumns columns = thread_columns_of(*file_, event);
+  const EventColumns columns = thread_columns_of(file_, event);
   std::string& prefix = thread_.begin(*event.line);
   for (const std::string_view text : {columns.file, columns.host, columns.process, columns.thread}) {
     append_csv_field(prefix, text);
@@ -75,8 +53,7 @@ const std::string& CsvWriter::begin_of_row(const TraceEvent& event) {
   return prefix;
 }
 
-void CsvWriter::add(const TraceEvent& event) {
-  std::string& text = output().text;
+void CsvRows::append(const TraceEvent& event, std::string& text) {
   text += begin_of_row(event);
   const SpelledName& name = names_.of(event, [&] { return spelled(event); });
   text += name.text;
@@ -84,7 +61,7 @@ void CsvWriter::add(const TraceEvent& event) {
   if (name.is_iterator) add_iterator_columns(event, columns);
   std::array<char, 2 * kLongestTime + 2 * kLongestInteger + 4> numbers;
   char* to = numbers.data();
-  for (const Picoseconds time : {event.start + file_->shift, event.duration}) {
+  for (const Picoseconds time : {event.start + file_.shift, event.duration}) {
     to = put_microseconds(to, time);
     *to++ = ',';
   }
@@ -95,13 +72,15 @@ void CsvWriter::add(const TraceEvent& event) {
   text.append(numbers.data(), to);
   append_csv_arguments(text, event.arguments);
   text += '\n';
-  output().end_piece();
 }
 
 }  // namespace
 
 std::unique_ptr<EventWriter> csv_writer(OutputBuffer& output) {
-  return std::make_unique<CsvWriter>(output);
+  std::string head;
+  for (const std::string_view name : kEventColumnNames) head.append(name) += ',';
+  head.back() = '\n';
+  return row_writer(output, head, [](const EventFile& file) { return std::make_unique<CsvRows>(file); });
 }
 
 }  // namespace doctor

@@ -65,8 +65,6 @@ class ThreadPrefix {
 
   /// Where those of another line are to be spelled.
   std::string& begin(const EventLine& line);
-  /// Lines of the next file are others, wherever they are kept.
-  void clear() { line_ = nullptr; }
 
  private:
   const EventLine* line_ = nullptr;

@@ -5,11 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "convert/event_columns.h"
 #include "convert/event_text.h"
-#include "convert/event_writer.h"
+#include "convert/spelled_rows.h"
 #include "text/json_page.h"
-#include "trace/name_memo.h"
 
 // One JSON object a line with the members of EventColumns, for warehouses. 64-bit ids and epoch times are strings:
 // most readers would round them as numbers.
@@ -17,25 +15,15 @@
 namespace doctor {
 namespace {
 
-class NdjsonWriter final : public EventWriter {
+class NdjsonRows final : public SpelledRows {
  public:
-  using EventWriter::EventWriter;
+  using SpelledRows::SpelledRows;
 
-  void begin_file(const EventFile& file) override {
-    file_ = &file;
-    thread_.clear();
-    names_.clear();
-  }
-  void add(const TraceEvent& event) override;
-  void end_document() override {}
+  void append(const TraceEvent& event, std::string& text) override;
 
  private:
   SpelledName spelled(const TraceEvent& event) const;
   const std::string& begin_of_row(const TraceEvent& event);
-
-  const EventFile* file_ = nullptr;
-  ThreadPrefix thread_;
-  NameMemo<SpelledName> names_;
 };
 
 /// Appends the key of a member that is not the first.
@@ -60,9 +48,9 @@ void append_thread(std::string& out, const EventColumns& columns) {
 }
 
 /// The members that the events of a thread share.
-const std::string& NdjsonWriter::begin_of_row(const TraceEvent& event) {
+const std::string& NdjsonRows::begin_of_row(const TraceEvent& event) {
   if (thread_.is_of(*event.line)) return thread_.spelled();
-  const EventColumns columns = thread_columns_of(*file_, event);
+  const EventColumns columns = thread_columns_of(file_, event);
   std::string& prefix = thread_.begin(*event.line);
   append_thread(prefix, columns);
   return prefix;
@@ -76,7 +64,7 @@ char* put_token(char* to, const std::optional<std::uint64_t>& token) {
   return to;
 }
 
-SpelledName NdjsonWriter::spelled(const TraceEvent& event) const {
+SpelledName NdjsonRows::spelled(const TraceEvent& event) const {
   EventColumns columns;
   SpelledName name;
   name.is_iterator = add_name_columns(event, columns) == EventKind::iterator;
@@ -88,12 +76,12 @@ SpelledName NdjsonWriter::spelled(const TraceEvent& event) const {
   append_json_string(name.text, columns.op_type);
   add_key(name.text, "origin_ns");
   name.text += '"';
-  append_integer(name.text, file_->origin_ns);
+  append_integer(name.text, file_.origin_ns);
   name.text += '"';
   return name;
 }
 
-void NdjsonWriter::add(const TraceEvent& event) {
+void NdjsonRows::append(const TraceEvent& event, std::string& text) {
   constexpr std::string_view kStart = ",\"start_us\":";
   constexpr std::string_view kDuration = ",\"duration_us\":";
   constexpr std::string_view kId = ",\"iterator_id\":";
@@ -101,14 +89,13 @@ void NdjsonWriter::add(const TraceEvent& event) {
   constexpr std::string_view kArguments = ",\"args\":";
   constexpr std::size_t kKeys = kStart.size() + kDuration.size() + kId.size() + kParent.size() + kArguments.size();
   constexpr std::size_t kQuotes = 4;
-  std::string& text = output().text;
   text += begin_of_row(event);
   const SpelledName& name = names_.of(event, [&] { return spelled(event); });
   text += name.text;
   EventColumns columns;
   if (name.is_iterator) add_iterator_columns(event, columns);
   std::array<char, kKeys + 2 * kLongestTime + 2 * kLongestInteger + kQuotes> members;
-  char* to = put_microseconds(put(members.data(), kStart), event.start + file_->shift);
+  char* to = put_microseconds(put(members.data(), kStart), event.start + file_.shift);
   to = put_microseconds(put(to, kDuration), event.duration);
   to = put_token(put(to, kId), columns.iterator_id);
   to = put_token(put(to, kParent), columns.parent_id);
@@ -116,13 +103,12 @@ void NdjsonWriter::add(const TraceEvent& event) {
   text.append(members.data(), to);
   append_arguments(text, {}, event.arguments);
   text += "}\n";
-  output().end_piece();
 }
 
 }  // namespace
 
 std::unique_ptr<EventWriter> ndjson_writer(OutputBuffer& output) {
-  return std::make_unique<NdjsonWriter>(output);
+  return row_writer(output, {}, [](const EventFile& file) { return std::make_unique<NdjsonRows>(file); });
 }
 
 }  // namespace doctor

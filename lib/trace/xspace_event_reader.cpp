@@ -2,16 +2,20 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/ordered_work.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
+#include "trace/parted_sink.h"
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
+#include "trace/xspace_event_names.h"
 #include "trace/xspace_names.h"
 #include "trace/xspace_usual_event.h"
 #include "trace/xspace_walk.h"
@@ -25,94 +29,6 @@ namespace {
 
 using namespace xspace_field;
 
-/// An entry of `event_metadata`.
-struct EventMetadata {
-  std::size_t number = 0;  ///< over all planes, from 1
-  std::string name;
-  std::size_t plain_size = 0;  ///< of the name, of a host without_encoded_arguments()
-  std::string display_name;
-  std::vector<std::string> stats;  ///< that every event of this name carries, in wire format
-  EventUse use;
-  bool is_skipped = false;  ///< no event of this name can be looked at
-
-  std::string_view plain_name() const { return std::string_view(name).substr(0, plain_size); }
-};
-
-/// An entry of `stat_metadata`.
-struct StatMetadata {
-  std::string name;
-  ArgumentGroups groups = 0;
-  std::uint32_t number = 0;  ///< over all planes, from 1
-};
-
-struct PlaneMetadata {
-  EventPlane plane;
-  MetadataTable<EventMetadata> events;
-  MetadataTable<StatMetadata> stats;
-  std::array<ArgumentGroups, 128> usual_groups{};  ///< of the statistics whose ids are of one byte
-};
-
-/// Asks what will be looked at.
-void ask_sink(const EventSink& sink, PlaneMetadata& plane) {
-  const bool is_of_host = plane.plane.kind == PlaneKind::host;
-  ArgumentGroups groups = 0;
-  plane.stats.visit_all([&](StatMetadata& stat) {
-    if (stat.name.empty()) return;
-    stat.groups = is_of_host ? sink.groups_of(stat.name) : kAllArguments;
-    groups |= stat.groups;
-  });
-  for (std::size_t id = 0; id < plane.usual_groups.size(); ++id) {
-    const StatMetadata* const stat = plane.stats.find(id);
-    plane.usual_groups[id] = stat == nullptr ? ArgumentGroups{} : stat->groups;
-  }
-  plane.events.visit_all([&](EventMetadata& event) {
-    event.plain_size = is_of_host ? without_encoded_arguments(event.name).size() : event.name.size();
-    if (!is_of_host || event.number == 0) return;
-    event.use = sink.use_of(event.plain_name());
-    // Marks may be among these, too.
-    if (!event.stats.empty() || event.plain_size < event.name.size()) event.use.is_taken = true;
-    event.is_skipped = !event.use.is_taken && (event.use.arguments & groups & EventSink::kMarks) == 0;
-  });
-}
-
-/// The first walk.
-class MetadataReader final : public PlaneVisitor {
- public:
-  std::deque<PlaneMetadata> planes;  ///< in file order; lines point to them
-  EventHeader header;
-
-  void host_name(std::string_view name) override { header.hosts.emplace_back(name); }
-
-  void begin_plane() override { planes.emplace_back().plane.index = planes.size() - 1; }
-
-  void plane_name(std::string_view name) override {
-    planes.back().plane.name = name;
-    planes.back().plane.kind = kind_of_plane(name);
-    if (is_whole_device(name)) header.devices.emplace_back(name);
-  }
-
-  void event_metadata(std::string_view entry) override {
-    const auto [id, metadata] = read_map_entry(entry);
-    EventMetadata& event = planes.back().events[id];
-    if (event.number == 0) event.number = ++name_count_;
-    WireMessage message(metadata);
-    for (WireField field; message.next(field);) {
-      if (field.is(kName, WireType::bytes)) event.name = field.bytes();
-      if (field.is(kDisplayName, WireType::bytes)) event.display_name = field.bytes();
-      if (field.is(kStatOfMetadata, WireType::bytes)) event.stats.emplace_back(field.bytes());
-    }
-  }
-
-  void stat_metadata(std::string_view entry) override {
-    const auto [id, metadata] = read_map_entry(entry);
-    planes.back().stats[id] = {std::string(read_metadata_name(metadata)), 0, ++stat_count_};
-  }
-
- private:
-  std::size_t name_count_ = 0;
-  std::uint32_t stat_count_ = 0;
-};
-
 /// The text of an argument is the name of a statistic.
 inline void refer(const PlaneMetadata& plane, std::uint64_t id, EventArgument& argument) {
   const StatMetadata* const referred = plane.stats.find(id);
@@ -121,19 +37,55 @@ inline void refer(const PlaneMetadata& plane, std::uint64_t id, EventArgument& a
   argument.text_number = referred == nullptr ? 0 : referred->number;
 }
 
-/// The second walk.
-class EventWalk {
- public:
-  EventWalk(MetadataReader& metadata, EventSink& sink, EventTotals& totals)
-      : metadata_(metadata), sink_(sink), totals_(totals) {}
+/// A piece of the file, and the line of each of its parts.
+struct EventPiece {
+  EventWindow window;
+  std::vector<const EventLine*> lines;
+};
 
-  void take(const EventWindow& window);
-  void finish() {
-    if (!lines_.empty()) sink_.end_line(lines_.back());
-  }
+/// Takes the pieces of a file in order and makes its lines, which live as long as this.
+class PieceTaker {
+ public:
+  PieceTaker(const MetadataReader& metadata, XSpaceWindows& windows) : metadata_(metadata), windows_(windows) {}
+
+  bool take(EventPiece& piece);
 
  private:
-  void begin_line(const LinePart& part);
+  const MetadataReader& metadata_;
+  XSpaceWindows& windows_;
+  std::deque<EventLine> lines_;
+};
+
+bool PieceTaker::take(EventPiece& piece) {
+  piece.lines.clear();
+  if (!windows_.take(piece.window)) return false;
+  for (const LinePart& part : piece.window.parts) {
+    if (part.line == lines_.size()) {
+      EventLine& line = lines_.emplace_back();
+      line.plane = &metadata_.planes[part.plane].plane;
+      line.name = part.line_name;
+      line.kind = kind_of_line(*line.plane, line.name);
+      line.id = part.line_id;
+      line.index = part.line;
+    }
+    piece.lines.push_back(&lines_.back());
+  }
+  return true;
+}
+
+/// Hands the events of pieces to a sink.
+class EventWalk {
+ public:
+  EventWalk(const MetadataReader& metadata, EventSink& sink) : metadata_(metadata), sink_(sink) {}
+
+  void take(const EventPiece& piece);
+  void finish() {
+    if (line_ != nullptr) sink_.end_line(*line_);
+  }
+  /// Of what was taken since this was called last.
+  EventTotals take_totals() { return std::exchange(totals_, {}); }
+
+ private:
   void take_event(const PlaneMetadata& plane, Picoseconds line_start, const EventHead& head);
   bool may_have_mark(const PlaneMetadata& plane, std::string_view rest) const;
   bool read_times_and_arguments(const PlaneMetadata& plane, std::string_view rest, EventTimes& times);
@@ -142,10 +94,10 @@ class EventWalk {
   void add_from_name(const PlaneMetadata& plane, const EventMetadata& metadata);
   void add_encoded_arguments(std::string_view text);
 
-  MetadataReader& metadata_;
+  const MetadataReader& metadata_;
   EventSink& sink_;
-  EventTotals& totals_;
-  std::deque<EventLine> lines_;
+  EventTotals totals_;
+  const EventLine* line_ = nullptr;
   // Of the event that is decoded.
   const char* readable_end_ = nullptr;  ///< of the bytes that hold the events of the line
   std::vector<EventArgument> arguments_;
@@ -153,14 +105,17 @@ class EventWalk {
   ArgumentGroups groups_ = 0;  ///< of its arguments
 };
 
-void EventWalk::take(const EventWindow& window) {
+void EventWalk::take(const EventPiece& piece) {
+  const EventWindow& window = piece.window;
   for (const auto& [reason, count] : window.loss.counts) {
     totals_.loss.add(reason, count);
     if (reason == "events_malformed") totals_.event_count += count;
   }
   totals_.loss.notes.insert(totals_.loss.notes.end(), window.loss.notes.begin(), window.loss.notes.end());
-  for (const LinePart& part : window.parts) {
-    if (part.line == lines_.size()) begin_line(part);
+  for (std::size_t index = 0; index < window.parts.size(); ++index) {
+    const LinePart& part = window.parts[index];
+    if (line_ != piece.lines[index]) finish();
+    line_ = piece.lines[index];
     const PlaneMetadata& plane = metadata_.planes[part.plane];
     const std::string_view bytes = window.bytes_of(part);
     const char* at = bytes.data();
@@ -170,16 +125,6 @@ void EventWalk::take(const EventWindow& window) {
       take_event(plane, part.line_start, head);
     }
   }
-}
-
-void EventWalk::begin_line(const LinePart& part) {
-  finish();
-  EventLine& line = lines_.emplace_back();
-  line.plane = &metadata_.planes[part.plane].plane;
-  line.name = part.line_name;
-  line.kind = kind_of_line(*line.plane, line.name);
-  line.id = part.line_id;
-  line.index = part.line;
 }
 
 [[gnu::always_inline]] inline void EventWalk::take_event(const PlaneMetadata& plane, Picoseconds line_start,
@@ -194,7 +139,7 @@ void EventWalk::begin_line(const LinePart& part) {
   if (!read_times_and_arguments(plane, head.rest, times)) return totals_.loss.add("events_malformed");
   if (!metadata.use.is_taken && (groups_ & EventSink::kMarks) == 0) return;
   TraceEvent event;
-  event.line = &lines_.back();
+  event.line = line_;
   event.name = metadata.plain_name();
   event.name_number = metadata.number;
   event.short_name = metadata.display_name;
@@ -332,6 +277,50 @@ bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view st
   return true;
 }
 
+void add(const EventTotals& piece, const WorkOptions& work, EventTotals& totals) {
+  totals.event_count += piece.event_count;
+  for (const auto& [reason, count] : piece.loss.counts) totals.loss.add(reason, count);
+  totals.loss.notes.insert(totals.loss.notes.end(), piece.loss.notes.begin(), piece.loss.notes.end());
+  if (work.progress != nullptr) work.progress->event_count = totals.event_count;
+}
+
+template <typename Take>
+void hand_to_sink(const MetadataReader& metadata, const Take& take, EventSink& sink, const WorkOptions& work,
+                  EventTotals& totals) {
+  EventWalk walk(metadata, sink);
+  for (EventPiece piece; !sink.is_done() && take(piece);) {
+    walk.take(piece);
+    add(walk.take_totals(), work, totals);
+  }
+  walk.finish();
+}
+
+/// A piece on its way, with the part of the sink that takes its events.
+struct PieceWork {
+  EventPiece piece;
+  std::unique_ptr<EventSink> sink;
+  EventTotals totals;
+};
+
+template <typename Take>
+void hand_to_parts(const MetadataReader& metadata, const Take& take, PartedSink& sink, const WorkOptions& work,
+                   EventTotals& totals) {
+  const auto take_work = [&](PieceWork& item) {
+    if (item.sink == nullptr) item.sink = sink.make_part();
+    return take(item.piece);
+  };
+  const auto walk = [&](PieceWork& item) {
+    EventWalk events(metadata, *item.sink);
+    events.take(item.piece);
+    item.totals = events.take_totals();
+  };
+  OrderedWork<PieceWork, decltype(take_work), decltype(walk)> items(work.threads, take_work, walk);
+  while (PieceWork* const item = sink.is_done() ? nullptr : items.next()) {
+    sink.join(*item->sink);
+    add(item->totals, work, totals);
+  }
+}
+
 }  // namespace
 
 Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, WantedPlanes planes,
@@ -351,14 +340,18 @@ Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, Want
     uses.push_back(is_wanted ? PlaneUse::decode : PlaneUse::skip);
   }
   XSpaceWindows windows(source, std::move(uses), clock.origin_ns, work.window_size);
-  EventWalk walk(metadata, sink, totals);
-  for (EventWindow window; !sink.is_done() && windows.take(window);) {
-    walk.take(window);
-    if (work.progress == nullptr) continue;
-    work.progress->bytes_read = source.stored_position();
-    work.progress->event_count = totals.event_count;
+  PieceTaker pieces(metadata, windows);
+  const auto take = [&](EventPiece& piece) {
+    const bool is_taken = pieces.take(piece);
+    if (is_taken && work.progress != nullptr) work.progress->bytes_read = source.stored_position();
+    return is_taken;
+  };
+  auto* const parted = work.threads > 1 ? dynamic_cast<PartedSink*>(&sink) : nullptr;
+  if (parted != nullptr && parted->make_part() != nullptr) {
+    hand_to_parts(metadata, take, *parted, work, totals);
+  } else {
+    hand_to_sink(metadata, take, sink, work, totals);
   }
-  walk.finish();
   return totals;
 }
 
