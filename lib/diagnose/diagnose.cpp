@@ -70,6 +70,8 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     if (const Inquiry* const inquiry = missing_evidence(result); inquiry != nullptr) {
       diagnosis.not_evaluated.push_back({std::string(rule.id), inquiry->missing, inquiry->is_inapplicable});
     }
+    // Just as many: there may be one for each of thousands of pipelines.
+    diagnosis.findings.reserve(diagnosis.findings.size() + result.findings.size());
     for (Finding& finding : result.findings) {
       finding.rule = rule.id;
       finding.states_verdict = rule.states_verdict;

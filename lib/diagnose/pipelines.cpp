@@ -34,10 +34,10 @@ std::string name_of_culprit(const HostMeasurement& host, const PipelineJudgement
 /// Adds what a rule asked about one more pipeline. Of more than are read, only what is new is kept: that there is a
 /// finding, or that evidence is missing.
 void keep_inquiry(Inquiry inquiry, bool is_first_to_miss, std::vector<Inquiry>& inquiries) {
-  constexpr std::size_t kMostInquiries = 1'000;
+  constexpr std::size_t kMostInquiries = 200;
   if (inquiries.size() >= kMostInquiries) {
     if (!inquiry.has_finding && !is_first_to_miss) return;
-    inquiry.questions = {};
+    inquiry.questions = std::vector<Question>();  // `= {}` would keep their memory
   }
   inquiries.push_back(std::move(inquiry));
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/intervals.h"
 #include "base/ranks.h"
@@ -25,7 +27,9 @@ constexpr std::size_t kSetAside = 1;
 struct Beat {
   Picoseconds latency = 0;
   Picoseconds period = 0;
-  std::optional<std::size_t> call;  ///< index into PipelineMeasurement::calls; nullopt for a step
+  std::size_t call = kNoCall;  ///< index into PipelineMeasurement::calls
+
+  static constexpr std::size_t kNoCall = std::numeric_limits<std::size_t>::max();  ///< a step
 };
 
 CadenceShare share_of(std::span<const Beat> beats) {
@@ -77,6 +81,7 @@ bool waits_beside_calls(const PipelineMeasurement& pipeline) {
 Waits whole_waits(const PipelineMeasurement& pipeline) {
   const std::span<const Interval> calls = std::span(pipeline.calls).subspan(pipeline.warmup_count);
   Waits waits = {calls, {calls.begin(), calls.end()}, {}};
+  waits.of_calls.reserve(calls.size());
   for (const Interval call : calls) waits.of_calls.push_back(call.end - call.start);
   if (pipeline.remade && !calls.empty()) {
     for (const Interval wait : pipeline.remade->between_calls) {
@@ -102,7 +107,7 @@ std::vector<Beat> beats_of_steps(std::span<const StepMarker> steps, const Waits&
     if (step.duration <= 0 || first == waits.calls.end() || first->start >= step.end()) continue;
     std::vector<Interval> inside;
     clip({step.start, step.end()}, waits.spans, inside);
-    beats.push_back({total_length(inside), step.duration, std::nullopt});
+    beats.push_back({total_length(inside), step.duration});
   }
   return beats;
 }
@@ -206,7 +211,7 @@ Shares shares_of(const Trace& trace, std::span<const StepMarker> markers, const 
     return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
   });
   shares.trimmed = share_of(std::span(beats).first(beats.size() - kSetAside));
-  shares.trimmed.without_call = beats.back().call;
+  if (beats.back().call != Beat::kNoCall) shares.trimmed.without_call = beats.back().call;
   return shares;
 }
 
@@ -257,7 +262,7 @@ void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, Pi
   pipeline.p95 = quantile(latencies, 0.95);
   latencies.erase(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(pipeline.warmup_count));
   pipeline.median = median(latencies);
-  pipeline.trimmed_mean = trimmed_mean(latencies);
+  pipeline.trimmed_mean = trimmed_mean(std::move(latencies));
   const Waits waits = whole_waits(pipeline);
   const std::vector<Beat> steps = beats_of_steps(markers, waits);
   pipeline.step_count = steps.size();

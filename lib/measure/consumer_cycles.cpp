@@ -172,7 +172,7 @@ std::vector<std::vector<const RootCall*>> group_calls(const std::vector<const Ro
 }
 
 InstanceId instance_of(const Trace& trace, const RootCall& call) {
-  return call.rows.empty() ? kNoInstance : call_of(trace, {call.lane, call.rows.front()}).instance;
+  return call.has_rows() ? call_of(trace, call.first()).instance : kNoInstance;
 }
 
 /// By pipeline: an iterator that is made anew is another instance than that of the pipeline's call before.

@@ -135,6 +135,7 @@ std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const Ite
                                                    const std::vector<IteratorTimes>& times,
                                                    const std::vector<bool>& is_device_hop) {
   std::vector<IteratorMeasurement> measured;
+  measured.reserve(forest.iterators.size());
   for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
     const LogicalIterator& iterator = forest.iterators[index];
     measured.push_back(describe(trace, iterator));

@@ -66,6 +66,7 @@ class HostMeasurer {
   std::int64_t recording_start() const;
   std::vector<StepMarker> unmarked_steps() const;
   std::vector<CallsOfRoot> group_calls() const;
+  void take_calls(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   PipelineMeasurement measure_pipeline(CallsOfRoot& group);
   PhaseMeasurement measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls);
   void find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const;
@@ -249,9 +250,8 @@ PhaseMeasurement HostMeasurer::measure_phase(CallsOfRoot& group, std::span<const
 }
 
 std::uint32_t HostMeasurer::iteration_of(const RootCall& call) const {
-  if (forest_.iteration_of_instance.empty() || call.rows.empty()) return 0;
-  const IteratorCall& first = call_of(trace_, {call.lane, call.rows.front()});
-  return forest_.iteration_of_instance[index_of(first.instance)];
+  if (forest_.iteration_of_instance.empty() || !call.has_rows()) return 0;
+  return forest_.iteration_of_instance[index_of(call_of(trace_, call.first()).instance)];
 }
 
 /// A call belongs to the frame that holds it; another pipeline's calls have frames of their own.
@@ -270,9 +270,8 @@ void HostMeasurer::find_next_frames(const CallsOfRoot& group, PipelineMeasuremen
   pipeline.next_frames = merged(std::move(pipeline.next_frames));
 }
 
-PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
-  PipelineMeasurement pipeline;
-  pipeline.root = group.root;
+/// The calls as they are, the longest of them, where iterations begin, and how many are warm-up.
+void HostMeasurer::take_calls(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
   pipeline.calls.reserve(group.calls.size());
   std::vector<Picoseconds> latencies;
   latencies.reserve(group.calls.size());
@@ -288,9 +287,15 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
     pipeline.calls.push_back(span);
     latencies.push_back(span.end - span.start);
   }
+  pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
+}
+
+PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
+  PipelineMeasurement pipeline;
+  pipeline.root = group.root;
+  take_calls(group, pipeline);
   find_remaking(trace_, forest_, group.calls, pipeline);
   find_next_frames(group, pipeline);
-  pipeline.warmup_count = count_warmup_calls(latencies, !trace_.makings.empty());
   const std::vector<StepMarker>& markers =
       pipeline.calls.size() == 1 && trace_.steps.empty() ? unmarked_steps_ : trace_.steps;
   measure_cadence(trace_, markers, pipeline);
@@ -354,6 +359,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
   unmarked_steps_ = unmarked_steps();
   computing_ = computing_of(result_.device_profile);
   std::set<IteratorId> feeding_roots;
+  result_.pipelines.reserve(groups_.size());
   for (CallsOfRoot& group : groups_) {
     result_.pipelines.push_back(measure_pipeline(group));
     feeding_roots.insert(group.feeding_roots.begin(), group.feeding_roots.end());

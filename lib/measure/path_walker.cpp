@@ -57,8 +57,7 @@ void CriticalPath::Walker::emit(Interval span, IteratorId iterator, SegmentKind 
 
 void CriticalPath::Walker::root_call(const RootCall& root, Interval window, int depth) {
   Picoseconds done = window.start;
-  for (const std::uint32_t row : root.rows) {
-    const CallRef ref{root.lane, row};
+  for (CallRef ref = root.first(); ref.row < root.end_row; ref.row = call_of(trace_, ref).subtree_end) {
     const PackedSpan span = call_of(trace_, ref).span;
     const Interval inside{std::max(span.start(), done), std::min(span.end(), window.end)};
     if (inside.start >= inside.end) continue;

@@ -312,7 +312,7 @@ Cycle CycleRecorder::record_call(const RootCall& call) {
     sample_.items.push_back({Kind::outside, kNoStage, 0, static_cast<float>(to_microseconds(end - done)), 0, 1});
     done = end;
   };
-  for (const std::uint32_t row : call.rows) {
+  for (std::uint32_t row = call.first_row; row < call.end_row; row = lane.iterator_calls[row].subtree_end) {
     add_outside(lane.iterator_calls[row].span.start());
     record_cycle(lane, row, false);
     done = std::max(done, lane.iterator_calls[row].span.end());

@@ -9,9 +9,8 @@ namespace doctor {
 namespace {
 
 const PipelineMaking* making_of(const Trace& trace, const RootCall& call) {
-  if (call.rows.empty()) return nullptr;
-  const IteratorCall& first = call_of(trace, {call.lane, call.rows.front()});
-  const std::uint32_t making = trace.instances[index_of(first.instance)].making;
+  if (!call.has_rows()) return nullptr;
+  const std::uint32_t making = trace.instances[index_of(call_of(trace, call.first()).instance)].making;
   return making == kNoMaking ? nullptr : &trace.makings[making];
 }
 

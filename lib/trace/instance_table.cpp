@@ -81,6 +81,7 @@ std::vector<IteratorInstance> InstanceTable::take(Loss& loss) {
                          " iterators, more than any real job: calls of others count as those of one that has the same "
                          "name, or of the last one");
   }
+  instances_.shrink_to_fit();
   return std::move(instances_);
 }
 

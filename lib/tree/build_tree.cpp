@@ -97,20 +97,26 @@ void stable_sort_unless_sorted(std::vector<RootCall>& calls, Before before) {
   if (!std::is_sorted(calls.begin(), calls.end(), before)) std::stable_sort(calls.begin(), calls.end(), before);
 }
 
+std::size_t count_get_next_calls(const Trace& trace) {
+  std::size_t count = 0;
+  for (const Lane& lane : trace.lanes) count += lane.get_next_calls.size();
+  return count;
+}
+
 /// GetNext ops with iterator calls inside: the ordinary consumer.
 void add_get_next_calls(const Trace& trace, IteratorForest& forest) {
+  forest.root_calls.reserve(count_get_next_calls(trace));
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
     const Lane& lane = trace.lanes[index];
     for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
       const GetNextCall& get_next = lane.get_next_calls[position];
       if (get_next.first_row >= get_next.end_row) continue;
-      RootCall call{{get_next.span.start(), get_next.span.end()}, kNoIterator, static_cast<LaneId>(index), {}};
-      for (std::uint32_t row = get_next.first_row; row < get_next.end_row; row = lane.iterator_calls[row].subtree_end) {
-        call.rows.push_back(row);
-      }
-      const CallRef first{call.lane, call.rows.front()};
-      call.root = forest[iterator_of(trace, forest, first)].root;
-      forest.root_calls.push_back(std::move(call));
+      const CallRef first{static_cast<LaneId>(index), get_next.first_row};
+      forest.root_calls.push_back({{get_next.span.start(), get_next.span.end()},
+                                   forest[iterator_of(trace, forest, first)].root,
+                                   first.lane,
+                                   first.row,
+                                   get_next.end_row});
     }
   }
 }
@@ -126,7 +132,7 @@ void add_calls_of_loops(const Trace& trace, IteratorForest& forest) {
       const IteratorId id = forest.iterator_of(calls[row]);
       if (!is_loop[index_of(id)]) continue;
       forest.root_calls.push_back(
-          {{calls[row].span.start(), calls[row].span.end()}, id, static_cast<LaneId>(index), {row}});
+          {{calls[row].span.start(), calls[row].span.end()}, id, static_cast<LaneId>(index), row, row + 1});
     }
   }
 }
@@ -138,21 +144,20 @@ void add_calls_of_roots(const Trace& trace, IteratorForest& forest) {
   for (const CallRef ref : forest.loose_root_calls) {
     if (trace.lanes_are_threads && has_parent_id(trace, ref)) continue;
     const PackedSpan span = call_of(trace, ref).span;
-    forest.root_calls.push_back({{span.start(), span.end()}, iterator_of(trace, forest, ref), ref.lane, {ref.row}});
+    forest.root_calls.push_back(
+        {{span.start(), span.end()}, iterator_of(trace, forest, ref), ref.lane, ref.row, ref.row + 1});
   }
 }
 
 /// Session timelines of TF2 show GetNext ops and nothing inside: good for a verdict, not for a culprit.
 void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
   std::vector<RootCall>& calls = forest.root_calls;
-  std::size_t count = 0;
-  for (const Lane& lane : trace.lanes) count += lane.get_next_calls.size();
-  calls.reserve(count);
+  calls.reserve(count_get_next_calls(trace));
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
     const Lane& lane = trace.lanes[index];
     for (std::size_t position = 0; position < lane.get_next_calls.size(); ++position) {
       const PackedSpan span = lane.get_next_calls[position].span;
-      calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index), {}});
+      calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index)});
     }
   }
   stable_sort_unless_sorted(calls, [](const RootCall& a, const RootCall& b) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -74,7 +73,9 @@ void InstanceTreeBuilder::order_by_appearance() {
   // In time, not in the file: the same trace with its events permuted gives the same forest.
   for (std::size_t index = 0; index < trace_.instances.size(); ++index) {
     tree_.by_appearance.push_back(static_cast<InstanceId>(index));
-    tree_.folded_names.push_back(fold_like_elements(trace_.strings[trace_.instances[index].long_name]));
+    const std::string_view name = trace_.strings[trace_.instances[index].long_name];
+    std::string folded = fold_like_elements(name);
+    tree_.folded_names.push_back(folded == name ? name : tree_.changed_names.emplace_back(std::move(folded)));
     tree_.is_loop_input.push_back(is_input_of_function_loop(tree_.folded_names.back()));
   }
   std::sort(tree_.by_appearance.begin(), tree_.by_appearance.end(), [this](InstanceId a, InstanceId b) {
@@ -148,7 +149,7 @@ std::vector<PipelineLife> InstanceTreeBuilder::describe_lives() const {
     const bool is_first = life.names.empty();
     life.all.start = is_first ? member.first_start : std::min(life.all.start, member.first_start);
     life.all.end = is_first ? member.last_start : std::max(life.all.end, member.last_start);
-    const std::string& name = tree_.folded_names[index_of(id)];
+    const std::string_view name = tree_.folded_names[index_of(id)];
     life.names.push_back(name);
     if (outermost_[index_of(id)] == id && !member.parent_id == !tree_.is_loop_input[index_of(id)]) {
       life.root_calls = member.event_count;
@@ -210,16 +211,23 @@ void InstanceTreeBuilder::find_pipelines() {
 /// TensorFlow before 2.5 or so gives the inputs of a Zip the same long name: number them by first appearance.
 void InstanceTreeBuilder::number_unnamed_inputs() {
   tree_.input_numbers.assign(trace_.instances.size(), kNoInput);
-  std::map<std::pair<InstanceId, std::string_view>, std::vector<InstanceId>> inputs;  // by parent and folded name
-  std::unordered_map<Token, std::size_t> numbers_of_ids;
+  std::vector<InstanceId> inputs;
   for (const InstanceId id : tree_.by_appearance) {
     const InstanceId parent = tree_.parents[index_of(id)];
     if (parent == kNoInstance || !instance(id).id) continue;
     const std::string_view name = short_name_of(trace_.strings[instance(parent).long_name]);
     if (!dataset_kind(name).has(Trait::several_inputs)) continue;
-    inputs[{parent, tree_.folded_names[index_of(id)]}].push_back(id);
+    inputs.push_back(id);
   }
-  for (const auto& [place, alike] : inputs) {
+  const auto place_of = [&](InstanceId id) {
+    return std::pair(tree_.parents[index_of(id)], tree_.folded_names[index_of(id)]);
+  };
+  std::stable_sort(inputs.begin(), inputs.end(), [&](InstanceId a, InstanceId b) { return place_of(a) < place_of(b); });
+  std::unordered_map<Token, std::size_t> numbers_of_ids;
+  for (auto first = inputs.begin(); first != inputs.end();) {
+    const auto end = std::find_if(first, inputs.end(), [&](InstanceId id) { return place_of(id) != place_of(*first); });
+    const std::span<const InstanceId> alike(first, end);
+    first = end;
     numbers_of_ids.clear();
     for (const InstanceId id : alike) numbers_of_ids.try_emplace(*instance(id).id, numbers_of_ids.size());
     if (numbers_of_ids.size() < 2) continue;

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/trace.h"
@@ -18,8 +20,11 @@ inline constexpr std::size_t kLongestChain = 256;
 /// Which instances of a trace belong together: their parents and pipelines. Indexed by InstanceId where nothing else is
 /// said.
 struct InstanceTree {
-  std::vector<InstanceId> by_appearance;   ///< all instances, in time, not in the file
-  std::vector<std::string> folded_names;   ///< long names without the indices of like elements
+  std::vector<InstanceId> by_appearance;  ///< all instances, in time, not in the file
+  /// Long names without the indices of like elements: most are as in the trace, which outlives the tree, the others in
+  /// `changed_names`.
+  std::vector<std::string_view> folded_names;
+  std::deque<std::string> changed_names;   ///< in no order
   std::vector<InstanceId> parents;         ///< what calls it; kNoInstance for outermost ones
   std::vector<bool> is_loop_input;         ///< what a loop in a tf.function asks for: the input of its Scan
   std::vector<std::size_t> pipelines;      ///< a recreated one is its first; 0: all of a trace without ids

@@ -53,7 +53,13 @@ struct RootCall {
   Interval span;
   IteratorId root = kNoIterator;  ///< kNoIterator: a bare GetNext op, the trace shows nothing inside
   LaneId lane{};
-  std::vector<std::uint32_t> rows;  ///< the outermost iterator calls inside, by start
+  /// The outermost iterator calls inside are rows of the lane, by start: `first_row`, and where the one before ends
+  /// (IteratorCall::subtree_end) as long as that is before `end_row`. None where they are the same.
+  std::uint32_t first_row = 0;
+  std::uint32_t end_row = 0;
+
+  bool has_rows() const { return first_row < end_row; }
+  CallRef first() const { return {lane, first_row}; }
 };
 
 /// A ProducedElement of a lane.

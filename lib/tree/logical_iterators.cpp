@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,7 +18,7 @@ namespace {
 /// What tells one logical iterator from another: the pipeline (one life of it, the first where it is iterated anew; all
 /// of a trace without ids are one), the folded long name, and which input it is of each Zip above it whose inputs the
 /// names do not tell apart.
-using LogicalKey = std::tuple<std::size_t, std::string, std::vector<std::size_t>>;
+using LogicalKey = std::tuple<std::size_t, std::string_view, std::vector<std::size_t>>;
 
 class LogicalIteratorBuilder {
  public:
@@ -59,7 +60,7 @@ std::vector<std::size_t> LogicalIteratorBuilder::branches_of(InstanceId id) cons
 }
 
 void LogicalIteratorBuilder::add_instance(InstanceId id) {
-  const std::string& folded = tree_.folded_names[index_of(id)];
+  const std::string_view folded = tree_.folded_names[index_of(id)];
   LogicalKey key{tree_.pipelines[index_of(id)], folded, branches_of(id)};
   auto place = iterator_of_key_.find(key);
   if (place == iterator_of_key_.end() && forest_.iterators.size() == kMostIterators) {
@@ -100,16 +101,16 @@ IteratorId LogicalIteratorBuilder::parent_by_id(const LogicalIterator& iterator)
 /// of the trace has that name.
 IteratorId LogicalIteratorBuilder::parent_by_name(IteratorId iterator) const {
   const LogicalKey& key = *keys_[index_of(iterator)];
-  const std::string& folded = std::get<1>(key);
+  const std::string_view folded = std::get<1>(key);
   const bool has_parent_id = instance(forest_[iterator].instances.front()).parent_id.has_value();
   IteratorId in_any_pipeline = kNoIterator;
   bool is_any_decided = false;
   const std::size_t separator = folded.rfind("::");
   const NamePrefixes prefixes(folded);
   for (auto prefix = prefixes.all().rbegin(); prefix != prefixes.all().rend(); ++prefix) {
-    if (separator == std::string::npos || prefix->length > separator) continue;
+    if (separator == std::string_view::npos || prefix->length > separator) continue;
     const auto is_prefix = [&](IteratorId id) {
-      return std::string_view(std::get<1>(*keys_[index_of(id)])) == std::string_view(folded).substr(0, prefix->length);
+      return std::get<1>(*keys_[index_of(id)]) == folded.substr(0, prefix->length);
     };
     const auto here = first_of_name_.find({std::get<0>(key), prefix->hash});
     if (here != first_of_name_.end() && is_prefix(here->second)) return here->second;
