@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "autotune_readings.h"
 #include "built_paths.h"
 #include "diagnose/judgement.h"
 #include "diagnose/tuning.h"
@@ -17,20 +17,6 @@
 
 namespace doctor::autotune_test {
 namespace {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
-const std::string kPrefetch = "Iterator::Root::Prefetch";
-const std::string kMap = "Iterator::Root::Prefetch::ParallelMapV2";
-
-Analysis analyze_bytes(const std::string& bytes, bool with_history = true, const WorkOptions& work = {}) {
-  const TemporaryDirectory folder;
-  const std::vector<std::string> files = {folder.write("host", bytes)};
-  AnalysisOptions options;
-  options.read.attribute_history = with_history;
-  return diagnose_files(files, {.work = work, .needed = options});
-}
 
 const IteratorMeasurement& iterator_of(const Analysis& analysis, std::string_view long_name) {
   for (const IteratorMeasurement& iterator : analysis.measurements.hosts[0].iterators) {
@@ -69,22 +55,6 @@ std::string fill_text(const Analysis& analysis, std::string_view long_name) {
                      fill->min, fill->mean, fill->max);
 }
 
-/// The parallel map is called on two threads by turns and AUTOTUNE raises its parallelism: 1, 1, 2, 2, 4, 4 … The
-/// lines of the threads stand one behind the other in the file.
-SyntheticTrace two_threads() {
-  SyntheticTrace trace;
-  for (int call = 0; call < 6; ++call) {
-    trace.iterator("main", "Iterator::Root", 1, 0, 100.0 * call, 90);
-    auto& prefetch = trace.iterator("main", kPrefetch, 2, 1, 100.0 * call, 80);
-    prefetch.numbers = {{"buffer_limit", 2}, {"interleave_depth", 0}};
-    if (call > 3) prefetch.numbers["buffered_elements"] = 2;
-    auto& map = trace.iterator(call % 2 == 0 ? "a" : "b", kMap, 3, 2, 100.0 * call + 10, 20);
-    map.numbers["parallelism"] = call < 2 ? 1 : call < 4 ? 2 : 4;
-    map.texts["deterministic"] = call == 3 ? "false" : "true";
-  }
-  return trace;
-}
-
 /// A host of a chain of stages with 100 calls each, for the rules of what binds.
 const ThresholdValues kDefaults(judgement_thresholds(), {});
 
@@ -108,8 +78,6 @@ class Tuned : public MeasuredPipeline {
     return autotune_stage(host(), &pipeline(), id_of(stage), thresholds).binding;
   }
 };
-
-}  // namespace
 
 TEST_CASE("values are put in order of time, whatever thread their events are of") {
   for (const std::string& bytes : {two_threads().to_xspace(), two_threads().to_chrome_json()}) {
@@ -320,86 +288,5 @@ TEST_CASE("budgets are those of the root; memory in use is the machine's") {
   CHECK(budget_of(silent).root == kNoIterator);
 }
 
-TEST_CASE("the text page") {
-  SyntheticTrace trace = two_threads();
-  for (auto& event : trace.events) {
-    event.start_us *= 1e4;
-    if (event.name == kMap) event.texts = {{"autotune", "true"}, {"deterministic", "true"}};
-    if (event.name == "Iterator::Root") {
-      event.numbers = {{"cpu_budget", 4}, {"ram_budget_megabytes", 9020}, {"threadpool_size", 4}};
-      event.texts = {{"algorithm", "DEFAULT"}, {"ram_usage_megabytes", "7422 out of 25276 (29.37%)"}};
-    }
-  }
-  const Analysis analysis = analyze_bytes(trace.to_xspace());
-  CHECK(
-      render_autotune_text(analysis.measurements, analysis.diagnosis) ==
-      "pipeline 0:0 on host-1\n"
-      "stage                                  given         parallelism                                       buffer  "
-      "filled (min/mean/max)  what binds\n"
-      "Dataset.prefetch                       not recorded                                                    2       "
-      "0 / 0.7 / 2            empty in 67 % and full in 33 % of the calls: a larger buffer can smooth the bursts\n"
-      "  Dataset.map with num_parallel_calls  AUTOTUNE      1 -> 2 at 2.100 s -> 4 at 4.100 s, deterministic          "
-      "                       at the CPU budget of 4 cores\n"
-      "CPU: 4 cores, 4 threads in the pool, algorithm DEFAULT\n"
-      "RAM: 9,020 MB for buffers, the machine uses 7,422 MB of 25,276 MB\n");
-}
-
-TEST_CASE("the JSON and CSV pages of a recorded trace") {
-  const fs::path trace = fs::path(source_dir()) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
-  AnalysisOptions options;
-  options.read.attribute_history = true;
-  const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needed = options});
-  const Json page(autotune_json(analysis.measurements, analysis.diagnosis));
-  CHECK(page["schema"] == "tfdata-doctor.autotune/1");
-  const Json& pipeline = page["pipelines"][0];
-  CHECK(pipeline["budget"]["cpu_cores"] == 2);
-  CHECK(pipeline["budget"]["machine_ram_mb"] == 25276);
-  REQUIRE(pipeline["stages"].size() == 2);
-  const Json& prefetch = pipeline["stages"][0];
-  CHECK(prefetch["given"] == "autotune");
-  CHECK(prefetch["binding"] == "empty_buffer");
-  CHECK(prefetch["fill"]["call_count"] == 15);
-  CHECK(prefetch["fill"]["empty_share"] == 1.0);
-  const Json& map = pipeline["stages"][1];
-  CHECK(map["chosen"]["parallelism"] == 2);
-  CHECK(map["binding"] == "cpu_budget");
-  CHECK(map["reason"] == "at the CPU budget of 2 cores");
-  for (const Json& history : map["history"]) {
-    if (history["attribute"] != "parallelism") continue;
-    CHECK(history["event_count"] == 54);
-    CHECK(history["unavailable_count"] == 5);
-    CHECK(history["change_count"] == 0);
-  }
-  const std::string csv = render_autotune_csv(analysis.measurements, analysis.diagnosis);
-  CHECK(csv.starts_with("pipeline,long_name,attribute,first,last,min,mean,max,changes\n0:0,Iterator::Root,algorithm,"));
-  CHECK(csv.find("\n0:0,Iterator::Root::Prefetch,buffer_limit,2,2,2,2,2,0\n") != std::string::npos);
-}
-
-TEST_CASE("one run in several formats has one history") {
-  const fs::path folder = fs::path(source_dir()) / "testdata/formats/interleave_tf2.21";
-  AnalysisOptions options;
-  options.read.attribute_history = true;
-  std::set<std::string> pages;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const Analysis analysis = diagnose_files(std::vector<std::string>{entry.path().string()}, {.needed = options});
-    pages.insert(render_autotune_csv(analysis.measurements, analysis.diagnosis));
-  }
-  CHECK(pages.size() == 1);
-  CHECK(pages.begin()->size() > 100);
-}
-
-TEST_CASE("a trace without attributes, without calls, without tf.data") {
-  SyntheticTrace trace;
-  trace.iterator("main", "Iterator::Model", 1, 0, 0, 100);
-  const Analysis plain = analyze_bytes(trace.to_xspace());
-  CHECK(render_autotune_text(plain.measurements, plain.diagnosis) ==
-        "pipeline 0:0 on host-1\n"
-        "the trace shows no stage with a parallelism or a buffer\n"
-        "the trace does not say what the pipeline may use (before TF 2.5 none did)\n");
-  SyntheticTrace other;
-  other.add("main", "work", 0, 10);
-  const Analysis none = analyze_bytes(other.to_xspace());
-  CHECK(render_autotune_text(none.measurements, none.diagnosis) == "no tf.data iterator in this trace\n");
-}
-
+}  // namespace
 }  // namespace doctor::autotune_test

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuzz_message.h"
 #include "fuzz_words.h"
 #include "fuzzing.h"
 
@@ -264,33 +264,6 @@ inline void FuzzedTrace::add_device() {
   }
   if (bytes_.flip()) add_events(line_of(device, "Steps"), bytes_.below(6) + 1, &FuzzedTrace::pick_kernel);
 }
-
-/// Protocol buffers, as far as an XSpace needs them.
-class FuzzedMessage {
- public:
-  void number(std::uint32_t field, std::uint64_t value) {
-    varint(field << 3U);
-    varint(value);
-  }
-  void bytes(std::uint32_t field, std::string_view value) {
-    varint((field << 3U) | 2U);
-    varint(value.size());
-    text_ += value;
-  }
-  void real(std::uint32_t field, double value) {
-    varint((field << 3U) | 1U);
-    auto bits = std::bit_cast<std::uint64_t>(value);
-    for (int byte = 0; byte < 8; ++byte, bits >>= 8U) text_ += static_cast<char>(bits & 0xffU);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  void varint(std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7U) text_ += static_cast<char>(value | 0x80U);
-    text_ += static_cast<char>(value);
-  }
-  std::string text_;
-};
 
 inline std::string FuzzedTrace::to_xspace() const {
   FuzzedMessage space;

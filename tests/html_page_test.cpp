@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <regex>
 #include <set>
 #include <string>
@@ -21,7 +20,6 @@
 #include "html_elements.h"
 #include "pages.h"
 #include "report/html/html_writer.h"
-#include "report/html/page_bounds.h"
 #include "report/html/picture.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
@@ -178,27 +176,11 @@ std::vector<std::map<std::string, std::string>> palettes() {
   return palettes;
 }
 
-constexpr std::string_view kTelling = "nobodys_business";
-
-/// The places of a document that name it, but for the path of a trace as the user gave it.
-std::vector<std::string> places_of(const Json& document) {
-  std::vector<std::string> places;
-  const Json flat = document.flatten();  // items() refers to it
-  for (const auto& [place, value] : flat.items()) {
-    const bool tells = value.is_string() && value.get<std::string>().find(kTelling) != std::string::npos;
-    if (tells && !place.ends_with("/path")) places.push_back(place);
-  }
-  return places;
+std::size_t occurrences(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
 }
-
-/// The words of each command that prints documents about traces.
-std::vector<std::vector<std::string>> commands_about_traces() {
-  std::vector<std::vector<std::string>> commands = {{"diagnose"}, {"whatif"}};
-  for (const std::string_view page : page_names()) commands.push_back({"show", std::string(page)});
-  return commands;
-}
-
-}  // namespace
 
 TEST_CASE("pages hold nothing but what their writer writes") {
   for (const std::vector<std::string>& arguments : pages()) {
@@ -208,12 +190,6 @@ TEST_CASE("pages hold nothing but what their writer writes") {
     CHECK(page.size() < 500'000);
     CHECK(page == page_of(arguments));
   }
-}
-
-std::size_t occurrences(const std::string& text, std::string_view part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
-  return count;
 }
 
 TEST_CASE("the page of an ordinary trace can be sent by mail") {
@@ -330,19 +306,6 @@ TEST_CASE("a window is drawn as waiting where a call overlaps it, and nowhere el
   CHECK(page.find("waits 30 us of 100 us") != std::string::npos);
 }
 
-TEST_CASE("no folder is in a page, not in its sentences either") {
-  OrderedJson report = {
-      {"verdict", {{"status", "inconclusive"}, {"summary", "/home/someone/logs/host.pb: cut off at byte 7"}}}};
-  report["trace"] = {{"events", 0}, {"iterator_events", 0}};
-  OrderedJson file = {{"path", "/home/someone/logs/host.pb"}, {"format", "xspace"}, {"bytes", 7}};
-  report["trace"]["files"] = OrderedJson::array({file});
-  report["trace"]["loss"] = {{"complete", false}};
-  report["trace"]["loss_notes"] = OrderedJson::array({"/home/someone/logs/host.pb: x"});
-  const std::string page = render_html({{"report", report}}, "one");
-  CHECK(page.find("someone") == std::string::npos);
-  CHECK(page.find("host.pb: cut off at byte 7") != std::string::npos);
-}
-
 TEST_CASE("where there is nothing to judge a page says nothing of how sure that is; a doubt makes it grey") {
   OrderedJson report = {{"trace", {{"events", 0}, {"iterator_events", 0}}}};
   report["verdict"] = {{"status", "healthy"}, {"input_share", nullptr}, {"confidence", 0.9}, {"summary", ""}};
@@ -364,12 +327,6 @@ TEST_CASE("a page says where the values over time of a large file are left out")
   CHECK(page.find("Left out: this page has them for files of up to 256.0 MB.") != std::string::npos);
   const OrderedJson small = {{"pipelines", OrderedJson::array()}};
   CHECK(render_html({{"autotune", small}}, "small").find("Left out") == std::string::npos);
-}
-
-TEST_CASE("a page names the configuration file without its folder") {
-  OrderedJson report = {{"settings_note", "/home/someone/.tfdata-doctor.toml: fail-on never, 1/2"}};
-  bound_for_page(report);
-  CHECK(report["settings_note"] == ".tfdata-doctor.toml: fail-on never, 1/2");
 }
 
 TEST_CASE("every picture says what it shows, and a table has what its sections draw") {
@@ -423,43 +380,5 @@ TEST_CASE("positions are per cents of the whole") {
   CHECK(percent_of(1, 0) == "0%");
 }
 
-TEST_CASE("no document names the folder of a trace") {
-  const TemporaryDirectory folder;
-  const std::string source = source_dir() + "/testdata/traces/";
-  std::filesystem::create_directories(folder / std::string(kTelling));
-  // One that names its machine, one that does not, one with losses.
-  for (const char* const trace : {"guide_naive.xplane.pb", "healthy_tf2.4.trace.json.gz", "cut_off_tf2.4.xplane.pb"}) {
-    const std::string path = folder / (std::string(kTelling) + "/" + trace);
-    std::filesystem::copy_file(source + trace, path);
-    for (const std::vector<std::string>& words : commands_about_traces()) {
-      const CommandEntry& command = *find_command(words.front());
-      for (const OutputFormat format : formats_of(command, words.back())) {
-        if (format == OutputFormat::text) continue;  // names the trace in commands to go on with
-        std::vector<std::string> line = words;
-        line.insert(line.end(), {path, "--format", std::string(to_word(format))});
-        CAPTURE(line);
-        const Ended ended = run_tool(line);
-        CHECK(ended.code != 2);
-        if (format == OutputFormat::json) {
-          CHECK(places_of(Json::parse(ended.output)) == std::vector<std::string>{});
-        } else {
-          CHECK(ended.output.find(kTelling) == std::string::npos);
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("no page of a comparison or a fleet names it") {
-  const TemporaryDirectory folder;
-  std::filesystem::create_directories(folder / std::string(kTelling));
-  const std::string path = folder / (std::string(kTelling) + "/host.xplane.pb");
-  std::filesystem::copy_file(source_dir() + "/testdata/traces/guide_naive.xplane.pb", path);
-  CHECK(run_tool({"compare", path, "--", path, "--format", "html"}).output.find(kTelling) == std::string::npos);
-  const std::string rows = folder / "rows.ndjson";
-  run_tool({"batch", path, "-o", rows});
-  CHECK(read_whole_file(rows).find(kTelling) != std::string::npos);
-  CHECK(run_tool({"fleet", rows, "--format", "html"}).output.find(kTelling) == std::string::npos);
-}
-
+}  // namespace
 }  // namespace doctor::html_page_test

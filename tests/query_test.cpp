@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "asked_database.h"
 #include "built_paths.h"
 #include "convert/convert.h"
 #include "convert/event_columns.h"
@@ -29,56 +30,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::string kTraces = source_dir() + "/testdata/traces/";
-
-class TextSink final : public ByteSink {
- public:
-  std::string text;
-  Result<void> write(std::string_view bytes) override {
-    text += bytes;
-    return {};
-  }
-  Result<void> finish() override { return {}; }
-};
-
-QueryDatabase loaded(const std::vector<std::string>& paths) {
-  Result<QueryDatabase> database = QueryDatabase::temporary();
-  REQUIRE(database);
-  LoadReport report;
-  const QueryInputs inputs = examine_inputs(paths, true);
-  REQUIRE(inputs.unreadable.empty());
-  REQUIRE(load_inputs(*database, inputs, LoadRequest::everything(), {.rules = all_rules()}, report));
-  REQUIRE(report.unreadable.empty());
-  return std::move(*database);
-}
-
-Result<std::string> ask(const QueryDatabase& database, const std::string& sql, TableFormat format = TableFormat::csv) {
-  Result<UserQuery> query = UserQuery::prepare(database, sql);
-  if (!query) return Unexpected(query.error());
-  TextSink sink;
-  OutputBuffer output(sink);
-  if (Result<void> printed = print_rows(*query, format, {}, output); !printed) return Unexpected(printed.error());
-  REQUIRE(output.finish());
-  return sink.text;
-}
-
-/// The answer without its header.
-std::string answer(const QueryDatabase& database, const std::string& sql) {
-  const Result<std::string> text = ask(database, sql);
-  REQUIRE_MESSAGE(text, sql, ": ", to_string(text.error()));
-  return text->substr(text->find('\n') + 1);
-}
-
 std::string why_not(const QueryDatabase& database, const std::string& sql) {
   const Result<std::string> text = ask(database, sql);
   return text ? "answered" : to_string(text.error());
 }
-
-const std::vector<std::string> kSomeTraces = {
-    kTraces + "seed_example1.xplane.pb", kTraces + "tf1_steps/timeline_0.json", kTraces + "tf1_steps/timeline_1.json",
-    kTraces + "tf1_steps/timeline_2.json", kTraces + "fused_map_and_batch_tf2.4.trace.json.gz"};
-
-}  // namespace
 
 TEST_CASE("events have the columns of the conversion, with its values") {
   const QueryTable& table = *find_query_table("events");
@@ -211,110 +166,6 @@ TEST_CASE("all tables have the columns that are described, and rows") {
     const bool has_rows = answer(database, "SELECT count(*) FROM " + std::string(table.name)) != "0\n";
     CHECK(has_rows == (table.name != "kernels"));  // none of these traces has a device
   }
-}
-
-/// The traces' events in memory, and nothing else.
-QueryDatabase packed(const std::vector<std::string>& paths, std::size_t most_events,
-                     EventRequest request = {.rows = true, .names = true, .tokens = true}) {
-  Result<QueryDatabase> database = QueryDatabase::with_packed_events(most_events);
-  REQUIRE(database);
-  LoadRequest events;
-  events.events = request;
-  LoadReport report;
-  const Result<void> loaded =
-      load_inputs(*database, examine_inputs(paths, true), events, {.rules = all_rules()}, report);
-  CHECK(loaded.has_value() != database->events()->is_full());
-  return std::move(*database);
-}
-
-TEST_CASE("events that are packed in memory give the answers of the tables") {
-  const QueryDatabase tables = loaded(kSomeTraces);
-  const QueryDatabase memory = packed(kSomeTraces, 1'000'000);
-  for (const char* const sql : {
-           "SELECT count(*) FROM events",
-           "SELECT file, host, process, thread, pid, tid, name, long_name, op_type, origin_ns, start_us, duration_us,"
-           " iterator_id, parent_id FROM events",
-           "SELECT name, count(*), sum(duration_us), min(start_us) FROM events GROUP BY name",
-           "SELECT iterator_id, group_concat(tid) FROM events GROUP BY iterator_id",
-           "SELECT iterator_id, group_concat(tid) FROM events GROUP BY iterator_id ORDER BY count(*) DESC",
-           "SELECT iterator_id, start_us FROM events ORDER BY iterator_id DESC",
-           "SELECT thread, count(*), sum(duration_us) FROM events GROUP BY thread ORDER BY 2 DESC",
-           "SELECT thread, max(start_us) FROM events GROUP BY thread ORDER BY thread DESC",
-           "SELECT thread, max(duration_us) FROM events WHERE op_type <> '' GROUP BY thread HAVING count(*) > 3",
-           "SELECT name, start_us FROM events ORDER BY name",
-           "SELECT name, start_us FROM events ORDER BY name DESC",
-           "SELECT DISTINCT long_name FROM events",
-           "SELECT long_name, start_us FROM events ORDER BY duration_us DESC, start_us LIMIT 20",
-           "SELECT typeof(pid), typeof(origin_ns), typeof(start_us), typeof(parent_id) FROM events LIMIT 5",
-           "SELECT count(*) FROM events WHERE start_us > '1'",
-           "SELECT count(*) FROM events WHERE pid = '1'",
-           "SELECT sum(duration_us) OVER (PARTITION BY name ORDER BY start_us) FROM events LIMIT 100",
-       }) {
-    CAPTURE(sql);
-    const Result<UserQuery> query = UserQuery::prepare(memory, sql);
-    REQUIRE(query);
-    CHECK(query->reads_only_events());
-    CHECK(answer(memory, sql) == answer(tables, sql));
-  }
-}
-
-TEST_CASE("packed events come in the order of their groups, whichever way the answer is sorted") {
-  const QueryDatabase memory = packed({}, 10);
-  for (const char* const sql : {"SELECT name, count(*) FROM events GROUP BY name",
-                                "SELECT thread, count(*) FROM events GROUP BY thread ORDER BY thread DESC",
-                                "SELECT name FROM events ORDER BY name DESC"}) {
-    CAPTURE(sql);
-    CHECK(answer(memory, "EXPLAIN " + std::string(sql)).find("SorterOpen") == std::string::npos);
-  }
-  // That of the answers alone.
-  const std::string plan =
-      answer(memory, "EXPLAIN SELECT name, count(*) FROM events GROUP BY name ORDER BY count(*) DESC");
-  CHECK(plan.find("SorterOpen") == plan.rfind("SorterOpen"));
-}
-
-TEST_CASE("packed events have no more of names and ids than a statement reads") {
-  const QueryDatabase all = packed(kSomeTraces, 1'000'000);
-  struct Row {
-    const char* sql;
-    bool names;
-    bool tokens;
-  };
-  for (const Row& row :
-       {Row{"SELECT count(*) FROM events", false, false},
-        Row{"SELECT thread, sum(duration_us), min(start_us) FROM events GROUP BY thread", false, false},
-        Row{"SELECT name, count(*) FROM events GROUP BY name ORDER BY 2 DESC", true, false},
-        Row{"SELECT count(*) FROM events WHERE op_type = 'Cast'", true, false},
-        Row{"SELECT long_name, parent_id FROM events ORDER BY start_us", true, true},
-        Row{"SELECT count(DISTINCT iterator_id) FROM events", true, true}}) {
-    CAPTURE(row.sql);
-    const Result<UserQuery> query = UserQuery::prepare(all, row.sql);
-    REQUIRE(query);
-    CHECK(query->needs().event_names == row.names);
-    CHECK(query->needs().event_tokens == row.tokens);
-    const QueryDatabase some = packed(kSomeTraces, 1'000'000, {.rows = true, .names = row.names, .tokens = row.tokens});
-    CHECK(answer(some, row.sql) == answer(all, row.sql));
-  }
-}
-
-TEST_CASE("only what reads events once, and nothing else, is asked of packed ones") {
-  const QueryDatabase memory = packed({}, 10);
-  for (const char* const sql : {"SELECT args FROM events", "SELECT * FROM events", "SELECT count(*) FROM event_rows",
-                                "SELECT count(*) FROM events AS a JOIN events AS b ON a.name = b.name",
-                                "SELECT count(*) FROM events JOIN files", "SELECT 1"}) {
-    CAPTURE(sql);
-    const Result<UserQuery> query = UserQuery::prepare(memory, sql);
-    REQUIRE(query);
-    CHECK_FALSE(query->reads_only_events());
-  }
-}
-
-TEST_CASE("what does not fit is noticed, and what cannot be read leaves no packed events") {
-  CHECK(packed(kSomeTraces, 10).events()->is_full());
-  const TemporaryDirectory folder;
-  const std::string torn = folder.write("torn.trace.json", "{\"traceEvents\":[] nothing");
-  const QueryDatabase memory = packed({kSomeTraces[0]}, 1'000'000);
-  CHECK(answer(packed({kSomeTraces[0], torn}, 1'000'000), "SELECT count(*) FROM events") ==
-        answer(memory, "SELECT count(*) FROM events"));
 }
 
 TEST_CASE("every example has an answer") {
@@ -491,4 +342,5 @@ TEST_CASE("values in every format") {
   CHECK(text.ends_with("100000  100000\n"));
 }
 
+}  // namespace
 }  // namespace doctor::query_test

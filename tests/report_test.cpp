@@ -1,7 +1,5 @@
 // The pages over measurements made by hand: what is said in which order, and the keys of the JSON report.
 
-#include "report/report.h"
-
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,110 +8,11 @@
 #include "report/rule_pages.h"
 #include "report/selection.h"
 #include "report/show_pages.h"
+#include "reported_case.h"
 #include "text/text_page.h"
 
 namespace doctor::report_test {
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr Picoseconds kMs = kPicosecondsPerMillisecond;
-
-IteratorMeasurement iterator(const std::string& long_name, const std::string& short_name, std::uint32_t depth,
-                             IteratorId parent) {
-  IteratorMeasurement made;
-  made.long_name = long_name;
-  made.short_name = short_name;
-  made.depth = depth;
-  made.parent = parent;
-  made.root = IteratorId{0};
-  made.calls = 8;
-  made.total = 100 * kMs;
-  made.self = 10 * kMs;
-  return made;
-}
-
-/// Root > Zip > {Map, Range}: eight calls of 100 ms, of which Map holds 95 % in its function.
-HostMeasurement host_with_pipeline() {
-  HostMeasurement host;
-  host.files = {{"host.xplane.pb", "xspace", 1234}};
-  host.hosts = {"worker-0"};
-  host.event_count = 100;
-  host.iterator_event_count = 40;
-  host.window = 900 * kMs;
-  host.iterators = {iterator("Iterator::Root", "Root", 0, kNoIterator),
-                    iterator("Iterator::Root::Zip[1]::Range", "Range", 2, IteratorId{3}),
-                    iterator("Iterator::Root::Zip[0]::Map", "Map", 2, IteratorId{3}),
-                    iterator("Iterator::Root::Zip", "Zip", 1, IteratorId{0})};
-  host.iterators[0].children = {IteratorId{3}};
-  host.iterators[3].children = {IteratorId{2}, IteratorId{1}};
-  host.iterators[1].is_source = true;
-  host.iterators[2].id = 0xffff'ffff'ffff'fff1u;
-  host.iterators[2].parent_id = 7;
-  host.iterators[2].dataset_name = "MapDataset:3";
-  host.iterators[2].attributes = {{"deterministic", std::nullopt, "true"}, {"parallelism", 1, ""}};
-
-  PipelineMeasurement pipeline;
-  pipeline.root = IteratorId{0};
-  pipeline.members = {IteratorId{0}, IteratorId{1}, IteratorId{2}, IteratorId{3}};
-  for (Picoseconds call = 0; call < 8; ++call)
-    pipeline.calls.push_back({call * 110 * kMs, call * 110 * kMs + 100 * kMs});
-  pipeline.total = 800 * kMs;
-  pipeline.median = 100 * kMs;
-  pipeline.p95 = 100 * kMs;
-  pipeline.max = 100 * kMs;
-  pipeline.slow_count = 8;
-  pipeline.trimmed_mean = 100 * kMs;
-  pipeline.has_cadence = true;
-  pipeline.cadence.share = 0.9;
-  pipeline.trimmed_cadence.share = 0.91;
-  pipeline.cpu_budget = 2;
-  pipeline.steady.call_count = 8;
-  pipeline.steady.waited = 800 * kMs;
-  pipeline.steady.critical = {8 * kMs, 0, 760 * kMs, 12 * kMs};
-  pipeline.steady.in_function = {0, 0, 750 * kMs, 0};
-  pipeline.steady.handoff = 15 * kMs;
-  pipeline.steady.unseen = 5 * kMs;
-  pipeline.steady.culprit = IteratorId{2};
-  pipeline.steady.function_ops = {{"MatMul", 600 * kMs}, {"ParseExample", 150 * kMs}};
-  pipeline.steady.busy_threads = 1.7;
-  pipeline.steady.queued_closures = 2.5;
-  host.pipelines = {pipeline};
-  return host;
-}
-
-struct Case {
-  Measurements measurements;
-  Diagnosis diagnosis;
-};
-
-Case input_bound_case() {
-  Case made;
-  made.measurements.hosts = {host_with_pipeline()};
-  made.diagnosis.judgement.status = VerdictStatus::input_bound;
-  made.diagnosis.judgement.confidence = 0.8;
-  PipelineJudgement judged;
-  judged.level = InputLevel::bound;
-  judged.input_share = 0.9;
-  judged.culprit = IteratorId{2};
-  judged.culprit_share = 0.95;
-  judged.limit = {Limit::cores, "the 2 cores"};
-  made.diagnosis.judgement.pipelines = {judged};
-  Finding sequential;
-  sequential.rule = "sequential-map";
-  sequential.subject = "Iterator::Root::Zip[0]::Map";
-  sequential.message = "Dataset.map runs one call at a time";
-  sequential.evidence = {{"function time", 750.0, "ms"}, {"share of the wait", 0.95, "share"}};
-  sequential.advice = {{"Run it in parallel.", ".map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
-  Finding note;
-  note.rule = "shuffle-fill";
-  note.severity = Severity::note;
-  note.message = "the buffer is filled once";
-  made.diagnosis.findings = {sequential, note};
-  made.diagnosis.changes = {{0, 0, {}, {}}};
-  made.diagnosis.not_evaluated = {{"low-parallelism", "no queue delay"}};
-  return made;
-}
 
 /// No file had an event of tf.data.
 Case empty_case(VerdictStatus status, std::uint64_t events) {
@@ -124,22 +23,10 @@ Case empty_case(VerdictStatus status, std::uint64_t events) {
   return made;
 }
 
-std::string text_of(const Case& shown, const TextStyle& style = {}) {
-  return render_text(shown.measurements, shown.diagnosis, style);
-}
-
-Json json_of(const Case& shown) {
-  return Json::parse(render_json(shown.measurements, shown.diagnosis));
-}
-
 std::string line(const std::string& text, std::size_t number) {
   std::size_t begin = 0;
   for (; number > 0 && begin != std::string::npos; --number) begin = text.find('\n', begin) + 1;
   return text.substr(begin, text.find('\n', begin) - begin);
-}
-
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// Lines that were wrapped, in one piece.
@@ -151,8 +38,6 @@ std::string without_breaks(const std::string& text) {
   }
   return joined;
 }
-
-}  // namespace
 
 TEST_CASE("the text says verdict, culprit and change first") {
   const std::string text = text_of(input_bound_case());
@@ -303,111 +188,6 @@ TEST_CASE("losses are shown and summed over the files") {
   CHECK(json_of(damaged)["trace"]["files"][1]["format"].is_null());
 }
 
-TEST_CASE("the JSON report has the keys of its schema") {
-  const Json page = json_of(input_bound_case());
-  CHECK(page["schema"] == "tfdata-doctor.report/2");
-  CHECK(page["tool"]["name"] == "tfdata-doctor");
-  CHECK(page["trace"]["files"][0] == Json({{"path", "host.xplane.pb"}, {"format", "xspace"}, {"bytes", 1234}}));
-  CHECK(page["trace"]["loss"] == Json({{"complete", true}}));
-  CHECK(page["trace"]["window_us"] == 900'000.0);
-  CHECK(page["verdict"]["status"] == "input_bound");
-  CHECK(page["verdict"]["confidence"] == 0.8);
-  CHECK(page["verdict"]["input_share"] == 0.9);
-  CHECK(page["verdict"]["culprit"] == page["pipelines"][0]["culprit"]);
-  CHECK(page["not_evaluated"] == Json::parse(R"([{"rule": "low-parallelism", "reason": "no queue delay"}])"));
-
-  const Json& pipeline = page["pipelines"][0];
-  CHECK(pipeline["id"] == "0:0");
-  CHECK(pipeline["host"] == "worker-0");
-  CHECK(pipeline["kind"] == "host");
-  CHECK(pipeline["root"] == "Iterator::Root");
-  CHECK(pipeline["get_next"] == Json::parse(R"({"count": 8, "slow_count": 8, "threshold_us": 50, "p50_us": 100000.0,
-      "p95_us": 100000.0, "max_us": 100000.0, "total_us": 800000.0, "warmup_count": 0})"));
-
-  const Json& culprit = pipeline["culprit"];
-  CHECK(culprit["long_name"] == "Iterator::Root::Zip[0]::Map");
-  CHECK(culprit["kind"] == "transformation");
-  CHECK(culprit["chosen_by"] == "waits");
-  CHECK(pipeline["limiting_resource"] == "cores");
-  CHECK(pipeline["limit"] == "the 2 cores");
-  CHECK(culprit["queued_closures"] == 2.5);
-  CHECK(culprit["function_ops"][0] ==
-        Json::parse(R"({"op": "MatMul", "self_us": 600000.0, "share": 0.8, "share_of_wait": 0.75})"));
-
-  const Json& finding = page["findings"][0];
-  CHECK(finding["severity"] == "warning");
-  CHECK(finding["evidence"][0] == Json::parse(R"({"name": "function time", "value": 750.0, "unit": "ms"})"));
-  CHECK(finding["advice"][0]["predicted_speedup"].is_null());
-}
-
-TEST_CASE("iterators are listed parents first, inputs in order, with ids as strings") {
-  const Json iterators = json_of(input_bound_case())["pipelines"][0]["iterators"];
-  REQUIRE(iterators.size() == 4);
-  CHECK(iterators[0]["short_name"] == "Root");
-  CHECK(iterators[1]["short_name"] == "Zip");
-  CHECK(iterators[2]["short_name"] == "Map");
-  CHECK(iterators[3]["short_name"] == "Range");
-  CHECK(iterators[2]["id"] == "18446744073709551601");
-  CHECK(iterators[2]["parent_id"] == "7");
-  CHECK(iterators[0]["id"].is_null());
-  CHECK(iterators[2]["attributes"] == Json::parse(R"({"deterministic": "true", "parallelism": 1})"));
-}
-
-TEST_CASE("critical times and what lies elsewhere add up to the time in GetNext") {
-  const Json pipeline = json_of(input_bound_case())["pipelines"][0];
-  double sum = 0;
-  for (const Json& member : pipeline["iterators"]) sum += member["critical_us"].get<double>();
-  for (const Json& part : pipeline["elsewhere"]) sum += part.get<double>();
-  CHECK(sum == doctest::Approx(pipeline["get_next"]["total_us"].get<double>()));
-}
-
-TEST_CASE("only an iterator that somebody waits for is a culprit") {
-  PipelineJudgement judged;
-  judged.culprit = IteratorId{2};
-  const auto has_culprit = [&](InputLevel level, Phase phase) {
-    judged.level = level;
-    judged.phase = phase;
-    Case shown = input_bound_case();
-    shown.diagnosis.judgement.pipelines = {judged};
-    return !json_of(shown)["pipelines"][0]["culprit"].is_null();
-  };
-  CHECK(has_culprit(InputLevel::bound, Phase::steady));
-  CHECK(has_culprit(InputLevel::mild, Phase::steady));
-  CHECK(has_culprit(InputLevel::not_bound, Phase::warmup));
-  CHECK_FALSE(has_culprit(InputLevel::not_bound, Phase::steady));
-  CHECK_FALSE(has_culprit(InputLevel::not_bound, Phase::background));
-  CHECK_FALSE(has_culprit(InputLevel::unknown, Phase::steady));
-  judged.culprit = kNoIterator;
-  CHECK_FALSE(has_culprit(InputLevel::bound, Phase::steady));
-}
-
-TEST_CASE("a pipeline of bare GetNext ops has no root and no iterators") {
-  Case bare = input_bound_case();
-  PipelineMeasurement& pipeline = bare.measurements.hosts[0].pipelines[0];
-  pipeline.root = kNoIterator;
-  pipeline.members.clear();
-  bare.diagnosis.judgement.pipelines[0].culprit = kNoIterator;
-  const Json shown = json_of(bare)["pipelines"][0];
-  CHECK(shown["id"] == "0:getnext");
-  CHECK(shown["root"].is_null());
-  CHECK(shown["iterators"].empty());
-  CHECK(holds(text_of(bare), "nothing inside of GetNext"));
-}
-
-TEST_CASE("JSON survives invalid UTF-8 and is ASCII") {
-  Case hostile = input_bound_case();
-  hostile.measurements.hosts[0].iterators[2].long_name = "Iterator::\xFF\x1b\xC2\x9B\xC3\xB6";
-  hostile.measurements.hosts[0].files[0].path = std::string("a\0b", 3);
-  const std::string page = render_json(hostile.measurements, hostile.diagnosis);
-  for (const char byte : page) {
-    const auto value = static_cast<unsigned char>(byte);
-    REQUIRE((value == '\n' || (value >= 0x20 && value < 0x7f)));
-  }
-  const Json parsed = Json::parse(page);
-  CHECK(parsed["pipelines"][0]["culprit"]["long_name"] == "Iterator::\xEF\xBF\xBD\x1b\xC2\x9B\xC3\xB6");
-  CHECK(parsed["trace"]["files"][0]["path"] == std::string("a\0b", 3));
-}
-
 TEST_CASE("what a function's time was but its ops is said, with what ran meanwhile") {
   Case shown = input_bound_case();
   PhaseMeasurement& phase = shown.measurements.hosts[0].pipelines[0].steady;
@@ -505,4 +285,5 @@ TEST_CASE("a rule's page ends with the thresholds in force") {
   CHECK(page["rules"][0]["page"] == "# slow-thing\n");
 }
 
+}  // namespace
 }  // namespace doctor::report_test

@@ -3,14 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
-#include <set>
 
 #include "base/intervals.h"
 #include "built_paths.h"
@@ -20,6 +16,7 @@
 #include "measure/op_kind.h"
 #include "measure/timeline_lanes.h"
 #include "measure/timeline_windows.h"
+#include "measured_timeline.h"
 #include "pipeline.h"
 #include "recorded_json.h"
 #include "report/calls_page.h"
@@ -32,13 +29,6 @@ namespace doctor::timeline_test {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
-
-Analysis analyze_for(const TimelineChoice& choice, const std::string& file) {
-  AnalysisOptions options;
-  options.measure.timeline = choice.request();
-  return diagnose_files(std::vector<std::string>{file}, {.needed = options});
-}
 
 /// The recorded traces in testdata/.
 std::vector<std::string> recorded_traces() {
@@ -51,82 +41,6 @@ std::vector<std::string> recorded_traces() {
     }
   }
   return traces;
-}
-
-HostMeasurement measured(const SyntheticTrace& written, const TimelineRequest& request = {}) {
-  const Trace trace = written.to_trace();
-  MeasureOptions options;
-  options.timeline = request;
-  return measure(trace, build_tree(trace), {}, options);
-}
-
-/// The document about a trace, without the version of the tool.
-Json document(const SyntheticTrace& written, const TimelineChoice& choice = {}) {
-  const TemporaryDirectory folder;
-  const Analysis analysis = analyze_for(choice, folder.write("host.xplane.pb", written.to_xspace()));
-  const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
-  REQUIRE(list.has_value());
-  Json json = timeline_json(*list);
-  json.erase("tool");
-  return json;
-}
-
-void check_call(const WindowCall& call) {
-  Picoseconds held = 0;
-  for (const HeldTime& part : call.held_by) held += part.time;
-  CHECK(held == call.latency());
-  CHECK(call.stretches.size() <= kMostStretches);
-  Picoseconds done = call.span.start;
-  for (const Segment& stretch : call.stretches) {
-    REQUIRE(stretch.span.start == done);
-    REQUIRE(stretch.span.end > done);
-    done = stretch.span.end;
-  }
-  CHECK(done == call.span.end);
-}
-
-void check_lane(const TimelineLane& lane, const TimelineWindow& window) {
-  REQUIRE(!lane.spans.empty());
-  CHECK(lane.spans.size() <= kMostLaneSpans);
-  Picoseconds done = window.span.start;
-  Picoseconds work = 0;
-  for (const LaneSpan& part : lane.spans) {
-    REQUIRE(part.span.start >= done);
-    REQUIRE(part.work > 0);
-    REQUIRE(part.work <= part.span.end - part.span.start);
-    done = part.span.end;
-    work += part.work;
-  }
-  CHECK(done <= window.span.end);
-  CHECK(lane.time == work);
-}
-
-/// How long any of the calls waits inside the window.
-Picoseconds waited_in(Interval window, const std::vector<Interval>& calls) {
-  return total_length(intersected(merged(calls), std::vector<Interval>{window}));
-}
-
-/// What is drawn as waiting is what the table of calls says; what is left out is counted.
-void check_waits(const PipelineMeasurement& pipeline, const TimelineWindow& window) {
-  std::vector<Interval> drawn;
-  for (const WindowCall& call : window.calls) drawn.push_back(call.span);
-  const Picoseconds waited = waited_in(window.span, pipeline.calls);
-  CHECK((waited_in(window.span, drawn) == waited) == (window.calls_left_out == 0));
-}
-
-void check_windows(const PipelineMeasurement& pipeline) {
-  std::size_t longest = 0;
-  for (const TimelineWindow& window : pipeline.timelines) {
-    for (const WindowCall& call : window.calls) {
-      CHECK(call.span == pipeline.calls[call.number - 1]);
-      check_call(call);
-    }
-    if (window.kind != WindowKind::longest_call) check_waits(pipeline, window);
-    CHECK(window.lanes.size() <= kMostTimelineLanes);
-    for (const TimelineLane& lane : window.lanes) check_lane(lane, window);
-    if (window.kind == WindowKind::longest_call && longest++ > 0) CHECK(window.lanes.empty());
-  }
-  CHECK(longest <= kMostTimelineCalls);
 }
 
 /// Root > Prefetch > Map > Range: four naive steps of 100 us, of which 70 are waiting; then twelve whose elements a
@@ -149,14 +63,6 @@ SyntheticTrace naive_then_prefetched() {
   return trace;
 }
 
-const TimelineWindow& window_of(const HostMeasurement& host, WindowKind kind) {
-  const std::vector<TimelineWindow>& windows = host.pipelines.front().timelines;
-  const auto found =
-      std::find_if(windows.begin(), windows.end(), [&](const TimelineWindow& window) { return window.kind == kind; });
-  REQUIRE(found != windows.end());
-  return *found;
-}
-
 /// "Map:self 120, Map:function 90": of the lanes of a window, in us.
 std::string lanes_of(const HostMeasurement& host, const TimelineWindow& window) {
   std::string text;
@@ -167,8 +73,6 @@ std::string lanes_of(const HostMeasurement& host, const TimelineWindow& window) 
   }
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("timelines of every recorded trace add up and are bounded") {
   std::size_t windows = 0;
@@ -315,100 +219,6 @@ TEST_CASE("what is not there is an error that says what is") {
   CHECK(error_of({{}, 1, {}}) == "--step 1: no such step; the trace marks steps from 41 to 42");
 }
 
-TEST_CASE("a call of many segments keeps its length, and each piece goes to whoever held most of it") {
-  std::vector<Segment> segments;
-  const Interval call{1'000'000, 1'000'000 + 240 * 100};
-  // Of each hundred the first iterator holds 60 in six parts, the second the rest.
-  for (Picoseconds start = call.start; start < call.end; start += 10) {
-    const auto holder = static_cast<IteratorId>((start / 10) % 10 < 6 ? 1 : 2);
-    segments.push_back({{start, start + 10}, holder, SegmentKind::self, LaneId{}});
-  }
-  const std::vector<Segment> stretches = stretches_of(call, segments);
-  REQUIRE(stretches.size() == 1);
-  CHECK(stretches.front().span == call);
-  CHECK(stretches.front().iterator == IteratorId{1});
-  // In its second half each piece has another holder.
-  for (std::size_t index = segments.size() / 2; index < segments.size(); ++index) {
-    segments[index].iterator = static_cast<IteratorId>(index / 10 % 2);
-  }
-  CHECK(stretches_of(call, segments).size() == 1 + 120);
-}
-
-TEST_CASE("a lane with more spans than a picture shows keeps its time") {
-  SyntheticTrace trace;
-  constexpr int kCount = 20'000;
-  std::mt19937 random(1);
-  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100.0 * kCount);
-  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 1, 100.0 * kCount - 2);
-  double time = 0;
-  for (int call = 0; call < kCount; ++call) {
-    const double duration = 1 + static_cast<double>(random() % 90);
-    trace.iterator("worker", "Iterator::Root::Prefetch::Map", 3, 2, 100.0 * call + 2, duration);
-    time += duration;
-  }
-  const HostMeasurement host = measured(trace);
-  check_windows(host.pipelines.front());
-  const TimelineWindow& window = window_of(host, WindowKind::longest_call);
-  CHECK(window.calls.front().stretches.size() <= kMostStretches);
-  REQUIRE(window.lanes.size() == 2);
-  CHECK(window.lanes.back().time == std::llround(time) * kUs);
-}
-
-TEST_CASE("of many threads those that did the most are kept, and the others are counted") {
-  SyntheticTrace trace;
-  trace.iterator("main", "Iterator::Root", 1, 0, 0, 1000);
-  trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, 1, 998);
-  for (int thread = 0; thread < 100; ++thread) {
-    trace.iterator(fmt::format("worker-{:03}", thread), "Iterator::Root::Prefetch::Map", 3, 2, 10, 1 + thread);
-  }
-  const HostMeasurement host = measured(trace);
-  const TimelineWindow& window = window_of(host, WindowKind::longest_call);
-  CHECK(window.lanes.size() == kMostTimelineLanes);
-  CHECK(window.lanes_left_out == 101 - kMostTimelineLanes);
-  const auto least = std::min_element(window.lanes.begin(), window.lanes.end(),
-                                      [](const auto& a, const auto& b) { return a.time < b.time; });
-  CHECK(least->time == 37 * kUs);
-}
-
-TEST_CASE("of many stages those that held and did the most are drawn, in the order of the code") {
-  SyntheticTrace trace;
-  std::string name = "Iterator::Root";
-  for (std::uint64_t depth = 0; depth < 60; ++depth) {
-    const double start = 1000 + static_cast<double>(depth);
-    // Even ones hold a microsecond of their own, odd ones nothing.
-    trace.iterator("main", name, depth + 1, depth, start + static_cast<double>(depth % 2),
-                   500 - static_cast<double>(depth) * 2);
-    name += "::Map";
-  }
-  const Json json = document(trace);
-  const Json& pipeline = json["pipelines"][0];
-  CHECK(pipeline["stages"].size() == kMostTimelineStages);
-  CHECK(pipeline["stages_left_out"] == 20);
-  std::size_t longest = std::string::npos;
-  for (const Json& stage : pipeline["stages"]) {
-    const std::size_t length = stage["long_name"].get<std::string>().size();
-    CHECK(length < longest);  // inputs, whose names are longer, come first
-    longest = length;
-  }
-}
-
-TEST_CASE("inputs stand before what reads them, those of a zip in their order") {
-  SyntheticTrace trace;
-  const std::string zip = "Iterator::Root::Zip";
-  trace.iterator("main", "Iterator::Root", 1, 0, 0, 100);
-  trace.iterator("main", zip, 2, 1, 1, 98);
-  trace.iterator("main", zip + "[0]::Map", 3, 2, 2, 40);
-  trace.iterator("main", zip + "[0]::Map::Range", 4, 3, 3, 10);
-  trace.iterator("main", zip + "[1]::TFRecord", 5, 2, 50, 40);
-  std::string order;
-  const Json json = document(trace);
-  for (const Json& stage : json["pipelines"][0]["stages"]) {
-    CHECK(stage["order"] == &stage - &json["pipelines"][0]["stages"][0]);
-    order += stage["short_name"].get<std::string>() + " ";
-  }
-  CHECK(order == "Range Map TFRecord Zip Root ");
-}
-
 TEST_CASE("the order of events in a recorded trace changes nothing") {
   const TemporaryDirectory folder;
   const auto document_of = [&](const Json& trace) {
@@ -460,4 +270,5 @@ TEST_CASE(
   CHECK(twice.dump() == once.dump());
 }
 
+}  // namespace
 }  // namespace doctor::timeline_test
