@@ -97,6 +97,25 @@ TEST_CASE("what whatif names first the report names first, with a gain") {
   CHECK(compared > 5);
 }
 
+TEST_CASE("no changes bring more than elements that are ready") {
+  std::size_t compared = 0;
+  for (const Analysis& analysis : recorded()) {
+    const std::optional<HostPredictions> host = predictions_of(analysis);
+    if (!host || !host->pipeline) continue;
+    CAPTURE(analysis.measurements.hosts.front().files.front().path);
+    for (const PredictedFixes& several : host->together) {
+      CHECK(several.prediction.estimate <= host->without_input.estimate);
+    }
+    const double ready = analysis.diagnosis.judgement.pipelines[*host->pipeline].steps_per_s_without_input;
+    for (const Change& change : analysis.diagnosis.changes) {
+      if (!change.together) continue;
+      ++compared;
+      CHECK(change.together->then.estimate <= ready);
+    }
+  }
+  CHECK(compared > 5);
+}
+
 TEST_CASE("a cache without an end of an epoch comes after all other changes") {
   std::size_t unproven = 0;
   for (const Analysis& analysis : recorded()) {

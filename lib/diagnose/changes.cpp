@@ -223,7 +223,9 @@ void predict_together(Throughputs& throughputs, const Measurements& measurements
     if (!is_sure || change.instead_of || host_of(change) != host_of(changes.front())) continue;
     fixes.insert(fixes.end(), advice.fixes.begin(), advice.fixes.end());
     if (++count == 1) continue;
-    change.together = throughputs[*host_of(change)].gain_of(fixes);
+    Throughput& throughput = throughputs[*host_of(change)];
+    change.together = throughput.gain_of(fixes);
+    limit_to(change.together->then, throughput.without_input());
     change.together->then_limited_by =
         describe_bottleneck(measurements.hosts[*host_of(change)], change.together->then.then_limited_by);
     if (count == kMostTogether) return;

@@ -180,6 +180,7 @@ void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) co
   for (const PredictedFixes& step : steps) {
     if (step.fixes.size() > 1) result.together.push_back(step);
   }
+  for (PredictedFixes& several : result.together) limit_to(several.prediction, result.without_input);
   sort_by_gain(result.together, rate_now());
   if (!request_.wants_plan) return;
   result.plan = plan_from(std::move(steps));

@@ -203,6 +203,12 @@ Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, const
   return predict(model, fixes, edit_for(fixes, model), limits);
 }
 
+void limit_to(Prediction& prediction, const Prediction& without_input) {
+  prediction.estimate = std::min(prediction.estimate, without_input.estimate);
+  prediction.low = std::min(prediction.low, without_input.low);
+  prediction.high = std::min(prediction.high, without_input.high);
+}
+
 Prediction predict_without_input(const PipelineModel& model, const ReplayLimits& limits) {
   Edit edit;
   edit.without_input = true;
