@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,10 +82,6 @@ struct DatasetKind {
   bool is_source() const { return source != Source::none; }
   bool reads_files() const { return source == Source::files || source == Source::service; }
 };
-
-/// One row for each kind of TF 1.15 to 2.21, sorted. A new kind of TF needs a row here and nothing else. Source: the
-/// iterators in tensorflow/core/kernels/data.
-std::span<const DatasetKind> dataset_kinds();
 
 /// The row of a short name of any version. For a kind that the table does not have, a row without a name, words or any
 /// property.

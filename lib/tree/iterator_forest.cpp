@@ -2,11 +2,6 @@
 
 namespace doctor {
 
-bool is_same_or_below(const IteratorForest& forest, IteratorId iterator, IteratorId ancestor) {
-  while (iterator != kNoIterator && iterator != ancestor) iterator = forest[iterator].parent;
-  return iterator == ancestor;
-}
-
 std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
                                              std::string_view name) {
   for (const Attribute& attribute : iterator.attributes) {

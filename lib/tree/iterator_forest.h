@@ -95,9 +95,6 @@ struct IteratorForest {
   IteratorId iterator_of(const IteratorCall& call) const { return iterator_of_instance[index_of(call.instance)]; }
 };
 
-/// Whether `ancestor` is `iterator` or stands above it.
-bool is_same_or_below(const IteratorForest& forest, IteratorId iterator, IteratorId ancestor);
-
 /// The number that an iterator carries as an attribute, e.g. "parallelism"; nullopt if it has none or it is a text
 /// ("unavailable").
 std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
