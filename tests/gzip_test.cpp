@@ -39,7 +39,7 @@ std::string gzip_with_long_header(const std::string& text) {
   header.name = reinterpret_cast<Bytef*>(file_name.data());
   header.comment = reinterpret_cast<Bytef*>(comment.data());
   header.hcrc = 1;
-  return gzip(text, &header);
+  return gzipped(text, &header);
 }
 
 std::string gzip_with_extra_field(const std::string& text) {
@@ -47,7 +47,7 @@ std::string gzip_with_extra_field(const std::string& text) {
   gz_header header{};
   header.extra = reinterpret_cast<Bytef*>(extra.data());
   header.extra_len = static_cast<uInt>(extra.size());
-  return gzip(text, &header);
+  return gzipped(text, &header);
 }
 
 std::string with_flipped_bit(std::string bytes, std::size_t position) {
@@ -82,7 +82,7 @@ class ReadingAhead final : public Inflater {
 TEST_CASE("gzip streams, whole and damaged") {
   const std::string text = sample_text(3'000);
   const std::string other = sample_text(500) + "other";
-  const std::string whole = gzip(text);
+  const std::string whole = gzipped(text);
   const std::string junk_warning = "bytes after the end of the gzip stream were ignored";
   struct Case {
     const char* name;
@@ -92,14 +92,14 @@ TEST_CASE("gzip streams, whole and damaged") {
   };
   const std::vector<Case> cases = {
       {"one member", whole, text, ""},
-      {"two members", whole + gzip(other), text + other, ""},
-      {"an empty member between two", whole + gzip("") + gzip(other), text + other, ""},
-      {"only an empty member", gzip(""), "", ""},
+      {"two members", whole + gzipped(other), text + other, ""},
+      {"an empty member between two", whole + gzipped("") + gzipped(other), text + other, ""},
+      {"only an empty member", gzipped(""), "", ""},
       {"all optional header fields", gzip_with_long_header(text) + gzip_with_long_header(other), text + other, ""},
       {"only an extra field", gzip_with_extra_field(text), text, ""},
-      {"stored blocks", gzip(text, nullptr, Z_NO_COMPRESSION), text, ""},
+      {"stored blocks", gzipped(text, nullptr, Z_NO_COMPRESSION), text, ""},
       {"zero padding", whole + std::string(1'000, '\0'), text, ""},
-      {"zero padding between members", whole + std::string(512, '\0') + gzip(other), text + other, ""},
+      {"zero padding between members", whole + std::string(512, '\0') + gzipped(other), text + other, ""},
       {"junk", whole + "junk", text, "4 " + junk_warning},
       {"one byte of junk", whole + "j", text, "1 byte after the end of the gzip stream was ignored"},
       {"junk that starts like a member", whole + "\x1f+", text, "2 " + junk_warning},
@@ -107,11 +107,11 @@ TEST_CASE("gzip streams, whole and damaged") {
       {"much junk", whole + std::string(400'000, 'j'), text, "400000 " + junk_warning},
       {"wrong checksum", with_flipped_bit(whole, whole.size() - 8), text, "the gzip checksum does not match the data"},
       {"wrong length", with_flipped_bit(whole, whole.size() - 4), text, "the gzip length does not match the data"},
-      {"wrong checksum, then a member", with_flipped_bit(whole, whole.size() - 8) + gzip(other), text + other,
+      {"wrong checksum, then a member", with_flipped_bit(whole, whole.size() - 8) + gzipped(other), text + other,
        "the gzip checksum does not match the data"},
       {"wrong checksum, then junk", with_flipped_bit(whole, whole.size() - 8) + "junk", text,
        "the gzip checksum does not match the data"},
-      {"wrong checksum, then a cut member", with_flipped_bit(whole, whole.size() - 8) + gzip("").substr(0, 12), text,
+      {"wrong checksum, then a cut member", with_flipped_bit(whole, whole.size() - 8) + gzipped("").substr(0, 12), text,
        "the gzip checksum does not match the data"},
       {"another compression method", whole + "\x1f\x8b\x07" + std::string(30, '\0'), text,
        "the gzip header is damaged"},
@@ -138,7 +138,7 @@ TEST_CASE("gzip streams, whole and damaged") {
 TEST_CASE("a gzip stream cut anywhere gives a prefix of the truth, then an error") {
   const std::string first = sample_text(2'000);
   const std::string second = sample_text(700);
-  const std::string stored = gzip_with_long_header(first) + gzip(second) + std::string(20, '\0');
+  const std::string stored = gzip_with_long_header(first) + gzipped(second) + std::string(20, '\0');
   const std::size_t first_end = gzip_with_long_header(first).size();
   const std::size_t second_end = stored.size() - 20;
   for (const InflaterChoice& choice : inflaters()) {
@@ -160,7 +160,7 @@ TEST_CASE("a gzip stream cut anywhere gives a prefix of the truth, then an error
 
 TEST_CASE("a cut loses next to nothing of what was stored before it") {
   const std::string text = sample_text(300'000);
-  const std::string stored = gzip(text);
+  const std::string stored = gzipped(text);
   for (const InflaterChoice& choice : inflaters()) {
     CAPTURE(choice.name);
     const Outcome outcome = inflate_all(choice, stored.substr(0, stored.size() / 2), 1'000'000, 100);
@@ -171,7 +171,7 @@ TEST_CASE("a cut loses next to nothing of what was stored before it") {
 
 TEST_CASE("a damaged bit anywhere in a gzip stream is survived and reported") {
   const std::string text = sample_text(1'000);
-  const std::string stored = gzip(text);
+  const std::string stored = gzipped(text);
   constexpr std::size_t kHeaderLength = 10;  // of it only method and flags are checked
   for (const InflaterChoice& choice : inflaters()) {
     CAPTURE(choice.name);
@@ -184,7 +184,7 @@ TEST_CASE("a damaged bit anywhere in a gzip stream is survived and reported") {
 
 TEST_CASE("both inflaters hand out all that lies before damaged data") {
   const std::string text = sample_text(200'000);
-  std::string damaged = gzip(text, nullptr, Z_NO_COMPRESSION);
+  std::string damaged = gzipped(text, nullptr, Z_NO_COMPRESSION);
   const std::size_t second_block = 10 + 5 + 65'535;  // header, block header, the longest stored block
   damaged[second_block] = '\x06';                    // block type 3 does not exist
   for (const InflaterChoice& choice : inflaters()) {
@@ -205,7 +205,7 @@ TEST_CASE("how a gzip stream is cut into reads does not matter") {
   std::string stored;
   std::string truth;
   for (const std::size_t start : {std::size_t{0}, std::size_t{4'900}, std::size_t{70'000}, std::size_t{75'299}}) {
-    stored += gzip(text.substr(start));
+    stored += gzipped(text.substr(start));
     truth += text.substr(start);
   }
   for (const InflaterChoice& choice : inflaters()) {
@@ -224,7 +224,7 @@ TEST_CASE("how a gzip stream is cut into reads does not matter") {
 }
 
 TEST_CASE("an inflater that read ahead steps back over a refill") {
-  const std::string member = gzip("x");
+  const std::string member = gzipped("x");
   const Source source =
       gzip_source(std::make_unique<PiecewiseSource>(member + "junk", member.size()), std::make_unique<ReadingAhead>());
   const Outcome outcome = read_all(*source);
@@ -234,7 +234,7 @@ TEST_CASE("an inflater that read ahead steps back over a refill") {
 
 TEST_CASE("damaged data never brings out what memory held before") {
   const std::string text = sample_text(3'000);
-  const std::string stored = gzip(text);
+  const std::string stored = gzipped(text);
   const std::string zeros(70'000, '\0');
   const std::string ones(70'000, '\1');
   for (const InflaterChoice& choice : inflaters()) {
@@ -242,8 +242,8 @@ TEST_CASE("damaged data never brings out what memory held before") {
     for (std::size_t position = 10; position < stored.size(); ++position) {
       CAPTURE(position);
       const std::string damaged = with_flipped_bit(stored, position);
-      const std::string after_zeros = inflate_all(choice, gzip(zeros) + damaged, 1'000'000, 500).bytes;
-      const std::string after_ones = inflate_all(choice, gzip(ones) + damaged, 1'000'000, 500).bytes;
+      const std::string after_zeros = inflate_all(choice, gzipped(zeros) + damaged, 1'000'000, 500).bytes;
+      const std::string after_ones = inflate_all(choice, gzipped(ones) + damaged, 1'000'000, 500).bytes;
       REQUIRE(after_zeros.substr(zeros.size()) == after_ones.substr(ones.size()));
     }
   }

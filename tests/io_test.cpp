@@ -66,7 +66,7 @@ Source open(const std::string& path) {
 }
 
 TEST_CASE("a small gzip that expands to much ends after 64 MiB") {
-  const std::string piece = gzip(std::string(std::size_t{16} * 1024 * 1024, '\0'));
+  const std::string piece = gzipped(std::string(std::size_t{16} * 1024 * 1024, '\0'));
   std::string stored;
   for (int i = 0; i < 8; ++i) stored += piece;
   for (const InflaterChoice& choice : inflaters()) {
@@ -80,12 +80,12 @@ TEST_CASE("a small gzip that expands to much ends after 64 MiB") {
 
 TEST_CASE("every kind of source reads, rewinds and skips alike") {
   const std::string text = sample_text(2'500'000);  // more than what a pipe keeps in memory
-  const std::string zipped = gzip(text);
+  const std::string zipped = gzipped(text);
   const TemporaryDirectory directory;
   const std::string plain_file = directory.write("a.json", text);
   const std::string zipped_file = directory.write("misleading.json", zipped);  // compression is told by content
   FilledPipe plain_pipe(text);
-  FilledPipe noisy_pipe(gzip(text, nullptr, Z_NO_COMPRESSION));
+  FilledPipe noisy_pipe(gzipped(text, nullptr, Z_NO_COMPRESSION));
 
   struct Kind {
     const char* name;
@@ -174,7 +174,7 @@ TEST_CASE("what a pipe keeps leaves no file behind") {
 TEST_CASE("standard input") {
   const std::string text = sample_text(10'000);
   SUBCASE("a pipe") {
-    FilledPipe pipe(gzip(text));
+    FilledPipe pipe(gzipped(text));
     const StandardInput replaced(pipe.take_reading_end());
     const Source source = open("-");
     CHECK(source->name() == "standard input");

@@ -54,9 +54,9 @@ std::size_t place_of(const Diagnosis& diagnosis, const Fix& fix) {
 }
 
 /// What whatif says of a recording of one host; nullopt of several.
-std::optional<HostPredictions> predictions_of(const Analysis& analysis) {
+std::optional<HostPredictions> predictions_of(const Analysis& analysis, const WhatIfRequest& request = {}) {
   if (analysis.measurements.hosts.size() != 1) return std::nullopt;
-  auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, {});
+  auto hosts = predict_fixes(analysis.measurements, analysis.diagnosis, request);
   REQUIRE(hosts);
   return std::move(hosts->front());
 }
@@ -100,11 +100,16 @@ TEST_CASE("what whatif names first the report names first, with a gain") {
 TEST_CASE("no changes bring more than elements that are ready") {
   std::size_t compared = 0;
   for (const Analysis& analysis : recorded()) {
-    const std::optional<HostPredictions> host = predictions_of(analysis);
+    const std::optional<HostPredictions> host = predictions_of(analysis, {.wants_plan = true});
     if (!host || !host->pipeline) continue;
     CAPTURE(analysis.measurements.hosts.front().files.front().path);
     for (const PredictedFixes& several : host->together) {
       CHECK(several.prediction.estimate <= host->without_input.estimate);
+    }
+    if (host->plan) {
+      for (const PredictedFixes& step : host->plan->steps) {
+        if (step.fixes.size() > 1) CHECK(step.prediction.estimate <= host->without_input.estimate);
+      }
     }
     const double ready = analysis.diagnosis.judgement.pipelines[*host->pipeline].steps_per_s_without_input;
     for (const Change& change : analysis.diagnosis.changes) {

@@ -1,17 +1,12 @@
 // A trace whose steps wait for a Map, as a user of the program has it.
 #pragma once
 
-#include <doctest/doctest.h>
-#include <zlib.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "built_paths.h"
-#include "io/file_descriptor.h"
-#include "pseudo_terminal.h"
-#include "run_tool.h"
+#include "gzipped.h"
 #include "synthetic_trace.h"
 
 namespace doctor::cli_test {
@@ -45,21 +40,6 @@ inline std::string trace_without_tf_data() {
     trace.add("main", "Add:AddV2", 1000 * step + 200, 100);
   }
   return trace.to_chrome_json();
-}
-
-inline std::string gzipped(const std::string& bytes) {
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string packed(bytes.size() + 1'000, '\0');
-  std::string unpacked = bytes;
-  stream.next_in = reinterpret_cast<Bytef*>(unpacked.data());
-  stream.avail_in = static_cast<uInt>(unpacked.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
 }
 
 /// One line, by the program, that holds `part`.

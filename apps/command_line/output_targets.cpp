@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
 #include "base/nearest.h"
+#include "base/parse.h"
 #include "base/try.h"
 #include "process/output.h"
 #include "report/repository_path.h"
@@ -138,9 +138,9 @@ Result<ProblemLocation> parse_source_file(const std::string& text, std::string_v
   const std::string digits = colon == std::string::npos ? std::string() : text.substr(colon + 1);
   if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos) {
     path = text.substr(0, colon);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), location.line);
+    location.line = parse_whole<std::size_t>(digits).value_or(0);
     constexpr std::size_t kLastLine = 2'147'483'647;  // of SARIF's readers
-    if (error != std::errc() || location.line < 1 || location.line > kLastLine) {
+    if (location.line < 1 || location.line > kLastLine) {
       return fail("'" + digits + "' is not a line of a file", "--source-file", "lines are counted from 1");
     }
   }

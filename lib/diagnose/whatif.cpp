@@ -44,7 +44,8 @@ class HostPredictor {
     both.prediction = predict_on_machine(both.fixes);
     return both;
   }
-  std::vector<PredictedFixes> add_best_fixes(const std::vector<PredictedFixes>& candidates) const;
+  std::vector<PredictedFixes> add_best_fixes(const std::vector<PredictedFixes>& candidates,
+                                             const Prediction& without_input) const;
   FixPlan plan_from(std::vector<PredictedFixes> steps) const;
   std::optional<std::int64_t> cores_that_are_enough(std::span<const Fix> fixes) const;
 
@@ -100,7 +101,8 @@ bool changes_same(const Fix& a, const Fix& b) {
 }
 
 /// Adds the fix with the largest gain until none gains anything; of those that gain about the same, the first one.
-std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates) const {
+std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates,
+                                                          const Prediction& without_input) const {
   constexpr std::size_t kMostSteps = 4;
   constexpr double kAboutSame = 1.1;
   std::vector<PredictedFixes> steps;
@@ -119,6 +121,10 @@ std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<Pred
     rate = best->prediction.estimate;
     current = *best;
     steps.push_back(std::move(*best));
+  }
+  for (PredictedFixes& step : steps) {
+    // Of one fix the prediction is that of its own row.
+    if (step.fixes.size() > 1) limit_to(step.prediction, without_input);
   }
   return steps;
 }
@@ -176,17 +182,16 @@ void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) co
   for (const PredictedFixes& fix : result.fixes) {
     if (fix.prediction.condition == Condition::none) useful.push_back(fix);
   }
-  std::vector<PredictedFixes> steps = add_best_fixes(useful);
+  std::vector<PredictedFixes> steps = add_best_fixes(useful, result.without_input);
   for (const PredictedFixes& step : steps) {
     if (step.fixes.size() > 1) result.together.push_back(step);
   }
-  for (PredictedFixes& several : result.together) limit_to(several.prediction, result.without_input);
   sort_by_gain(result.together, rate_now());
   if (!request_.wants_plan) return;
   result.plan = plan_from(std::move(steps));
   if (result.plan->is_enough) return;
   // Where what is sure is not enough, what depends on a condition may be.
-  FixPlan with_conditions = plan_from(add_best_fixes(result.fixes));
+  FixPlan with_conditions = plan_from(add_best_fixes(result.fixes, result.without_input));
   if (with_conditions.is_enough) result.plan = std::move(with_conditions);
 }
 

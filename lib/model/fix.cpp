@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/nearest.h"
+#include "base/parse.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -132,10 +132,9 @@ Result<void> parse_setting(std::string_view setting, Fix& fix) {
     return fail(fmt::format("unknown setting '{}'", setting), "--fix", "settings are p=N, p=auto and cycle=N");
   }
   if (name == "p" && text == "auto") return {};
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::int64_t number = parse_whole<std::int64_t>(text).value_or(0);
   constexpr std::int64_t kMost = 100'000;
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMost) {
+  if (number < 1 || number > kMost) {
     return fail(fmt::format("'{}' is not a number from 1 to {}", text, kMost), "--fix",
                 fmt::format("as in {}=8", name));
   }

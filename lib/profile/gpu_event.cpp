@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "base/parse.h"
 #include "text/utf8.h"
 #include "trace/chrome_threads.h"
 
@@ -63,11 +63,9 @@ std::string_view take_word(std::string_view& text, std::string_view separators) 
 
 template <typename Number>
 bool read_number(std::string_view text, Number& number) {
-  Number parsed{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc() || end != text.data() + text.size()) return false;
-  number = parsed;
-  return true;
+  const std::optional<Number> parsed = parse_whole<Number>(text);
+  if (parsed) number = *parsed;
+  return parsed.has_value();
 }
 
 void read_dimensions(std::string_view text, Dimensions& dimensions) {

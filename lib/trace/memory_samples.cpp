@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <filesystem>
 
+#include "base/parse.h"
 #include "trace/file_beside.h"
 
 namespace doctor {
@@ -38,10 +38,8 @@ std::optional<Words> words_of(std::string_view line) {
 
 template <typename Number>
 std::optional<Number> number_in(std::string_view word, Number most) {
-  Number number{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool is_whole = error == std::errc{} && end == word.data() + word.size();
-  return is_whole && number >= Number{} && number <= most ? std::optional(number) : std::nullopt;
+  const std::optional<Number> number = parse_whole<Number>(word);
+  return number && *number >= Number{} && *number <= most ? number : std::nullopt;
 }
 
 std::optional<MemorySample> sample_of(std::string_view line) {
