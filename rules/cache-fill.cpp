@@ -1,4 +1,3 @@
-
 #include "diagnose/caching.h"
 
 namespace doctor::rules::cache_fill {

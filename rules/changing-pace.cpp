@@ -1,4 +1,3 @@
-
 #include "diagnose/pace_words.h"
 #include "diagnose/pipelines.h"
 

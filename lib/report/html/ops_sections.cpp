@@ -1,4 +1,3 @@
-
 #include <algorithm>
 
 #include "report/html/page_parts.h"
