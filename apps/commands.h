@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "base/result.h"
+#include "command_line/output_format.h"
 
 namespace doctor {
 
@@ -32,5 +35,20 @@ Result<int> run_complete(const Request& request);
 
 /// `--list-runs` of several commands.
 Result<int> run_list_runs(const Request& request);
+
+// What --format takes: the formats of the rows by which the command renders, each in the file that renders.
+
+std::vector<OutputFormat> diagnosis_formats();  ///< of diagnose and capture
+std::vector<OutputFormat> whatif_formats();
+std::vector<OutputFormat> checklist_formats();
+std::vector<OutputFormat> comparison_formats();
+std::vector<OutputFormat> baseline_formats();
+std::vector<OutputFormat> history_formats();  ///< of baseline log
+std::vector<OutputFormat> fleet_formats();
+std::vector<OutputFormat> query_formats();
+std::vector<OutputFormat> explanation_formats();
+std::vector<OutputFormat> rule_list_formats();
+std::vector<OutputFormat> settings_formats();
+std::vector<OutputFormat> run_list_formats();
 
 }  // namespace doctor

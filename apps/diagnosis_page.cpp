@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/try.h"
+#include "commands.h"
 #include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
 #include "html_documents.h"
@@ -46,17 +48,36 @@ bool writes_html(const OutputOptions& output) {
                      [](const OutputTarget& target) { return target.format == OutputFormat::html; });
 }
 
-std::string page_in_format(const Analysis& analysis, OutputFormat format, const DiagnosisOptions& options) {
-  if (format == OutputFormat::json) return render_json(analysis.measurements, analysis.diagnosis);
-  if (format == OutputFormat::html) return render_diagnosis_html(analysis, options.reading.setup.thresholds);
-  if (format == OutputFormat::prometheus) return render_prometheus(analysis.measurements, analysis.diagnosis);
-  if (format != OutputFormat::text) return render_problems(problems_in(analysis, options), format).value_or("");
+std::string text_of(const Analysis& analysis, const DiagnosisOptions& options) {
   TextStyle style = style_of(options.output, options.reading.traces);
   if (options.reading.host) style.rerun.insert(0, fmt::format("--host {} ", shell_word(*options.reading.host)));
   return render_text(analysis.measurements, analysis.diagnosis, style);
 }
 
+constexpr std::array<FormatRow<std::string(const Analysis& analysis, const DiagnosisOptions& options)>, 4> kFormats = {
+    {{OutputFormat::text, text_of},
+     {OutputFormat::json,
+      [](const Analysis& analysis, const DiagnosisOptions&) {
+        return render_json(analysis.measurements, analysis.diagnosis);
+      }},
+     {OutputFormat::html,
+      [](const Analysis& analysis, const DiagnosisOptions& options) {
+        return render_diagnosis_html(analysis, options.reading.setup.thresholds);
+      }},
+     {OutputFormat::prometheus, [](const Analysis& analysis, const DiagnosisOptions&) {
+        return render_prometheus(analysis.measurements, analysis.diagnosis);
+      }}}};
+
+std::string page_in_format(const Analysis& analysis, OutputFormat format, const DiagnosisOptions& options) {
+  if (const auto* const own = find_row(kFormats, format)) return own->render(analysis, options);
+  return render_problems(problems_in(analysis, options), format).value_or("");
+}
+
 }  // namespace
+
+std::vector<OutputFormat> diagnosis_formats() {
+  return with_problem_formats(kFormats);
+}
 
 Result<DiagnosisOptions> diagnosis_options(const Request& request) {
   ASSIGN_OR_RETURN(OutputOptions output, output_options(request));

@@ -122,6 +122,10 @@ bool write_documents(const OutputOptions& output, const DocumentRenderer& render
   return are_written;
 }
 
+std::vector<OutputFormat> problem_formats() {
+  return formats_in(kProblemFormats);
+}
+
 std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format) {
   const auto* const row = find_row(kProblemFormats, format);
   return row == nullptr ? std::nullopt : std::optional(row->render(problems));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "command_line/output_format.h"
 #include "command_line/output_targets.h"
 #include "command_line/request.h"
 #include "report/problem.h"
@@ -40,8 +41,20 @@ using DocumentRenderer = std::function<Result<std::string>(OutputFormat)>;
 /// Writes all documents, whatever becomes of one. Whether all were written; what was not is reported on standard error.
 bool write_documents(const OutputOptions& output, const DocumentRenderer& render);
 
+/// The formats that are made for CI.
+std::vector<OutputFormat> problem_formats();
+
 /// The problems in a format that is made for CI; nullopt for one that is not.
 std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format);
+
+/// The formats of a command's own rows, and after them those that are made for CI.
+template <typename Rows>
+std::vector<OutputFormat> with_problem_formats(const Rows& rows) {
+  std::vector<OutputFormat> formats = formats_in(rows);
+  const std::vector<OutputFormat> more = problem_formats();
+  formats.insert(formats.end(), more.begin(), more.end());
+  return formats;
+}
 
 /// How the program ends.
 int exit_code_of(ProblemOutcome outcome);

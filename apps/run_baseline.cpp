@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -124,28 +125,36 @@ Result<int> add_to(const BaselineOptions& options, const std::string& label) {
   return status && !recordings.unreadable.empty() ? kExitFailure : status;
 }
 
+constexpr std::array<FormatRow<std::string(const std::vector<StoredRun>& runs, PageWidth page)>, 2> kRunFormats = {
+    {{OutputFormat::text, render_baseline_text},
+     {OutputFormat::json, [](const std::vector<StoredRun>& runs, PageWidth) { return to_baseline_json(runs); }}}};
+
 Result<int> show_runs(const BaselineOptions& options) {
   RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, {}));
   ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, load_baseline(options.file));
-  const bool is_json = options.output.format() == OutputFormat::json;
-  return print_page(is_json ? to_baseline_json(runs) : render_baseline_text(runs, page_width(options.output)),
-                    options.output.path(), is_json);
+  return print_page(row_of(kRunFormats, options.output.format()).render(runs, page_width(options.output)),
+                    options.output.path(), options.output.format() == OutputFormat::json);
 }
+
+constexpr std::array<FormatRow<std::string(const History& history, PageWidth page)>, 4> kHistoryFormats = {
+    {{OutputFormat::text, render_history_text},
+     {OutputFormat::json, [](const History& history, PageWidth) { return to_text(history_json(history)); }},
+     {OutputFormat::html,
+      [](const History& history, PageWidth) {
+        // One version alone has nothing to draw.
+        const std::string text =
+            history.entries.size() < 2 ? render_history_text(history, std::nullopt) : std::string();
+        return render_document_html({"history", history_json(history)}, "History", text);
+      }},
+     {OutputFormat::csv, [](const History& history, PageWidth) { return render_history_csv(history); }}}};
 
 Result<int> log_runs(const BaselineOptions& options) {
   RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, {}));
   ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, load_baseline(options.file));
   const History history = history_of(runs, thresholds_of(options));
   const OutputFormat format = options.output.format();
-  if (format == OutputFormat::json) return print_page(to_text(history_json(history)), options.output.path(), true);
-  if (format == OutputFormat::html) {
-    // One version alone has nothing to draw.
-    const std::string text = history.entries.size() < 2 ? render_history_text(history, std::nullopt) : std::string();
-    return print_page(render_document_html({"history", history_json(history)}, "History", text), options.output.path());
-  }
-  return print_page(format == OutputFormat::csv ? render_history_csv(history)
-                                                : render_history_text(history, page_width(options.output)),
-                    options.output.path());
+  return print_page(row_of(kHistoryFormats, format).render(history, page_width(options.output)), options.output.path(),
+                    format == OutputFormat::json);
 }
 
 Result<int> prune(const BaselineOptions& options) {
@@ -160,6 +169,14 @@ Result<int> prune(const BaselineOptions& options) {
 }
 
 }  // namespace
+
+std::vector<OutputFormat> baseline_formats() {
+  return formats_in(kRunFormats);
+}
+
+std::vector<OutputFormat> history_formats() {
+  return formats_in(kHistoryFormats);
+}
 
 Result<int> run_baseline(const Request& request) {
   ASSIGN_OR_RETURN(const std::string action, word_argument(request, "ACTION"));

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "analysis.h"
 #include "base/try.h"
 #include "commands.h"
@@ -6,16 +8,29 @@
 #include "report/checklist_page.h"
 
 namespace doctor {
+namespace {
+
+using Renderer = std::string(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style);
+
+constexpr std::array<FormatRow<Renderer>, 3> kFormats = {
+    {{OutputFormat::text, render_checklist_text},
+     {OutputFormat::json, [](const Measurements& measurements, const Diagnosis& diagnosis,
+                             const TextStyle&) { return to_text(checklist_json(measurements, diagnosis)); }},
+     {OutputFormat::markdown, [](const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle&) {
+        return render_checklist_markdown(measurements, diagnosis);
+      }}}};
+
+}  // namespace
+
+std::vector<OutputFormat> checklist_formats() {
+  return formats_in(kFormats);
+}
 
 Result<int> run_checklist(const Request& request) {
   ASSIGN_OR_RETURN(const ReadingOptions reading, reading_options_with_traces(request));
   ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
-    const Measurements& measurements = analysis.measurements;
-    const Diagnosis& diagnosis = analysis.diagnosis;
-    if (format == OutputFormat::json) return to_text(checklist_json(measurements, diagnosis));
-    if (format == OutputFormat::markdown) return render_checklist_markdown(measurements, diagnosis);
-    return render_checklist_text(measurements, diagnosis, style_of(output, reading.traces));
+    return row_of(kFormats, format).render(analysis.measurements, analysis.diagnosis, style_of(output, reading.traces));
   };
   // Questions are answered, nothing is judged: findings do not count here.
   const auto judge = [](const Analysis& analysis) {

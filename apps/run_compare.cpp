@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/try.h"
 #include "command_line/option_values.h"
@@ -226,6 +227,26 @@ void add_budgets(const Recordings& candidate, RunComparison& comparison) {
   }
 }
 
+/// What a comparison is rendered from.
+struct ComparedSides {
+  const RunComparison& comparison;
+  const OrderedJson& history;  ///< null without a baseline
+  const CompareOptions& options;
+};
+
+constexpr std::array<FormatRow<std::string(const ComparedSides& sides)>, 4> kFormats = {
+    {{OutputFormat::text,
+      [](const ComparedSides& sides) {
+        return render_comparison_text(sides.comparison, style_of(sides.options.output, sides.options.candidate));
+      }},
+     {OutputFormat::json, [](const ComparedSides& sides) { return to_text(comparison_json(sides.comparison)); }},
+     {OutputFormat::html,
+      [](const ComparedSides& sides) {
+        return render_comparison_html(comparison_json(sides.comparison), sides.history,
+                                      {sides.options.base, sides.options.candidate}, sides.options.reading.setup);
+      }},
+     {OutputFormat::svg, [](const ComparedSides& sides) { return render_comparison_svg(sides.comparison); }}}};
+
 int compare_sides(const Sides& sides, const CompareOptions& options) {
   const OutputOptions& output = options.output;
   print_missing(sides.base, output.quiet);
@@ -249,13 +270,7 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   ProblemReport problems = problems_between(comparison, sides, options);
   problems.settings_note = output.settings_note;
   const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
-    if (format == OutputFormat::text) return render_comparison_text(comparison, style_of(output, options.candidate));
-    if (format == OutputFormat::json) return to_text(comparison_json(comparison));
-    if (format == OutputFormat::html) {
-      return render_comparison_html(comparison_json(comparison), history, {options.base, options.candidate},
-                                    options.reading.setup);
-    }
-    if (format == OutputFormat::svg) return render_comparison_svg(comparison);
+    if (const auto* const own = find_row(kFormats, format)) return own->render({comparison, history, options});
     return render_problems(problems, format).value_or("");
   });
   const bool are_read = sides.base.unreadable.empty() && sides.candidate.unreadable.empty();
@@ -263,6 +278,10 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
 }
 
 }  // namespace
+
+std::vector<OutputFormat> comparison_formats() {
+  return with_problem_formats(kFormats);
+}
 
 Result<int> run_compare(const Request& request) {
   ASSIGN_OR_RETURN(const CompareOptions options, compare_options(request));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <variant>
 
 #include "base/try.h"
@@ -67,7 +68,8 @@ std::string settings_text(const std::vector<SettingInForce>& settings, const std
   return text;
 }
 
-std::string settings_json(const std::vector<SettingInForce>& settings, const std::optional<std::string>& config_file) {
+std::string settings_json(const std::vector<SettingInForce>& settings, const std::optional<std::string>& config_file,
+                          PageWidth /*page*/) {
   OrderedJson list = OrderedJson::array();
   for (const SettingInForce& setting : settings) {
     list.push_back(
@@ -79,7 +81,17 @@ std::string settings_json(const std::vector<SettingInForce>& settings, const std
   return to_text(page);
 }
 
+using Renderer = std::string(const std::vector<SettingInForce>& settings, const std::optional<std::string>& config_file,
+                             PageWidth page);
+
+constexpr std::array<FormatRow<Renderer>, 2> kFormats = {
+    {{OutputFormat::text, settings_text}, {OutputFormat::json, settings_json}}};
+
 }  // namespace
+
+std::vector<OutputFormat> settings_formats() {
+  return formats_in(kFormats);
+}
 
 Result<int> run_config(const Request& request) {
   RETURN_IF_ERROR(word_argument(request, "ACTION"));
@@ -89,10 +101,10 @@ Result<int> run_config(const Request& request) {
   const GivenValue* const format = request.values.find("format");
   const bool is_for_others = format != nullptr && format->origin != Origin::command_line;
   if (!output && !is_for_others) return Unexpected(output.error());
-  const bool is_json = output && output->format() == OutputFormat::json;
-  return print_page(is_json ? settings_json(settings, request.config_file)
-                            : settings_text(settings, request.config_file, output ? page_width(*output) : PageWidth()),
-                    request.text("output"), is_json);
+  const OutputFormat shown = output ? output->format() : OutputFormat::text;
+  const PageWidth page = output ? page_width(*output) : PageWidth();
+  return print_page(row_of(kFormats, shown).render(settings, request.config_file, page), request.text("output"),
+                    shown == OutputFormat::json);
 }
 
 }  // namespace doctor

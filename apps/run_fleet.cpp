@@ -1,3 +1,5 @@
+#include <array>
+
 #include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
@@ -12,26 +14,39 @@
 namespace doctor {
 namespace {
 
+/// How a fleet is printed, and how many entries of each ranking where nobody asked for a number.
+struct FleetFormat {
+  OutputFormat format;
+  std::size_t entries;  ///< 0: all
+  std::string (*render)(const Fleet& fleet, const FleetView& view, const OutputOptions& output);
+};
+
+constexpr std::size_t kAll = 0;
+constexpr std::size_t kShownEntries = 10;  // to a person
+constexpr std::size_t kShownOnPage = 50;
+
+constexpr std::array<FleetFormat, 5> kFormats = {
+    {{OutputFormat::text, kShownEntries,
+      [](const Fleet& fleet, const FleetView& view, const OutputOptions& output) {
+        const TextStyle style = style_of(output, {});
+        return output.quiet ? render_fleet_summary(fleet, style) : render_fleet_text(fleet, view, style);
+      }},
+     {OutputFormat::json, kAll,
+      [](const Fleet& fleet, const FleetView& view, const OutputOptions&) { return to_text(fleet_json(fleet, view)); }},
+     {OutputFormat::html, kShownOnPage,
+      [](const Fleet& fleet, const FleetView& view, const OutputOptions&) {
+        return render_document_html({"fleet", fleet_json(fleet, view)}, "fleet");
+      }},
+     {OutputFormat::csv, kAll,
+      [](const Fleet& fleet, const FleetView& view, const OutputOptions&) { return render_fleet_csv(fleet, view); }},
+     {OutputFormat::markdown, kShownEntries, [](const Fleet& fleet, const FleetView& view, const OutputOptions&) {
+        return render_fleet_markdown(fleet, view);
+      }}}};
+
 std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Request& request) {
-  constexpr std::size_t kShownEntries = 10;  // of each ranking, for a person
-  constexpr std::size_t kShownOnPage = 50;
-  const std::optional<std::size_t> top = request.number("top");
-  const std::optional<double> price = parse_price(request.text("price"));
-  const FleetView all = {top.value_or(0), price};
-  const FleetView some = {top.value_or(kShownEntries), price};
-  const TextStyle style = style_of(output, {});
-  switch (output.format()) {
-    case OutputFormat::json:
-      return to_text(fleet_json(fleet, all));
-    case OutputFormat::html:
-      return render_document_html({"fleet", fleet_json(fleet, {top.value_or(kShownOnPage), price})}, "fleet");
-    case OutputFormat::csv:
-      return render_fleet_csv(fleet, all);
-    case OutputFormat::markdown:
-      return render_fleet_markdown(fleet, some);
-    default:
-      return output.quiet ? render_fleet_summary(fleet, style) : render_fleet_text(fleet, some, style);
-  }
+  const FleetFormat& format = row_of(kFormats, output.format());
+  const FleetView view = {request.number("top").value_or(format.entries), parse_price(request.text("price"))};
+  return format.render(fleet, view, output);
 }
 
 Result<RowGrouping> grouping_of(const Request& request) {
@@ -40,6 +55,10 @@ Result<RowGrouping> grouping_of(const Request& request) {
 }
 
 }  // namespace
+
+std::vector<OutputFormat> fleet_formats() {
+  return formats_in(kFormats);
+}
 
 Result<int> run_fleet(const Request& request) {
   const std::vector<std::string>& files = request.all("RESULTS");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/try.h"
 #include "commands.h"
@@ -36,6 +37,9 @@ std::string runs_json(const std::vector<Run>& runs) {
   return to_text(page);
 }
 
+constexpr std::array<FormatRow<std::string(const std::vector<Run>& runs)>, 2> kFormats = {
+    {{OutputFormat::text, runs_text}, {OutputFormat::json, runs_json}}};
+
 Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
   std::vector<Run> runs;
   for (const std::string& directory : directories) {
@@ -49,12 +53,16 @@ Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
 
 }  // namespace
 
+std::vector<OutputFormat> run_list_formats() {
+  return formats_in(kFormats);
+}
+
 Result<int> run_list_runs(const Request& request) {
   if (request.all("TRACE").empty()) return fail("no directory given", {}, "see 'tfdata-doctor --help'");
   ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   ASSIGN_OR_RETURN(const std::vector<Run> runs, runs_of(request.all("TRACE")));
-  const bool is_json = output.format() == OutputFormat::json;
-  return print_page(is_json ? runs_json(runs) : runs_text(runs), output.path(), is_json);
+  return print_page(row_of(kFormats, output.format()).render(runs), output.path(),
+                    output.format() == OutputFormat::json);
 }
 
 }  // namespace doctor

@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -278,18 +279,15 @@ Result<Session> loaded_session(const QueryOptions& options, const std::string& s
   return loaded_session(options, sql, files, 0, is_complete);
 }
 
-TableFormat row_format(OutputFormat format) {
-  switch (format) {
-    case OutputFormat::csv:
-      return TableFormat::csv;
-    case OutputFormat::json:
-      return TableFormat::json;
-    case OutputFormat::markdown:
-      return TableFormat::markdown;
-    default:
-      return TableFormat::text;
-  }
-}
+struct RowFormat {
+  OutputFormat format;
+  TableFormat rows;
+};
+
+constexpr std::array<RowFormat, 4> kFormats = {{{OutputFormat::text, TableFormat::text},
+                                                {OutputFormat::json, TableFormat::json},
+                                                {OutputFormat::csv, TableFormat::csv},
+                                                {OutputFormat::markdown, TableFormat::markdown}}};
 
 /// Rows for people in the C locale. Takes whole rows: no character is cut in two.
 class AsciiSink final : public ByteSink {
@@ -355,8 +353,8 @@ Result<bool> ask(const QueryOptions& options) {
   const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
   OutputBuffer output(is_plain ? ascii : target);
   query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
-  RETURN_IF_ERROR(
-      print_rows(query, row_format(options.output.format()), page_width(options.output), output, options.most_rows));
+  RETURN_IF_ERROR(print_rows(query, row_of(kFormats, options.output.format()).rows, page_width(options.output), output,
+                             options.most_rows));
   RETURN_IF_ERROR(output.finish());
   if (options.reading.timings) {
     print_note(render_query_timings(current_work().progress, asked - begin, std::chrono::steady_clock::now() - asked,
@@ -366,6 +364,10 @@ Result<bool> ask(const QueryOptions& options) {
 }
 
 }  // namespace
+
+std::vector<OutputFormat> query_formats() {
+  return formats_in(kFormats);
+}
 
 Result<int> run_query(const Request& request) {
   ASSIGN_OR_RETURN(OutputOptions output, output_options(request));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "analysis.h"
 #include "base/try.h"
@@ -72,22 +73,21 @@ Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfReq
   return ideal;
 }
 
-std::string whatif_page(const WhatIfView& view, OutputFormat format, const TextStyle& style) {
-  switch (format) {
-    case OutputFormat::json:
-      return to_text(whatif_json(view));
-    case OutputFormat::html:
-      return render_document_html({"whatif", whatif_json(view)}, title_of_traces(view.measurements));
-    case OutputFormat::csv:
-      return render_whatif_csv(view);
-    case OutputFormat::markdown:
-      return render_whatif_markdown(view);
-    default:
-      return render_whatif_text(view, style);
-  }
-}
+constexpr std::array<FormatRow<std::string(const WhatIfView& view, const TextStyle& style)>, 5> kFormats = {
+    {{OutputFormat::text, render_whatif_text},
+     {OutputFormat::json, [](const WhatIfView& view, const TextStyle&) { return to_text(whatif_json(view)); }},
+     {OutputFormat::html,
+      [](const WhatIfView& view, const TextStyle&) {
+        return render_document_html({"whatif", whatif_json(view)}, title_of_traces(view.measurements));
+      }},
+     {OutputFormat::csv, [](const WhatIfView& view, const TextStyle&) { return render_whatif_csv(view); }},
+     {OutputFormat::markdown, [](const WhatIfView& view, const TextStyle&) { return render_whatif_markdown(view); }}}};
 
 }  // namespace
+
+std::vector<OutputFormat> whatif_formats() {
+  return formats_in(kFormats);
+}
 
 Result<int> run_whatif(const Request& request) {
   ASSIGN_OR_RETURN(ReadingOptions reading, reading_options_with_traces(request));
@@ -101,8 +101,8 @@ Result<int> run_whatif(const Request& request) {
   std::vector<HostPredictions> hosts;
   const auto render = [&](const Analysis& analysis, OutputFormat format) -> Result<std::string> {
     ASSIGN_OR_RETURN(hosts, predict_fixes(analysis.measurements, analysis.diagnosis, wanted));
-    return whatif_page({analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain, ceiling}, format,
-                       style_of(output, reading.traces));
+    const WhatIfView view = {analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain, ceiling};
+    return row_of(kFormats, format).render(view, style_of(output, reading.traces));
   };
   const auto judge = [&](const Analysis&) {
     const auto has_model = [](const HostPredictions& host) { return host.why_none.empty(); };

@@ -45,20 +45,7 @@ constexpr ExitMeaning kNoRowJudged = {
 constexpr ExitMeaning kPrinted = {kExitClean, "printed"};
 constexpr ExitMeaning kNotPrinted = {kExitFailure, "wrong usage, or output that could not be written"};
 
-const std::vector<OutputFormat> kPageFormats = {OutputFormat::text, OutputFormat::json};
-const std::vector<OutputFormat> kTableFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::html,
-                                                 OutputFormat::csv, OutputFormat::markdown};
-const std::vector<OutputFormat> kRowFormats = {OutputFormat::text, OutputFormat::json, OutputFormat::csv,
-                                               OutputFormat::markdown};
-// Of what reports problems.
-const std::vector<OutputFormat> kComparisonFormats = {
-    OutputFormat::text,  OutputFormat::json,   OutputFormat::html,   OutputFormat::svg,     OutputFormat::sarif,
-    OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown};
-const std::vector<OutputFormat> kDiagnosisFormats = {
-    OutputFormat::text,  OutputFormat::json,   OutputFormat::html,   OutputFormat::prometheus, OutputFormat::sarif,
-    OutputFormat::junit, OutputFormat::gitlab, OutputFormat::github, OutputFormat::markdown};
-
-const CommandVariant kRunList = {.option = "list-runs", .formats = kPageFormats, .run = run_list_runs};
+const CommandVariant kRunList = {.option = "list-runs", .formats = run_list_formats(), .run = run_list_runs};
 
 const ArgumentEntry kTraces = {"TRACE", ArgumentKind::path, "Trace files, -, a run directory or a log directory",
                                /*repeats=*/true};
@@ -77,7 +64,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_diagnose,
      .summary = "Say what holds the input pipeline back (the default command)",
      .usage = "[OPTIONS] TRACE...",
-     .formats = kDiagnosisFormats,
+     .formats = diagnosis_formats(),
      .variants = {kRunList},
      .arguments = {kTraces},
      .examples = {{"logs/", "the newest run of a TensorBoard log directory"},
@@ -96,7 +83,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_capture,
      .summary = "Take a trace from a running job, and diagnose it",
      .usage = "HOST:PORT[,HOST:PORT...] [OPTIONS]",
-     .formats = kDiagnosisFormats,
+     .formats = diagnosis_formats(),
      .is_timed_by_part = true,
      .arguments = {{"HOST:PORT", ArgumentKind::text,
                     "Where the hosts of a job listen: each ran tf.profiler.experimental.server.start(PORT)"}},
@@ -132,7 +119,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_whatif,
      .summary = "Predict what fixes would gain, from a model of the pipeline",
      .usage = "[OPTIONS] TRACE...",
-     .formats = kTableFormats,
+     .formats = whatif_formats(),
      .variants = {kRunList},
      .csv_holds = "a row for each fix",
      .arguments = {kTraces},
@@ -150,7 +137,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_checklist,
      .summary = "Answer the questions of TensorFlow's guide to tf.data analysis, in its order",
      .usage = "[OPTIONS] TRACE...",
-     .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::markdown},
+     .formats = checklist_formats(),
      .variants = {kRunList},
      .arguments = {kTraces},
      .examples = {{"checklist logs/", "each question with its answer and what it rests on"},
@@ -164,7 +151,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_compare,
      .summary = "Say whether candidate recordings are slower than base recordings, and where",
      .usage = "[OPTIONS] BASE... -- CANDIDATE...",
-     .formats = kComparisonFormats,
+     .formats = comparison_formats(),
      .arguments = {{"BASE... -- CANDIDATE", ArgumentKind::path,
                     "Recordings: trace files, run directories, directories of them, baselines", /*repeats=*/true}},
      .examples = {{"compare main/ -- branch/", "two directories of recordings"},
@@ -181,9 +168,8 @@ const std::vector<CommandEntry> kTraceCommands = {
      .run = run_baseline,
      .summary = "Keep small summaries of recordings for later comparisons",
      .usage = "add|show|log|prune FILE [OPTIONS] [TRACE...]",
-     .formats = kPageFormats,
-     .variants = {{.action = "log",
-                   .formats = {OutputFormat::text, OutputFormat::json, OutputFormat::html, OutputFormat::csv}}},
+     .formats = baseline_formats(),
+     .variants = {{.action = "log", .formats = history_formats()}},
      .csv_holds = "of log alone",
      .arguments =
          {{"ACTION", ArgumentKind::word, "What to do: add, show, log or prune", false, {"add", "show", "log", "prune"}},
@@ -247,7 +233,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_fleet,
      .summary = "Rank what holds many stored traces up, from the rows of batch",
      .usage = "[OPTIONS] RESULTS...",
-     .formats = kTableFormats,
+     .formats = fleet_formats(),
      .csv_holds = "the causes alone",
      .arguments = {{"RESULTS", ArgumentKind::path, "Files of rows (NDJSON, also gzip), - for standard input",
                     /*repeats=*/true}},
@@ -262,7 +248,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_query,
      .summary = "Ask in SQL about traces, or about what batch wrote about them",
      .usage = "SQL [OPTIONS] TRACE...",
-     .formats = kRowFormats,
+     .formats = query_formats(),
      .arguments = {{"SQL", ArgumentKind::text, "One statement that reads; - takes it from standard input"}, kTraces},
      .examples = {{"query 'select verdict, culprit from traces' logs/", "what diagnose says, as a row"},
                   {"query 'select count(*) from traces' rows.ndjson", "about the rows of batch"},
@@ -285,7 +271,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_explain,
      .summary = "Print the page of a rule, or why it fired on a trace or did not",
      .usage = "RULE [OPTIONS] [TRACE...]",
-     .formats = kPageFormats,
+     .formats = explanation_formats(),
      .variants = {kRunList},
      .arguments = {{"RULE", ArgumentKind::rule, "Name of the rule"}, kTraces},
      .examples = {{"explain slow-source", "what it sees, why it matters, what to do"},
@@ -299,7 +285,7 @@ const std::vector<CommandEntry> kTableCommands = {
      .run = run_rules,
      .summary = "List all rules",
      .usage = "[OPTIONS]",
-     .formats = kPageFormats,
+     .formats = rule_list_formats(),
      .arguments = {},
      .examples = {{"rules", "a line each"}, {"rules --format json", "with their thresholds"}},
      .exits = {kPrinted, kNotPrinted}},
@@ -311,7 +297,7 @@ const std::vector<CommandEntry> kOwnCommands = {
      .run = run_config,
      .summary = "Show the settings in force and where each comes from",
      .usage = "show [OPTIONS]",
-     .formats = kPageFormats,
+     .formats = settings_formats(),
      .arguments = {{"ACTION", ArgumentKind::word, "What to do: show", false, {"show"}}},
      .examples = {{"config show", "the settings in this directory"},
                   {"config show --config ci.toml --format json", "those of another file, for programs"}},

@@ -30,13 +30,28 @@ auto find_row(const Rows& rows, OutputFormat format) {
   return found == end ? nullptr : found;
 }
 
+/// The row of a format that output_options() has let through; the first one, a text, where none was asked for.
+template <typename Rows>
+const auto& row_of(const Rows& rows, OutputFormat format) {
+  const auto* const found = find_row(rows, format);
+  return found == nullptr ? *std::data(rows) : *found;
+}
+
+/// The formats of the rows: what a command's entry says that there is.
+template <typename Rows>
+std::vector<OutputFormat> formats_in(const Rows& rows) {
+  std::vector<OutputFormat> formats;
+  for (const auto& row : rows) formats.push_back(row.format);
+  return formats;
+}
+
 /// The word that chooses the format.
 std::string_view to_word(OutputFormat format);
 
 /// The format of that word; nullopt if there is none.
 std::optional<OutputFormat> format_of(std::string_view word);
 
-// Which formats there are is said once, in the entry of a command or of a page of `show`.
+// Which formats there are is said once, in the rows of a command or of a page of `show`.
 
 /// All formats of a command and its actions; of `show` those of the page, or without a name all that some page has.
 std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});

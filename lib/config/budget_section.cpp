@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "config/sections.h"
@@ -7,6 +8,18 @@ namespace {
 
 constexpr std::string_view kPipeline = "pipeline";
 constexpr std::string_view kMatch = "match";
+
+struct Amount {
+  BudgetKind kind;
+  std::string_view expected;
+  double most;
+};
+
+/// The limits that are numbers; the one on rules is an array.
+constexpr std::array<Amount, 2> kAmounts = {{
+    {BudgetKind::input_share, "a share between 0 and 1", 1},
+    {BudgetKind::get_next_p95, "a number of microseconds from 0 up", HUGE_VAL},
+}};
 
 class BudgetReader {
  public:
@@ -26,8 +39,11 @@ class BudgetReader {
 
  private:
   static std::vector<std::string_view> known_keys(std::string_view besides) {
-    return {name_of(BudgetKind::input_share), name_of(BudgetKind::get_next_p95), name_of(BudgetKind::forbidden_rule),
-            besides};
+    std::vector<std::string_view> keys;
+    for (const Amount& amount : kAmounts) keys.push_back(name_of(amount.kind));
+    keys.push_back(name_of(BudgetKind::forbidden_rule));
+    keys.push_back(besides);
+    return keys;
   }
 
   void read_pipelines(const toml::node& node) {
@@ -59,26 +75,23 @@ class BudgetReader {
 
   /// Whether the key is that of a limit.
   bool read_limit(const toml::key& key, const toml::node& node, const std::string& pipeline) {
-    if (key.str() == name_of(BudgetKind::input_share)) {
-      read_number(BudgetKind::input_share, key, node, pipeline, "a share between 0 and 1", 1);
-    } else if (key.str() == name_of(BudgetKind::get_next_p95)) {
-      read_number(BudgetKind::get_next_p95, key, node, pipeline, "a number of microseconds from 0 up", HUGE_VAL);
-    } else if (key.str() == name_of(BudgetKind::forbidden_rule)) {
-      read_rules(key, node, pipeline);
-    } else {
-      return false;
+    for (const Amount& amount : kAmounts) {
+      if (key.str() != name_of(amount.kind)) continue;
+      read_number(amount, key, node, pipeline);
+      return true;
     }
+    if (key.str() != name_of(BudgetKind::forbidden_rule)) return false;
+    read_rules(key, node, pipeline);
     return true;
   }
 
-  void read_number(BudgetKind kind, const toml::key& key, const toml::node& node, const std::string& pipeline,
-                   std::string_view expected, double most) {
-    const std::optional<double> limit = reader_.number(key.str(), node, expected);
+  void read_number(const Amount& amount, const toml::key& key, const toml::node& node, const std::string& pipeline) {
+    const std::optional<double> limit = reader_.number(key.str(), node, amount.expected);
     if (!limit) return;
-    if (!(*limit >= 0 && *limit <= most && std::isfinite(*limit))) {
-      return reader_.fault(node.source(), fmt::format("'{}' is {}, expected {}", key.str(), *limit, expected));
+    if (!(*limit >= 0 && *limit <= amount.most && std::isfinite(*limit))) {
+      return reader_.fault(node.source(), fmt::format("'{}' is {}, expected {}", key.str(), *limit, amount.expected));
     }
-    budgets_.push_back({kind, pipeline, *limit, {}, reader_.source(key.source())});
+    budgets_.push_back({amount.kind, pipeline, *limit, {}, reader_.source(key.source())});
   }
 
   void read_rules(const toml::key& key, const toml::node& node, const std::string& pipeline) {

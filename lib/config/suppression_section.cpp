@@ -1,9 +1,10 @@
+#include <algorithm>
+#include <array>
+
 #include "config/sections.h"
 
 namespace doctor {
 namespace {
-
-const std::vector<std::string_view> kKeys = {"rule", "subject", "reason", "expires"};
 
 std::optional<std::chrono::year_month_day> read_date(const toml::node& node, TomlReader& reader) {
   if (const toml::value<toml::date>* const value = node.as_date()) {
@@ -23,28 +24,56 @@ void read_rule(const toml::node& node, std::span<const CatalogEntry> catalog, To
   if (!entry) reader.fault(node.source(), entry.error().what, entry.error().next);
 }
 
+void read_subject(const toml::node& node, std::span<const CatalogEntry> /*catalog*/, TomlReader& reader,
+                  Suppression& suppression) {
+  suppression.subject = reader.text("subject", node, "a pattern for long names").value_or("");
+}
+
+void read_reason(const toml::node& node, std::span<const CatalogEntry> /*catalog*/, TomlReader& reader,
+                 Suppression& suppression) {
+  suppression.reason = reader.text("reason", node, "a string").value_or("");
+  const bool is_blank = suppression.reason.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (node.is_string() && is_blank) reader.fault(node.source(), "'reason' is empty");
+}
+
+struct SuppressionKey {
+  std::string_view name;
+  bool is_needed;
+  void (*read)(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
+               Suppression& suppression);
+};
+
+constexpr std::array<SuppressionKey, 4> kKeys = {
+    {{"rule", true, read_rule},
+     {"subject", false, read_subject},
+     {"reason", true, read_reason},
+     {"expires", false,
+      [](const toml::node& node, std::span<const CatalogEntry>, TomlReader& reader, Suppression& suppression) {
+        suppression.expires = read_date(node, reader);
+      }}}};
+
+std::vector<std::string_view> known_keys() {
+  std::vector<std::string_view> names;
+  for (const SuppressionKey& key : kKeys) names.push_back(key.name);
+  return names;
+}
+
 void read_suppression(const toml::table& table, std::span<const CatalogEntry> catalog, TomlReader& reader,
                       std::vector<Suppression>& suppressions) {
   Suppression suppression;
   suppression.source = reader.source(table.source());
   for (const auto& [key, node] : table) {
-    if (key.str() == "rule") {
-      read_rule(node, catalog, reader, suppression);
-    } else if (key.str() == "subject") {
-      suppression.subject = reader.text(key.str(), node, "a pattern for long names").value_or("");
-    } else if (key.str() == "reason") {
-      suppression.reason = reader.text(key.str(), node, "a string").value_or("");
-      const bool is_blank = suppression.reason.find_first_not_of(" \t\r\n") == std::string::npos;
-      if (node.is_string() && is_blank) reader.fault(node.source(), "'reason' is empty");
-    } else if (key.str() == "expires") {
-      suppression.expires = read_date(node, reader);
+    const auto* const known =
+        std::find_if(kKeys.begin(), kKeys.end(), [&](const SuppressionKey& one) { return one.name == key.str(); });
+    if (known == kKeys.end()) {
+      reader.unknown_key(key, "[[suppress]]", known_keys());
     } else {
-      reader.unknown_key(key, "[[suppress]]", kKeys);
+      known->read(node, catalog, reader, suppression);
     }
   }
-  for (const std::string_view needed : {"rule", "reason"}) {
-    if (table.get(needed) == nullptr) {
-      reader.fault(table.source(), fmt::format("the suppression has no key '{}'", needed));
+  for (const SuppressionKey& key : kKeys) {
+    if (key.is_needed && table.get(key.name) == nullptr) {
+      reader.fault(table.source(), fmt::format("the suppression has no key '{}'", key.name));
     }
   }
   suppressions.push_back(std::move(suppression));
