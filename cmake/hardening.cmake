@@ -14,6 +14,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR CMAKE_BUILD_TYPE STREQUAL "" OR doctor_i
   set(hardening_is_useful OFF) # _FORTIFY_SOURCE needs an optimised build
 endif()
 option(DOCTOR_HARDENING "Harden the program (optimised builds without sanitizers)" ${hardening_is_useful})
+# What a flag costs is measured without it: scripts/cost-table.
+set(DOCTOR_HARDENING_WITHOUT "" CACHE STRING "Flags of the compiler that hardening leaves out")
 
 set(hardening_compile_options)
 set(hardening_link_options)
@@ -25,6 +27,8 @@ if(DOCTOR_HARDENING)
       list(APPEND hardening_compile_options ${flag})
     endif()
   endforeach()
+  list(APPEND hardening_compile_options -D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS)
+  list(REMOVE_ITEM hardening_compile_options ${DOCTOR_HARDENING_WITHOUT})
   foreach(flag -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
     string(MAKE_C_IDENTIFIER "DOCTOR_LINKS${flag}" known)
     check_linker_flag(CXX ${flag} ${known})
@@ -40,8 +44,7 @@ function(doctor_harden target)
     return()
   endif()
   # Some distributions define the first already, and another value would be a warning.
-  target_compile_options(${target} PRIVATE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS
-                                           ${hardening_compile_options})
+  target_compile_options(${target} PRIVATE -U_FORTIFY_SOURCE ${hardening_compile_options})
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
