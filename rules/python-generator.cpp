@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 
@@ -35,9 +36,7 @@ Advice several_generators(const RankedPipeline& ranked) {
       std::nullopt};
   const IteratorId parent = ranked.culprit().parent;
   if (parent == kNoIterator || kind_of(ranked[parent]) != "FlatMap") return advice;
-  advice.code =
-      "dataset = tf.data.Dataset.from_tensor_slices(parts).interleave(\n"
-      "    dataset_of_part, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)";
+  advice.code = std::string(kInterleaveParts);
   advice.fixes = {{FixKind::parallel_interleave, parent, {}, {}}};
   return advice;
 }

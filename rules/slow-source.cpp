@@ -4,6 +4,7 @@
 
 #include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
 
 namespace doctor::rules::slow_source {
@@ -107,8 +108,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};
   }
   return {{"Read several parts of the data at once: make one dataset for each part and interleave them.",
-           "dataset = tf.data.Dataset.from_tensor_slices(parts).interleave(\n"
-           "    dataset_of_part, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"},
+           std::string(kInterleaveParts)},
           {kCautions, std::nullopt}};
 }
 

@@ -78,7 +78,7 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
         return advice(
             "Take the steps of all epochs from one iterator: the first elements of the next epoch are then "
             "made while this one ends.",
-            "iterator = iter(dataset.repeat())  # once, for all epochs");
+            std::string(kIterateOnce));
       }
       return advice("Make one iterator before the loop and take each step's element from it.",
                     "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)");

@@ -1,11 +1,19 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "diagnose/finding.h"
 #include "measure/measurements.h"
 
 namespace doctor {
+
+// Code of advice that rules give, too.
+
+inline constexpr std::string_view kIterateOnce = "iterator = iter(dataset.repeat())  # once, for all epochs";
+inline constexpr std::string_view kInterleaveParts =
+    "dataset = tf.data.Dataset.from_tensor_slices(parts).interleave(\n"
+    "    dataset_of_part, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)";
 
 /// A fix that the model knows as advice, for one that no rule words better: a sentence and a line of Python. nullopt
 /// where the user has no line to change, as inside of make_csv_dataset().
