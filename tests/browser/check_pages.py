@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Pages of ten traces and every other kind of document in a real browser: headless Chromium, driven by Selenium.
 
-Usage: check_pages.py TOOL [--screenshots DIRECTORY]
+Usage: check_pages.py TOOL [--screenshots DIRECTORY] [--traces PATH ...]
 
 Opens each page from its file and looks at what a person would: no message on the console, nothing asked of the network,
 no sideways scrolling at 400 pixels, tables that open, keys and clicks that zoom and tell, the same text without a
-script, and paper. Runs the rules of axe-core where $DOCTOR_AXE names its axe.min.js (npm install axe-core). A hostile
-page is opened with a control that must be found: a test that cannot fail proves nothing.
+script, the verdict and the first change on the first screen, and paper. --traces adds the pages of other traces. Runs the
+rules of axe-core where $DOCTOR_AXE names its axe.min.js (npm install axe-core). A hostile page is opened with a control that
+must be found: a test that cannot fail proves nothing.
 
 Exit status: 0 all is well, 1 something is wrong, 77 there is no Chromium or no Selenium here.
 """
@@ -95,6 +96,7 @@ class Faults:
 
 
 def write_page(tool: str, arguments: list[str], file: pathlib.Path) -> None:
+    # The path of a trace outside of testdata is whole, and stays as it is.
     given = [str(TESTDATA / part) if "/" in part else part for part in arguments]
     ended = subprocess.run([tool, *given, "--format", "html", "-o", str(file)], capture_output=True, text=True)
     if ended.returncode == 2 or not file.exists():
@@ -240,6 +242,16 @@ def check_size(driver: webdriver.Chrome, name: str, file: pathlib.Path, faults: 
     faults.check(height <= MOST_PIXELS, name, f"{height} pixels are more than {MOST_PIXELS}")
 
 
+def check_first_screen(driver: webdriver.Chrome, name: str, faults: Faults) -> None:
+    """What somebody must see who does not scroll: the verdict, every banner, and what to change first."""
+    below = driver.execute_script(
+        """const needed = ['#verdict h1', '#verdict .banner', '#advice h2', '#advice > ol > li:first-child > p:first-child'];
+        return needed.filter((selector) => [...document.querySelectorAll(selector)]
+            .some((element) => element.getBoundingClientRect().bottom + window.scrollY > window.innerHeight));"""
+    )
+    faults.check(not below, name, f"not on the first screen: {below}")
+
+
 def check_links(driver: webdriver.Chrome, name: str, faults: Faults) -> None:
     """A link to a part of the page leads there, and unfolds it."""
     for link in driver.find_elements(By.CSS_SELECTOR, "a[href^='#']"):
@@ -275,22 +287,25 @@ def check_hostile(tool: str, folder: pathlib.Path, driver: webdriver.Chrome, fau
     )
 
 
-def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None, axe: str) -> int:
+def check_all(
+    tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None, axe: str, pages: list[tuple[str, list[str]]]
+) -> int:
     faults = Faults()
-    for name, arguments in PAGES:
+    for name, arguments in pages:
         write_page(tool, arguments, folder / f"{name}.html")
     write_fix_page(folder / "fix.html")
     texts = {}
     for look, settings in (("light", {}), ("dark", {"dark": True}), ("narrow", {"width": 400})):
         driver = browser(**settings)
         try:
-            for name, _ in PAGES:
+            for name, _ in pages:
                 open_page(driver, folder / f"{name}.html")
                 check_looks(driver, name, look, axe, faults)
                 if look == "light":
                     check_size(driver, name, folder / f"{name}.html", faults)
                     texts[name] = driver.find_element(By.TAG_NAME, "main").text
                     check_numbers(driver, name, faults)
+                    check_first_screen(driver, name, faults)
                     check_keys(driver, name, faults)
                     check_links(driver, name, faults)
                 if screenshots:
@@ -305,14 +320,14 @@ def check_all(tool: str, folder: pathlib.Path, screenshots: pathlib.Path | None,
             driver.quit()
     driver = browser(script=False)
     try:
-        for name, _ in PAGES:
+        for name, _ in pages:
             open_page(driver, folder / f"{name}.html")
             without = driver.find_element(By.TAG_NAME, "main").text
             # Buttons that copy are all that a script adds.
             faults.check(without == texts[name].replace("\nCopy", ""), name, "says less without a script")
     finally:
         driver.quit()
-    print(f"{len(PAGES) + 1} pages, {faults.count} faults" + ("" if axe else "; without axe-core"))
+    print(f"{len(pages) + 1} pages, {faults.count} faults" + ("" if axe else "; without axe-core"))
     return 1 if faults.count else 0
 
 
@@ -328,6 +343,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tool")
     parser.add_argument("--screenshots", type=pathlib.Path)
+    parser.add_argument("--traces", type=pathlib.Path, nargs="+", default=[])
     given = parser.parse_args()
     if not pathlib.Path("/usr/bin/chromium").exists() or not pathlib.Path("/usr/bin/chromedriver").exists():
         print("skipped: chromium and chromium-driver are not installed")
@@ -337,7 +353,9 @@ def main() -> int:
     if given.screenshots:
         given.screenshots.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        return check_all(given.tool, pathlib.Path(folder), given.screenshots, axe)
+        # Traces of several folders may have one name.
+        more = [(f"{number}-{trace.name}", [str(trace.resolve())]) for number, trace in enumerate(given.traces)]
+        return check_all(given.tool, pathlib.Path(folder), given.screenshots, axe, PAGES + more)
 
 
 if __name__ == "__main__":

@@ -71,8 +71,10 @@ void add_table(const PageTable& table, HtmlWriter& page) {
     for (const TableCell& cell : row) {
       if (&cell == &row.front()) {
         page.element("th", {{"scope", "row"}}, cell.text);
+      } else if (cell.is_number) {
+        page.element("td", cell.text);  // as most cells are: pages of many rows are smaller without a word on each
       } else {
-        page.element("td", {{"class", cell.is_number ? "number" : "text"}}, cell.text);
+        page.element("td", {{"class", "text"}}, cell.text);
       }
     }
     page.close();

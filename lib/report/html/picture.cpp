@@ -60,10 +60,14 @@ void open_group(const std::string& look, const std::string& reference, HtmlWrite
 
 /// A box with what a person sees who points at it.
 void add_box(const std::string& x, const std::string& width, int y, int height, const std::string& title,
-             HtmlWriter& page) {
-  const HtmlWriter::Attributes place = {{"x", x}, {"y", pixels(y)}, {"width", width}, {"height", pixels(height)}};
-  if (title.empty()) return page.empty("rect", place);
-  page.open("rect", place);
+             HtmlWriter& page, bool is_sparse = false) {
+  const HtmlAttribute across = {"x", x};
+  const HtmlAttribute down = {"y", pixels(y)};
+  const HtmlAttribute wide = {"width", width};
+  const HtmlAttribute high = {"height", pixels(height)};
+  if (title.empty() && is_sparse) return page.empty("rect", {{"class", "sparse"}, across, down, wide, high});
+  if (title.empty()) return page.empty("rect", {across, down, wide, high});
+  page.open("rect", {across, down, wide, high});
   page.element("title", title);
   page.close();
 }
@@ -82,7 +86,7 @@ void add_boxes(const PictureLane& lane, double length, int y, int height, HtmlWr
     if (!is_alike && before != nullptr) page.close();
     if (!is_alike) open_group(look_of(box), reference_of(box), page);
     if (!is_alike && box.title.empty() && !lane.title.empty()) page.element("title", lane.title);
-    add_box(percent_of(box.start, length), percent_of(box.length, length), y, height, box.title, page);
+    add_box(percent_of(box.start, length), percent_of(box.length, length), y, height, box.title, page, box.is_sparse);
   }
   if (!lane.boxes.empty()) page.close();
 }

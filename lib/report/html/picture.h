@@ -21,6 +21,7 @@ struct PictureBox {
   std::string look;       ///< classes of page.css; empty: that of its lane
   std::string title;      ///< what it is, for who points at it. Foreign text
   std::string reference;  ///< JSON pointer of what is shown when it is clicked, into the page's data; empty: its lane's
+  bool is_sparse = false;  ///< mostly empty, so that it must not look solid
 };
 
 /// A row of a picture.

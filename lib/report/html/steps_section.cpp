@@ -13,8 +13,6 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMostSteps = 300;
-
 /// A part of a step, as XProf's overview page has them.
 struct PartOfStep {
   std::string_view key;  ///< of the document
@@ -85,7 +83,7 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   std::vector<double> durations;
   std::array<bool, kParts.size()> is_seen{};
   ColumnChart chart;
-  for (std::size_t index = 0; index < std::min(rows.size(), kMostSteps); ++index) {
+  for (std::size_t index = 0; index < rows.size(); ++index) {
     const OrderedJson& step = rows[index];
     durations.push_back(number_of(step, key::duration_us));
     StackedColumn column = {
@@ -112,8 +110,7 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
                fmt::format("The dashed line is the median, {}. Pale steps are not counted in the averages.",
                            format_time(from_microseconds(chart.marked_value))));
   add_chart(chart, page);
-  const double left_out =
-      number_of(*steps, key::rows_left_out) + static_cast<double>(rows.size() - chart.columns.size());
+  const double left_out = number_of(*steps, key::rows_left_out);
   if (left_out > 0) page.element("p", format_number(left_out) + " later steps are left out.");
   add_table(table_of("the steps", rows), page);
   page.close();

@@ -177,8 +177,7 @@ void TimelineDrawing::add_lanes(const OrderedJson& window, LanePicture& picture)
       for (const WorkSpan& span : joined_spans(list_of(*lane, key::spans), shortest * kHairlinesOfPause)) {
         // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
         const bool is_sparse = span.worked < span.length / 2;
-        work.boxes.push_back(
-            {span.start - start, span.length, is_sparse ? work.look + " sparse" : std::string(), {}, {}});
+        work.boxes.push_back({span.start - start, span.length, {}, {}, {}, is_sparse});
       }
       picture.lanes.push_back(std::move(work));
     }
