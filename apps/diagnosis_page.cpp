@@ -54,29 +54,29 @@ std::string text_of(const Analysis& analysis, const DiagnosisOptions& options) {
   return render_text(analysis.measurements, analysis.diagnosis, style);
 }
 
-constexpr std::array<FormatRow<std::string(const Analysis& analysis, const DiagnosisOptions& options)>, 4> kFormats = {
-    {{OutputFormat::text, text_of},
-     {OutputFormat::json,
-      [](const Analysis& analysis, const DiagnosisOptions&) {
-        return render_json(analysis.measurements, analysis.diagnosis);
-      }},
-     {OutputFormat::html,
-      [](const Analysis& analysis, const DiagnosisOptions& options) {
-        return render_diagnosis_html(analysis, options.reading.setup.thresholds);
-      }},
-     {OutputFormat::prometheus, [](const Analysis& analysis, const DiagnosisOptions&) {
-        return render_prometheus(analysis.measurements, analysis.diagnosis);
-      }}}};
+constexpr std::array<FormatRow<std::string(const Analysis& analysis, const DiagnosisOptions& options)>, 4>
+    kDiagnosisFormats = {{{OutputFormat::text, text_of},
+                          {OutputFormat::json,
+                           [](const Analysis& analysis, const DiagnosisOptions&) {
+                             return render_json(analysis.measurements, analysis.diagnosis);
+                           }},
+                          {OutputFormat::html,
+                           [](const Analysis& analysis, const DiagnosisOptions& options) {
+                             return render_diagnosis_html(analysis, options.reading.setup.thresholds);
+                           }},
+                          {OutputFormat::prometheus, [](const Analysis& analysis, const DiagnosisOptions&) {
+                             return render_prometheus(analysis.measurements, analysis.diagnosis);
+                           }}}};
 
 std::string page_in_format(const Analysis& analysis, OutputFormat format, const DiagnosisOptions& options) {
-  if (const auto* const own = find_row(kFormats, format)) return own->render(analysis, options);
+  if (const auto* const own = find_row(kDiagnosisFormats, format)) return own->render(analysis, options);
   return render_problems(problems_in(analysis, options), format).value_or("");
 }
 
 }  // namespace
 
 std::vector<OutputFormat> diagnosis_formats() {
-  return with_problem_formats(kFormats);
+  return with_problem_formats(kDiagnosisFormats);
 }
 
 Result<DiagnosisOptions> diagnosis_options(const Request& request) {

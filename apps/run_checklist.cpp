@@ -10,9 +10,10 @@
 namespace doctor {
 namespace {
 
-using Renderer = std::string(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style);
+using ChecklistRenderer = std::string(const Measurements& measurements, const Diagnosis& diagnosis,
+                                      const TextStyle& style);
 
-constexpr std::array<FormatRow<Renderer>, 3> kFormats = {
+constexpr std::array<FormatRow<ChecklistRenderer>, 3> kChecklistFormats = {
     {{OutputFormat::text, render_checklist_text},
      {OutputFormat::json, [](const Measurements& measurements, const Diagnosis& diagnosis,
                              const TextStyle&) { return to_text(checklist_json(measurements, diagnosis)); }},
@@ -23,14 +24,15 @@ constexpr std::array<FormatRow<Renderer>, 3> kFormats = {
 }  // namespace
 
 std::vector<OutputFormat> checklist_formats() {
-  return formats_in(kFormats);
+  return formats_in(kChecklistFormats);
 }
 
 Result<int> run_checklist(const Request& request) {
   ASSIGN_OR_RETURN(const ReadingOptions reading, reading_options_with_traces(request));
   ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   const auto render = [&](const Analysis& analysis, OutputFormat format) {
-    return row_of(kFormats, format).render(analysis.measurements, analysis.diagnosis, style_of(output, reading.traces));
+    return row_of(kChecklistFormats, format)
+        .render(analysis.measurements, analysis.diagnosis, style_of(output, reading.traces));
   };
   // Questions are answered, nothing is judged: findings do not count here.
   const auto judge = [](const Analysis& analysis) {

@@ -234,7 +234,7 @@ struct ComparedSides {
   const CompareOptions& options;
 };
 
-constexpr std::array<FormatRow<std::string(const ComparedSides& sides)>, 4> kFormats = {
+constexpr std::array<FormatRow<std::string(const ComparedSides& sides)>, 4> kComparisonFormats = {
     {{OutputFormat::text,
       [](const ComparedSides& sides) {
         return render_comparison_text(sides.comparison, style_of(sides.options.output, sides.options.candidate));
@@ -270,7 +270,8 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
   ProblemReport problems = problems_between(comparison, sides, options);
   problems.settings_note = output.settings_note;
   const bool are_written = write_documents(output, [&](OutputFormat format) -> Result<std::string> {
-    if (const auto* const own = find_row(kFormats, format)) return own->render({comparison, history, options});
+    if (const auto* const own = find_row(kComparisonFormats, format))
+      return own->render({comparison, history, options});
     return render_problems(problems, format).value_or("");
   });
   const bool are_read = sides.base.unreadable.empty() && sides.candidate.unreadable.empty();
@@ -280,7 +281,7 @@ int compare_sides(const Sides& sides, const CompareOptions& options) {
 }  // namespace
 
 std::vector<OutputFormat> comparison_formats() {
-  return with_problem_formats(kFormats);
+  return with_problem_formats(kComparisonFormats);
 }
 
 Result<int> run_compare(const Request& request) {

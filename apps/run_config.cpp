@@ -81,16 +81,16 @@ std::string settings_json(const std::vector<SettingInForce>& settings, const std
   return to_text(page);
 }
 
-using Renderer = std::string(const std::vector<SettingInForce>& settings, const std::optional<std::string>& config_file,
-                             PageWidth page);
+using SettingsRenderer = std::string(const std::vector<SettingInForce>& settings,
+                                     const std::optional<std::string>& config_file, PageWidth page);
 
-constexpr std::array<FormatRow<Renderer>, 2> kFormats = {
+constexpr std::array<FormatRow<SettingsRenderer>, 2> kSettingsFormats = {
     {{OutputFormat::text, settings_text}, {OutputFormat::json, settings_json}}};
 
 }  // namespace
 
 std::vector<OutputFormat> settings_formats() {
-  return formats_in(kFormats);
+  return formats_in(kSettingsFormats);
 }
 
 Result<int> run_config(const Request& request) {
@@ -103,7 +103,7 @@ Result<int> run_config(const Request& request) {
   if (!output && !is_for_others) return Unexpected(output.error());
   const OutputFormat shown = output ? output->format() : OutputFormat::text;
   const PageWidth page = output ? page_width(*output) : PageWidth();
-  return print_page(row_of(kFormats, shown).render(settings, request.config_file, page), request.text("output"),
+  return print_page(row_of(kSettingsFormats, shown).render(settings, request.config_file, page), request.text("output"),
                     shown == OutputFormat::json);
 }
 

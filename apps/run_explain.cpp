@@ -33,9 +33,9 @@ constexpr std::array<ExplanationFormat, 2> kExplanationFormats = {
         return to_text(explanation_json(rule, analysis.measurements, analysis.diagnosis));
       }}}};
 
-using ListRenderer = std::string(std::span<const CatalogEntry> catalog, PageWidth width);
+using RuleListRenderer = std::string(std::span<const CatalogEntry> catalog, PageWidth width);
 
-constexpr std::array<FormatRow<ListRenderer>, 2> kListFormats = {
+constexpr std::array<FormatRow<RuleListRenderer>, 2> kRuleListFormats = {
     {{OutputFormat::text, render_rules_text},
      {OutputFormat::json, [](std::span<const CatalogEntry> catalog, PageWidth) {
         return to_text(rules_json(catalog, {}, /*with_pages=*/false));
@@ -67,7 +67,7 @@ std::vector<OutputFormat> explanation_formats() {
 }
 
 std::vector<OutputFormat> rule_list_formats() {
-  return formats_in(kListFormats);
+  return formats_in(kRuleListFormats);
 }
 
 Result<int> run_explain(const Request& request) {
@@ -84,7 +84,7 @@ Result<int> run_explain(const Request& request) {
 Result<int> run_rules(const Request& request) {
   ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   const std::vector<CatalogEntry> catalog = rule_catalog();
-  return print_page(row_of(kListFormats, output.format()).render(catalog, page_width(output)), output.path());
+  return print_page(row_of(kRuleListFormats, output.format()).render(catalog, page_width(output)), output.path());
 }
 
 }  // namespace doctor

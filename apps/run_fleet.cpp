@@ -25,7 +25,7 @@ constexpr std::size_t kAll = 0;
 constexpr std::size_t kShownEntries = 10;  // to a person
 constexpr std::size_t kShownOnPage = 50;
 
-constexpr std::array<FleetFormat, 5> kFormats = {
+constexpr std::array<FleetFormat, 5> kFleetFormats = {
     {{OutputFormat::text, kShownEntries,
       [](const Fleet& fleet, const FleetView& view, const OutputOptions& output) {
         const TextStyle style = style_of(output, {});
@@ -44,7 +44,7 @@ constexpr std::array<FleetFormat, 5> kFormats = {
       }}}};
 
 std::string fleet_page(const Fleet& fleet, const OutputOptions& output, const Request& request) {
-  const FleetFormat& format = row_of(kFormats, output.format());
+  const FleetFormat& format = row_of(kFleetFormats, output.format());
   const FleetView view = {request.number("top").value_or(format.entries), parse_price(request.text("price"))};
   return format.render(fleet, view, output);
 }
@@ -57,7 +57,7 @@ Result<RowGrouping> grouping_of(const Request& request) {
 }  // namespace
 
 std::vector<OutputFormat> fleet_formats() {
-  return formats_in(kFormats);
+  return formats_in(kFleetFormats);
 }
 
 Result<int> run_fleet(const Request& request) {

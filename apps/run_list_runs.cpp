@@ -37,7 +37,7 @@ std::string runs_json(const std::vector<Run>& runs) {
   return to_text(page);
 }
 
-constexpr std::array<FormatRow<std::string(const std::vector<Run>& runs)>, 2> kFormats = {
+constexpr std::array<FormatRow<std::string(const std::vector<Run>& runs)>, 2> kRunListFormats = {
     {{OutputFormat::text, runs_text}, {OutputFormat::json, runs_json}}};
 
 Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
@@ -54,14 +54,14 @@ Result<std::vector<Run>> runs_of(const std::vector<std::string>& directories) {
 }  // namespace
 
 std::vector<OutputFormat> run_list_formats() {
-  return formats_in(kFormats);
+  return formats_in(kRunListFormats);
 }
 
 Result<int> run_list_runs(const Request& request) {
   if (request.all("TRACE").empty()) return fail("no directory given", {}, "see 'tfdata-doctor --help'");
   ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   ASSIGN_OR_RETURN(const std::vector<Run> runs, runs_of(request.all("TRACE")));
-  return print_page(row_of(kFormats, output.format()).render(runs), output.path(),
+  return print_page(row_of(kRunListFormats, output.format()).render(runs), output.path(),
                     output.format() == OutputFormat::json);
 }
 

@@ -284,10 +284,10 @@ struct RowFormat {
   TableFormat rows;
 };
 
-constexpr std::array<RowFormat, 4> kFormats = {{{OutputFormat::text, TableFormat::text},
-                                                {OutputFormat::json, TableFormat::json},
-                                                {OutputFormat::csv, TableFormat::csv},
-                                                {OutputFormat::markdown, TableFormat::markdown}}};
+constexpr std::array<RowFormat, 4> kQueryFormats = {{{OutputFormat::text, TableFormat::text},
+                                                     {OutputFormat::json, TableFormat::json},
+                                                     {OutputFormat::csv, TableFormat::csv},
+                                                     {OutputFormat::markdown, TableFormat::markdown}}};
 
 /// Rows for people in the C locale. Takes whole rows: no character is cut in two.
 class AsciiSink final : public ByteSink {
@@ -353,8 +353,8 @@ Result<bool> ask(const QueryOptions& options) {
   const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
   OutputBuffer output(is_plain ? ascii : target);
   query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
-  RETURN_IF_ERROR(print_rows(query, row_of(kFormats, options.output.format()).rows, page_width(options.output), output,
-                             options.most_rows));
+  RETURN_IF_ERROR(print_rows(query, row_of(kQueryFormats, options.output.format()).rows, page_width(options.output),
+                             output, options.most_rows));
   RETURN_IF_ERROR(output.finish());
   if (options.reading.timings) {
     print_note(render_query_timings(current_work().progress, asked - begin, std::chrono::steady_clock::now() - asked,
@@ -366,7 +366,7 @@ Result<bool> ask(const QueryOptions& options) {
 }  // namespace
 
 std::vector<OutputFormat> query_formats() {
-  return formats_in(kFormats);
+  return formats_in(kQueryFormats);
 }
 
 Result<int> run_query(const Request& request) {

@@ -73,7 +73,7 @@ Result<std::optional<IdealRun>> ideal_of(const Request& request, const WhatIfReq
   return ideal;
 }
 
-constexpr std::array<FormatRow<std::string(const WhatIfView& view, const TextStyle& style)>, 5> kFormats = {
+constexpr std::array<FormatRow<std::string(const WhatIfView& view, const TextStyle& style)>, 5> kWhatifFormats = {
     {{OutputFormat::text, render_whatif_text},
      {OutputFormat::json, [](const WhatIfView& view, const TextStyle&) { return to_text(whatif_json(view)); }},
      {OutputFormat::html,
@@ -86,7 +86,7 @@ constexpr std::array<FormatRow<std::string(const WhatIfView& view, const TextSty
 }  // namespace
 
 std::vector<OutputFormat> whatif_formats() {
-  return formats_in(kFormats);
+  return formats_in(kWhatifFormats);
 }
 
 Result<int> run_whatif(const Request& request) {
@@ -102,7 +102,7 @@ Result<int> run_whatif(const Request& request) {
   const auto render = [&](const Analysis& analysis, OutputFormat format) -> Result<std::string> {
     ASSIGN_OR_RETURN(hosts, predict_fixes(analysis.measurements, analysis.diagnosis, wanted));
     const WhatIfView view = {analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain, ceiling};
-    return row_of(kFormats, format).render(view, style_of(output, reading.traces));
+    return row_of(kWhatifFormats, format).render(view, style_of(output, reading.traces));
   };
   const auto judge = [&](const Analysis&) {
     const auto has_model = [](const HostPredictions& host) { return host.why_none.empty(); };
