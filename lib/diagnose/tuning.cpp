@@ -81,13 +81,6 @@ bool reaches(const std::optional<std::int64_t>& part, const std::optional<std::i
 
 }  // namespace
 
-std::optional<bool> is_autotuned(const IteratorMeasurement& iterator) {
-  const std::string_view value = iterator.text("autotune");
-  if (value == "true") return true;
-  if (value == "false") return false;
-  return std::nullopt;
-}
-
 IteratorId parallel_stage_of(const RankedPipeline& ranked) {
   if (has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit()))
     return ranked.judgement.culprit;

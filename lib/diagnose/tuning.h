@@ -13,10 +13,6 @@ namespace doctor {
 
 // Who chose the parallelism and the buffers of a pipeline, and what bounds them.
 
-/// Whether AUTOTUNE chooses the iterator's parallelism or buffer; nullopt where the trace does not say (a prefetch of
-/// TF 2.4, a TF1 timeline, a kind that has neither).
-std::optional<bool> is_autotuned(const IteratorMeasurement& iterator);
-
 /// The iterator whose parallelism decides how much of the culprit's work is done at once: the culprit itself, or the
 /// nearest parallel interleave above it. None if it is done one call at a time.
 IteratorId parallel_stage_of(const RankedPipeline& ranked);

@@ -23,6 +23,13 @@ std::string_view IteratorMeasurement::text(std::string_view attribute) const {
   return value == nullptr ? std::string_view() : std::string_view(value->text);
 }
 
+std::optional<bool> is_autotuned(const IteratorMeasurement& iterator) {
+  const std::string_view value = iterator.text("autotune");
+  if (value == "true") return true;
+  if (value == "false") return false;
+  return std::nullopt;
+}
+
 std::string name_of_files(const HostMeasurement& host) {
   const auto by_path = [](const TraceFile& a, const TraceFile& b) { return a.path < b.path; };
   const auto first = std::min_element(host.files.begin(), host.files.end(), by_path);

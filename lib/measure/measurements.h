@@ -115,6 +115,10 @@ struct IteratorMeasurement {
   std::string_view text(std::string_view attribute) const;
 };
 
+/// Whether AUTOTUNE chooses the iterator's parallelism or buffer; nullopt where the trace does not say (a prefetch of
+/// TF 2.4, a TF1 timeline, a kind that has neither).
+std::optional<bool> is_autotuned(const IteratorMeasurement& iterator);
+
 /// What ran while calls waited for a function of which nothing ran.
 struct OpBeside {
   IteratorId iterator = kNoIterator;  ///< whose function it is in; kNoIterator: none's, as in a training step

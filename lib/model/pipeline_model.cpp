@@ -102,7 +102,8 @@ bool has_pool_enough(const PipelineModel& model, std::int64_t threads) {
   const std::vector<IteratorMeasurement>& iterators = model.host->iterators;
   return threads >= now && !model.now.is_pool_used_up &&
          model.now.pool_in_use < kFarFromUsedUp * static_cast<double>(now) &&
-         std::none_of(iterators.begin(), iterators.end(), is_tuned);
+         std::none_of(iterators.begin(), iterators.end(),
+                      [](const IteratorMeasurement& one) { return is_autotuned(one) == true; });
 }
 
 /// Whether a replay of the edit is that of the pipeline as it is, event by event.

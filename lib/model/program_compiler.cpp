@@ -186,7 +186,8 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
   if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
   // AUTOTUNE comes to as many calls as the pool has threads.
-  if (edit_.pool_threads && is_tuned(iterator(stage))) parallelism = std::max(parallelism, *edit_.pool_threads);
+  if (edit_.pool_threads && is_autotuned(iterator(stage)) == true)
+    parallelism = std::max(parallelism, *edit_.pool_threads);
   if (const auto set = edit_.parallelism.find(stage); set != edit_.parallelism.end()) parallelism = set->second;
   parallelism = std::clamp<std::int64_t>(parallelism, 1, kMostAtOnce);
   if (kind.has(Trait::makes_datasets)) {
@@ -215,7 +216,7 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
     producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
     if (const auto set = edit_.buffer.find(stage); set != edit_.buffer.end()) {
       producer.limit = set->second;
-    } else if (is_tuned(iterator(stage)) && begins_in_sample(stage) && !edit_.iterates_once) {
+    } else if (is_autotuned(iterator(stage)) == true && begins_in_sample(stage) && !edit_.iterates_once) {
       producer.largest_limit = std::exchange(producer.limit, 1);
     }
   }
@@ -286,10 +287,6 @@ Programs ProgramCompiler::compile() {
     if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
   }
   return std::move(programs_);
-}
-
-bool is_tuned(const IteratorMeasurement& iterator) {
-  return iterator.text("autotune") == "true" || iterator.number("autotune") == 1;
 }
 
 Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced) {

@@ -63,9 +63,6 @@ struct Producer {
   bool doubles_limit() const { return kind == Kind::feeder && largest_limit > limit; }
 };
 
-/// Whether AUTOTUNE decides how many calls of the iterator run at once.
-bool is_tuned(const IteratorMeasurement& iterator);
-
 /// The sample as programs of threads.
 struct Programs {
   struct Consumer {
