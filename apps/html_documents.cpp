@@ -19,18 +19,19 @@ struct ShownPart {
   std::string_view page;
   std::size_t top;
   bool needs_profile = false;
+  bool needs_hosts = false;  ///< is drawn of several hosts alone
 };
 
 constexpr std::uint64_t kLargestWithHistory = 256'000'000;
 
 // As many rows as a person looks at: the page stays small, however long the trace is.
 constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
-                                              {"steps", 300, true},
+                                              {"steps", 150, true},
                                               {"autotune", 0},
                                               {"ops", 25, true},
                                               {"kernels", 25},
                                               {"memory", 25, true},
-                                              {"hosts", 100, true}}};
+                                              {"hosts", 100, true, true}}};
 
 /// A trace that has nothing of it gets no such part.
 void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis,
@@ -87,8 +88,10 @@ std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSetti
   std::vector<PageDocument> documents;
   documents.push_back({"report", report_json(analysis.measurements, analysis.diagnosis)});
   const bool has_profile = event_count(analysis.measurements) <= kMostProfiledEvents;
+  const bool has_hosts = analysis.measurements.hosts.size() > 1;
   for (const ShownPart& part : kParts) {
-    if (has_profile || !part.needs_profile) add_part(part, {}, analysis, documents);
+    const bool has_all = (has_profile || !part.needs_profile) && (has_hosts || !part.needs_hosts);
+    if (has_all) add_part(part, {}, analysis, documents);
   }
   add_explanations(analysis, thresholds, documents);
   return render_html(std::move(documents), title_of_traces(analysis.measurements));
