@@ -24,6 +24,7 @@ TRACES = (
 
 # The functions below which the instructions of a part are, each called by nothing that is in another part.
 PARTS = (
+    ('loading libraries', ('dl_main',)),
     ('reading', ('doctor::read_trace(',)),
     ('tree of iterators', ('doctor::build_tree(',)),
     ('measuring', ('doctor::measure(',)),
@@ -55,7 +56,7 @@ FLAGS = (
 
 # As in scripts/count-instructions: whatever chooses its code by processor takes what every machine has.
 PINNED = {'LC_ALL': 'C', 'SIMDJSON_FORCE_IMPLEMENTATION': 'westmere'}
-_INCLUSIVE = re.compile(r'\s*([\d,]+) \(\s*[\d.]+%\)\s+(?:.*?:)?(doctor::.*?) \[')
+_INCLUSIVE = re.compile(r'\s*([\d,]+) \(\s*[\d.]+%\)\s+(?:.*?:)?(\S.*?) \[')
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def count(tool, arguments, profile=None):
 def inclusive_counts(annotated):
     """(function with its arguments, instructions in it and below it), from what callgrind_annotate prints."""
     found = (_INCLUSIVE.match(line) for line in annotated.splitlines())
-    return [(match[2], int(match[1].replace(',', ''))) for match in found if match]
+    return [(match[2].replace('[abi:cxx11]', ''), int(match[1].replace(',', ''))) for match in found if match]
 
 
 def part_of(counts, functions):
@@ -121,7 +122,7 @@ def part_table(tool, traces):
     rows = [('whole', tuple(millions(whole) for whole, _ in counted))]
     rows += [(title, tuple('%.1f %%' % (100 * parts[number] / whole) for whole, parts in counted))
              for number, (title, _) in enumerate(PARTS)]
-    rows.append(('the rest: start, rules, sandbox',
+    rows.append(('the rest: command line, sandbox, rules',
                  tuple('%.1f %%' % (100 * (1 - sum(parts) / whole)) for whole, parts in counted)))
     return Table('parts', ('part', *(title for title, _ in traces)), tuple(rows))
 
@@ -188,12 +189,12 @@ def unpacked(folder):
 
 def main():
     parser = argparse.ArgumentParser(prog='scripts/cost-table')
-    parser.add_argument('--tool', default=os.path.join(ROOT, 'build', 'release', 'tfdata-doctor'))
+    parser.add_argument('--tool', default=os.path.join(ROOT, 'build', 'dev', 'tfdata-doctor'))
     parser.add_argument('--flags', action='store_true')
     parser.add_argument('--accept', action='store_true')
     options = parser.parse_args()
     if not os.path.exists(options.tool):
-        sys.exit('scripts/cost-table: there is no %s: cmake --preset release && cmake --build --preset release' % options.tool)
+        sys.exit('scripts/cost-table: there is no %s: cmake --preset dev && cmake --build --preset dev' % options.tool)
     with tempfile.TemporaryDirectory() as folder:
         traces = unpacked(folder)
         tables = [part_table(options.tool, traces), feature_table(options.tool, traces)]

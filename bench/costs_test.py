@@ -8,14 +8,17 @@ ANNOTATED = '''
  70,000 (70.00%)  lib/trace/read_trace.cpp:doctor::read_trace(doctor::ByteSource&)'2 [build/tfdata-doctor]
   5,000 ( 5.00%)  lib/measure/measure.cpp:doctor::measure(doctor::Trace const&) [build/tfdata-doctor]
   4,000 ( 4.00%)  lib/measure/measure.cpp:doctor::measured_things(doctor::Trace const&) [build/tfdata-doctor]
-  1,000 ( 1.00%)  ???:malloc [/lib/libc.so.6]
+  2,000 ( 2.00%)  lib/report/text.cpp:doctor::render_text[abi:cxx11](doctor::Diagnosis const&) [build/tfdata-doctor]
+  1,000 ( 1.00%)  ./elf/./elf/rtld.c:dl_main [/lib/ld-linux-x86-64.so.2]
 '''
 
 
 class PartTest(unittest.TestCase):
     def test_a_part_is_what_is_below_its_function(self):
         counts = costs.inclusive_counts(ANNOTATED)
-        self.assertEqual(len(counts), 4)
+        self.assertEqual(len(counts), 6)
+        self.assertEqual(costs.part_of(counts, ('doctor::render_text(',)), 2_000)
+        self.assertEqual(costs.part_of(counts, ('dl_main',)), 1_000)
         self.assertEqual(costs.part_of(counts, ('doctor::measure(',)), 5_000)
         self.assertEqual(costs.part_of(counts, ('doctor::measure(', 'doctor::read_trace(')), 95_000)
         self.assertEqual(costs.part_of(counts, ('doctor::judge(',)), 0)
