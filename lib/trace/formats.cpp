@@ -1,5 +1,8 @@
 #include <array>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "trace/format.h"
 #include "trace/iterator_lives.h"
@@ -15,9 +18,8 @@ constexpr std::array<Format, 3> kFormats = {{
     {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, read_xspace_events, nullptr},
 }};
 
-/// The first kSniffLength bytes of the source, or all it has; the source is rewound.
-Result<std::string> read_head(ByteSource& source) {
-  std::string head(kSniffLength, '\0');
+/// The first bytes of the source, as many as `head` holds or all it has; the source is rewound.
+Result<std::string_view> read_head(ByteSource& source, std::span<char> head) {
   std::size_t length = 0;
   std::optional<Error> error;
   while (length < head.size() && !error) {
@@ -29,8 +31,7 @@ Result<std::string> read_head(ByteSource& source) {
   // A damaged input that still yields bytes is for the reader to report.
   if (error && length == 0) return Unexpected(*error);
   if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
-  head.resize(length);
-  return head;
+  return std::string_view(head.data(), length);
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ std::span<const Format> formats() {
 }
 
 Result<const Format*> format_of(ByteSource& source) {
-  const Result<std::string> head = read_head(source);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kSniffLength);  // not cleared
+  const Result<std::string_view> head = read_head(source, {buffer.get(), kSniffLength});
   if (!head) return Unexpected(head.error());
   if (head->empty()) {
     return fail("the file is empty", source.name(), "record the trace again: the profiler was stopped before it wrote");

@@ -24,7 +24,7 @@ std::uint64_t read_fixed(std::string_view bytes) {
 
 namespace {
 
-/// Small files need no large window, and clearing one takes longer than reading them. Only a guess: what is compressed,
+/// Small files need no large window. Only a guess: what is compressed,
 /// or still grows, may turn out to be larger.
 std::size_t window_size_for(const ByteSource& source, std::size_t wanted) {
   constexpr std::uint64_t kLeast = std::uint64_t{4} << 10;
@@ -53,7 +53,7 @@ void WireStream::fill(std::size_t count) {
   }
 }
 
-void WireStream::hand_over(std::vector<char>& window) {
+void WireStream::hand_over(RawBytes& window) {
   window.resize(std::max(window_size_, available()));
   std::memcpy(window.data(), window_.data() + begin_, available());
   window.swap(window_);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/raw_bytes.h"
 #include "base/result.h"
 #include "io/byte_source.h"
 
@@ -191,7 +192,7 @@ class WireStream {
 
   /// Gives the window away: `window` becomes the bytes that place() counts in. The stream goes on with `window`'s
   /// memory.
-  void hand_over(std::vector<char>& window);
+  void hand_over(RawBytes& window);
 
   /// Moves over fields of type bytes and this tag (one byte long) that stand one after another, as far as they lie
   /// within the window and end until `end`.
@@ -210,7 +211,7 @@ class WireStream {
 
   ByteSource& source_;
   std::size_t window_size_;
-  std::vector<char> window_;
+  RawBytes window_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::uint64_t window_offset_ = 0;  ///< position in the source of window_[0]

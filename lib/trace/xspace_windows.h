@@ -28,7 +28,7 @@ struct LinePart {
 
 /// A piece of a file whose events can be decoded without the rest of it.
 struct EventWindow {
-  std::vector<char> bytes;
+  RawBytes bytes;
   std::vector<LinePart> parts;
   std::uint64_t other_events = 0;  ///< events of planes that are only counted
   Loss loss;                       ///< met on the way to these parts
