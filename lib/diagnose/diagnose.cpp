@@ -1,7 +1,6 @@
 #include "diagnose/diagnose.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "diagnose/changes.h"
@@ -14,15 +13,16 @@ namespace {
 /// The values in force of what the verdict and pages use: thresholds of the rule that states the verdict, and those
 /// that rules share with them.
 ThresholdValues judgement_values(std::span<const Rule> rules, const ThresholdSettings& settings) {
-  std::map<std::string, double, std::less<>> set;
+  static const std::vector<Threshold> kDefaults = judgement_thresholds();
+  ThresholdValues judging(kDefaults, {});
   for (const Rule& rule : rules) {
     const ThresholdValues values = values_in_force(rule.id, rule.thresholds, settings);
     for (const Threshold& threshold : rule.thresholds) {
       const std::string_view name = rule.states_verdict ? threshold.name : threshold.shared_as;
-      if (!name.empty()) set[std::string(name)] = values[threshold.name];
+      if (!name.empty()) judging.set(name, values[threshold.name]);
     }
   }
-  return {judgement_thresholds(), set};
+  return judging;
 }
 
 /// The inquiry for which a rule could not be evaluated: it found nothing, and missed something it needed. Null if it
@@ -37,10 +37,10 @@ const Inquiry* missing_evidence(const RuleResult& result) {
 HostComparison compare_by_rules(const Measurements& measurements, const Judgement& judgement,
                                 std::span<const Rule> rules, const ThresholdSettings& settings) {
   const auto comparing = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.compares_hosts; });
-  const std::vector<Threshold> thresholds = straggler_thresholds();
+  static const std::vector<Threshold> kThresholds = straggler_thresholds();
   return compare_hosts(measurements, judgement,
-                       comparing == rules.end() ? ThresholdValues(thresholds, {})
-                                                : values_in_force(comparing->id, thresholds, settings));
+                       comparing == rules.end() ? ThresholdValues(kThresholds, {})
+                                                : values_in_force(comparing->id, kThresholds, settings));
 }
 
 /// Advice about no host in particular is for the first one: hosts of a run have one version.

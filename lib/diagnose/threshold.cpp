@@ -29,16 +29,24 @@ Threshold shared_threshold(std::string_view name, std::string_view shared_as, st
 
 ThresholdValues::ThresholdValues(std::span<const Threshold> defaults,
                                  const std::map<std::string, double, std::less<>>& settings) {
+  values_.reserve(defaults.size());
   for (const Threshold& threshold : defaults) {
     const auto set = settings.find(threshold.name);
-    values_.emplace(threshold.name, set == settings.end() ? threshold.value : set->second);
+    values_.push_back({threshold.name, set == settings.end() ? threshold.value : set->second});
   }
 }
 
 double ThresholdValues::operator[](std::string_view name) const {
-  const auto found = values_.find(name);
-  if (found == values_.end()) throw std::logic_error("a rule asks for a threshold that it does not declare");
-  return found->second;
+  for (const Value& value : values_) {
+    if (value.name == name) return value.value;
+  }
+  throw std::logic_error("a rule asks for a threshold that it does not declare");
+}
+
+void ThresholdValues::set(std::string_view name, double value) {
+  for (Value& known : values_) {
+    if (known.name == name) known.value = value;
+  }
 }
 
 ThresholdValues values_in_force(std::string_view rule, std::span<const Threshold> defaults,

@@ -27,7 +27,8 @@ std::span<const Threshold> shared_thresholds();
 /// The row of a rule for one of these.
 Threshold shared_threshold(std::string_view name, std::string_view shared_as, std::string_view meaning);
 
-/// The values in force for one rule: its defaults with the user's settings on top.
+/// The values in force for one rule: its defaults with the user's settings on top. Few, and made for every trace of
+/// many: they are looked for one after another. Refers to the names of the thresholds, not to the rows themselves.
 class ThresholdValues {
  public:
   ThresholdValues() = default;
@@ -35,9 +36,15 @@ class ThresholdValues {
 
   /// The value of a threshold that the rule declares; asking for another one is a bug and ends the program.
   double operator[](std::string_view name) const;
+  /// Another value for a threshold; nothing happens if it is not declared.
+  void set(std::string_view name, double value);
 
  private:
-  std::map<std::string, double, std::less<>> values_;
+  struct Value {
+    std::string_view name;
+    double value = 0;
+  };
+  std::vector<Value> values_;
 };
 
 /// Settings of all rules: rule id -> threshold name -> value.
