@@ -12,7 +12,7 @@ namespace doctor::rules::filter_drops_most {
 namespace {
 
 bool is_filter(const IteratorMeasurement& iterator) {
-  return family_of(iterator.short_name) == "Filter";
+  return family_of(iterator) == "Filter";
 }
 
 std::uint64_t input_calls(const RankedPipeline& ranked, IteratorId filter) {

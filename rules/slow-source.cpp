@@ -34,7 +34,7 @@ std::string files_at_once(const RankedPipeline& ranked) {
 std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
   if (above.empty()) return {};
-  const auto is_interleave = [&](IteratorId id) { return family_of(ranked[id].short_name) == "Interleave"; };
+  const auto is_interleave = [&](IteratorId id) { return family_of(ranked[id]) == "Interleave"; };
   const bool is_users = above.size() > 1 && kind_of(ranked[above[0]]) == "FlatMap" && is_interleave(above[1]);
   const IteratorId taker = is_users ? above[1] : above[0];
   if (!is_interleave(taker) && kind_of(ranked[taker]) != "FlatMap") return {};

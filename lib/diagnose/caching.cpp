@@ -65,7 +65,7 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
             fmt::format("dataset = dataset.cache()  # after {}, before what is random", name),
             {{FixKind::cache, place, {}, {}}}};
   }
-  if (family_of(ranked.culprit().short_name) != "Map") {
+  if (family_of(ranked.culprit()) != "Map") {
     return {"A cache would have to stand before what is random: " + random + ".", std::nullopt};
   }
   return {
@@ -132,9 +132,8 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
         fmt::format("A cache after it would never be complete, because {} stands before it. If the result fits in "
                     "memory{} and is the same in every epoch, put this work and a cache() before repeat().",
                     describe(ranked.host, endless), size_of_elements(ranked)),
-        family_of(ranked.culprit().short_name) == "Map"
-            ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
-            : "dataset = dataset.cache().repeat()  # the cache before repeat()",
+        family_of(ranked.culprit()) == "Map" ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
+                                             : "dataset = dataset.cache().repeat()  # the cache before repeat()",
         {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;

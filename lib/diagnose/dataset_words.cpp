@@ -32,20 +32,6 @@ std::string fused_calls(std::string_view dataset_name) {
 
 }  // namespace
 
-std::string_view kind_of(const IteratorMeasurement& iterator) {
-  const DatasetKind* const row = iterator.kind;  // not of this name where it is one of kinds that begin alike
-  const bool is_of_name = row != nullptr && !row->kind.empty() && !row->has(Trait::prefix);
-  return is_of_name ? row->kind : kind_of(iterator.short_name);
-}
-
-const DatasetKind& dataset_kind(const IteratorMeasurement& iterator) {
-  return iterator.kind != nullptr ? *iterator.kind : dataset_kind(iterator.short_name);
-}
-
-bool has_trait(const IteratorMeasurement& iterator, Trait trait) {
-  return dataset_kind(iterator).has(trait);
-}
-
 const DatasetKind& dataset_kind_of_node(std::string_view node) {
   node = node.substr(0, node.find(':'));
   const std::size_t scope = node.rfind('/');
@@ -65,11 +51,11 @@ std::string describe(const IteratorMeasurement& iterator) {
 
 bool is_fused(const IteratorMeasurement& iterator) {
   // The root carries the name of what stands below it.
-  return iterator.dataset_name.starts_with(kFused) && family_of(iterator.short_name) != "Root";
+  return iterator.dataset_name.starts_with(kFused) && family_of(iterator) != "Root";
 }
 
 bool is_injected(const IteratorMeasurement& iterator) {
-  return iterator.dataset_name.starts_with("inject/") && family_of(iterator.short_name) != "Root";
+  return iterator.dataset_name.starts_with("inject/") && family_of(iterator) != "Root";
 }
 
 bool is_sequential_map(const IteratorMeasurement& iterator) {
@@ -79,7 +65,7 @@ bool is_sequential_map(const IteratorMeasurement& iterator) {
 }
 
 bool is_parallel_interleave(const IteratorMeasurement& iterator) {
-  return has_trait(iterator, Trait::parallel) && family_of(iterator.short_name) == "Interleave";
+  return has_trait(iterator, Trait::parallel) && family_of(iterator) == "Interleave";
 }
 
 std::string_view reader_expression(const IteratorMeasurement& iterator) {

@@ -8,13 +8,6 @@
 
 namespace doctor {
 
-/// The kind of dataset without the runtime's version: "ParallelMap" for ParallelMapV2.
-std::string_view kind_of(const IteratorMeasurement& iterator);
-
-/// What is known about its kind, and whether one of these traits holds of it.
-const DatasetKind& dataset_kind(const IteratorMeasurement& iterator);
-bool has_trait(const IteratorMeasurement& iterator, Trait trait);
-
 /// The kind of a node of the dataset graph: "MapDataset:3" or "scope/MapDataset:3".
 const DatasetKind& dataset_kind_of_node(std::string_view node);
 

@@ -59,7 +59,7 @@ std::string signature_of(const HostMeasurement& host, const PipelineMeasurement&
     if (is_passed_over(iterator)) {
       above.insert(above.end(), own.begin(), own.end());
     } else {
-      above.push_back(signature_of(family_of(iterator.short_name), std::move(own)));
+      above.push_back(signature_of(family_of(iterator), std::move(own)));
     }
   }
   return roots.empty() ? std::string() : signature_of("", std::move(roots));

@@ -173,7 +173,7 @@ void HistoryMeasurer::collect_tracks() {
 /// Finds out where an iterator says how full its buffer is.
 void HistoryMeasurer::prepare(IteratorId id) {
   IteratorBuilder& builder = builders_[index_of(id)];
-  const DatasetKind& kind = dataset_kind(forest_[id].short_name);
+  const DatasetKind& kind = dataset_kind(forest_[id]);
   const bool is_prefetch = kind.kind == "Prefetch";
   const auto has = [&](std::string_view name) { return builder.find(name) < builder.attributes.size(); };
   // A runtime new enough to write a Prefetch's depth writes buffer_size or leaves its elements to the model node: where

@@ -142,7 +142,7 @@ std::vector<std::uint16_t> owners_of_ops(const Lane& lane, const FunctionTable& 
 std::vector<bool> dispatchers(const IteratorForest& forest) {
   std::vector<bool> dispatches;
   for (const LogicalIterator& iterator : forest.iterators) {
-    dispatches.push_back(dataset_kind(iterator.short_name).has(Trait::dispatches_function));
+    dispatches.push_back(dataset_kind(iterator).has(Trait::dispatches_function));
   }
   return dispatches;
 }

@@ -10,7 +10,7 @@ bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& 
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   for (IteratorId above = iterator.parent; above != kNoIterator && steps > 0; --steps) {
     const IteratorMeasurement& ancestor = host.iterators[index_of(above)];
-    if (ancestor.is_async || dataset_kind(ancestor.short_name).has(Trait::cache)) return true;
+    if (ancestor.is_async || dataset_kind(ancestor).has(Trait::cache)) return true;
     above = ancestor.parent;
   }
   return false;
@@ -19,7 +19,7 @@ bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& 
 }  // namespace
 
 InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator) {
-  const DatasetKind& kind = dataset_kind(iterator.short_name);
+  const DatasetKind& kind = dataset_kind(iterator);
   if (iterator.is_device_hop || kind.kind == "MultiDeviceIterator") return InputWork::enqueue;
   if (kind.reads_files()) {
     return is_read_in_advance(host, iterator) ? InputWork::read_in_advance : InputWork::read_on_demand;

@@ -42,7 +42,7 @@ Picoseconds usual_of(std::vector<Picoseconds> durations) {
 
 std::vector<InterleavedDataset> interleaved_datasets(const Trace& trace, const IteratorForest& forest,
                                                      const LogicalIterator& interleave) {
-  if (kind_of(interleave.short_name) != "ParallelInterleave") return {};
+  if (kind_of(interleave) != "ParallelInterleave") return {};
   std::map<InstanceId, std::vector<Picoseconds>> by_instance;
   for (const IteratorId input : interleave.children) {
     for (const CallRef ref : forest[input].top_calls) {

@@ -51,7 +51,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   IteratorMeasurement measured;
   measured.long_name = iterator.long_name;
   measured.short_name = iterator.short_name;
-  measured.kind = &dataset_kind(iterator.short_name);
+  measured.kind = &dataset_kind(iterator);
   measured.dataset_name = iterator.dataset_name;
   measured.id = trace.instances[index_of(iterator.instances.front())].id;
   measured.parent_id = trace.instances[index_of(iterator.instances.front())].parent_id;
@@ -107,14 +107,14 @@ void IteratorTimes::add(const IteratorTimes& other) {
 }
 
 bool waits_for_others(const IteratorMeasurement& iterator) {
-  const bool runs_python = dataset_kind(iterator.short_name).source == Source::python && !iterator.is_device_hop;
+  const bool runs_python = dataset_kind(iterator).source == Source::python && !iterator.is_device_hop;
   return iterator.is_async && !runs_python;
 }
 
 std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
   std::vector<IteratorTimes> none(forest.iterators.size());
   for (std::size_t index = 0; index < none.size(); ++index) {
-    none[index].is_shuffle = dataset_kind(forest.iterators[index].short_name).has(Trait::shuffle);
+    none[index].is_shuffle = dataset_kind(forest.iterators[index]).has(Trait::shuffle);
   }
   std::vector<IteratorTimes> sums = none;
   std::mutex mutex;
@@ -181,9 +181,7 @@ std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorF
 }
 
 std::vector<CacheFill> find_cache_fills(const IteratorForest& forest, const std::vector<IteratorId>& members) {
-  const auto is_cache = [](const LogicalIterator& iterator) {
-    return dataset_kind(iterator.short_name).has(Trait::cache);
-  };
+  const auto is_cache = [](const LogicalIterator& iterator) { return dataset_kind(iterator).has(Trait::cache); };
   std::vector<CacheFill> fills;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];

@@ -68,8 +68,7 @@ struct InterleavedDataset {
 struct IteratorMeasurement {
   std::string long_name;
   std::string short_name;
-  /// What is known about the kind of dataset that `short_name` says; null where that is still to be looked up, see
-  /// dataset_kind().
+  /// What is known about the kind of dataset that `short_name` says; null where that is still to be looked up.
   const DatasetKind* kind = nullptr;
   std::string dataset_name;
   /// Where the user wrote it, or the parts that TF fused, in the order of her code; see add_source_lines().

@@ -34,7 +34,7 @@ class CandidateFinder {
  private:
   const IteratorMeasurement& operator[](IteratorId id) const { return host_.iterators[index_of(id)]; }
   const Stage& stage(IteratorId id) const { return model_.sample().stages[index_of(id)]; }
-  const DatasetKind& kind(IteratorId id) const { return dataset_kind((*this)[id].short_name); }
+  const DatasetKind& kind(IteratorId id) const { return dataset_kind((*this)[id]); }
 
   void add(FixKind fix, IteratorId id, std::optional<std::int64_t> parallelism = {}) {
     const Fix added{fix, id, parallelism, {}};
@@ -72,7 +72,7 @@ class CandidateFinder {
   }
 
   void add_fixes_of(IteratorId id) {
-    const std::string_view family = family_of((*this)[id].short_name);
+    const std::string_view family = family_of((*this)[id]);
     if (family == "Map") add_map_fixes(id);
     if (family == "Interleave" || kind(id).kind == "FlatMap") add(FixKind::parallel_interleave, id);
     if (kind(id).kind == "Filter") add(FixKind::parallel_filter, id);
@@ -107,28 +107,28 @@ class CandidateFinder {
     const std::vector<IteratorId> above = iterators_above(host_, id);
     if (!above.empty() && kind(above.front()).kind == "Filter") add(FixKind::filter_first, above.front());
     for (const IteratorId other : above) {
-      const bool makes_datasets = family_of((*this)[other].short_name) == "Interleave" || kind(other).kind == "FlatMap";
+      const bool makes_datasets = family_of((*this)[other]) == "Interleave" || kind(other).kind == "FlatMap";
       if (makes_datasets && !stage(other).is_async) {
         add(FixKind::parallel_interleave, other);
         add_larger_pool((*this)[other].number("cycle_length").value_or(1));
       }
     }
     add_less_work(id, above);
-    if (!above.empty() && !stage(id).is_async && family_of((*this)[above.front()].short_name) == "Map") {
+    if (!above.empty() && !stage(id).is_async && family_of((*this)[above.front()]) == "Map") {
       add(FixKind::prefetch_below, above.front());
     }
   }
 
   /// Elements that are thrown away above a map need not go through it.
   void add_less_work(IteratorId id, const std::vector<IteratorId>& above) {
-    if (family_of((*this)[id].short_name) != "Map") return;
+    if (family_of((*this)[id]) != "Map") return;
     bool is_next = true;
     for (const IteratorId other : above) {
       // Above a batch the elements are others.
       if ((*this)[other].number("batch_size")) return;
       const bool is_filter = kind(other).kind == "Filter";
       if (is_filter && !is_next) return add(FixKind::map_after, id);
-      if (family_of((*this)[other].short_name) == "Skip") return add(FixKind::skip_first, other);
+      if (family_of((*this)[other]) == "Skip") return add(FixKind::skip_first, other);
       is_next = is_next && kind(other).has(Trait::frame);
     }
   }

@@ -42,8 +42,8 @@ constexpr std::array<KindEntry, 19> kKinds = {{
 
 /// Whether a fix of this kind can be made to an iterator.
 bool applies_to(FixKind kind, const IteratorMeasurement& iterator) {
-  const std::string_view name = kind_of(iterator.short_name);
-  const std::string_view family = family_of(iterator.short_name);
+  const std::string_view name = kind_of(iterator);
+  const std::string_view family = family_of(iterator);
   switch (kind) {
     case FixKind::parallel_map:
       return family == "Map";
@@ -61,11 +61,11 @@ bool applies_to(FixKind kind, const IteratorMeasurement& iterator) {
     case FixKind::skip_first:
       return family == "Skip";
     case FixKind::files:
-      return dataset_kind(iterator.short_name).source == Source::python;
+      return dataset_kind(iterator).source == Source::python;
     case FixKind::buffer:
       return name == "Prefetch";
     case FixKind::unordered:
-      return dataset_kind(iterator.short_name).has(Trait::parallel);
+      return dataset_kind(iterator).has(Trait::parallel);
     case FixKind::free:
       return true;
     case FixKind::prefetch_below:

@@ -11,10 +11,6 @@ StageIndex stage_of(IteratorId iterator) {
   return static_cast<StageIndex>(index_of(iterator));
 }
 
-std::string_view family(const IteratorMeasurement& iterator) {
-  return family_of(iterator.short_name);
-}
-
 /// The batch that a map feeds: the nearest one above.
 double batch_above(const HostMeasurement& host, IteratorId iterator) {
   constexpr double kUsualBatch = 32;
@@ -52,8 +48,9 @@ void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const Pipel
   std::vector<IteratorId> of_input = iterators_below(*model.host, input);
   of_input.push_back(input);
   const bool works = std::any_of(of_input.begin(), of_input.end(), [&](IteratorId id) {
-    const std::string_view name = model.host->iterators[index_of(id)].short_name;
-    return family_of(name) == "Map" || dataset_kind(name).reads_files() || dataset_kind(name).source == Source::python;
+    const IteratorMeasurement& iterator = model.host->iterators[index_of(id)];
+    const DatasetKind& kind = dataset_kind(iterator);
+    return family_of(iterator) == "Map" || kind.reads_files() || kind.source == Source::python;
   });
   if (works) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
 }
@@ -83,7 +80,7 @@ double kept_share(const HostMeasurement& host, IteratorId id) {
     const IteratorMeasurement& input = host.iterators[index_of(inputs.back())];
     inputs.pop_back();
     taken = std::max(taken, input.calls);
-    if (family(input) == "Map" && input.children.size() == 1) inputs.push_back(input.children.front());
+    if (family_of(input) == "Map" && input.children.size() == 1) inputs.push_back(input.children.front());
   }
   return std::min(1.0, static_cast<double>(iterator.calls) / static_cast<double>(taken));
 }
@@ -91,7 +88,7 @@ double kept_share(const HostMeasurement& host, IteratorId id) {
 /// Lets a map work on what the filter above it lets through.
 void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
   for (const IteratorId above : iterators_above(*model.host, map)) {
-    if (kind_of(model.host->iterators[index_of(above)].short_name) != "Filter") continue;
+    if (kind_of(model.host->iterators[index_of(above)]) != "Filter") continue;
     edit.work_factor[stage_of(map)] = kept_share(*model.host, above);
     return;
   }
@@ -100,7 +97,7 @@ void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
 /// The maps below work on what is not skipped only.
 void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
   for (const IteratorId below : iterators_below(*model.host, skip)) {
-    if (family(model.host->iterators[index_of(below)]) != "Map") continue;
+    if (family_of(model.host->iterators[index_of(below)]) != "Map") continue;
     edit.work_factor[stage_of(below)] = kept_share(*model.host, skip);
   }
 }
@@ -118,8 +115,7 @@ void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& 
   const IteratorId root = model.sample().consumers.front().root;
   if (root == kNoIterator) return;
   for (const IteratorId input : model.host->iterators[index_of(root)].children) {
-    if (kind_of(model.host->iterators[index_of(input)].short_name) == "Prefetch")
-      edit.buffer[stage_of(input)] = elements;
+    if (kind_of(model.host->iterators[index_of(input)]) == "Prefetch") edit.buffer[stage_of(input)] = elements;
   }
 }
 
@@ -129,7 +125,7 @@ bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
   if (root == kNoIterator) return false;
   const std::vector<IteratorId> below = iterators_below(host, root);
   return std::none_of(below.begin(), below.end(),
-                      [&](IteratorId id) { return family(host.iterators[index_of(id)]).starts_with("Shuffle"); });
+                      [&](IteratorId id) { return family_of(host.iterators[index_of(id)]).starts_with("Shuffle"); });
 }
 
 std::vector<Fix> fixes_to_iterate_once(const HostMeasurement& host, IteratorId root) {

@@ -39,7 +39,7 @@ std::string text_of(const std::optional<std::uint64_t>& token) {
 
 std::string_view role_of(const IteratorMeasurement& iterator) {
   if (iterator.is_source) return "source";
-  return dataset_kind(iterator.short_name).has(Trait::frame) ? "frame" : "transformation";
+  return dataset_kind(iterator).has(Trait::frame) ? "frame" : "transformation";
 }
 
 std::string attributes_json(const IteratorMeasurement& iterator) {

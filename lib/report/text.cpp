@@ -121,7 +121,7 @@ void add_culprit(const PipelineView& worst, Brevity brevity, TextPage& page) {
   }
   const std::string name = describe_culprit(worst.host, worst.pipeline, worst.judgement);
   if (!names_culprit(worst.judgement)) {
-    if (dataset_kind(worst.culprit().short_name).has(Trait::frame)) return;  // the user has not written it
+    if (dataset_kind(worst.culprit()).has(Trait::frame)) return;  // the user has not written it
     const bool is_known = worst.judgement.level != InputLevel::unknown;
     return page.row("busiest", is_known ? name + " (nobody waits for it)" : name);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -94,6 +95,39 @@ std::string_view kind_of(std::string_view short_name);
 /// What a kind of dataset does, whatever its form: "Map" for Map, ParallelMap and MapAndBatch, "Cache" for all the
 /// iterators of a cache, "Root" for the runtime's outermost iterator; for most kinds the kind itself.
 std::string_view family_of(std::string_view short_name);
+
+/// An iterator that keeps the row of its kind, or null where that is still to be looked up: of a trace there are few,
+/// and all that is asked of them, asked often.
+template <typename T>
+concept KnowsItsKind = requires(const T& iterator) {
+  { iterator.kind } -> std::convertible_to<const DatasetKind*>;
+  { iterator.short_name } -> std::convertible_to<std::string_view>;
+};
+
+// The same of an iterator.
+
+template <KnowsItsKind Iterator>
+const DatasetKind& dataset_kind(const Iterator& iterator) {
+  return iterator.kind != nullptr ? *iterator.kind : dataset_kind(iterator.short_name);
+}
+
+template <KnowsItsKind Iterator>
+bool has_trait(const Iterator& iterator, Trait trait) {
+  return dataset_kind(iterator).has(trait);
+}
+
+template <KnowsItsKind Iterator>
+std::string_view kind_of(const Iterator& iterator) {
+  const DatasetKind* const row = iterator.kind;  // not of this name where it is one of kinds that begin alike
+  const bool is_of_name = row != nullptr && !row->kind.empty() && !row->has(Trait::prefix);
+  return is_of_name ? row->kind : kind_of(iterator.short_name);
+}
+
+template <KnowsItsKind Iterator>
+std::string_view family_of(const Iterator& iterator) {
+  const std::string_view family = dataset_kind(iterator).family;
+  return family.empty() ? kind_of(iterator) : family;
+}
 
 /// A name without the version that the runtime appends: "OptimizeDatasetV2" -> "OptimizeDataset".
 std::string_view without_version(std::string_view name);

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "trace/trace.h"
+#include "tree/dataset_kinds.h"
 
 namespace doctor {
 
@@ -29,13 +30,14 @@ inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
 /// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
 /// transformation in the same place of the same pipeline, also where the pipeline was made anew for each epoch.
 struct LogicalIterator {
-  std::string long_name;            ///< as in the trace; indices of like elements are dropped where several were folded
-  std::string short_name;           ///< "ParallelMapV2"
-  std::string dataset_name;         ///< "ParallelMapDatasetV2:4"; empty if the trace has none
-  IteratorId parent = kNoIterator;  ///< the transformation that calls this one
-  IteratorId root = kNoIterator;    ///< outermost ancestor, itself for a root
-  std::vector<IteratorId> children;  ///< inputs, by first appearance
-  std::uint32_t depth = 0;           ///< 0 for a root
+  std::string long_name;   ///< as in the trace; indices of like elements are dropped where several were folded
+  std::string short_name;  ///< "ParallelMapV2"
+  const DatasetKind* kind = nullptr;  ///< what is known about that; null where it is still to be looked up
+  std::string dataset_name;           ///< "ParallelMapDatasetV2:4"; empty if the trace has none
+  IteratorId parent = kNoIterator;    ///< the transformation that calls this one
+  IteratorId root = kNoIterator;      ///< outermost ancestor, itself for a root
+  std::vector<IteratorId> children;   ///< inputs, by first appearance
+  std::uint32_t depth = 0;            ///< 0 for a root
   bool is_async = false;
   std::vector<InstanceId> instances;  ///< by first appearance
   std::vector<Attribute> attributes;  ///< the values last seen over all instances

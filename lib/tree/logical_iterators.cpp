@@ -72,7 +72,8 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     LogicalIterator iterator;
     iterator.long_name = folded;
     iterator.short_name = short_name_of(folded);
-    iterator.is_async = dataset_kind(iterator.short_name).has(Trait::async);
+    iterator.kind = &dataset_kind(iterator.short_name);
+    iterator.is_async = iterator.kind->has(Trait::async);
     forest_.iterators.push_back(std::move(iterator));
     keys_.push_back(&place->first);
     const std::uint64_t hash = NamePrefixes(folded).of_whole_name();
