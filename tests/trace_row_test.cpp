@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -113,6 +114,19 @@ TEST_CASE("a row that is read back renders to the same line") {
     const Result<TraceRow> read = parse_row(line);
     REQUIRE(read);
     CHECK(render_row(*read) == line);
+  }
+}
+
+TEST_CASE("a line is the text of its document") {
+  TraceRow hostile = full_row();
+  hostile.file.path = "a\"b\\c\x7f\xff\n\u00e9";
+  hostile.findings[0].subject = "\t";
+  hostile.confidence = -0.0;
+  hostile.best_gain = 1e300;
+  hostile.window_us = std::numeric_limits<double>::quiet_NaN();
+  for (const TraceRow& row : {full_row(), hostile, TraceRow{}, failed_row({"a", 0, ""}, "is empty"),
+                              row_of_trace("seed_example1.xplane.pb")}) {
+    CHECK(render_row(row) == to_line(row_json(row)) + "\n");
   }
 }
 
