@@ -133,11 +133,12 @@ std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const HostMeasu
   if (candidates.size() > kMostAdded) candidates.resize(kMostAdded);
   for (const Fix& fix : candidates) {
     if (std::any_of(advised.begin(), advised.end(), [&](const Fix& other) { return same_fix(fix, other); })) continue;
-    std::optional<Advice> advice = advice_for(host, fix);
-    if (!advice) continue;
-    advice->gain = throughput.gain_of(advice->fixes);
-    advice->is_unproven = is_unproven(host, *advice);
-    if (advice->gain->factor() >= std::max(least_gain, kClearGain)) added.push_back(*std::move(advice));
+    if (!has_advice_for(host, fix)) continue;
+    Gain gain = throughput.gain_of(std::span(&fix, 1));
+    if (gain.factor() < std::max(least_gain, kClearGain)) continue;
+    Advice& advice = added.emplace_back(*advice_for(host, fix));
+    advice.gain = std::move(gain);
+    advice.is_unproven = is_unproven(host, advice);
   }
   return added;
 }

@@ -129,12 +129,12 @@ IteratorId zip_of_rejection(const HostMeasurement& host, IteratorId filter) {
 /// Whether rejection_resample() made it, rather than the dataset that is resampled: that is the second input of the
 /// zip, and the maps that read it once more have its nodes.
 bool is_of_rejection(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> above = iterators_above(host, iterator);
-  above.insert(above.begin(), iterator);
-  const auto choice =
-      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return has_kind(host, id, "DirectedInterleave"); });
-  if (choice == above.end()) return false;
-  for (const IteratorId below : iterators_below(host, *choice)) {
+  IteratorId choice = iterator;
+  for (std::size_t steps = 0; choice != kNoIterator && !has_kind(host, choice, "DirectedInterleave"); ++steps) {
+    choice = steps < host.iterators.size() ? parent_of(host, choice) : kNoIterator;  // a damaged file may hold a cycle
+  }
+  if (choice == kNoIterator) return false;
+  for (const IteratorId below : iterators_below(host, choice)) {
     const IteratorId zip = has_kind(host, below, "Filter") ? zip_of_rejection(host, below) : kNoIterator;
     if (zip == kNoIterator) continue;
     // Inputs are in the order in which they were seen.
@@ -156,7 +156,7 @@ bool is_of_rejection(const HostMeasurement& host, IteratorId iterator) {
 /// "image_dataset_from_directory" of a Map. Empty for all others.
 std::string_view maker_in_name(const IteratorMeasurement& iterator) {
   const std::optional<NamedLine> named = line_of_name(iterator.dataset_name);
-  const std::string method = method_of(dataset_kind(iterator));
+  const std::string_view method = method_of(dataset_kind(iterator));
   if (!named || named->method.empty() || method.empty()) return {};
   return named->method == method ? std::string_view{} : named->method;
 }
@@ -208,15 +208,15 @@ bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
                      [&](IteratorId input) { return dataset_kind(iterator_at(host, input)).reads_files(); });
 }
 
-std::string last_name(std::string_view words) {
+std::string_view last_name(std::string_view words) {
   words = words.substr(0, words.find(' '));
   const std::size_t dot = words.rfind('.');
-  return std::string(dot == std::string_view::npos ? words : words.substr(dot + 1));
+  return dot == std::string_view::npos ? words : words.substr(dot + 1);
 }
 
-std::string method_of(const DatasetKind& kind) {
+std::string_view method_of(const DatasetKind& kind) {
   const bool is_of_api = kind.words.find("Dataset") != std::string_view::npos || kind.words.starts_with("tf.data.");
-  return is_of_api ? last_name(kind.words) : std::string();
+  return is_of_api ? last_name(kind.words) : std::string_view{};
 }
 
 }  // namespace doctor

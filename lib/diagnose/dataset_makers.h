@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "diagnose/dataset_words.h"
@@ -23,9 +22,9 @@ std::string_view made_by(const HostMeasurement& host, IteratorId iterator);
 bool shuffles_file_names(const HostMeasurement& host, IteratorId iterator);
 
 /// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
-std::string last_name(std::string_view words);
+std::string_view last_name(std::string_view words);
 
 /// What a kind itself does: "map" for ParallelMap.
-std::string method_of(const DatasetKind& kind);
+std::string_view method_of(const DatasetKind& kind);
 
 }  // namespace doctor

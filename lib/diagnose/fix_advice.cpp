@@ -49,9 +49,22 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
 
 }  // namespace
 
+bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
+  switch (fix.kind) {
+    case FixKind::files:
+    case FixKind::free:
+    case FixKind::none:
+      return false;
+    case FixKind::threadpool:
+      return fix.parallelism.has_value();
+    default:
+      return fix.iterator == kNoIterator || !changes_iterator(fix.kind) || made_by(host, fix.iterator).empty();
+  }
+}
+
 std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
+  if (!has_advice_for(host, fix)) return std::nullopt;
   const bool has_iterator = fix.iterator != kNoIterator;
-  if (has_iterator && changes_iterator(fix.kind) && !made_by(host, fix.iterator).empty()) return std::nullopt;
   const std::string name = has_iterator ? describe(host, fix.iterator) : std::string();
   const auto advice = [&](std::string text, std::string code) {
     return Advice{std::move(text), std::move(code), {fix}, {}, {}};
@@ -110,7 +123,6 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
       return advice("Batch first, so that " + name + " runs once for a batch.",
                     "dataset = dataset.batch(n).map(f_of_batches)");
     case FixKind::threadpool:
-      if (!fix.parallelism) return std::nullopt;
       return advice("Give tf.data more threads for its functions.",
                     code_with_pool(*fix.parallelism, "dataset = dataset.with_options(options)"));
     case FixKind::buffer:

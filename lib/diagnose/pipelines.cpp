@@ -143,7 +143,7 @@ RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineC
         const bool works_on_several =
             has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
         if (!examiner.holds(fmt::format("the culprit, {}, works on several elements at once on this host",
-                                        describe(ranked.host, ranked.judgement.culprit)),
+                                        name_of_culprit(ranked.host, ranked.judgement)),
                             works_on_several)) {
           return std::nullopt;
         }

@@ -39,6 +39,11 @@ bool is_put_in_by_tf(const IteratorMeasurement& iterator) {
   return iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch;
 }
 
+/// Whether methods_of_kind() has but the one that its kind says, or none.
+bool has_one_method(const IteratorMeasurement& iterator) {
+  return !has_trait(iterator, Trait::fused_batch) && !is_fused(iterator);
+}
+
 /// The methods that made an iterator if no other function of the API did: see methods_of().
 std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
   if (has_trait(iterator, Trait::fused_batch)) {
@@ -54,19 +59,21 @@ std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
     std::vector<std::string> methods;
     for (const std::string_view part : fused_parts(iterator.dataset_name)) {
       const std::optional<NamedLine> named = line_of_name(part);
-      std::string method = named ? std::string(named->method) : method_of(dataset_kind_of_node(part));
-      if (!method.empty()) methods.push_back(std::move(method));
+      const std::string_view method = named ? named->method : method_of(dataset_kind_of_node(part));
+      if (!method.empty()) methods.emplace_back(method);
     }
     if (!methods.empty()) return methods;
   }
-  std::string method = method_of(dataset_kind(iterator));
-  return method.empty() ? std::vector<std::string>() : std::vector<std::string>{std::move(method)};
+  const std::string_view method = method_of(dataset_kind(iterator));
+  return method.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(method)};
 }
 
 /// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
 std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
   if (is_put_in_by_tf(at(host, id))) return {};
-  if (const std::string_view maker = made_by(host, id); !maker.empty()) return {last_name(maker)};
+  if (const std::string_view maker = made_by(host, id); !maker.empty()) {
+    return {std::string(last_name(maker))};
+  }
   return methods_of_kind(at(host, id));
 }
 
@@ -122,6 +129,7 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
   // Who made an iterator takes long to find out, and mostly need not be known: no other is of a kind like this one's.
   const auto may_count = [&](IteratorId id) {
     if (id == iterator || is_put_in_by_tf(at(host, id))) return false;
+    if (has_one_method(at(host, id))) return method_of(dataset_kind(at(host, id))) == own.front();
     const std::vector<std::string> methods = methods_of_kind(at(host, id));
     return std::find(methods.begin(), methods.end(), own.front()) != methods.end();
   };
@@ -181,8 +189,8 @@ bool has_own_line(const HostMeasurement& host, IteratorId iterator) {
 /// What the step of a function that writes several is: "map and batch".
 std::string step_words(const IteratorMeasurement& iterator) {
   if (has_trait(iterator, Trait::fused_batch)) return "map and batch";
-  const std::string method = method_of(dataset_kind(iterator));
-  return method.empty() ? std::string(kind_of(iterator)) : method;
+  const std::string_view method = method_of(dataset_kind(iterator));
+  return std::string(method.empty() ? kind_of(iterator) : method);
 }
 
 /// "your 2nd .map()", "your .map()"; `name` takes the place of the number.
