@@ -1,10 +1,13 @@
 #include "io/trace_folder.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
+#include <memory>
 #include <system_error>
 
 #include "io/path_error.h"
@@ -41,6 +44,23 @@ std::optional<NamedTrace> as_timeline(std::string_view name) {
   if (!is_compressed && !name.ends_with(".json")) return std::nullopt;
   const std::string_view stem = is_compressed ? name.substr(0, name.size() - std::string_view(".gz").size()) : name;
   return NamedTrace{std::string(name), std::string(stem), is_compressed ? 1 : 2};
+}
+
+/// What is in a folder; nullopt of one with more entries than that, or that cannot be read. By the functions of POSIX:
+/// a path for each name takes twenty times as long.
+std::optional<std::vector<std::string>> few_names_in(const fs::path& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
+  if (open == nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* const entry = ::readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.size() == kMostEntriesBeside) return std::nullopt;
+    names.emplace_back(name);
+  }
+  if (errno != 0) return std::nullopt;
+  return names;
 }
 
 }  // namespace
@@ -103,22 +123,21 @@ std::vector<std::string> traces_beside(const std::string& file, std::size_t most
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::optional<NamedTrace> own = as_trace_file(path.filename().string());
   if (!own) return {file};
-  std::error_code error;
   std::vector<NamedTrace> traces = {*own};
-  std::size_t entries = 0;
-  for (fs::directory_iterator entry(folder, error);
-       !error && entry != fs::directory_iterator() && entries <= kMostEntriesBeside; entry.increment(error)) {
-    ++entries;
-    std::optional<NamedTrace> trace = as_trace_file(entry->path().filename().string());
-    if (trace && trace->host != own->host) traces.push_back(std::move(*trace));
+  if (const std::optional<std::vector<std::string>> names = few_names_in(folder)) {
+    for (const std::string& name : *names) {
+      std::optional<NamedTrace> trace = as_trace_file(name);
+      if (trace && trace->host != own->host) traces.push_back(std::move(*trace));
+    }
+    std::vector<std::string> files = most_complete_files(path.parent_path(), traces);
+    if (files.size() <= most) return files;
   }
-  std::vector<std::string> files = most_complete_files(path.parent_path(), traces);
-  if (!error && entries <= kMostEntriesBeside && files.size() <= most) return files;
   const std::string_view host = without_recorder(own->host);
   const std::string other = std::string(host) + (host == own->host ? std::string(kJaxRecording) : std::string());
   traces = {*own};
   for (const TraceSuffix& suffix : kTraceSuffixes) {
     const std::string name = other + std::string(suffix.text);
+    std::error_code error;  // what cannot be looked at is not there
     if (fs::exists(folder / name, error)) traces.push_back({name, other, suffix.richness});
   }
   return most_complete_files(path.parent_path(), traces);
