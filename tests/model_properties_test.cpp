@@ -43,7 +43,7 @@ constexpr double kTolerance = 0.97;
 
 /// Whether the programs of an edit, replayed, are no faster and no slower than the pipeline as it is.
 void check_against_programs(const PipelineModel& model, const Edit& edit) {
-  Programs programs = compile(*model.host, model.sample(), edit, /*is_traced=*/false);
+  Programs programs = compile(*model.host, model.facts, edit, /*is_traced=*/false);
   programs.cpu_scale = model.cpu_scale;
   const Replay replayed = replay(programs);
   const Replay answered = replay_after(model, edit);

@@ -154,7 +154,8 @@ TEST_CASE("recording a short step takes a good part of it") {
 
 TEST_CASE("a replay that is cut off goes through the sample first") {
   const TimedPipeline pipeline(10, 2);
-  const Programs programs = compile(pipeline.model().host[0], pipeline.model().sample(), {}, true);
+  const PipelineModel model = pipeline.model();
+  const Programs programs = compile(*model.host, model.facts, {}, true);
   CHECK(replay(programs, {.events = 60, .events_for_sample = 60}).end_step < 20);
   const Replay whole = replay(programs, {.events = 60, .events_for_sample = 10'000});
   CHECK(whole.end_step > 20);

@@ -22,7 +22,7 @@ double Simulation::rate() const {
 }
 
 void Simulation::add_waiting(ReplayThread& thread, double& sum) const {
-  sum += now_ - thread.waits_since;
+  sum += clock_.now() - thread.waits_since;
   thread.waits_since = kNotWaiting;
 }
 
@@ -30,13 +30,13 @@ void Simulation::add_waiting(ReplayThread& thread, double& sum) const {
 Bottleneck Simulation::bottleneck_of(StageIndex stage, const ReplayBuffer& buffer) const {
   constexpr double kInUse = 0.9;
   const Producer& producer = *buffer.producer;
-  const bool cores_are_used = core_time_ > kInUse * static_cast<double>(programs_.cores) * now_;
+  const bool cores_are_used = clock_.core_time() > kInUse * static_cast<double>(programs_.cores) * clock_.now();
   const bool is_dispatcher = producer.kind == Producer::Kind::dispatcher;
   // A dispatcher that seldom waits for room is busy with its input.
-  const bool input_is_slow = is_dispatcher && 2 * buffer.full_time < now_;
+  const bool input_is_slow = is_dispatcher && 2 * buffer.full_time < clock_.now();
   if (cores_are_used)
     return {Resource::cores, is_dispatcher && !input_is_slow ? stage : producer.busiest, programs_.cores};
-  const bool pool_is_used = pool_time_ > kInUse * static_cast<double>(programs_.pool_threads) * now_;
+  const bool pool_is_used = clock_.pool_time() > kInUse * static_cast<double>(programs_.pool_threads) * clock_.now();
   if (!is_dispatcher && pool_is_used && producer.threads > programs_.pool_threads)
     return {Resource::pool, producer.busiest, programs_.pool_threads};
   if (!is_dispatcher || input_is_slow)
@@ -60,20 +60,20 @@ std::pair<BufferIndex, double> Simulation::longest_starved(BufferIndex who) cons
 double Simulation::own_time_in_get_next(double waited) const {
   const Programs::Consumer& consumer = programs_.consumers.front();
   const double work = consumer.get_next_work + consumer.gaps;
-  return work > 0 ? consumer.get_next_work / work * (now_ - waited) : 0;
+  return work > 0 ? consumer.get_next_work / work * (clock_.now() - waited) : 0;
 }
 
 /// Goes from the consumer to where nobody waits any more.
 Bottleneck Simulation::find_bottleneck() const {
   constexpr double kHardlyWaits = 0.05;
   constexpr double kSometimesWaits = 0.1;
-  if (now_ <= 0) return {};
+  if (clock_.now() <= 0) return {};
   const auto [first, waited] = longest_starved(kOfConsumer);
   auto buffer = first;  // a name that a lambda may capture: clang 14 refuses structured bindings
   const double own = own_time_in_get_next(waited);
-  if (waited + own < kHardlyWaits * now_) return {};
+  if (waited + own < kHardlyWaits * clock_.now()) return {};
   if (waited <= own) {
-    const double gaps = now_ - waited - own;
+    const double gaps = clock_.now() - waited - own;
     return own >= gaps ? Bottleneck{Resource::thread, programs_.consumers.front().busiest} : Bottleneck{};
   }
   std::vector<bool> is_known(buffers_.size());
@@ -83,7 +83,8 @@ Bottleneck Simulation::find_bottleneck() const {
     const Producer& producer = *buffers_[buffer].producer;
     const auto threads = static_cast<double>(producer.kind == Producer::Kind::feeder ? producer.threads : 1);
     // What limits the others never waits for its own input.
-    if (next == kOfConsumer || starved < kSometimesWaits * threads * now_ || starved < buffers_[buffer].full_time)
+    if (next == kOfConsumer || starved < kSometimesWaits * threads * clock_.now() ||
+        starved < buffers_[buffer].full_time)
       break;
     buffer = next;
   }

@@ -36,9 +36,8 @@ Action ProgramCompiler::gap_of(const ConsumerStep& step, double shortest_usual_g
 bool ProgramCompiler::gets_prefetch(IteratorId root) const {
   if (!edit_.prefetch_at_end || root == kNoIterator) return false;
   const std::vector<IteratorId>& inputs = iterator(static_cast<StageIndex>(index_of(root))).children;
-  return std::none_of(inputs.begin(), inputs.end(), [&](IteratorId input) {
-    return kind_of(host_.iterators[index_of(input)].short_name) == "Prefetch";
-  });
+  return std::none_of(inputs.begin(), inputs.end(),
+                      [&](IteratorId input) { return kind_of(host_.iterators[index_of(input)]) == "Prefetch"; });
 }
 
 /// Whether the call of a step is made while the step before goes on.
@@ -48,16 +47,19 @@ bool ProgramCompiler::has_own_thread(const ConsumerCycles& consumer, const Consu
 
 void ProgramCompiler::add_consumer(const ConsumerCycles& consumer, bool is_main) {
   std::vector<double> gaps;
+  gaps.reserve(consumer.steps.size());
   for (const ConsumerStep& step : consumer.steps) gaps.push_back(step.gap);
   std::sort(gaps.begin(), gaps.end());
   const double shortest_usual_gap = gaps[gaps.size() / 4];
   Programs::Consumer compiled;
   std::vector<StageIndex> prefetched;  ///< the roots of pipelines that get a prefetch, one for each step
   work_.clear();
+  compiled.steps.reserve(consumer.steps.size());
+  compiled.begins_iteration.reserve(consumer.steps.size());
   for (std::size_t index = 0; index < consumer.steps.size(); ++index) {
     const ConsumerStep& step = consumer.steps[index];
     const bool is_prefetched = is_main && gets_prefetch(step.root);
-    iteration_ = iteration_at(step.root, step.call.start);
+    iteration_ = facts_.iteration_at(step.root, step.call.start);
     const Action gap = gap_of(step, shortest_usual_gap);
     const Program get_next = compile_range(step.cycle.first, step.cycle.end);
     std::vector<Action>& actions = programs_.actions;

@@ -83,7 +83,7 @@ Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replaye
 /// Of the steps that the replay of the trace is of where that was cut off, so that their rates can be compared.
 Replay replay_edited(const PipelineModel& model, const Edit& edit, ReplayLimits limits) {
   limits.steps = model.steps;
-  Programs programs = compile(*model.host, model.sample(), edit, /*is_traced=*/false);
+  Programs programs = compile(*model.host, model.facts, edit, /*is_traced=*/false);
   programs.cpu_scale = model.cpu_scale;
   return replay(programs, limits);
 }
@@ -131,7 +131,8 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   if (sample.consumers.empty()) return model;
   const ConsumerCycles& consumer = sample.consumers.front();
   model.measured = consumer.rate;
-  Programs programs = compile(host, sample, {}, /*is_traced=*/true);
+  model.facts = facts_of(host, sample);
+  Programs programs = compile(host, model.facts, {}, /*is_traced=*/true);
   const Replay replayed = scale_cores(programs, sample, replay(programs, limits), limits);
   model.cpu_scale = programs.cpu_scale;
   model.fit = fit_of(consumer, replayed);
@@ -151,7 +152,7 @@ std::vector<StageLoad> stage_loads(const PipelineModel& model) {
   const double window = model.sample().window;
   std::vector<StageLoad> stages;
   for (StageIndex stage = 0; stage < work.size() && window > 0; ++stage) {
-    const DatasetKind& kind = dataset_kind(model.host->iterators[stage].short_name);
+    const DatasetKind& kind = dataset_kind(model.host->iterators[stage]);
     if (work[stage] > 0 && !kind.has(Trait::frame) && kind.kind != "Prefetch")
       stages.push_back({stage, work[stage] / window});
   }

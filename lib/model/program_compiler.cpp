@@ -65,55 +65,9 @@ void ProgramCompiler::treat(StageIndex stage) {
     treatment.factor = found->second;
   }
   if (const auto found = edit_.cuts.find(stage); found != edit_.cuts.end()) treatment.cut = &found->second;
-  treatment.only_waits = kind_of(iterator(stage).short_name) == "Sleep";
-}
-
-/// Of every stage the pipeline at its end. One that another takes its elements from begins and ends with that one.
-void ProgramCompiler::find_pipelines() {
-  const std::size_t count = sample_.stages.size();
-  std::vector<StageIndex> linking(count, kNoStage);
-  for (StageIndex stage = 0; stage < count; ++stage) {
-    if (const StageIndex link = sample_.stages[stage].link; link != kNoStage) linking[link] = stage;
-  }
-  pipeline_of_.assign(count, kNoIterator);
-  for (StageIndex stage = 0; stage < count; ++stage) {
-    StageIndex above = stage;
-    for (std::size_t steps = 0; steps <= count && pipeline_of_[above] == kNoIterator; ++steps) {
-      const StageIndex parent = sample_.stages[above].parent;
-      const StageIndex next = parent != kNoStage ? parent : linking[above];
-      if (next == kNoStage) break;
-      above = next;
-    }
-    pipeline_of_[stage] = pipeline_of_[above] != kNoIterator ? pipeline_of_[above] : static_cast<IteratorId>(above);
-  }
-}
-
-/// A pipeline is made anew after the last call of the iteration before.
-void ProgramCompiler::find_iterations() {
-  if (sample_.consumers.empty()) return;
-  std::map<IteratorId, Picoseconds> last_end;
-  for (const ConsumerStep& step : sample_.consumers.front().steps) {
-    if (step.begins_iteration) iteration_starts_[step.root].push_back(last_end[step.root]);
-    last_end[step.root] = step.call.end;
-  }
-}
-
-std::uint32_t ProgramCompiler::iteration_at(IteratorId pipeline, Picoseconds time) const {
-  const auto starts = iteration_starts_.find(pipeline);
-  if (starts == iteration_starts_.end()) return 0;
-  const auto later = std::upper_bound(starts->second.begin(), starts->second.end(), time);
-  return static_cast<std::uint32_t>(later - starts->second.begin());
-}
-
-/// Whether more functions may want to run at once than one: then they compete for the threads of the pool.
-void ProgramCompiler::find_pool_users() {
-  const auto is_interleave = [](const auto& cut) { return cut.second.kind == Cut::Kind::interleave; };
-  functions_compete_ = std::any_of(edit_.cuts.begin(), edit_.cuts.end(), is_interleave);
-  for (StageIndex stage = 0; stage < sample_.stages.size() && !functions_compete_; ++stage) {
-    const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
-    functions_compete_ =
-        sample_.stages[stage].is_async && kind.has(Trait::makes_datasets) && !sample_.stages[stage].cycles.empty();
-  }
+  treatment.only_waits = kind_of(iterator(stage)) == "Sleep";
+  treatment.changes_cost =
+      treatment.is_free || treatment.vectorized > 0 || treatment.factor != 1 || treatment.only_waits;
 }
 
 /// What full caches do away with: work of the stages above them, and a share of all that their pipelines do.
@@ -124,12 +78,15 @@ void ProgramCompiler::find_work_of_caches() {
     StageIndex next = sample_.stages[cached].parent;
     while (next != kNoStage && above.insert(next).second) next = sample_.stages[next].parent;
   }
-  for (const auto& [stage, usual] : usual_work(sample_, above)) treatments_[stage].most_work = kMostOfUsualWork * usual;
+  for (const auto& [stage, usual] : usual_work(sample_, above)) {
+    treatments_[stage].most_work = kMostOfUsualWork * usual;
+    treatments_[stage].changes_cost = true;
+  }
   const std::vector<double> work = work_of_stages(sample_);
   std::map<IteratorId, double> all;
   for (StageIndex stage = 0; stage < work.size(); ++stage) {
-    all[pipeline_of_[stage]] += work[stage];
-    if (treatments_[stage].is_cached) cached_shares_[pipeline_of_[stage]] += work[stage];
+    all[facts_.pipeline_of[stage]] += work[stage];
+    if (treatments_[stage].is_cached) cached_shares_[facts_.pipeline_of[stage]] += work[stage];
   }
   for (auto& [pipeline, cached] : cached_shares_) cached = all[pipeline] > 0 ? cached / all[pipeline] : 0;
 }
@@ -138,6 +95,7 @@ std::vector<Job> ProgramCompiler::jobs_of(StageIndex stage) const {
   const Stage& of = sample_.stages[stage];
   const Treatment& treatment = treatments_[stage];
   std::vector<Job> jobs;
+  jobs.reserve(of.functions.size());
   const auto add = [&](double cpu, double python, float calling) {
     if (treatment.is_free) {
       cpu = std::min(cpu, kFreeFunction);
@@ -164,10 +122,10 @@ std::vector<Job> ProgramCompiler::jobs_of(StageIndex stage) const {
 /// Whether an iterator is made in the sample: for each iteration, or for the only one, in whose first call the consumer
 /// waits while its first element is made. In a pipeline that goes on, that one is made when the call ends.
 bool ProgramCompiler::begins_in_sample(StageIndex prefetch) const {
-  if (iteration_starts_.contains(pipeline_of_[prefetch])) return true;
+  if (facts_.iteration_starts.contains(facts_.pipeline_of[prefetch])) return true;
   const ConsumerCycles& consumer = sample_.consumers.front();
   const std::vector<Cycle>& made = sample_.stages[prefetch].cycles;
-  if (made.empty() || consumer.root != pipeline_of_[prefetch]) return false;
+  if (made.empty() || consumer.root != facts_.pipeline_of[prefetch]) return false;
   const Interval first = consumer.steps.front().call;
   return made.front().start >= first.start && made.front().start < first.start + (first.end - first.start) / 2;
 }
@@ -182,7 +140,7 @@ void ProgramCompiler::set_interleaving(StageIndex stage, std::int64_t threads, s
 }
 
 void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) const {
-  const DatasetKind& kind = dataset_kind(iterator(stage).short_name);
+  const DatasetKind& kind = dataset_kind(iterator(stage));
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
   if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
   // AUTOTUNE comes to as many calls as the pool has threads.
@@ -210,7 +168,7 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
       producer.largest_limit = most * producer.batch;
     }
     producer.jobs = jobs_of(stage);
-  } else if (kind_of(iterator(stage).short_name) == "Prefetch") {
+  } else if (kind_of(iterator(stage)) == "Prefetch") {
     constexpr std::int64_t kNoLimit = 1'000'000;  // larger ones are marks of "as many as it likes"
     const std::int64_t limit = number(stage, "buffer_limit").value_or(0);
     producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
@@ -222,35 +180,26 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
   }
 }
 
-/// Of the pipelines that others take their elements from: how many elements they make ahead. A client of the tf.data
-/// service asks for several at once, a device pipeline for one.
-void ProgramCompiler::find_links() {
-  constexpr std::int64_t kAheadOfService = 4;
-  for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
-    if (sample_.stages[stage].link == kNoStage) continue;
-    std::int64_t& ahead = ahead_of_links_[sample_.stages[stage].link];
-    const bool is_service = dataset_kind(iterator(stage).short_name).source == Source::service;
-    ahead = is_service ? kAheadOfService : ahead + 1;
-  }
-}
-
 void ProgramCompiler::add_producer(StageIndex stage) {
   if (programs_.producers.contains(stage) && treatments_[stage].cut == nullptr) return;
   const Stage& of = sample_.stages[stage];
   std::vector<Program> programs;
   work_.clear();
   Producer producer;
+  programs.reserve(of.cycles.size());
+  producer.iterations.reserve(of.cycles.size());
   for (const Cycle& cycle : of.cycles) {
-    iteration_ = iteration_at(pipeline_of_[stage], cycle.start);
+    iteration_ = facts_.iteration_at(facts_.pipeline_of[stage], cycle.start);
     programs.push_back(compile_range(cycle.first, cycle.end));
     producer.iterations.push_back(iteration_);
   }
-  producer.pipeline = pipeline_of_[stage];
+  producer.pipeline = facts_.pipeline_of[stage];
   producer.busiest = work_.busiest();
   producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
                           iterator(stage).number("deterministic") == 0;
   set_parallelism(stage, producer);
-  if (const auto linked = ahead_of_links_.find(stage); linked != ahead_of_links_.end()) producer.limit = linked->second;
+  const auto linked = facts_.ahead_of_links.find(stage);
+  if (linked != facts_.ahead_of_links.end()) producer.limit = linked->second;
   producer.programs = std::move(programs);
   if (producer.programs.empty()) {
     producer.programs.push_back({0, 0});
@@ -264,33 +213,28 @@ Programs ProgramCompiler::compile() {
   programs_.pool_threads = edit_.pool_threads.value_or(sample_.pool_threads);
   programs_.cores_per_job = sample_.cores_per_function;
   programs_.jobs_hold_python = edit_.functions_hold_python;
-  find_links();
-  find_pipelines();
-  find_iterations();
-  find_pool_users();
+  // An interleave that gets threads lets its functions run at once.
+  functions_compete_ =
+      facts_.functions_compete || std::any_of(edit_.cuts.begin(), edit_.cuts.end(),
+                                              [](const auto& cut) { return cut.second.kind == Cut::Kind::interleave; });
   find_work_of_caches();
-  for (const auto& [stage, count] : skipped_elements(host_, sample_)) treatments_[stage].skipped = count;
-  // A trace may have a hundred thousand pipelines, most of which this part of it does not show at work.
-  std::vector<bool> is_asked(sample_.stages.size());
-  for (const CycleItem& item : sample_.items) {
-    if (item.kind == Kind::pull) is_asked[item.stage] = true;
-  }
+  programs_.actions.reserve(sample_.items.size());
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
-    if (is_asked[stage] || !sample_.stages[stage].cycles.empty()) add_producer(stage);
+    if (facts_.has_producer[stage]) add_producer(stage);
   }
   for (std::size_t index = 0; index < sample_.consumers.size(); ++index) {
     add_consumer(sample_.consumers[index], index == 0);
   }
   for (const auto& [stage, work] : work_of_cuts_) programs_.producers[stage].busiest = work.busiest();
   for (const auto& [stage, cut] : edit_.cuts) {
-    const bool is_filter = kind_of(iterator(stage).short_name) == "Filter";
+    const bool is_filter = kind_of(iterator(stage)) == "Filter";
     if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
   }
   return std::move(programs_);
 }
 
-Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced) {
-  return ProgramCompiler(host, sample, edit, is_traced).compile();
+Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced) {
+  return ProgramCompiler(host, facts, edit, is_traced).compile();
 }
 
 }  // namespace doctor

@@ -15,6 +15,7 @@ namespace doctor {
 class WorkTally {
  public:
   void add(StageIndex stage, double time) {
+    if (time == 0) return;
     if (stage >= times_.size()) times_.resize(stage + 1);
     double& sum = times_.data()[stage];
     if (sum == 0) stages_.push_back(stage);
@@ -69,9 +70,14 @@ inline constexpr double kMostOfUsualWork = 20;
 /// Makes programs of threads from what a sample shows of them.
 class ProgramCompiler {
  public:
-  ProgramCompiler(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced)
-      : host_(host), sample_(sample), edit_(edit), is_traced_(is_traced), treatments_(sample.stages.size()) {
-    for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) treat(stage);
+  ProgramCompiler(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced)
+      : host_(host),
+        sample_(host.cycles),
+        facts_(facts),
+        edit_(edit),
+        is_traced_(is_traced),
+        treatments_(host.cycles.stages.size()) {
+    for (StageIndex stage = 0; stage < treatments_.size(); ++stage) treat(stage);
   }
 
   Programs compile();
@@ -81,15 +87,15 @@ class ProgramCompiler {
 
   /// What the edit does to a stage.
   struct Treatment {
+    bool is_cached = false;     ///< it, or what it feeds
+    bool changes_cost = false;  ///< by one of `is_free`, `vectorized`, `factor`, `only_waits`, `most_work`
     bool is_free = false;
-    bool is_cached = false;  ///< it, or what it feeds
-    bool is_cache = false;   ///< it, but nothing that it feeds
-    double vectorized = 0;   ///< 0: not
+    bool is_cache = false;  ///< it, but nothing that it feeds
+    double vectorized = 0;  ///< 0: not
     double factor = 1;
     const Cut* cut = nullptr;
     bool only_waits = false;          ///< Dataset.sleep()
     std::optional<double> most_work;  ///< us of its own, in one piece: it stands above a cache
-    std::uint32_t skipped = 0;        ///< elements that the first of its calls in an iteration throws away
   };
   /// Neighbouring work of one thread.
   struct Work {
@@ -105,7 +111,7 @@ class ProgramCompiler {
   };
 
   void treat(StageIndex stage);
-  Work cost_of(const CycleItem& item) const;
+  Work cost_of(const CycleItem& item, const Treatment* treatments) const;
   Program compile_range(std::uint32_t first, std::uint32_t end);
   void compile_cut(std::uint32_t enter, std::uint32_t leave);
   Work own_work(std::uint32_t enter, std::uint32_t leave) const;
@@ -114,11 +120,6 @@ class ProgramCompiler {
   bool begins_in_sample(StageIndex prefetch) const;
   void set_interleaving(StageIndex stage, std::int64_t threads, std::int64_t cycle_length, Producer& producer) const;
   void set_parallelism(StageIndex stage, Producer& producer) const;
-  void find_links();
-  void find_pipelines();
-  void find_iterations();
-  std::uint32_t iteration_at(IteratorId pipeline, Picoseconds time) const;
-  void find_pool_users();
   void find_work_of_caches();
   std::vector<Job> jobs_of(StageIndex stage) const;
   bool gets_prefetch(IteratorId root) const;
@@ -132,16 +133,13 @@ class ProgramCompiler {
 
   const HostMeasurement& host_;
   const CycleSample& sample_;
+  const SampleFacts& facts_;
   const Edit& edit_;
   const bool is_traced_;
-  std::vector<Treatment> treatments_;  ///< indexed by StageIndex
-  std::map<StageIndex, std::int64_t> ahead_of_links_;
-  std::vector<IteratorId> pipeline_of_;  ///< indexed by StageIndex: the root that a consumer takes elements of
-  std::map<IteratorId, std::vector<Picoseconds>>
-      iteration_starts_;                        ///< of the first consumer's pipelines, but the first
+  std::vector<Treatment> treatments_;           ///< indexed by StageIndex
   std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
   std::uint32_t iteration_ = 0;                 ///< of the cycle that is compiled
-  bool functions_compete_ = false;              ///< for threads of the pool
+  bool functions_compete_ = false;              ///< for threads of the pool, after the edit
   WorkTally work_;                              ///< that was compiled for the thread at hand
   std::map<StageIndex, WorkTally> work_of_cuts_;
   WorkTally* tally_ = &work_;

@@ -9,17 +9,18 @@
 
 namespace doctor {
 
-[[gnu::always_inline]] inline ProgramCompiler::Work ProgramCompiler::cost_of(const CycleItem& item) const {
+[[gnu::always_inline]] inline ProgramCompiler::Work ProgramCompiler::cost_of(const CycleItem& item,
+                                                                             const Treatment* treatments) const {
   if (item.kind == Kind::outside) return {0, item.wait, 1};
-  const Treatment& treatment = treatments_.data()[item.stage];
+  const Treatment& treatment = treatments[item.stage];
   if (treatment.is_cached) return {};
-  double cpu = item.cpu;
+  double cpu = is_traced_ ? double{item.cpu} : std::max(kLeastOfWork * item.cpu, double{item.cpu} - item.tracing);
   double wait = item.wait;
+  if (!treatment.changes_cost) return {cpu, wait, item.cores};
   if (treatment.vectorized > 0) {
-    cpu = (cpu + wait) / treatment.vectorized + (item.kind == Kind::function ? sample_.stages[item.stage].op_time : 0);
+    cpu = (double{item.cpu} + wait) / treatment.vectorized +
+          (item.kind == Kind::function ? sample_.stages[item.stage].op_time : 0);
     wait = 0;
-  } else if (!is_traced_) {
-    cpu = std::max(kLeastOfWork * cpu, cpu - item.tracing);
   }
   cpu *= treatment.factor;
   wait *= treatment.factor;
@@ -42,7 +43,7 @@ ProgramCompiler::Work ProgramCompiler::own_work(std::uint32_t enter, std::uint32
   for (std::uint32_t index = enter + 1; index < leave; ++index) {
     const CycleItem& item = sample_.items[index];
     const bool is_own = item.stage == sample_.items[enter].stage;
-    if (is_own && (item.kind == Kind::work || item.kind == Kind::function)) work.add(cost_of(item));
+    if (is_own && (item.kind == Kind::work || item.kind == Kind::function)) work.add(cost_of(item, treatments_.data()));
   }
   return work;
 }
@@ -64,7 +65,7 @@ void ProgramCompiler::compile_cut(std::uint32_t enter, std::uint32_t leave) {
     return program;
   }();
   Producer& producer = programs_.producers[stage];
-  producer.pipeline = pipeline_of_[stage];
+  producer.pipeline = facts_.pipeline_of[stage];
   producer.programs.push_back(below);
   producer.iterations.push_back(iteration_);
   // Both may come from the attributes of the trace, which hold any number.
@@ -87,15 +88,21 @@ Program ProgramCompiler::compile_range(std::uint32_t first, std::uint32_t end) {
   bool holds_pool_thread = false;
   std::optional<std::uint32_t> skipping;  ///< the item with which a skip throws elements away
   std::uint32_t skipped = 1;
+  // Nothing in here moves these.
+  const CycleItem* const items = sample_.items.data();
+  const Treatment* const treatments = treatments_.data();
+  const std::uint32_t* const skipped_of = facts_.skipped.data();
+  const bool functions_compete = functions_compete_;
+  WorkTally& tally = *tally_;
   for (std::uint32_t index = first; index < end; ++index) {
-    const CycleItem& item = sample_.items.data()[index];
+    const CycleItem& item = items[index];
     if (item.kind == Kind::leave) continue;
     if (item.kind == Kind::enter) {
-      const Treatment& treatment = treatments_.data()[item.stage];
-      if (treatment.skipped > 0) {
+      const Treatment& treatment = treatments[item.stage];
+      if (const std::uint32_t count = skipped_of[item.stage]; count > 0) {
         const std::vector<std::uint32_t> pulls = pulls_in(sample_, index);
         if (pulls.size() == 2) skipping = pulls.front();
-        skipped = treatment.skipped;
+        skipped = count;
       }
       if (treatment.is_cache) work.add({kReadFromCache, 0, 1});
       if (treatment.cut == nullptr) continue;
@@ -107,7 +114,7 @@ Program ProgramCompiler::compile_range(std::uint32_t first, std::uint32_t end) {
       continue;
     }
     if (item.kind == Kind::pull) {
-      const Treatment& treatment = treatments_.data()[item.stage];
+      const Treatment& treatment = treatments[item.stage];
       if (treatment.is_cached) {
         if (treatment.is_cache) work.add({kReadFromCache, 0, 1});
         continue;
@@ -117,9 +124,9 @@ Program ProgramCompiler::compile_range(std::uint32_t first, std::uint32_t end) {
                    {item.stage, treatment.is_free ? kFreeTake : kTake, 1, 0});
       continue;
     }
-    const Work cost = cost_of(item);
-    if (item.stage != kNoStage) tally_->add(item.stage, cost.cpu + cost.wait);
-    const bool is_function = functions_compete_ && item.kind == Kind::function;
+    const Work cost = cost_of(item, treatments);
+    if (item.stage != kNoStage) tally.add(item.stage, cost.cpu + cost.wait);
+    const bool is_function = functions_compete && item.kind == Kind::function;
     if (is_function != holds_pool_thread) {
       add_action(work, holds_pool_thread);
       holds_pool_thread = is_function;

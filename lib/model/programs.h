@@ -8,6 +8,7 @@
 #include "measure/cycles.h"
 #include "measure/measurements.h"
 #include "model/edit.h"
+#include "model/sample_facts.h"
 
 namespace doctor {
 
@@ -87,7 +88,7 @@ struct Programs {
   }
 };
 
-/// `is_traced`: with what recording the trace took.
-Programs compile(const HostMeasurement& host, const CycleSample& sample, const Edit& edit, bool is_traced);
+/// The programs of the host's cycles. `facts`: of these; `is_traced`: with what recording the trace took.
+Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced);
 
 }  // namespace doctor

@@ -22,10 +22,7 @@ constexpr std::size_t kTimesForSteps = 3;
 }  // namespace
 
 Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
-    : programs_(programs),
-      limits_(limits),
-      cores_(static_cast<double>(programs.cores)),
-      free_pool_threads_(programs.pool_threads) {
+    : programs_(programs), limits_(limits), clock_(static_cast<double>(programs.cores)) {
   buffers_.reserve(programs.producers.size());
   for (const auto& [stage, producer] : programs.producers) {
     buffer_of_.emplace_hint(buffer_of_.end(), stage, static_cast<BufferIndex>(buffers_.size()));
@@ -78,18 +75,33 @@ ReplayThread& Simulation::add_thread(ReplayThread::Role role) {
   return threads_[index];
 }
 
-[[gnu::always_inline]] inline void Simulation::use_core(ThreadIndex thread, double cpu, double cores) {
-  on_cores_.push({{core_clock_ + cpu, ++order_}, cores, thread});
-  wanted_cores_ += cores;
+/// Lets the thread at hand work; returns whether it goes on at once, as about half of them do, because no other does
+/// before. Otherwise time will wake it.
+[[gnu::always_inline]] inline bool Simulation::work(ThreadIndex thread, double cpu, double cores) {
+  if (is_alone() && clock_.use_core_at_once(cpu, cores)) {
+    ++events_;
+    return true;
+  }
+  clock_.use_core(thread, cpu, cores);
+  return false;
 }
 
-void Simulation::wake(std::vector<ThreadIndex>& waiting) {
-  for (const ThreadIndex thread : waiting) sleep(thread, kWakeUp);
+/// The same of time that needs no core.
+[[gnu::always_inline]] inline bool Simulation::sleep(ThreadIndex thread, double time) {
+  if (is_alone() && clock_.sleep_at_once(time)) {
+    ++events_;
+    return true;
+  }
+  clock_.sleep(thread, time);
+  return false;
+}
+
+void Simulation::wake_all(std::vector<ThreadIndex>& waiting) {
+  for (const ThreadIndex thread : waiting) clock_.sleep(thread, kWakeUp);
   waiting.clear();
 }
 
 void Simulation::start(ReplayBuffer& buffer, BufferIndex index) {
-  if (buffer.is_started) return;
   buffer.is_started = true;
   const bool is_dispatcher = buffer.producer->kind == Producer::Kind::dispatcher;
   for (std::int64_t count = 0; count < (is_dispatcher ? 1 : buffer.producer->threads); ++count) {
@@ -121,15 +133,15 @@ bool Simulation::make_beside(ThreadIndex index) {
   return true;
 }
 
-/// Whether an element could be taken; otherwise the thread waits for one.
-[[gnu::always_inline]] inline bool Simulation::take(ThreadIndex index, const Action& action) {
-  const BufferIndex buffer_index = buffer_of_action_.data()[&action - programs_.actions.data()];
-  ReplayBuffer& buffer = buffers_[buffer_index];
-  start(buffer, buffer_index);
+/// Whether an element could be taken out of the buffer; otherwise the thread waits for one. The threads that are there
+/// may move.
+[[gnu::always_inline]] inline bool Simulation::take(ThreadIndex index, BufferIndex buffer_index) {
+  ReplayBuffer& buffer = buffer_at(buffer_index);
+  if (!buffer.is_started) start(buffer, buffer_index);
   ReplayThread& thread = at(index);
   thread.phase = ReplayThread::Phase::taking;
   if (!(buffer.producer->batch > 1 ? buffer.take_batch() : buffer.take())) {
-    if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
+    if (thread.waits_since == kNotWaiting) thread.waits_since = clock_.now();
     buffer.takers.push_back(index);
     buffer.grow();
     if (buffer.next_program >= buffer.end_program) wake(buffer.makers);
@@ -148,38 +160,33 @@ bool Simulation::make_beside(ThreadIndex index) {
 [[gnu::always_inline]] inline bool Simulation::play(ThreadIndex index) {
   using Phase = ReplayThread::Phase;
   const Action* const actions = programs_.actions.data();
-  while (at(index).next_action < at(index).end_action) {
-    const Action& action = actions[at(index).next_action];
-    const Phase phase = at(index).phase;
-    const bool takes = action.pull != kNoStage && phase != Phase::working && phase != Phase::waiting;
-    if (takes && !take(index, action)) return false;
-    ReplayThread& thread = at(index);
-    if (thread.phase == Phase::begin || thread.phase == Phase::taking) {
-      thread.phase = Phase::working;
+  ReplayThread* thread = &at(index);
+  while (thread->next_action < thread->end_action) {
+    const Action& action = actions[thread->next_action];
+    if (action.pull != kNoStage && thread->phase != Phase::working && thread->phase != Phase::waiting) {
+      if (!take(index, buffer_of_action_.data()[thread->next_action])) return false;
+      thread = &at(index);
+    }
+    if (thread->phase == Phase::begin || thread->phase == Phase::taking) {
+      thread->phase = Phase::working;
       if (action.holds_pool_thread) {
-        if (free_pool_threads_ <= 0) {
-          thread.phase = Phase::begin;
+        if (!has_free_pool_thread()) {
+          thread->phase = Phase::begin;
           is_pool_used_up_ = true;
           wait_for_pool_.push_back(index);
           return false;
         }
-        --free_pool_threads_;
+        ++clock_.pool_threads_in_use;
       }
-      if (action.cpu > 0) {
-        use_core(index, programs_.cpu_scale * double{action.cpu}, action.cores);
-        return false;
-      }
+      if (action.cpu > 0 && !work(index, programs_.cpu_scale * double{action.cpu}, action.cores)) return false;
     }
-    if (thread.phase == Phase::working) {
-      thread.phase = Phase::waiting;
-      if (action.wait > 0) {
-        sleep(index, action.wait);
-        return false;
-      }
+    if (thread->phase == Phase::working) {
+      thread->phase = Phase::waiting;
+      if (action.wait > 0 && !sleep(index, action.wait)) return false;
     }
     if (action.holds_pool_thread) release_pool_thread();
-    thread.phase = Phase::begin;
-    ++thread.next_action;
+    thread->phase = Phase::begin;
+    ++thread->next_action;
   }
   return true;
 }
@@ -209,7 +216,7 @@ void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
         for (const IteratorId pipeline : iterating_) begin_iteration(pipeline, /*is_first=*/true);
       }
       if (consumer.begins_iteration[step] != kNoIterator) begin_iteration(consumer.begins_iteration[step], false);
-      marks_.push_back(now_);
+      marks_.push_back(clock_.now());
       is_done_ = marks_.size() > wanted_steps_;
       most_events_ = most_events();
     }
@@ -248,7 +255,7 @@ void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
     }
     const bool is_full = !has_calls || buffer.held >= buffer.limit;
     if (is_full || (buffer.has_iterations && buffer.is_at_end())) {
-      if (thread.waits_since == kNotWaiting) thread.waits_since = now_;
+      if (thread.waits_since == kNotWaiting) thread.waits_since = clock_.now();
       buffer.makers.push_back(index);
       return;
     }
@@ -261,7 +268,7 @@ void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
     thread.end_action = program.end;
     // Of work that takes no time there would be no end.
     if (program.first == program.end) {
-      sleep(index, 1);
+      clock_.sleep(index, 1);
       return;
     }
     if (producer.share_made_beside > 0 && make_beside(index)) continue;
@@ -272,26 +279,25 @@ void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
   ReplayThread& thread = at(index);
   if (thread.phase == ReplayThread::Phase::begin && thread.job.calling > 0) {
     thread.phase = ReplayThread::Phase::taking;
-    return sleep(index, thread.job.calling);
+    if (!sleep(index, thread.job.calling)) return;
   }
   if (thread.phase == ReplayThread::Phase::begin || thread.phase == ReplayThread::Phase::taking) {
-    if (free_pool_threads_ <= 0) {
+    if (!has_free_pool_thread()) {
       is_pool_used_up_ = true;
       return wait_for_pool_.push_back(index);
     }
-    --free_pool_threads_;
+    ++clock_.pool_threads_in_use;
     thread.phase = ReplayThread::Phase::working;
-    if (thread.job.cpu > 0)
-      return use_core(index, programs_.cpu_scale * double{thread.job.cpu}, programs_.cores_per_job);
+    const double cpu = programs_.cpu_scale * double{thread.job.cpu};
+    if (thread.job.cpu > 0 && !work(index, cpu, programs_.cores_per_job)) return;
   }
-  if (thread.phase == ReplayThread::Phase::working) {
-    if (thread.job.python > 0) {
-      if (programs_.jobs_hold_python && python_is_held_) return wait_for_python_.push_back(index);
-      python_is_held_ = programs_.jobs_hold_python;
-      thread.phase = ReplayThread::Phase::waiting;
-      return sleep(index, thread.job.python);
-    }
-  } else if (programs_.jobs_hold_python) {
+  if (thread.phase == ReplayThread::Phase::working && thread.job.python > 0) {
+    if (programs_.jobs_hold_python && python_is_held_) return wait_for_python_.push_back(index);
+    python_is_held_ = programs_.jobs_hold_python;
+    thread.phase = ReplayThread::Phase::waiting;
+    if (!sleep(index, thread.job.python)) return;
+  }
+  if (thread.phase == ReplayThread::Phase::waiting && programs_.jobs_hold_python) {
     python_is_held_ = false;
     wake(wait_for_python_);
   }
@@ -323,32 +329,6 @@ void Simulation::begin_iteration(IteratorId pipeline, bool is_first) {
   return std::nullopt;
 }
 
-/// Lets time pass until a thread goes on; nullopt if none ever will.
-[[gnu::always_inline]] inline std::optional<ThreadIndex> Simulation::advance() {
-  if (on_cores_.empty() && asleep_.empty()) return std::nullopt;
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  const double cores = cores_;
-  const double speed = wanted_cores_ <= cores ? 1.0 : cores / wanted_cores_;
-  const double core_due =
-      on_cores_.empty() ? kNever : now_ + std::max(0.0, on_cores_.top().until.time() - core_clock_) / speed;
-  const double sleep_due = asleep_.empty() ? kNever : asleep_.top().until.time();
-  const double due = std::min(core_due, sleep_due);
-  core_time_ += std::min(wanted_cores_, cores) * (due - now_);
-  pool_time_ += static_cast<double>(programs_.pool_threads - free_pool_threads_) * (due - now_);
-  core_clock_ += (due - now_) * speed;
-  now_ = due;
-  if (core_due <= sleep_due) {
-    const OnCore done = on_cores_.top();
-    on_cores_.pop();
-    core_clock_ = std::max(core_clock_, done.until.time());
-    wanted_cores_ = on_cores_.empty() ? 0 : wanted_cores_ - done.cores;
-    return done.thread;
-  }
-  const ThreadIndex thread = asleep_.top().thread;
-  asleep_.pop();
-  return thread;
-}
-
 /// Events after which it is cut off, as far as it has got.
 std::size_t Simulation::most_events() const {
   if (marks_.size() > steps_of_sample_) return limits_.events;
@@ -361,23 +341,24 @@ Replay Simulation::run() {
   if (programs_.consumers.empty()) return result;
   most_events_ = most_events();
   std::optional<ThreadIndex> next = take_ready();
-  while (!is_done_ && result.events < most_events_) {
+  while (!is_done_ && events_ < most_events_) {
     for (; next && !is_done_; next = take_ready()) {
-      ++result.events;
+      ++events_;
       run_thread(*next);
     }
-    if (!is_done_) next = advance();
+    if (!is_done_) next = clock_.advance();
     if (!next) break;
   }
+  result.events = events_;
   result.steps_per_s = rate();
   if (result.steps_per_s > 0) {
     result.first_step = first_step();
     result.end_step = marks_.size() - 1;
     result.is_cut_off = !is_done_;
   }
-  if (now_ > 0) {
-    result.cores_in_use = core_time_ / now_;
-    result.pool_in_use = pool_time_ / now_;
+  if (clock_.now() > 0) {
+    result.cores_in_use = clock_.core_time() / clock_.now();
+    result.pool_in_use = clock_.pool_time() / clock_.now();
     result.limited_by = find_bottleneck();
     result.is_pool_used_up = is_pool_used_up_;
     for (const auto& [stage, buffer] : buffer_of_) {
@@ -385,7 +366,7 @@ Replay Simulation::run() {
     }
     double waited = 0;
     for (const auto& [who, time] : starved_) waited += who.first == kOfConsumer ? time : 0;
-    result.input_share = (waited + own_time_in_get_next(waited)) / now_;
+    result.input_share = (waited + own_time_in_get_next(waited)) / clock_.now();
   }
   return result;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -10,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/earliest.h"
 #include "model/replay.h"
 #include "model/replay_buffer.h"
+#include "model/replay_clock.h"
 
 namespace doctor {
 
@@ -46,51 +45,30 @@ class Simulation {
   Replay run();
 
  private:
-  /// When something is due, and of what is due at the same time what was planned first: one number, of which the
-  /// comparison is cheap. Times are not negative.
-  class Due {
-   public:
-    Due() = default;
-    Due(double time, std::uint64_t order) : time_and_order_(Number{std::bit_cast<std::uint64_t>(time)} << 64 | order) {}
-    double time() const { return std::bit_cast<double>(static_cast<std::uint64_t>(time_and_order_ >> 64)); }
-    friend bool operator>(const Due& a, const Due& b) { return a.time_and_order_ > b.time_and_order_; }
-
-   private:
-    __extension__ using Number = unsigned __int128;
-    Number time_and_order_ = 0;
-  };
-  struct OnCore {
-    Due until;  ///< on the clock of the cores
-    double cores = 1;
-    ThreadIndex thread = 0;
-    bool operator>(const OnCore& other) const { return until > other.until; }
-  };
-  struct Asleep {
-    Due until;
-    ThreadIndex thread = 0;
-    bool operator>(const Asleep& other) const { return until > other.until; }
-  };
   // Indices are the simulation's own, and these the lines that run most often: they are not checked.
   ReplayThread& at(ThreadIndex thread) { return threads_.data()[thread]; }
   ReplayBuffer& buffer_at(BufferIndex buffer) { return buffers_.data()[buffer]; }
 
-  void use_core(ThreadIndex thread, double cpu, double cores);
-  [[gnu::always_inline]] void sleep(ThreadIndex thread, double time) {
-    asleep_.push({{now_ + time, ++order_}, thread});
+  bool work(ThreadIndex thread, double cpu, double cores);
+  bool sleep(ThreadIndex thread, double time);
+  [[gnu::always_inline]] void wake(std::vector<ThreadIndex>& waiting) {
+    if (!waiting.empty()) wake_all(waiting);
   }
-  void wake(std::vector<ThreadIndex>& waiting);
+  void wake_all(std::vector<ThreadIndex>& waiting);
   /// A thread of the pool that gets free runs what was queued first, at once.
   void release_pool_thread() {
-    ++free_pool_threads_;
+    --clock_.pool_threads_in_use;
     if (wait_for_pool_.empty()) return;
     ready_.push_back(wait_for_pool_.front());
     wait_for_pool_.pop_front();
   }
   std::optional<ThreadIndex> take_ready();
-  std::optional<ThreadIndex> advance();
+  /// Whether the thread at hand is the only one that goes on now, and the replay goes on after it.
+  bool is_alone() const { return next_ready_ == ready_.size() && events_ < most_events_; }
+  bool has_free_pool_thread() const { return clock_.pool_threads_in_use < programs_.pool_threads; }
   void run_thread(ThreadIndex index);
   bool play(ThreadIndex index);
-  bool take(ThreadIndex index, const Action& action);
+  bool take(ThreadIndex index, BufferIndex buffer);
   void run_consumer(ThreadIndex index);
   void run_maker(ThreadIndex index);
   void run_job(ThreadIndex index);
@@ -110,7 +88,7 @@ class Simulation {
 
   const Programs& programs_;
   const ReplayLimits limits_;
-  const double cores_;
+  ReplayClock clock_;
   std::size_t wanted_steps_ = 0;
   std::size_t steps_of_sample_ = 0;  ///< as many as go through it twice, at most the usual number
   std::vector<ReplayBuffer> buffers_;
@@ -120,19 +98,11 @@ class Simulation {
   std::vector<ThreadIndex> free_threads_;
   std::vector<ThreadIndex> ready_;  ///< from `next_ready_` on
   std::size_t next_ready_ = 0;
-  Earliest<OnCore> on_cores_;
-  Earliest<Asleep> asleep_;
-  double now_ = 0;         ///< us
-  double core_clock_ = 0;  ///< runs slower than `now_` while more cores are wanted than there are
-  double wanted_cores_ = 0;
-  double core_time_ = 0;
-  double pool_time_ = 0;
-  std::uint64_t order_ = 0;
-  std::int64_t free_pool_threads_;
   std::deque<ThreadIndex> wait_for_pool_;
   bool is_pool_used_up_ = false;
   bool python_is_held_ = false;
   std::vector<ThreadIndex> wait_for_python_;
+  std::size_t events_ = 0;       ///< how often a thread went on
   std::vector<double> marks_;    ///< when the first consumer began its steps
   std::size_t most_events_ = 0;  ///< with so many marks
   bool is_done_ = false;

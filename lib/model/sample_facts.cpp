@@ -1,0 +1,99 @@
+#include "model/sample_facts.h"
+
+#include <algorithm>
+
+#include "model/sampled_work.h"
+#include "tree/dataset_kinds.h"
+
+namespace doctor {
+namespace {
+
+/// Of every stage the pipeline at its end. One that another takes its elements from begins and ends with that one.
+std::vector<IteratorId> pipelines_of(const CycleSample& sample) {
+  const std::size_t count = sample.stages.size();
+  std::vector<StageIndex> linking(count, kNoStage);
+  for (StageIndex stage = 0; stage < count; ++stage) {
+    if (const StageIndex link = sample.stages[stage].link; link != kNoStage) linking[link] = stage;
+  }
+  std::vector<IteratorId> pipeline_of(count, kNoIterator);
+  for (StageIndex stage = 0; stage < count; ++stage) {
+    StageIndex above = stage;
+    for (std::size_t steps = 0; steps <= count && pipeline_of[above] == kNoIterator; ++steps) {
+      const StageIndex parent = sample.stages[above].parent;
+      const StageIndex next = parent != kNoStage ? parent : linking[above];
+      if (next == kNoStage) break;
+      above = next;
+    }
+    pipeline_of[stage] = pipeline_of[above] != kNoIterator ? pipeline_of[above] : static_cast<IteratorId>(above);
+  }
+  return pipeline_of;
+}
+
+/// A pipeline is made anew after the last call of the iteration before.
+std::map<IteratorId, std::vector<Picoseconds>> iteration_starts_in(const CycleSample& sample) {
+  std::map<IteratorId, std::vector<Picoseconds>> starts;
+  if (sample.consumers.empty()) return starts;
+  std::map<IteratorId, Picoseconds> last_end;
+  for (const ConsumerStep& step : sample.consumers.front().steps) {
+    Picoseconds& end = last_end[step.root];
+    if (step.begins_iteration) starts[step.root].push_back(end);
+    end = step.call.end;
+  }
+  return starts;
+}
+
+/// A client of the tf.data service asks for several elements at once, a device pipeline for one.
+std::map<StageIndex, std::int64_t> links_in(const HostMeasurement& host, const CycleSample& sample) {
+  constexpr std::int64_t kAheadOfService = 4;
+  std::map<StageIndex, std::int64_t> links;
+  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
+    if (sample.stages[stage].link == kNoStage) continue;
+    std::int64_t& ahead = links[sample.stages[stage].link];
+    const bool is_service = dataset_kind(host.iterators[stage]).source == Source::service;
+    ahead = is_service ? kAheadOfService : ahead + 1;
+  }
+  return links;
+}
+
+/// Those that are asked for elements, or make some. A trace may have a hundred thousand pipelines, most of which this
+/// part of it does not show at work.
+std::vector<bool> producers_in(const CycleSample& sample) {
+  std::vector<bool> has_producer(sample.stages.size());
+  for (const CycleItem& item : sample.items) {
+    if (item.kind == CycleItem::Kind::pull) has_producer[item.stage] = true;
+  }
+  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
+    if (!sample.stages[stage].cycles.empty()) has_producer[stage] = true;
+  }
+  return has_producer;
+}
+
+bool is_at_work_in_parallel(const HostMeasurement& host, const CycleSample& sample, StageIndex stage) {
+  const Stage& of = sample.stages[stage];
+  return of.is_async && !of.cycles.empty() && has_trait(host.iterators[stage], Trait::makes_datasets);
+}
+
+}  // namespace
+
+std::uint32_t SampleFacts::iteration_at(IteratorId pipeline, Picoseconds time) const {
+  const auto starts = iteration_starts.find(pipeline);
+  if (starts == iteration_starts.end()) return 0;
+  const auto later = std::upper_bound(starts->second.begin(), starts->second.end(), time);
+  return static_cast<std::uint32_t>(later - starts->second.begin());
+}
+
+SampleFacts facts_of(const HostMeasurement& host, const CycleSample& sample) {
+  SampleFacts facts;
+  facts.pipeline_of = pipelines_of(sample);
+  facts.iteration_starts = iteration_starts_in(sample);
+  facts.ahead_of_links = links_in(host, sample);
+  facts.skipped.resize(sample.stages.size());
+  for (const auto& [stage, count] : skipped_elements(host, sample)) facts.skipped[stage] = count;
+  facts.has_producer = producers_in(sample);
+  for (StageIndex stage = 0; stage < sample.stages.size() && !facts.functions_compete; ++stage) {
+    facts.functions_compete = is_at_work_in_parallel(host, sample, stage);
+  }
+  return facts;
+}
+
+}  // namespace doctor

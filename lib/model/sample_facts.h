@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "measure/cycles.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+/// What the programs of a sample rest on, whatever is changed in it: worked out once for all replays of a model.
+struct SampleFacts {
+  std::vector<IteratorId> pipeline_of;  ///< indexed by StageIndex: the root that a consumer takes elements of
+  /// When the iterations of the first consumer's pipelines begin, but the first one.
+  std::map<IteratorId, std::vector<Picoseconds>> iteration_starts;
+  /// Of the pipelines that others take their elements from: how many elements they make ahead.
+  std::map<StageIndex, std::int64_t> ahead_of_links;
+  std::vector<std::uint32_t> skipped;  ///< indexed by StageIndex; see skipped_elements(); 0: it skips none
+  std::vector<bool> has_producer;      ///< indexed by StageIndex: threads of its own make its elements
+  bool functions_compete = false;      ///< for threads of the pool: more than one may want to run at once
+
+  /// Which iteration of its pipeline something at that time is of.
+  std::uint32_t iteration_at(IteratorId pipeline, Picoseconds time) const;
+};
+
+SampleFacts facts_of(const HostMeasurement& host, const CycleSample& sample);
+
+}  // namespace doctor
