@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -6,6 +8,7 @@
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "model/interleaving.h"
 
 namespace doctor::rules::python_generator {
 namespace {
@@ -36,8 +39,9 @@ Advice several_generators(const RankedPipeline& ranked) {
       std::nullopt};
   const IteratorId parent = ranked.culprit().parent;
   if (parent == kNoIterator || kind_of(ranked[parent]) != "FlatMap") return advice;
-  advice.code = std::string(kInterleaveParts);
-  advice.fixes = {{FixKind::parallel_interleave, parent, {}, {}}};
+  const Fix fix{FixKind::parallel_interleave, parent, {}, cycle_to_set(ranked.host, parent)};
+  advice.code = code_to_interleave_parts(cycle_argument(fix));
+  advice.fixes = {fix};
   return advice;
 }
 

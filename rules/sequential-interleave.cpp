@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
+#include "model/interleaving.h"
 
 namespace doctor::rules::sequential_interleave {
 namespace {
@@ -17,11 +19,11 @@ IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
   return found == above.end() ? kNoIterator : *found;
 }
 
-std::string code_for(const IteratorMeasurement& culprit) {
+std::string code_for(const IteratorMeasurement& culprit, const Fix& fix) {
   const std::string_view reader = reader_expression(culprit);
   return fmt::format(
-      "dataset = filenames.interleave(\n    {},\n    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-      reader.empty() ? "dataset_of_file" : reader);
+      "dataset = filenames.interleave(\n    {},\n    {}num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+      reader.empty() ? "dataset_of_file" : reader, cycle_argument(fix));
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
@@ -35,9 +37,8 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   Finding finding = culprit_finding(ranked, fmt::format("{}, and {} after it works on one dataset at a time",
                                                         culprit_part(ranked), describe(ranked.host, interleave)));
   finding.subject = ranked[interleave].long_name;
-  finding.advice = {{"Let interleave work on several datasets at once.",
-                     code_for(ranked.culprit()),
-                     {{FixKind::parallel_interleave, interleave, {}, {}}}},
+  const Fix fix{FixKind::parallel_interleave, interleave, {}, cycle_to_set(ranked.host, interleave)};
+  finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit(), fix), {fix}},
                     {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
                      "same in every run. A low cycle_length limits how many datasets are open.",
                      std::nullopt}};

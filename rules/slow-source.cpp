@@ -6,6 +6,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
+#include "model/interleaving.h"
 
 namespace doctor::rules::slow_source {
 namespace {
@@ -38,7 +39,7 @@ std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
   const bool is_users = above.size() > 1 && kind_of(ranked[above[0]]) == "FlatMap" && is_interleave(above[1]);
   const IteratorId taker = is_users ? above[1] : above[0];
   if (!is_interleave(taker) && kind_of(ranked[taker]) != "FlatMap") return {};
-  return {{FixKind::parallel_interleave, taker, {}, {}}};
+  return {{FixKind::parallel_interleave, taker, {}, cycle_to_set(ranked.host, taker)}};
 }
 
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
@@ -51,12 +52,13 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
                          reader, files_at_once(ranked))},
             {kCautions, std::nullopt}};
   }
+  const std::vector<Fix> fixes = fixes_for_files(ranked);
   return {{"Split the data into several files and read them in parallel.",
            fmt::format("dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
                        "    {},\n"
-                       "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-                       reader),
-           fixes_for_files(ranked)},
+                       "    {}num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+                       reader, fixes.empty() ? std::string() : cycle_argument(fixes.front())),
+           fixes},
           {kCautions, std::nullopt}};
 }
 
@@ -108,7 +110,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
          "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};
   }
   return {{"Read several parts of the data at once: make one dataset for each part and interleave them.",
-           std::string(kInterleaveParts)},
+           code_to_interleave_parts({})},
           {kCautions, std::nullopt}};
 }
 

@@ -6,7 +6,9 @@
 #include "diagnose/caching.h"
 #include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
+#include "model/interleaving.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::slow_transformation {
@@ -38,9 +40,14 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
         "dataset = tf.data.Dataset.range(count).map(lambda i: series[i:i + window_size])"};
   }
   if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
-    return Advice{"flat_map works on one inner dataset at a time; interleave works on several at once.",
-                  "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)",
-                  {{FixKind::parallel_interleave, ranked.judgement.culprit, {}, {}}}};
+    const Fix fix{FixKind::parallel_interleave,
+                  ranked.judgement.culprit,
+                  {},
+                  cycle_to_set(ranked.host, ranked.judgement.culprit)};
+    return Advice{
+        "flat_map works on one inner dataset at a time; interleave works on several at once.",
+        fmt::format("dataset = dataset.interleave(f, {}num_parallel_calls=tf.data.AUTOTUNE)", cycle_argument(fix)),
+        {fix}};
   }
   if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{

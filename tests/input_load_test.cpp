@@ -70,6 +70,32 @@ TEST_CASE("a step that waits in Python keeps no core busy") {
   CHECK(second_step("PyFunc").busy == doctest::Approx(10));
 }
 
+/// GetNext on a thread of its own, as in a function with a loop, while the step before runs `op` for 600 us of the 800
+/// that its executor takes.
+SyntheticTrace loop_in_function(const std::string& op) {
+  SyntheticTrace trace;
+  for (int call = 0; call < 10; ++call) {
+    const double start = kStep + call * kStep;
+    const std::string thread = "tf_data_iterator_get_next/1";
+    trace.add(thread, "IteratorGetNextOp::DoCompute", start, 900);
+    trace.iterator(thread, "Iterator::Root", 1, 0, start + 1, 890).numbers["cpu_budget"] = 2;
+    trace.iterator(thread, "Iterator::Root::Prefetch", 2, 1, start + 2, 880);
+    trace.add("pool", "ExecutorState::Process", start + 50, 800).ids["id"] = static_cast<std::uint64_t>(call) + 1;
+    trace.add("pool", "step/MatMul:MatMul", start + 50, 100);
+    trace.add("pool", "step/" + op + ":" + op, start + 150, 600);
+  }
+  return trace;
+}
+
+TEST_CASE("a step that goes on during GetNext lasts as long as what it runs, also where it waits in Python") {
+  for (const std::string op : {"MatMul", "PyFunc"}) {
+    CAPTURE(op);
+    const ConsumerCycles consumer = measured(loop_in_function(op)).cycles.consumers.at(0);
+    CHECK(consumer.overlaps);
+    CHECK(consumer.steps.at(3).beside == doctest::Approx(800));
+  }
+}
+
 TEST_CASE("of a long trace the first calls are measured") {
   const HostMeasurement host = measured(busy_input("DecodeJpeg", 500));
   REQUIRE(host.pipelines[0].input_load.has_value());

@@ -5,9 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "model/pipeline_model.h"
+#include "model/prediction.h"
 #include "timed_pipeline.h"
 
 namespace doctor::interleaving_test {
@@ -80,6 +83,44 @@ TEST_CASE("no more datasets are begun before their turn than an interleave has t
   const double all_beside = pipeline.rate_with(2);
   CHECK(all_beside > 400);
   CHECK(all_beside < 610);
+}
+
+TEST_CASE("a parallel interleave is told how many datasets are open where the program seems not to say it") {
+  Interleaved pipeline(5);
+  HostMeasurement& host = pipeline.host();
+  const auto cycle_of = [&](std::int64_t cores, std::int64_t cycle_length) {
+    host.cycles.cores = cores;
+    host.iterators[2].attributes[1].number = cycle_length;
+    return cycle_to_set(host, kInterleave);
+  };
+  CHECK(cycle_of(4, 8) == std::nullopt);  // the program's own
+  CHECK(cycle_of(2, 2) == 4);
+  CHECK(cycle_of(16, 16) == 16);
+  CHECK(cycle_of(2, 1) == 4);
+}
+
+TEST_CASE("of a parallel interleave that is not told it, TF opens a third as many datasets as there are cores") {
+  Interleaved pipeline(5);
+  pipeline.host().cycles.cores = 4;
+  pipeline.host().iterators[2].attributes[1].number = 4;
+  const PipelineModel model = model_of(pipeline.host());
+  Edit edit;
+  apply({FixKind::parallel_interleave, kInterleave, {}, {}}, model, edit);
+  CHECK(edit.cuts.at(2) == Cut{Cut::Kind::interleave, 2, 2});
+}
+
+TEST_CASE("of an interleave that is made anew AUTOTUNE may let one call run at a time") {
+  Interleaved pipeline(0);
+  const auto low_of = [&](std::optional<std::int64_t> calls) {
+    const Fix fix{FixKind::parallel_interleave, kInterleave, calls, 4};
+    const PipelineModel model = model_of(pipeline.host());
+    return predict(model, std::span(&fix, 1)).low;
+  };
+  CHECK(low_of({}) > 200);
+  std::vector<ConsumerStep>& steps = pipeline.host().cycles.consumers.front().steps;
+  steps[10].begins_iteration = true;
+  CHECK(low_of({}) < 100);
+  CHECK(low_of(4) > 200);
 }
 
 }  // namespace

@@ -106,6 +106,46 @@ TEST_CASE("a loop over epochs may take all of them from one iterator") {
   CHECK_FALSE(is_candidate());  // its buffer is filled anew in each epoch, and how much of that falls away nobody knows
 }
 
+TEST_CASE("the iterations of one iterator end, as repeat() makes its inputs anew") {
+  TimedPipeline pipeline(0.01, 0.01);
+  HostMeasurement& host = pipeline.host();
+  host.iterators[1].short_name = "ParallelMapV2";
+  host.iterators[1].attributes = {{"parallelism", 4, ""}};
+  host.cycles.stages[1].functions.assign(20, {0, 10'000, 0, 0});
+  std::vector<ConsumerStep>& steps = host.cycles.consumers.front().steps;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto start = static_cast<Picoseconds>(step) * 10 * kPicosecondsPerMillisecond;
+    steps[step].call = {start, start + 9 * kPicosecondsPerMillisecond};
+    steps[step].begins_iteration = step > 0 && step % 2 == 0;
+    host.cycles.stages[1].cycles[step].start = start + 1;
+  }
+  const PipelineModel model = pipeline.model();
+  // Of two elements in an iteration no four are made at once.
+  CHECK(is_nearly(rate_with(model, fix(FixKind::iterate_once)), 200));
+  Edit endless;
+  endless.iterates_once = true;
+  CHECK(is_nearly(replay_after(model, endless).steps_per_s, 400));
+}
+
+TEST_CASE("while one iteration of a repeated dataset is taken, the next one begins") {
+  TimedPipeline pipeline(1, 10);
+  HostMeasurement& host = pipeline.host();
+  std::vector<ConsumerStep>& steps = host.cycles.consumers.front().steps;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const auto start = static_cast<Picoseconds>(step) * 10 * kPicosecondsPerMillisecond;
+    steps[step].call = {start, start + 1};
+    steps[step].begins_iteration = step == 5 || step == 10 || step == 15;
+    host.cycles.stages[1].cycles[step].start = start + 2;
+  }
+  int element = 0;
+  for (CycleItem& item : host.cycles.items) {
+    if (item.kind == CycleItem::Kind::work && element++ % 5 == 0) item.cpu = 15'000;  // opens a file
+  }
+  const PipelineModel model = pipeline.model();
+  CHECK(model.now.steps_per_s < 85);
+  CHECK(rate_with(model, fix(FixKind::iterate_once)) > 95);
+}
+
 TEST_CASE("elements that are thrown away need not be made") {
   TimedPipeline pipeline(10, 2);
   HostMeasurement& host = pipeline.host();

@@ -175,6 +175,13 @@ TEST_CASE("the stage that gains most without its work limits the throughput") {
   CHECK(rate_with(model, fix(FixKind::parallel_map, IteratorId{2}, 4)) < free);
 }
 
+TEST_CASE("who makes room wakes the thread that waits for it") {
+  // 0.3 ms between the calls, 4 us for the element, and 20 to wake the prefetch, whose buffer is always full.
+  const double rate = TimedPipeline(0.01, 0.4).model().now.steps_per_s;
+  CHECK(rate > 1e6 / 330);
+  CHECK(rate < 1e6 / 318);
+}
+
 TEST_CASE("nothing is made for an epoch before it begins") {
   TimedPipeline pipeline(10, 2);
   CycleSample& sample = pipeline.host().cycles;

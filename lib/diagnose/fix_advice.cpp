@@ -62,6 +62,17 @@ bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
   }
 }
 
+std::string code_to_interleave_parts(std::string_view cycle_argument) {
+  return fmt::format(
+      "dataset = tf.data.Dataset.from_tensor_slices(parts).interleave(\n"
+      "    dataset_of_part, {}num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+      cycle_argument);
+}
+
+std::string cycle_argument(const Fix& fix) {
+  return fix.cycle_length ? fmt::format("cycle_length={}, ", *fix.cycle_length) : std::string();
+}
+
 std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
   if (!has_advice_for(host, fix)) return std::nullopt;
   const bool has_iterator = fix.iterator != kNoIterator;
@@ -79,7 +90,9 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
                     fix.parallelism ? fmt::format("dataset = dataset.interleave(f, cycle_length={0}, "
                                                   "num_parallel_calls={0})",
                                                   *fix.parallelism)
-                                    : "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)");
+                                    : fmt::format("dataset = dataset.interleave(f, {}num_parallel_calls="
+                                                  "tf.data.AUTOTUNE)",
+                                                  cycle_argument(fix)));
     case FixKind::parallel_batch:
       return advice("Let " + name + " copy the elements of a batch in parallel.",
                     fmt::format("dataset = dataset.batch(batch_size, num_parallel_calls={})", calls_of(fix)));

@@ -59,12 +59,17 @@ bool runs_programs(std::string_view thread) {
   return !is_compute_pool(thread) || thread.find("XLA") != std::string_view::npos;
 }
 
-/// When each thread of this host works on what is not the input's: ops, the executor's spans of other functions, and
-/// programs of XLA. Python that a step calls is left out: it mostly waits there, for a device, a server or the
-/// interpreter's lock.
-std::vector<std::vector<Interval>> find_other_work(const Trace& trace, const FunctionCosts& functions,
-                                                   const std::vector<OpKind>& op_kinds, Interval window) {
-  std::vector<std::vector<Interval>> of_lanes;
+/// What is not the input's, for each thread: sorted, disjoint intervals.
+struct OtherWork {
+  /// Ops, the executor's spans of other functions, and programs of XLA. Python that a step calls is left out: it mostly
+  /// waits there, for a device, a server or the interpreter's lock.
+  std::vector<std::vector<Interval>> on_cores;
+  std::vector<std::vector<Interval>> in_steps;  ///< Python included: a step lasts that long, whatever it waits for
+};
+
+OtherWork find_other_work(const Trace& trace, const FunctionCosts& functions, const std::vector<OpKind>& op_kinds,
+                          Interval window) {
+  OtherWork found;
   for (const Lane& lane : trace.lanes) {
     const std::string_view thread = trace.strings[lane.name];
     if (thread.find("tf_data") != std::string_view::npos) continue;
@@ -85,12 +90,16 @@ std::vector<std::vector<Interval>> find_other_work(const Trace& trace, const Fun
     for (std::size_t region = 0; runs_programs(thread) && region < lane.pool_regions.size(); ++region) {
       add(lane.pool_regions[region], times);
     }
-    if (times.empty()) continue;
+    if (times.empty() && python.empty()) continue;
     times = merged(std::move(times));
-    if (!python.empty()) times = intersected(times, gaps_in(window, merged(std::move(python))));
-    of_lanes.push_back(std::move(times));
+    python = merged(std::move(python));
+    std::vector<Interval> in_steps = times;
+    in_steps.insert(in_steps.end(), python.begin(), python.end());
+    found.in_steps.push_back(merged(std::move(in_steps)));
+    if (!python.empty()) times = intersected(times, gaps_in(window, std::move(python)));
+    found.on_cores.push_back(std::move(times));
   }
-  return of_lanes;
+  return found;
 }
 
 /// The same of all threads together: when any of them works.
@@ -232,10 +241,11 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
                                          const std::function<Cycle(const RootCall&)>& cycle_of) {
   std::vector<ConsumerCycles> consumers;
   if (calls.size() < 2) return consumers;
-  const std::vector<std::vector<Interval>> work =
+  const OtherWork work =
       find_other_work(trace, functions, op_kinds, {calls.front()->span.start, calls.back()->span.end});
-  const BusyTime of_threads(work);
-  const BusyTime of_any(union_of(work));
+  const BusyTime of_threads(work.on_cores);
+  const BusyTime of_any(union_of(work.on_cores));
+  const BusyTime of_steps(union_of(work.in_steps));
   for (const std::vector<const RootCall*>& group : group_calls(calls)) {
     if (group.size() < 2) continue;
     ConsumerCycles consumer;
@@ -249,7 +259,7 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
       step.root = group[index]->root;
       if (index + 1 < group.size())
         measure_gap(of_threads, of_any, {step.call.end, group[index + 1]->span.start}, step);
-      if (runs_on_own_thread(trace, *group[index])) step.beside = of_any.in(step.call);
+      if (runs_on_own_thread(trace, *group[index])) step.beside = of_steps.in(step.call);
       consumer.waited += step.call.end - step.call.start;
       consumer.steps.push_back(step);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/interleaving.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -37,9 +38,13 @@ class CandidateFinder {
   const DatasetKind& kind(IteratorId id) const { return dataset_kind((*this)[id]); }
 
   void add(FixKind fix, IteratorId id, std::optional<std::int64_t> parallelism = {}) {
-    const Fix added{fix, id, parallelism, {}};
+    add({fix, id, parallelism, {}});
+  }
+  void add(const Fix& added) {
     if (std::find(fixes_.begin(), fixes_.end(), added) == fixes_.end()) fixes_.push_back(added);
   }
+
+  void add_interleave(IteratorId id) { add({FixKind::parallel_interleave, id, {}, cycle_to_set(host_, id)}); }
 
   void add_iterate_once() {
     const ConsumerCycles& consumer = model_.sample().consumers.front();
@@ -74,7 +79,7 @@ class CandidateFinder {
   void add_fixes_of(IteratorId id) {
     const std::string_view family = family_of((*this)[id]);
     if (family == "Map") add_map_fixes(id);
-    if (family == "Interleave" || kind(id).kind == "FlatMap") add(FixKind::parallel_interleave, id);
+    if (family == "Interleave" || kind(id).kind == "FlatMap") add_interleave(id);
     if (kind(id).kind == "Filter") add(FixKind::parallel_filter, id);
     if (kind(id).source == Source::python) add(FixKind::files, id);
     if (kind(id).kind == "Batch") add(FixKind::parallel_batch, id);
@@ -109,7 +114,7 @@ class CandidateFinder {
     for (const IteratorId other : above) {
       const bool makes_datasets = family_of((*this)[other]) == "Interleave" || kind(other).kind == "FlatMap";
       if (makes_datasets && !stage(other).is_async) {
-        add(FixKind::parallel_interleave, other);
+        add_interleave(other);
         add_larger_pool((*this)[other].number("cycle_length").value_or(1));
       }
     }

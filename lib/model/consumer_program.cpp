@@ -40,6 +40,12 @@ bool ProgramCompiler::gets_prefetch(IteratorId root) const {
                       [&](IteratorId input) { return kind_of(host_.iterators[index_of(input)]) == "Prefetch"; });
 }
 
+/// Whether the edit puts a repeat() at the end of a pipeline, with a prefetch above it: what stands below is made anew
+/// for each iteration all the same.
+bool ProgramCompiler::is_repeated(IteratorId root) const {
+  return edit_.iterates_once && root != kNoIterator && edit_.buffer.contains(static_cast<StageIndex>(index_of(root)));
+}
+
 /// Whether the call of a step is made while the step before goes on.
 bool ProgramCompiler::has_own_thread(const ConsumerCycles& consumer, const ConsumerStep& step) {
   return consumer.overlaps && step.root != kNoIterator;
@@ -59,6 +65,7 @@ void ProgramCompiler::add_consumer(const ConsumerCycles& consumer, bool is_main)
   for (std::size_t index = 0; index < consumer.steps.size(); ++index) {
     const ConsumerStep& step = consumer.steps[index];
     const bool is_prefetched = is_main && gets_prefetch(step.root);
+    const bool goes_on = is_main && is_repeated(step.root);
     iteration_ = facts_.iteration_at(step.root, step.call.start);
     const Action gap = gap_of(step, shortest_usual_gap);
     const Program get_next = compile_range(step.cycle.first, step.cycle.end);
@@ -66,15 +73,16 @@ void ProgramCompiler::add_consumer(const ConsumerCycles& consumer, bool is_main)
     auto first = static_cast<std::uint32_t>(actions.size());
     if (edit_.without_input) {
       actions.push_back({kNoStage, 0, 1, 20});
-    } else if (is_prefetched || has_own_thread(consumer, step)) {
+    } else if (is_prefetched || goes_on || has_own_thread(consumer, step)) {
       const auto root = static_cast<StageIndex>(index_of(step.root));
       Producer& producer = programs_.producers[root];
       producer.pipeline = step.root;
       producer.programs.push_back(get_next);
       producer.iterations.push_back(iteration_);
       if (!is_prefetched) producer.limit = 1;
+      if (goes_on) producer.largest_limit = edit_.buffer.at(root);
       prefetched.push_back(root);
-      actions.push_back({root, is_prefetched ? kTakeAtEnd : kTake, 1, 0});
+      actions.push_back({root, is_prefetched || goes_on ? kTakeAtEnd : kTake, 1, 0});
     } else {
       first = get_next.first;
     }

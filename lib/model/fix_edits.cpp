@@ -7,6 +7,9 @@
 namespace doctor {
 namespace {
 
+/// AUTOTUNE doubles a buffer as long as it runs empty after it was full. Source: TF's PrefetchAutotuner.
+constexpr std::int64_t kAutotunedBuffer = 512;
+
 StageIndex stage_of(IteratorId iterator) {
   return static_cast<StageIndex>(index_of(iterator));
 }
@@ -55,12 +58,15 @@ void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const Pipel
   if (works) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
 }
 
+/// Source: ComputeCycleLength() of TF's ParallelInterleaveDatasetOp.
+std::int64_t usual_cycle(std::int64_t cores) {
+  return (cores + 2) / 3;
+}
+
 void make_parallel_interleave(const Fix& fix, const PipelineModel& model, Edit& edit) {
-  const IteratorMeasurement& iterator = model.host->iterators[index_of(fix.iterator)];
   const StageIndex stage = stage_of(fix.iterator);
-  constexpr std::int64_t kUsualCycle = 4;
-  std::int64_t cycle = fix.cycle_length.value_or(iterator.number("cycle_length").value_or(0));
-  if (cycle <= 1) cycle = fix.parallelism.value_or(std::max(kUsualCycle, model.sample().cores));
+  const std::int64_t chosen_by_tf = fix.parallelism.value_or(usual_cycle(model.sample().cores));
+  const std::int64_t cycle = fix.cycle_length.value_or(chosen_cycle(*model.host, fix.iterator).value_or(chosen_by_tf));
   const std::int64_t threads = fix.parallelism.value_or(cycle);
   if (model.sample().stages[stage].is_async) {
     edit.parallelism[stage] = std::min(threads, cycle);
@@ -119,6 +125,17 @@ void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& 
   }
 }
 
+/// Whoever takes all epochs from one iterator writes repeat() at the end, and TF puts a prefetch above it: in place of
+/// the pipeline's root, which hands out its elements. Source: TF's inject_prefetch, which does so where the last
+/// transformation is not asynchronous. Of a loop that makes an iterator for each step the dataset does not end.
+void put_prefetch_above_repeat(const PipelineModel& model, Edit& edit) {
+  const ConsumerCycles& consumer = model.sample().consumers.front();
+  if (iterates_for_each_step(consumer)) return;
+  for (const ConsumerStep& step : consumer.steps) {
+    if (step.begins_iteration) edit.buffer[stage_of(step.root)] = kAutotunedBuffer;
+  }
+}
+
 }  // namespace
 
 bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
@@ -144,8 +161,6 @@ bool iterates_for_each_step(const ConsumerCycles& consumer) {
 
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
   constexpr std::int64_t kUsualBuffer = 2;
-  // AUTOTUNE doubles a buffer as long as it runs empty after it was full. Source: TF's PrefetchAutotuner.
-  constexpr std::int64_t kAutotunedBuffer = 512;
   const HostMeasurement& host = *model.host;
   switch (fix.kind) {
     case FixKind::parallel_map:
@@ -161,6 +176,7 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
       break;
     case FixKind::iterate_once:
       edit.iterates_once = true;
+      put_prefetch_above_repeat(model, edit);
       break;
     case FixKind::prefetch_below:
       for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {

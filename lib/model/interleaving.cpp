@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tree/dataset_kinds.h"
+
 namespace doctor {
 namespace {
 
@@ -24,6 +26,19 @@ IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
   const auto least =
       std::min_element(inputs.begin(), inputs.end(), [&](IteratorId a, IteratorId b) { return calls(a) < calls(b); });
   return inputs.size() == 2 && calls(inputs.front()) != calls(inputs.back()) ? *least : kNoIterator;
+}
+
+std::optional<std::int64_t> chosen_cycle(const HostMeasurement& host, IteratorId interleave) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(interleave)];
+  const std::int64_t cycle = iterator.number("cycle_length").value_or(0);
+  const bool is_usual = !dataset_kind(iterator.short_name).has(Trait::parallel) && cycle == host.cycles.cores;
+  return cycle <= 1 || is_usual ? std::nullopt : std::optional(cycle);
+}
+
+std::optional<std::int64_t> cycle_to_set(const HostMeasurement& host, IteratorId iterator) {
+  constexpr std::int64_t kFewest = 4;
+  if (chosen_cycle(host, iterator)) return std::nullopt;
+  return std::max(kFewest, host.cycles.cores);
 }
 
 MadeAhead made_ahead(const HostMeasurement& host, IteratorId interleave, std::int64_t cycle_length) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "measure/measurements.h"
 
@@ -9,6 +10,14 @@ namespace doctor {
 /// Of the inputs of what makes a dataset for each element, the one that yields those elements: it is called least.
 /// kNoIterator where the trace does not tell it from the datasets.
 IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator);
+
+/// The datasets that are open at once, as far as the program seems to say it; nullopt where TF chooses: as many as
+/// there are cores in a sequential interleave, a third of them in a parallel one whose calls AUTOTUNE chooses.
+std::optional<std::int64_t> chosen_cycle(const HostMeasurement& host, IteratorId interleave);
+
+/// How many datasets at once a parallel interleave in place of this one, or of a flat_map, is to be told to open;
+/// nullopt where the program says it.
+std::optional<std::int64_t> cycle_to_set(const HostMeasurement& host, IteratorId iterator);
 
 /// How a parallel interleave gets ahead of its consumer. Source: TF's ParallelInterleaveDatasetOp.
 struct MadeAhead {

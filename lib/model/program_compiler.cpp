@@ -174,7 +174,8 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
     producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
     if (const auto set = edit_.buffer.find(stage); set != edit_.buffer.end()) {
       producer.limit = set->second;
-    } else if (is_autotuned(iterator(stage)) == true && begins_in_sample(stage) && !edit_.iterates_once) {
+    } else if (is_autotuned(iterator(stage)) == true && begins_in_sample(stage) &&
+               (!edit_.iterates_once || is_repeated(facts_.pipeline_of[stage]))) {
       producer.largest_limit = std::exchange(producer.limit, 1);
     }
   }

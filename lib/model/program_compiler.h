@@ -123,6 +123,7 @@ class ProgramCompiler {
   void find_work_of_caches();
   std::vector<Job> jobs_of(StageIndex stage) const;
   bool gets_prefetch(IteratorId root) const;
+  bool is_repeated(IteratorId root) const;
   static bool has_own_thread(const ConsumerCycles& consumer, const ConsumerStep& step);
   void add_consumer(const ConsumerCycles& consumer, bool is_main);
   Action gap_of(const ConsumerStep& step, double shortest_usual_gap) const;

@@ -28,6 +28,9 @@ struct ReplayBuffer {
   std::size_t end_program = 0;  ///< of the iteration: the next one has to begin first
   std::uint32_t iteration = 0;
   bool has_iterations = false;  ///< its pipeline is made anew in the sample
+  /// It is TF's prefetch above a repeat(), whose thread makes the other iterators of the pipeline anew for each
+  /// iteration. Its own elements go on.
+  bool repeats = false;
   bool is_started = false;
   bool was_full = false;
   bool is_full_since_growth = false;  ///< it was full since its limit was doubled
@@ -88,9 +91,16 @@ struct ReplayBuffer {
   }
   /// Whether the elements of the iteration are all made, and nobody waits for more.
   bool is_at_end() const { return next_program >= end_program && takers.empty(); }
+  /// Whether the program that was taken last is the first of an iteration.
+  bool begins_iteration() const {
+    const std::vector<std::uint32_t>& iterations = producer->iterations;
+    return next_program <= 1 || iterations[next_program - 1] != iterations[next_program - 2];
+  }
   const Program& take_program() {
     // The window may cut off a part of what an iteration needs: then it begins from its start.
-    if (next_program >= end_program) {
+    if (next_program >= end_program && repeats) {
+      next_program = 0;
+    } else if (next_program >= end_program) {
       const std::uint32_t last = producer->iterations[std::max<std::size_t>(end_program, 1) - 1];
       const auto first = std::lower_bound(producer->iterations.begin(), producer->iterations.end(), last);
       next_program = static_cast<std::size_t>(first - producer->iterations.begin());

@@ -27,6 +27,7 @@ struct ReplayThread {
   Phase phase = Phase::begin;
   bool has_element = false;    ///< of a maker: it works on the element `slot`
   bool is_beside = false;      ///< of a maker: it ends after that one
+  bool wakes_maker = false;    ///< it took an element, and another thread waited for room
   std::uint32_t consumer = 0;  ///< into Programs::consumers
   BufferIndex buffer = 0;      ///< that it fills
   std::size_t slot = 0;
@@ -76,7 +77,9 @@ class Simulation {
   void start_job(BufferIndex buffer, std::size_t slot);
   bool make_beside(ThreadIndex index);
   ReplayThread& add_thread(ReplayThread::Role role);
+  void find_iterations();
   void begin_iteration(IteratorId pipeline, bool is_first);
+  void repeat(const ReplayBuffer& buffer);
   std::size_t most_events() const;
   std::size_t first_step() const;
   double rate() const;
@@ -106,7 +109,7 @@ class Simulation {
   std::vector<double> marks_;    ///< when the first consumer began its steps
   std::size_t most_events_ = 0;  ///< with so many marks
   bool is_done_ = false;
-  std::set<IteratorId> iterating_;  ///< pipelines that are made anew in the sample
+  std::set<IteratorId> iterating_;  ///< pipelines that the consumer makes anew in the sample
   /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
   /// is kOfConsumer.
   std::map<std::pair<BufferIndex, BufferIndex>, double> starved_;

@@ -228,6 +228,20 @@ class EditTest(unittest.TestCase):
         )
         self.assertEqual(changed("d = d.map(f, 2)", "parallel_map", 1, "map"), "d = d.map(f, -1)")
 
+    def test_interleave_says_how_many_datasets_are_open_unless_it_did(self):
+        for before, number, after in (
+            ("d = d.interleave(f)", None, "d = d.interleave(f, cycle_length=4, num_parallel_calls=-1)"),
+            ("d = d.flat_map(f)", None, "d = d.interleave(f, cycle_length=4, num_parallel_calls=-1)"),
+            ("d = d.interleave(f, cycle_length=2)", None, "d = d.interleave(f, cycle_length=2, num_parallel_calls=-1)"),
+            ("d = d.interleave(f, 2)", None, "d = d.interleave(f, 2, num_parallel_calls=-1)"),
+            ("d = d.interleave(f, cycle_length=2)", 8, "d = d.interleave(f, cycle_length=4, num_parallel_calls=8)"),
+            ("d = d.interleave(f, num_parallel_calls=2)", None, "d = d.interleave(f, num_parallel_calls=-1)"),
+        ):
+            source = Source("x.py", before.encode())
+            method = "flat_map" if "flat_map" in before else "interleave"
+            edit = Edit("parallel_interleave", Place(1, method), number, 4)
+            self.assertEqual(edited(source, [edit])[0].text.decode(), after)
+
     def test_module_that_does_not_name_tensorflow_gets_the_value(self):
         self.assertEqual(
             changed("def f(d):\n  return d.batch(2)\n", "prefetch", 2, "batch"),

@@ -172,10 +172,17 @@ def _interleave(source: Source, edit: Edit) -> list[Splice]:
         splices.append(Splice(name - len("flat_map"), b"flat_map", b"interleave"))
     elif edit.place.method != "interleave":
         raise Refused(f".{edit.place.method}() is neither interleave nor flat_map")
-    if edit.cycle_length is not None and _keyword(call.node, "cycle_length") is not None:
-        splices.append(_with_value(source, call.node, "cycle_length", str(edit.cycle_length)))
-    calls = _with_value(source, call.node, "num_parallel_calls", _calls(call, edit), 3)
-    return [*splices, calls]
+    calls = _calls(call, edit)
+    if edit.cycle_length is not None:
+        says_cycle = _keyword(call.node, "cycle_length") is not None
+        says_calls = _keyword(call.node, "num_parallel_calls") is not None
+        if says_cycle and edit.number is not None:
+            splices.append(_with_value(source, call.node, "cycle_length", str(edit.cycle_length)))
+        elif not (says_cycle or says_calls or len(call.node.args) > 1 or _has_stars(call.node)):
+            # TF's own choice is as many datasets as cores for a sequential interleave, but a third for a parallel one.
+            arguments = f"cycle_length={edit.cycle_length}, num_parallel_calls={calls}"
+            return [*splices, _with_argument(source, call.node, arguments)]
+    return [*splices, _with_value(source, call.node, "num_parallel_calls", calls, 3)]
 
 
 def _prefetch(source: Source, edit: Edit) -> list[Splice]:
