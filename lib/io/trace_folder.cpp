@@ -118,19 +118,25 @@ std::string_view without_recorder(std::string_view host) {
   return host;
 }
 
-std::vector<std::string> traces_beside(const std::string& file, std::size_t most) {
+std::vector<std::string> traces_beside(const std::string& file, std::size_t most, LargeFolder& large) {
   const fs::path path = file;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::optional<NamedTrace> own = as_trace_file(path.filename().string());
   if (!own) return {file};
   std::vector<NamedTrace> traces = {*own};
-  if (const std::optional<std::vector<std::string>> names = few_names_in(folder)) {
+  std::error_code unknown;
+  const fs::file_time_type changed = fs::last_write_time(folder, unknown);
+  const bool is_large = !unknown && large.path == folder && large.changed == changed;
+  const std::optional<std::vector<std::string>> names = is_large ? std::nullopt : few_names_in(folder);
+  if (names) {
     for (const std::string& name : *names) {
       std::optional<NamedTrace> trace = as_trace_file(name);
       if (trace && trace->host != own->host) traces.push_back(std::move(*trace));
     }
     std::vector<std::string> files = most_complete_files(path.parent_path(), traces);
     if (files.size() <= most) return files;
+  } else if (!is_large && !unknown) {
+    large = {folder, changed};
   }
   const std::string_view host = without_recorder(own->host);
   const std::string other = std::string(host) + (host == own->host ? std::string(kJaxRecording) : std::string());

@@ -45,9 +45,18 @@ Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
 std::vector<std::string> most_complete_files(const std::filesystem::path& directory,
                                              const std::vector<NamedTrace>& traces);
 
+/// A folder of which nothing is listed, because it has too many entries or cannot be read, as it was when that was
+/// found out.
+struct LargeFolder {
+  std::filesystem::path path;
+  std::filesystem::file_time_type changed{};  ///< when an entry came or went last
+};
+
 /// The trace files in the folder of a file, itself included, of each host the richest, sorted. Of a folder with more
 /// than `most` of them only those of the file's host, as their names say: "vm.xplane.pb" and "vm.jax.xplane.pb".
-std::vector<std::string> traces_beside(const std::string& file, std::size_t most);
+/// `large`: the last one that was found so. Asked for one file after another, the system would otherwise read its
+/// entries for each of them, which is a good part of what the diagnosis of a small trace takes.
+std::vector<std::string> traces_beside(const std::string& file, std::size_t most, LargeFolder& large);
 
 /// Folders that were entered, by device and inode: a symbolic link may lead back up.
 class EnteredFolders {

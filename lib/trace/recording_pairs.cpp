@@ -244,7 +244,7 @@ std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> fil
 }
 
 std::vector<std::string> PairsBeside::find(const std::string& file, const WorkOptions& work) {
-  std::vector<std::string> beside = traces_beside(file, kMostFiles);
+  std::vector<std::string> beside = traces_beside(file, kMostFiles, large_);
   if (beside != beside_) {
     beside_ = std::move(beside);
     pairs_ = find_recording_pairs(beside_, work);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/work.h"
+#include "io/trace_folder.h"
 
 namespace doctor {
 
@@ -31,6 +32,7 @@ class PairsBeside {
   std::vector<std::string> find(const std::string& file, const WorkOptions& work);
 
  private:
+  LargeFolder large_;
   std::vector<std::string> beside_;  ///< those asked about last
   std::vector<RecordingPair> pairs_;
 };
