@@ -62,8 +62,9 @@ def count_instructions(tool, traces, folder):
                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
         total = sum(int(count) for count in COLLECTED.findall(process.stderr))
         for file in glob.glob(counts + '/*'):
-            annotated = subprocess.run(['callgrind_annotate', '--threshold=100', file], capture_output=True, text=True,
-                                       check=True).stdout
+            # Without the lines of the sources, which name what they call, too.
+            annotated = subprocess.run(['callgrind_annotate', '--threshold=100', '--auto=no', file], capture_output=True,
+                                       text=True, check=True).stdout
             total -= sum(int(line.split()[0].replace(',', '')) for line in annotated.splitlines() if '::add_block' in line)
     return total
 

@@ -38,8 +38,7 @@ std::optional<std::int64_t> batch_size_after(const RankedPipeline& ranked) {
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  if (!examiner.holds(culprit_is(ranked, "a map"), family_of(ranked.culprit()) == "Map"))
-    return std::nullopt;
+  if (!examiner.holds(culprit_is(ranked, "a map"), family_of(ranked.culprit()) == "Map")) return std::nullopt;
   const std::uint64_t calls = function_calls(ranked);
   const auto gets = static_cast<double>(std::max<std::size_t>(ranked.pipeline.calls.size(), 1));
   const std::optional<std::int64_t> batch = batch_size_after(ranked);
