@@ -96,6 +96,25 @@ TEST_CASE("a step that goes on during GetNext lasts as long as what it runs, als
   }
 }
 
+TEST_CASE("what passes around GetNext beyond the usual is a wait for a core, or for Python's lock") {
+  SyntheticTrace trace;
+  for (int call = 0; call < 10; ++call) {
+    const double start = kStep + call * kStep;
+    const double before = call == 4 ? 300 : 40;
+    const double after = call == 6 ? 200 : 30;
+    trace.add("main", "TFE_Py_FastPathExecute_C", start - before, before + 100 + after);
+    trace.add("main", "IteratorGetNextOp::DoCompute", start, 100);
+    trace.iterator("main", "Iterator::Root", 1, 0, start + 1, 90).numbers["cpu_budget"] = 2;
+    trace.iterator("main", "Iterator::Root::Prefetch", 2, 1, start + 2, 80);
+  }
+  const ConsumerCycles consumer = measured(trace).cycles.consumers.at(0);
+  for (std::size_t step = 0; step + 1 < consumer.steps.size(); ++step) {
+    CAPTURE(step);
+    const double late = step == 3 ? 260 : step == 6 ? 170 : 0;
+    CHECK(consumer.steps[step].late == doctest::Approx(late));
+  }
+}
+
 TEST_CASE("of a long trace the first calls are measured") {
   const HostMeasurement host = measured(busy_input("DecodeJpeg", 500));
   REQUIRE(host.pipelines[0].input_load.has_value());

@@ -175,6 +175,15 @@ TEST_CASE("the stage that gains most without its work limits the throughput") {
   CHECK(rate_with(model, fix(FixKind::parallel_map, IteratorId{2}, 4)) < free);
 }
 
+TEST_CASE("the less the input does, the less it keeps the consumer from its core") {
+  TimedPipeline pipeline(10, 4);
+  for (ConsumerStep& step : pipeline.host().cycles.consumers.front().steps) step.late = 2'000;
+  const PipelineModel model = pipeline.model();
+  CHECK(is_nearly(rate_with(model, fix(FixKind::parallel_map, IteratorId{2}, 4)), 1000 / 3.9));
+  CHECK(is_nearly(rate_with(model, fix(FixKind::free, IteratorId{2})), 1000 / 1.9));
+  CHECK(is_nearly(predict_without_input(model).estimate, 1000 / 1.9));
+}
+
 TEST_CASE("who makes room wakes the thread that waits for it") {
   // 0.3 ms between the calls, 4 us for the element, and 20 to wake the prefetch, whose buffer is always full.
   const double rate = TimedPipeline(0.01, 0.4).model().now.steps_per_s;

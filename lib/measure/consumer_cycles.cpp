@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/intervals.h"
@@ -127,6 +128,7 @@ void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t
   };
   step.gap = median_of(&ConsumerStep::gap);
   step.remaking = median_of(&ConsumerStep::remaking);
+  step.late = median_of(&ConsumerStep::late);
   step.busy = median_of(&ConsumerStep::busy);
   step.core_time = median_of(&ConsumerStep::core_time);
 }
@@ -217,6 +219,46 @@ void find_remaking(const Trace& trace, const std::vector<const RootCall*>& calls
   }
 }
 
+/// What passes from the beginning of Python's call to GetNext, and from its end to the return to Python, in us.
+struct AroundCall {
+  double before = 0;
+  double after = 0;
+};
+
+/// nullopt where no call of Python is seen around it.
+std::optional<AroundCall> time_around(const Trace& trace, const RootCall& call) {
+  const auto& python = trace.lanes[index_of(call.lane)].python_calls;
+  const std::size_t next =
+      python.partition_point(0, [&](const PythonCall& at) { return at.span.start() <= call.span.start; });
+  if (next == 0) return std::nullopt;
+  const PackedSpan around = python[next - 1].span;
+  if (around.end() < call.span.end) return std::nullopt;
+  return AroundCall{to_microseconds(call.span.start - around.start()), to_microseconds(around.end() - call.span.end)};
+}
+
+/// Between GetNext and Python's call of it next to nothing runs. What passes there beyond the usual, the thread waits
+/// for a core, or for Python's lock.
+void find_late_returns(const Trace& trace, const std::vector<const RootCall*>& calls, ConsumerCycles& consumer) {
+  std::vector<std::optional<AroundCall>> around;
+  std::vector<double> before;
+  std::vector<double> after;
+  for (const RootCall* call : calls) {
+    around.push_back(time_around(trace, *call));
+    if (!around.back()) continue;
+    before.push_back(around.back()->before);
+    after.push_back(around.back()->after);
+  }
+  if (before.empty()) return;
+  const double usual_before = median(before);
+  const double usual_after = median(after);
+  for (std::size_t index = 0; index + 1 < calls.size(); ++index) {
+    double late = 0;
+    if (around[index]) late += std::max(0.0, around[index]->after - usual_after);
+    if (around[index + 1]) late += std::max(0.0, around[index + 1]->before - usual_before);
+    consumer.steps[index].late = std::min(late, consumer.steps[index].gap);
+  }
+}
+
 /// Whether a call of GetNext is not made by the thread that runs the step.
 bool runs_on_own_thread(const Trace& trace, const RootCall& call) {
   return trace.strings[trace.lanes[index_of(call.lane)].name].find("tf_data") != std::string_view::npos;
@@ -266,6 +308,7 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
     consumer.overlaps = does_overlap(consumer);
     find_new_iterations(trace, group, consumer);
     find_remaking(trace, group, consumer);
+    find_late_returns(trace, group, consumer);
     replace_single_gap(consumer);
     set_last_gap(consumer);
     const Picoseconds span = group.back()->span.start - group.front()->span.start;

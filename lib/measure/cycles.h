@@ -73,7 +73,8 @@ struct ConsumerStep {
   double busy = 0;                ///< us of that in which ops run on this host
   double core_time = 0;           ///< us of these ops, added up over threads
   double remaking = 0;            ///< us of the gap in which it lets go of its iterator and makes the next one
-  double beside = 0;              ///< us of the call in which ops of the step before run: see ConsumerCycles::overlaps
+  double beside = 0;              ///< us of the call in which the step before goes on: see ConsumerCycles::overlaps
+  double late = 0;                ///< us of the gap in which it waits for a core, or for Python's lock
   IteratorId root = kNoIterator;  ///< of the pipeline that it takes the element of
   bool begins_iteration = false;  ///< of an iterator that was made anew: its buffers are empty
 };

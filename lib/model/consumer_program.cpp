@@ -19,6 +19,8 @@ Action ProgramCompiler::gap_of(const ConsumerStep& step, double shortest_usual_g
     // An iterator whose elements are read from memory has no functions to make, and no work to wait for when it goes.
     gap = std::max(0.0, gap - cached->second * step.remaking);
   }
+  // The input keeps the consumer from its core, or from Python's lock, for less time the less it does.
+  gap = std::max(0.0, gap - (edit_.without_input ? 1 : spared_share_) * step.late);
   if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
   if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
   gap = std::max(1.0, gap / edit_.consumer_factor);

@@ -70,9 +70,10 @@ void ProgramCompiler::treat(StageIndex stage) {
       treatment.is_free || treatment.vectorized > 0 || treatment.factor != 1 || treatment.only_waits;
 }
 
-/// What full caches do away with: work of the stages above them, and a share of all that their pipelines do.
-void ProgramCompiler::find_work_of_caches() {
-  if (edit_.cached.empty()) return;
+/// What the edit does away with: a share of all work; of full caches also work of the stages above them, and a share of
+/// what their pipelines do.
+void ProgramCompiler::find_spared_work() {
+  if (edit_.cached.empty() && edit_.free.empty() && edit_.work_factor.empty()) return;
   std::set<StageIndex> above;
   for (const StageIndex cached : edit_.cached) {
     StageIndex next = sample_.stages[cached].parent;
@@ -84,10 +85,17 @@ void ProgramCompiler::find_work_of_caches() {
   }
   const std::vector<double> work = work_of_stages(sample_);
   std::map<IteratorId, double> all;
+  double sum = 0;
+  double spared = 0;
   for (StageIndex stage = 0; stage < work.size(); ++stage) {
+    const Treatment& treatment = treatments_[stage];
+    const bool is_spared = treatment.is_cached || treatment.is_free;
+    sum += work[stage];
+    spared += work[stage] * (is_spared ? 1 : std::max(0.0, 1 - treatment.factor));
     all[facts_.pipeline_of[stage]] += work[stage];
-    if (treatments_[stage].is_cached) cached_shares_[facts_.pipeline_of[stage]] += work[stage];
+    if (treatment.is_cached) cached_shares_[facts_.pipeline_of[stage]] += work[stage];
   }
+  if (sum > 0) spared_share_ = spared / sum;
   for (auto& [pipeline, cached] : cached_shares_) cached = all[pipeline] > 0 ? cached / all[pipeline] : 0;
 }
 
@@ -218,7 +226,7 @@ Programs ProgramCompiler::compile() {
   functions_compete_ =
       facts_.functions_compete || std::any_of(edit_.cuts.begin(), edit_.cuts.end(),
                                               [](const auto& cut) { return cut.second.kind == Cut::Kind::interleave; });
-  find_work_of_caches();
+  find_spared_work();
   programs_.actions.reserve(sample_.items.size());
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     if (facts_.has_producer[stage]) add_producer(stage);

@@ -120,7 +120,7 @@ class ProgramCompiler {
   bool begins_in_sample(StageIndex prefetch) const;
   void set_interleaving(StageIndex stage, std::int64_t threads, std::int64_t cycle_length, Producer& producer) const;
   void set_parallelism(StageIndex stage, Producer& producer) const;
-  void find_work_of_caches();
+  void find_spared_work();
   std::vector<Job> jobs_of(StageIndex stage) const;
   bool gets_prefetch(IteratorId root) const;
   bool is_repeated(IteratorId root) const;
@@ -139,6 +139,7 @@ class ProgramCompiler {
   const bool is_traced_;
   std::vector<Treatment> treatments_;           ///< indexed by StageIndex
   std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
+  double spared_share_ = 0;                     ///< of the work of all pipelines, 0..1: what the edit does away with
   std::uint32_t iteration_ = 0;                 ///< of the cycle that is compiled
   bool functions_compete_ = false;              ///< for threads of the pool, after the edit
   WorkTally work_;                              ///< that was compiled for the thread at hand
