@@ -65,11 +65,12 @@ struct OtherWork {
   /// Ops, the executor's spans of other functions, and programs of XLA. Python that a step calls is left out: it mostly
   /// waits there, for a device, a server or the interpreter's lock.
   std::vector<std::vector<Interval>> on_cores;
-  std::vector<std::vector<Interval>> in_steps;  ///< Python included: a step lasts that long, whatever it waits for
+  /// Python included: a step lasts that long, whatever it waits for. Only on demand.
+  std::vector<std::vector<Interval>> in_steps;
 };
 
 OtherWork find_other_work(const Trace& trace, const FunctionCosts& functions, const std::vector<OpKind>& op_kinds,
-                          Interval window) {
+                          Interval window, bool wants_steps) {
   OtherWork found;
   for (const Lane& lane : trace.lanes) {
     const std::string_view thread = trace.strings[lane.name];
@@ -91,13 +92,14 @@ OtherWork find_other_work(const Trace& trace, const FunctionCosts& functions, co
     for (std::size_t region = 0; runs_programs(thread) && region < lane.pool_regions.size(); ++region) {
       add(lane.pool_regions[region], times);
     }
-    if (times.empty() && python.empty()) continue;
+    if (wants_steps) {
+      std::vector<Interval> in_steps = times;
+      in_steps.insert(in_steps.end(), python.begin(), python.end());
+      found.in_steps.push_back(merged(std::move(in_steps)));
+    }
+    if (times.empty()) continue;
     times = merged(std::move(times));
-    python = merged(std::move(python));
-    std::vector<Interval> in_steps = times;
-    in_steps.insert(in_steps.end(), python.begin(), python.end());
-    found.in_steps.push_back(merged(std::move(in_steps)));
-    if (!python.empty()) times = intersected(times, gaps_in(window, std::move(python)));
+    if (!python.empty()) times = intersected(times, gaps_in(window, merged(std::move(python))));
     found.on_cores.push_back(std::move(times));
   }
   return found;
@@ -283,8 +285,10 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
                                          const std::function<Cycle(const RootCall&)>& cycle_of) {
   std::vector<ConsumerCycles> consumers;
   if (calls.size() < 2) return consumers;
+  const bool has_own_thread =
+      std::any_of(calls.begin(), calls.end(), [&](const RootCall* call) { return runs_on_own_thread(trace, *call); });
   const OtherWork work =
-      find_other_work(trace, functions, op_kinds, {calls.front()->span.start, calls.back()->span.end});
+      find_other_work(trace, functions, op_kinds, {calls.front()->span.start, calls.back()->span.end}, has_own_thread);
   const BusyTime of_threads(work.on_cores);
   const BusyTime of_any(union_of(work.on_cores));
   const BusyTime of_steps(union_of(work.in_steps));

@@ -20,9 +20,12 @@ _BLOCKS = re.compile(r"```python\n(.*?)```", re.DOTALL)
 #: What stands in fmt's braces: a reader of files after a line's indent, else a number.
 _READER = re.compile(r"^(\s+)\{0?\}", re.MULTILINE)
 _NUMBER = re.compile(r"\{[0-9]?\}")
+#: Before the calls of an interleave, how many datasets are open.
+_CYCLE = re.compile(r"\{\}(?=num_parallel_calls)")
 
 
 def _without_placeholders(code):
+    code = _CYCLE.sub("cycle_length=4, ", code)
     return _NUMBER.sub("4", _READER.sub(r"\1tf.data.TFRecordDataset", code))
 
 
